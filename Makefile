@@ -1,0 +1,57 @@
+# Needs Python >= 3.11 and a C++20 compiler; everything else is installed into .venv.
+# To use another interpreter for it: make test PYTHON=python3.12
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+INSTALLED_BENCH := $(VENV)/.installed-bench
+CORE := $(wildcard src/isinglass/_core/*.cpp src/isinglass/_core/*.hpp)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check bench docs clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(INSTALLED)  ## create .venv with the package (editable) and the development tools
+
+demo: $(INSTALLED)  ## fit the Senate network, print its certificate, write demo/edges.csv
+	$(BIN)/python examples/senate.py demo
+
+test: $(INSTALLED)  ## run the tests
+	$(BIN)/python -m pytest
+
+check: $(INSTALLED)  ## lint, formatting, types and documentation (no tests)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(CORE)
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+bench: $(INSTALLED_BENCH)  ## measure speed and accuracy against other solvers
+	$(BIN)/python benchmarks/run.py
+
+docs: $(INSTALLED)  ## build the documentation into docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+clean:  ## remove everything that make created
+	rm -rf $(VENV) build dist demo docs/_build docs/api/generated
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -path ./.git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Editing Python needs no reinstall; editing the kernels or the metadata does. The pip that comes with
+# older interpreters does not know dependency groups (25.1 does), hence the upgrade.
+$(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "isinglass needs Python 3.11 or newer"'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable ".[plot]" --group dev
+	touch $@
+
+$(INSTALLED_BENCH): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --group bench
+	touch $@

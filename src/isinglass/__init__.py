@@ -1,0 +1,37 @@
+"""Sparse networks from tables of yes/no data, with proof that the optimum was reached."""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public name -> module that defines it; loaded on first use (PEP 562), so that `import isinglass`
+# costs next to nothing.
+_HOME = {
+    "IsingModel": "model",
+    "Path": "records",
+    "Solution": "records",
+    "exact_path": "exact",
+    "ising_path": "path",
+    "stacked_design": "design",
+}
+_SUBMODULES = ("datasets", "design", "errors", "exact", "objective")
+
+__all__ = ["__version__", *_HOME, *_SUBMODULES]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name or submodule on first use."""
+    if name in _HOME:
+        value = getattr(import_module(f"isinglass.{_HOME[name]}"), name)
+    elif name in _SUBMODULES:
+        value = import_module(f"isinglass.{name}")
+    else:
+        raise AttributeError(f"module 'isinglass' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted(__all__)

@@ -1,0 +1,50 @@
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+instruction_set: str
+
+State = tuple[
+    float,  # alpha
+    NDArray[np.float64],  # fields
+    NDArray[np.int32],  # edges
+    NDArray[np.float64],  # couplings of the edges
+    float,  # objective
+    float,  # kkt_residual over the working set
+    float,  # duality_gap over the working set
+    int,  # certified zeros in the working set
+    int,  # n_iter
+    bool,  # converged
+    float,  # largest |eta| of the nodes in the working set
+]
+
+class Problem:
+    def __init__(
+        self,
+        X: NDArray[np.uint8],
+        weights: NDArray[np.float64] | None,
+        penalty: NDArray[np.float64] | None,
+        standardized: bool,
+        n_threads: int,
+    ) -> None: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_distinct(self) -> int: ...
+    @property
+    def null_objective(self) -> float: ...
+    def mark_null(self) -> None: ...
+    def free_pairs(self) -> NDArray[np.int32]: ...
+    def alpha_max(self) -> float: ...
+    def gradient_above(self, threshold: float) -> tuple[NDArray[np.int32], NDArray[np.float64], float]: ...
+    def gradient(self, pairs: NDArray[np.int32]) -> NDArray[np.float64]: ...
+    def solve(
+        self,
+        pairs: NDArray[np.int32],
+        alphas: Sequence[float],
+        kkt_tol: float,
+        gap_tol: float,
+        max_iter: int,
+    ) -> list[State]: ...
+    def certified_outside(self, alpha: float, gap: float) -> int: ...

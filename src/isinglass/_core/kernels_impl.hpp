@@ -1,0 +1,340 @@
+// The body of every kernel, included once per instruction set inside namespace ISINGLASS_ISA.
+//
+// Only vector types of the compiler and plain loops: a function of the standard library instantiated here
+// could be compiled for a wide instruction set and then be picked by the linker for everybody.
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace isinglass {
+namespace ISINGLASS_ISA {
+
+#if defined(__AVX512F__)
+constexpr int FLOATS = 16;
+#elif defined(__AVX__)
+constexpr int FLOATS = 8;
+#else
+constexpr int FLOATS = 4;
+#endif
+constexpr int DOUBLES = FLOATS / 2;
+
+typedef float vf __attribute__((vector_size(FLOATS * 4)));
+typedef double vd __attribute__((vector_size(FLOATS * 4)));
+typedef int64_t vl __attribute__((vector_size(FLOATS * 4)));
+typedef float vf_half __attribute__((vector_size(FLOATS * 2)));
+typedef uint8_t vb __attribute__((vector_size(FLOATS)));
+typedef uint8_t vb_half __attribute__((vector_size(FLOATS / 2)));
+
+template <class V, class T>
+inline V load(const T* p) {
+    V v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+template <class V, class T>
+inline void store(T* p, V v) {
+    __builtin_memcpy(p, &v, sizeof v);
+}
+// Widening bytes is the one thing GCC's vector conversions do badly (measured: 4x slower than the intrinsics).
+inline vd bytes_to_doubles(const uint8_t* p) {
+#if defined(__AVX512F__)
+    return (vd)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__)
+    return (vd)_mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_loadu_si32(p)));
+#else
+    return __builtin_convertvector(load<vb_half>(p), vd);
+#endif
+}
+inline vf bytes_to_floats(const uint8_t* p) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__)
+    return (vf)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+#else
+    return __builtin_convertvector(load<vb>(p), vf);
+#endif
+}
+inline vf doubles_to_floats(const double* p) {
+    const vf_half low = __builtin_convertvector(load<vd>(p), vf_half);
+    const vf_half high = __builtin_convertvector(load<vd>(p + DOUBLES), vf_half);
+    vf v;
+    __builtin_memcpy(&v, &low, sizeof low);
+    __builtin_memcpy(reinterpret_cast<char*>(&v) + sizeof low, &high, sizeof high);
+    return v;
+}
+// The sum of the lanes, by halves: four times faster than lane after lane, and in a fixed order.
+template <class T, int LANES, class V>
+inline T total_of(V v) {
+    if constexpr (LANES == 2) {
+        return v[0] + v[1];
+    } else {
+        typedef T half __attribute__((vector_size(LANES / 2 * sizeof(T))));
+        half low, high;
+        __builtin_memcpy(&low, &v, sizeof low);
+        __builtin_memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+        return total_of<T, LANES / 2>(low + high);
+    }
+}
+inline double total(vd v) { return total_of<double, DOUBLES>(v); }
+inline float total(vf v) { return total_of<float, FLOATS>(v); }
+
+// exp(x) for x <= 0: x = k log 2 + r, Cody-Waite; Taylor to degree 13 on |r| <= log(2)/2 (error < 1e-17).
+inline vd exp_negative(vd x) {
+    constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer in the low bits
+    x = x < -700.0 ? vd{} - 700.0 : x;
+    const vd shifted = x * 1.4426950408889634 + magic;
+    const vd k = shifted - magic;
+    const vd r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    vd p = r * (1.0 / 6227020800.0) + (1.0 / 479001600.0);
+    p = p * r + (1.0 / 39916800.0);
+    p = p * r + (1.0 / 3628800.0);
+    p = p * r + (1.0 / 362880.0);
+    p = p * r + (1.0 / 40320.0);
+    p = p * r + (1.0 / 5040.0);
+    p = p * r + (1.0 / 720.0);
+    p = p * r + (1.0 / 120.0);
+    p = p * r + (1.0 / 24.0);
+    p = p * r + (1.0 / 6.0);
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    return (vd)((vl)p + ((vl)shifted << 52));  // a cast between vector types keeps the bits
+}
+
+// log(1 + y) for 0 <= y <= 1 by 2 atanh(z); above sqrt(2) - 1 the argument is halved, so that z^2 <= 0.0295.
+inline vd log1p_unit(vd y) {
+    const vl large = y > 0.41421356237309503;
+    const vd numerator = large ? y - 1.0 : y;
+    const vd denominator = large ? y + 3.0 : y + 2.0;
+    const vd offset = large ? vd{} + 0.6931471805599453 : vd{};
+    const vd z = numerator / denominator;
+    const vd q = z * z;
+    vd p = q * (1.0 / 21.0) + (1.0 / 19.0);
+    p = p * q + (1.0 / 17.0);
+    p = p * q + (1.0 / 15.0);
+    p = p * q + (1.0 / 13.0);
+    p = p * q + (1.0 / 11.0);
+    p = p * q + (1.0 / 9.0);
+    p = p * q + (1.0 / 7.0);
+    p = p * q + (1.0 / 5.0);
+    p = p * q + (1.0 / 3.0);
+    p = p * q + 1.0;
+    return z * 2.0 * p + offset;
+}
+
+static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, double* wr, float* wv) {
+    vd loss{}, field{}, curve{};
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd e = load<vd>(eta + i);
+        const vd one = bytes_to_doubles(x + i);
+        const vd weight = load<vd>(w + i);
+        const vl positive = e >= 0.0;
+        const vd y = exp_negative(positive ? -e : e);
+        const vd likely = 1.0 / (1.0 + y);
+        const vd unlikely = y * likely;
+        const vd p1 = positive ? likely : unlikely;
+        const vd p0 = positive ? unlikely : likely;
+        const vl is_one = one != 0.0;
+        // r from the probability of the other answer, never from 1 - sigma: no cancellation for large |eta|.
+        const vd r = weight * (is_one ? -p0 : p1);
+        const vd v = weight * (likely * unlikely);
+        const vd minus_margin = is_one ? -e : e;
+        loss += weight * ((minus_margin > 0.0 ? minus_margin : vd{}) + log1p_unit(y));
+        field += r;
+        curve += v;
+        store(wr + i, r);
+        store(wv + i, __builtin_convertvector(v, vf_half));
+    }
+    return {total(loss), total(field), total(curve)};
+}
+
+static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
+                        int n) {
+    int j = 0;
+    if (k == 0 || offset != 0.0)
+        for (int i = 0; i < n; i += DOUBLES) store(eta + i, load<vd>(eta + i) + offset);
+    for (; j + 4 <= k; j += 4) {
+        const double a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2], d = coefficient[j + 3];
+        for (int i = 0; i < n; i += DOUBLES) {
+            vd e = load<vd>(eta + i);
+            e += a * bytes_to_doubles(x[j] + i);
+            e += b * bytes_to_doubles(x[j + 1] + i);
+            e += c * bytes_to_doubles(x[j + 2] + i);
+            e += d * bytes_to_doubles(x[j + 3] + i);
+            store(eta + i, e);
+        }
+    }
+    for (; j < k; ++j)
+        for (int i = 0; i < n; i += DOUBLES)
+            store(eta + i, load<vd>(eta + i) + coefficient[j] * bytes_to_doubles(x[j] + i));
+}
+
+static void dots(const double* a, const uint8_t* const* x, int k, int n, double* out) {
+    int j = 0;
+    for (; j + 4 <= k; j += 4) {
+        vd s0{}, s1{}, s2{}, s3{};
+        for (int i = 0; i < n; i += DOUBLES) {
+            const vd v = load<vd>(a + i);
+            s0 += v * bytes_to_doubles(x[j] + i);
+            s1 += v * bytes_to_doubles(x[j + 1] + i);
+            s2 += v * bytes_to_doubles(x[j + 2] + i);
+            s3 += v * bytes_to_doubles(x[j + 3] + i);
+        }
+        out[j] = total(s0), out[j + 1] = total(s1), out[j + 2] = total(s2), out[j + 3] = total(s3);
+    }
+    for (; j < k; ++j) {
+        vd s{};
+        for (int i = 0; i < n; i += DOUBLES) s += load<vd>(a + i) * bytes_to_doubles(x[j] + i);
+        out[j] = total(s);
+    }
+}
+
+// 4 x 4 dot products of float rows, accumulated into sums.
+inline void dot_block(const float* const* left, const float* const* right, int n, vf (&sum)[4][4]) {
+    for (int i = 0; i < n; i += FLOATS) {
+        const vf r0 = load<vf>(right[0] + i), r1 = load<vf>(right[1] + i);
+        const vf r2 = load<vf>(right[2] + i), r3 = load<vf>(right[3] + i);
+        for (int a = 0; a < 4; ++a) {
+            const vf l = load<vf>(left[a] + i);
+            sum[a][0] += l * r0;
+            sum[a][1] += l * r1;
+            sum[a][2] += l * r2;
+            sum[a][3] += l * r3;
+        }
+    }
+}
+
+static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* scratch) {
+    for (int i = 0; i < d; ++i) __builtin_memset(G + static_cast<size_t>(i) * ld, 0, ld * sizeof(float));
+    float* weighted = scratch;
+    float* plain = scratch + static_cast<size_t>(d) * GRAM_ROWS;
+    for (int row = 0; row < n; row += GRAM_ROWS) {
+        const int rows = n - row < GRAM_ROWS ? n - row : GRAM_ROWS;
+        for (int j = 0; j < d; ++j)
+            for (int i = 0; i < rows; i += FLOATS) {
+                const vf value = bytes_to_floats(x[j] + row + i);
+                store(plain + static_cast<size_t>(j) * GRAM_ROWS + i, value);
+                store(weighted + static_cast<size_t>(j) * GRAM_ROWS + i, value * load<vf>(wv + row + i));
+            }
+        for (int i = 0; i < d; i += 4)
+            for (int j = i; j < d; j += 4) {
+                const float *left[4], *right[4];
+                for (int k = 0; k < 4; ++k) {  // the last block repeats its last row; the copies are not stored
+                    left[k] = weighted + static_cast<size_t>(i + k < d ? i + k : d - 1) * GRAM_ROWS;
+                    right[k] = plain + static_cast<size_t>(j + k < d ? j + k : d - 1) * GRAM_ROWS;
+                }
+                vf sum[4][4] = {};
+                dot_block(left, right, rows, sum);
+                for (int a = 0; a < 4 && i + a < d; ++a)
+                    for (int b = 0; b < 4 && j + b < d; ++b)
+                        G[static_cast<size_t>(i + a) * ld + j + b] += total(sum[a][b]);
+            }
+    }
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j < i; ++j) G[static_cast<size_t>(i) * ld + j] = G[static_cast<size_t>(j) * ld + i];
+}
+
+static void add_rows(const float* const* rows, const float* coefficient, int k, float* y, int n) {
+    int j = 0;
+    for (; j + 4 <= k; j += 4) {
+        const float a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2], d = coefficient[j + 3];
+        for (int i = 0; i < n; i += FLOATS) {
+            vf v = load<vf>(y + i);
+            v += a * load<vf>(rows[j] + i);
+            v += b * load<vf>(rows[j + 1] + i);
+            v += c * load<vf>(rows[j + 2] + i);
+            v += d * load<vf>(rows[j + 3] + i);
+            store(y + i, v);
+        }
+    }
+    for (; j < k; ++j)
+        for (int i = 0; i < n; i += FLOATS)
+            store(y + i, load<vf>(y + i) + coefficient[j] * load<vf>(rows[j] + i));
+}
+
+static void widen(const uint8_t* x, int n, float* out) {
+    for (int i = 0; i < n; i += FLOATS) store(out + i, bytes_to_floats(x + i));
+}
+
+static void narrow(const double* a, int n, float* out) {
+    for (int i = 0; i < n; i += FLOATS) store(out + i, doubles_to_floats(a + i));
+}
+
+static void gradient_tile(const float* const* left_r, const float* const* left_x, const float* const* right_r,
+                          const float* const* right_x, int n, float* tile, int ld) {
+    vf sum[4][4] = {};
+    dot_block(left_r, right_x, n, sum);
+    dot_block(left_x, right_r, n, sum);
+    for (int a = 0; a < 4; ++a)
+        for (int b = 0; b < 4; ++b) tile[a * ld + b] += total(sum[a][b]);
+}
+
+// |g_t| may have grown to this since the reference; see Drift in kernels.hpp.
+inline float bound(const float* reference, const Drift& a, int i) {
+    return reference[i] + a.slack + a.norm * a.sd_of[i] + a.sd * a.norm_of[i] + a.shift * a.mean_of[i] +
+           a.mean * a.shift_of[i];
+}
+
+static int find_above(const float* reference, const Drift& a, const float* limit, int count, int* out) {
+    constexpr int BLOCK = 64;
+    int found = 0;
+    for (int start = 0; start < count; start += BLOCK) {
+        const int stop = start + BLOCK < count ? start + BLOCK : count;
+        int any = 0;
+        for (int i = start; i < stop; ++i) any |= bound(reference, a, i) >= limit[i];
+        if (any)
+            for (int i = start; i < stop; ++i)
+                if (bound(reference, a, i) >= limit[i]) out[found++] = i;
+    }
+    return found;
+}
+
+static int count_certified(const float* reference, const Drift& a, const float* limit, float c, float half_gap,
+                           int count) {
+    int certified = 0;
+    for (int i = 0; i < count; ++i) {
+        const float radius = __builtin_sqrtf(half_gap * (a.sd * a.sd + a.sd_of[i] * a.sd_of[i]));
+        certified += c * bound(reference, a, i) + radius < limit[i];
+    }
+    return certified;
+}
+
+static void distance(const double* wr, const float* reference, const double* inverse_w, int n, double* square,
+                     double* sum) {
+    vd squares{}, sums{};
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd difference = load<vd>(wr + i) - __builtin_convertvector(load<vf_half>(reference + i), vd);
+        squares += difference * difference * load<vd>(inverse_w + i);
+        sums += difference;
+    }
+    *square = total(squares);
+    *sum = total(sums);
+}
+
+// softplus(z) = max(z, 0) + log1p(exp(-|z|))
+inline vd softplus(vd z) {
+    const vl positive = z > 0.0;
+    return (positive ? z : vd{}) + log1p_unit(exp_negative(positive ? -z : z));
+}
+
+static double divergence(const double* eta, const uint8_t* x, const double* w, int n, double c, double log_c,
+                         double log_rest) {
+    vd sum{};
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd e = load<vd>(eta + i);
+        const vd margin = bytes_to_doubles(x + i) != 0.0 ? e : -e;
+        const vl likely = margin >= 0.0;
+        const vd y = exp_negative(likely ? -margin : margin);
+        const vd wrong = (likely ? y : vd{} + 1.0) / (1.0 + y);  // probability of the answer not given
+        sum += load<vd>(w + i) * (c * log_c * wrong + (1.0 - c * wrong) * softplus(log_rest - margin));
+    }
+    return total(sum);
+}
+
+extern const Kernels table;
+const Kernels table = {ISINGLASS_NAME, node_pass, add_columns,   dots,     gram,       add_rows,  widen,
+                       narrow,         distance,  gradient_tile, find_above, count_certified, divergence};
+
+}  // namespace ISINGLASS_ISA
+}  // namespace isinglass

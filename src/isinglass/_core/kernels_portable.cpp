@@ -1,0 +1,6 @@
+// Base instruction set of the compiler's target: the fallback everywhere.
+#include "kernels.hpp"
+
+#define ISINGLASS_ISA portable
+#define ISINGLASS_NAME "portable"
+#include "kernels_impl.hpp"

@@ -1,0 +1,6 @@
+// AVX2 and FMA.
+#include "kernels.hpp"
+
+#define ISINGLASS_ISA v3
+#define ISINGLASS_NAME "v3"
+#include "kernels_impl.hpp"

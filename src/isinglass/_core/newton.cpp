@@ -1,0 +1,319 @@
+#include "newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace isinglass {
+namespace {
+
+constexpr double INNER = 0.02;         // the model is solved to this share of the current KKT residual
+constexpr double CONTRACTION = 0.05;   // blocks are kept while a step shrinks the residual at least this much
+constexpr double SUFFICIENT = 1e-4;    // share of the predicted decrease a step must bring
+constexpr double ROUNDING = 1e-14;     // relative error of F that the line search forgives
+constexpr int MAX_HALVINGS = 12;       // then the blocks are majorised: sigma (1 - sigma) <= 1/4
+constexpr double STATIONARY = 1e-13;   // |g| of fields and free edges for a feasible dual point
+constexpr int MAX_POLISH = 50;
+
+double sign(double z) { return (z > 0) - (z < 0); }
+
+}  // namespace
+
+std::vector<State> Problem::solve(std::vector<Pair> pairs, const std::vector<double>& alphas,
+                                  Tolerances tolerances) {
+    Newton newton(*this, std::move(pairs));
+    std::vector<State> states;
+    for (double alpha : alphas) states.push_back(newton.run(alpha, tolerances));
+    return states;
+}
+
+Newton::Newton(Problem& problem, std::vector<Pair> pairs)
+    : problem_(problem), model_(set_, problem.kernels_), field_steps_(problem.n_features()) {
+    adopt(std::move(pairs));
+    refresh_predictors();
+    evaluate_all();
+    int largest = 0;
+    for (int node : set_.nodes) largest = std::max(largest, set_.degree[node]);
+    for (int worker = 0; worker < problem_.pool_.size(); ++worker)
+        scratch_.emplace_back(static_cast<size_t>(2) * largest * GRAM_ROWS);
+}
+
+// The working set: the given pairs and the support, sorted, without repetitions and forbidden pairs.
+void Newton::adopt(std::vector<Pair> pairs) {
+    const auto less = [](const Pair& a, const Pair& b) { return a.s != b.s ? a.s < b.s : a.t < b.t; };
+    const auto same = [](const Pair& a, const Pair& b) { return a.s == b.s && a.t == b.t; };
+    pairs.insert(pairs.end(), problem_.support_.begin(), problem_.support_.end());
+    std::sort(pairs.begin(), pairs.end(), less);
+    pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
+    size_t known = 0;
+    for (const Pair& pair : pairs) {
+        const double omega = problem_.omega(pair.s, pair.t);
+        if (!std::isfinite(omega)) continue;
+        set_.s.push_back(pair.s);
+        set_.t.push_back(pair.t);
+        set_.omega.push_back(omega);
+        const bool is_known = known < problem_.support_.size() && same(problem_.support_[known], pair);
+        set_.theta.push_back(is_known ? problem_.support_values_[known++] : 0.0);
+    }
+    set_.arrange(problem_.n_features(), problem_.table_);
+    problem_.last_pairs_.clear();
+    for (size_t e = 0; e < set_.n_edges(); ++e) problem_.last_pairs_.push_back({set_.s[e], set_.t[e]});
+}
+
+// eta afresh from the parameters, so that rounding does not pile up along a path.
+void Newton::refresh_predictors() {
+    problem_.pool_.each(problem_.n_features(), [&](int node, int) {
+        if (set_.degree[node] == 0) {
+            if (!problem_.is_isolated_[node]) problem_.isolate(node);
+            return;
+        }
+        problem_.is_isolated_[node] = 0;
+        double* eta = problem_.eta(node);
+        std::fill(eta, eta + problem_.table_.stride, problem_.fields_[node]);
+        std::vector<const uint8_t*> columns;
+        std::vector<double> values;
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+            if (set_.theta[set_.edge[slot]] != 0.0) {
+                columns.push_back(set_.column[slot]);
+                values.push_back(set_.theta[set_.edge[slot]]);
+            }
+        problem_.kernels_.add_columns(eta, 0.0, columns.data(), values.data(), static_cast<int>(values.size()),
+                                      problem_.table_.stride);
+    });
+}
+
+void Newton::evaluate(int node) {
+    problem_.pass(node);
+    const int first = set_.offset[node];
+    problem_.kernels_.dots(problem_.wr(node), set_.column.data() + first, set_.degree[node],
+                           problem_.table_.stride, set_.slot_gradient.data() + first);
+}
+
+void Newton::evaluate_all() {
+    problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int) { evaluate(set_.nodes[k]); });
+    gather_gradient();
+}
+
+void Newton::gather_gradient() {
+    for (size_t e = 0; e < set_.n_edges(); ++e)
+        set_.gradient[e] = set_.slot_gradient[set_.slot_s[e]] + set_.slot_gradient[set_.slot_t[e]];
+}
+
+double Newton::kkt_residual(double alpha) const {
+    double residual = 0;
+    for (int node : set_.nodes) residual = std::max(residual, std::abs(problem_.sums_[node].field));
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        const double limit = alpha * set_.omega[e], g = set_.gradient[e];
+        const double violation = set_.theta[e] == 0.0 ? std::max(std::abs(g) - limit, 0.0)
+                                                      : std::abs(g + limit * sign(set_.theta[e]));
+        residual = std::max(residual, violation);
+    }
+    return residual;
+}
+
+bool Newton::has_free(double alpha) const {
+    return std::any_of(set_.omega.begin(), set_.omega.end(), [&](double omega) { return alpha * omega == 0.0; });
+}
+
+State Newton::run(double alpha, const Tolerances& tolerances) {
+    const double gap_limit = tolerances.gap * std::max(problem_.null_objective_, 1e-12);
+    const bool certify = std::isfinite(tolerances.gap);
+    bool stale = true, converged = false;
+    double gap = std::numeric_limits<double>::quiet_NaN(), kkt = kkt_residual(alpha);
+    int n_iter = 0;
+    for (;; ++n_iter) {
+        if (kkt <= tolerances.kkt / 2 || n_iter == tolerances.max_iter) {
+            if (certify) {
+                polish(alpha);
+                kkt = kkt_residual(alpha);
+                gap = duality_gap(alpha, scale(alpha));
+            }
+            converged = kkt <= tolerances.kkt / 2 && !(gap > gap_limit / 2);
+            if (converged || n_iter == tolerances.max_iter) break;
+        }
+        if (stale) assemble(false);
+        const bool accepted = step(alpha, INNER * kkt, false);
+        const double next = kkt_residual(alpha);
+        stale = !accepted || majorised_ || next > CONTRACTION * kkt;
+        if (!accepted) {
+            if (majorised_) break;  // rounding: no step decreases F any more
+            assemble(true);
+            stale = false;
+        }
+        kkt = next;
+    }
+    return record(alpha, kkt, gap, n_iter, converged);
+}
+
+void Newton::assemble(bool majorise) {
+    const int stride = problem_.table_.stride;
+    if (majorise && quarter_w_.size() == 0) {
+        quarter_w_.resize(stride);
+        for (int n = 0; n < stride; ++n) quarter_w_[n] = static_cast<float>(problem_.table_.w[n] / 4);
+    }
+    majorised_ = majorise;
+    problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int worker) {
+        const int node = set_.nodes[k];
+        const float* wv = majorise ? quarter_w_.data() : problem_.wv(node);
+        const double S = majorise ? 0.25 : problem_.sums_[node].curve;
+        set_.assemble(node, wv, S, stride, scratch_[worker].data(), problem_.kernels_);
+    });
+}
+
+// The gradient of the edges once the fields follow to their minimum of the model.
+void Newton::profile_gradient() {
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        const int s = set_.s[e], t = set_.t[e];
+        model_.gradient[e] = set_.gradient[e] -
+                             set_.b[set_.slot_s[e]] * problem_.sums_[s].field / set_.curve[s] -
+                             set_.b[set_.slot_t[e]] * problem_.sums_[t].field / set_.curve[t];
+    }
+}
+
+void Newton::find_field_steps() {
+    for (int node : set_.nodes) {
+        double sum = problem_.sums_[node].field;
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+            sum += set_.b[slot] * model_.d[set_.edge[slot]];
+        field_steps_[node] = -sum / set_.curve[node];
+    }
+}
+
+double Newton::predicted_change(double alpha) const {
+    double change = 0;
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        const double theta = set_.theta[e], d = model_.d[e];
+        change += set_.gradient[e] * d + alpha * set_.omega[e] * (std::abs(theta + d) - std::abs(theta));
+    }
+    for (int node : set_.nodes) change += problem_.sums_[node].field * field_steps_[node];
+    return change;
+}
+
+double Newton::penalty(double alpha) const {
+    double sum = 0;
+    for (size_t e = 0; e < set_.n_edges(); ++e) sum += set_.omega[e] * std::abs(set_.theta[e]);
+    return alpha * sum;
+}
+
+// Moves along the step: fields, predictors and everything that follows from them; theta is the caller's.
+void Newton::shift(double length) {
+    problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int) {
+        const int node = set_.nodes[k];
+        std::vector<const uint8_t*> columns;
+        std::vector<double> values;
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+            if (model_.d[set_.edge[slot]] != 0.0) {
+                columns.push_back(set_.column[slot]);
+                values.push_back(length * model_.d[set_.edge[slot]]);
+            }
+        problem_.fields_[node] += length * field_steps_[node];
+        problem_.kernels_.add_columns(problem_.eta(node), length * field_steps_[node], columns.data(),
+                                      values.data(), static_cast<int>(values.size()), problem_.table_.stride);
+        evaluate(node);
+    });
+}
+
+// One Newton step with line search; false if no length decreases F enough (the point is then unchanged).
+bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
+    const double before = problem_.smooth_loss() + penalty(alpha);
+    model_.reset();
+    profile_gradient();
+    free_only ? model_.minimise_free(alpha, inner_tolerance) : model_.minimise(alpha, inner_tolerance);
+    find_field_steps();
+    const double predicted = predicted_change(alpha);
+    const std::vector<double> start = set_.theta;
+    double length = 1.0, moved = 0.0;
+    for (int halving = 0; halving <= MAX_HALVINGS; ++halving, length /= 2) {
+        shift(length - moved);
+        moved = length;
+        for (size_t e = 0; e < start.size(); ++e) set_.theta[e] = start[e] + length * model_.d[e];
+        const double after = problem_.smooth_loss() + penalty(alpha);
+        if (after <= before + SUFFICIENT * length * std::min(predicted, 0.0) + ROUNDING * before) {
+            gather_gradient();
+            return true;
+        }
+    }
+    shift(-moved);
+    set_.theta = start;
+    gather_gradient();
+    return false;
+}
+
+// Fields and free edges to their minimum with the rest fixed: the dual point is feasible only there.
+void Newton::polish(double alpha) {
+    if (!has_free(alpha)) {
+        problem_.pool_.each(static_cast<int>(set_.nodes.size()),
+                            [&](int k, int) { polish_field(set_.nodes[k]); });
+        gather_gradient();
+        return;
+    }
+    for (int round = 0; round < MAX_POLISH; ++round) {
+        double largest = 0;
+        for (int node : set_.nodes) largest = std::max(largest, std::abs(problem_.sums_[node].field));
+        for (size_t e = 0; e < set_.n_edges(); ++e)
+            if (alpha * set_.omega[e] == 0.0) largest = std::max(largest, std::abs(set_.gradient[e]));
+        if (largest <= STATIONARY) return;
+        assemble(false);
+        if (!step(alpha, INNER * largest, true)) return;
+    }
+}
+
+// Newton in one dimension, kept inside the bracket that the sign of the derivative gives.
+void Newton::polish_field(int node) {
+    double low = -std::numeric_limits<double>::infinity(), high = -low;
+    double& field = problem_.fields_[node];
+    double* eta = problem_.eta(node);
+    for (int round = 0; round < MAX_POLISH; ++round) {
+        const NodeSums& sums = problem_.sums_[node];
+        if (std::abs(sums.field) <= STATIONARY) break;
+        (sums.field > 0 ? high : low) = field;
+        double next = field - std::clamp(sums.field / sums.curve, -4.0, 4.0);
+        if (!(next > low && next < high)) next = (low + high) / 2;
+        const double change = next - field;
+        if (!std::isfinite(change) || change == 0.0) break;
+        field = next;
+        problem_.kernels_.add_columns(eta, change, nullptr, nullptr, 0, problem_.table_.stride);
+        evaluate(node);
+    }
+}
+
+// The largest c <= 1 for which c r is feasible in the dual.
+double Newton::scale(double alpha) const {
+    double c = 1;
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        const double limit = alpha * set_.omega[e];
+        if (limit > 0 && std::abs(set_.gradient[e]) > limit) c = std::min(c, limit / std::abs(set_.gradient[e]));
+    }
+    return c;
+}
+
+double Newton::duality_gap(double alpha, double c) {
+    double gap = problem_.divergence(c);
+    for (size_t e = 0; e < set_.n_edges(); ++e)
+        gap += alpha * set_.omega[e] * std::abs(set_.theta[e]) + c * set_.gradient[e] * set_.theta[e];
+    for (int node : set_.nodes) gap += c * problem_.sums_[node].field * problem_.fields_[node];
+    return std::max(gap, 0.0);
+}
+
+State Newton::record(double alpha, double kkt, double gap, int n_iter, bool converged) {
+    State state{alpha, problem_.fields_, {}, {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0, 0, n_iter,
+                converged};
+    const double c = scale(alpha);
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        const double sd_s = problem_.table_.sd[set_.s[e]], sd_t = problem_.table_.sd[set_.t[e]];
+        const double radius = std::sqrt(gap * (sd_s * sd_s + sd_t * sd_t) / 2);
+        state.certified_zeros += c * std::abs(set_.gradient[e]) + radius < alpha * set_.omega[e];
+        if (set_.theta[e] == 0.0) continue;
+        state.edges.push_back({set_.s[e], set_.t[e]});
+        state.values.push_back(set_.theta[e]);
+    }
+    for (int node : set_.nodes)
+        for (int n = 0; n < problem_.table_.n_distinct; ++n)
+            state.largest_eta = std::max(state.largest_eta, std::abs(problem_.eta(node)[n]));
+    problem_.support_ = state.edges;
+    problem_.support_values_ = state.values;
+    problem_.last_scale_ = c;
+    return state;
+}
+
+}  // namespace isinglass

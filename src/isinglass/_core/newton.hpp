@@ -1,0 +1,47 @@
+// Proximal Newton on a working set: blocks, quadratic model, line search, certificate.
+#pragma once
+
+#include <vector>
+
+#include "problem.hpp"
+#include "quadratic.hpp"
+
+namespace isinglass {
+
+class Newton {
+   public:
+    Newton(Problem& problem, std::vector<Pair> pairs);
+    State run(double alpha, const Tolerances& tolerances);
+
+   private:
+    void adopt(std::vector<Pair> pairs);
+    void refresh_predictors();
+    void evaluate(int node);
+    void evaluate_all();
+    void gather_gradient();
+    double kkt_residual(double alpha) const;
+    bool has_free(double alpha) const;
+
+    void assemble(bool majorise);
+    bool step(double alpha, double inner_tolerance, bool free_only);
+    void profile_gradient();
+    void find_field_steps();
+    double predicted_change(double alpha) const;
+    double penalty(double alpha) const;
+    void shift(double length);
+    void polish(double alpha);
+    void polish_field(int node);
+    double scale(double alpha) const;
+    double duality_gap(double alpha, double c);
+    State record(double alpha, double kkt, double gap, int n_iter, bool converged);
+
+    Problem& problem_;
+    WorkingSet set_;
+    Quadratic model_;
+    std::vector<double> field_steps_;
+    std::vector<Buffer<float>> scratch_;  // one per thread
+    Buffer<float> quarter_w_;
+    bool majorised_ = false;
+};
+
+}  // namespace isinglass

@@ -1,0 +1,84 @@
+#include "table.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include "kernels.hpp"
+
+namespace isinglass {
+namespace {
+
+uint64_t mix(uint64_t h) {
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93ULL;
+    h ^= h >> 32;
+    return h;
+}
+
+uint64_t hash_row(const uint8_t* row, int length) {
+    uint64_t h = 0x9e3779b97f4a7c15ULL, word;
+    int i = 0;
+    for (; i + 8 <= length; i += 8) {
+        std::memcpy(&word, row + i, 8);
+        // Eight 0/1 bytes -> eight bits, then mixed in.
+        h = mix(h ^ ((word * 0x0102040810204080ULL) >> 56) * 0x9fb21c651e98df25ULL);
+    }
+    for (; i < length; ++i) h = mix(h ^ (row[i] + 2));
+    return h;
+}
+
+// Indices of the first occurrence of every distinct row, with the summed weights.
+void merge_rows(const uint8_t* X, const double* weights, size_t n_rows, int n_features,
+                std::vector<size_t>& first, std::vector<double>& weight) {
+    size_t capacity = 16;
+    while (capacity < 2 * n_rows) capacity *= 2;
+    std::vector<int64_t> slots(capacity, -1);
+    for (size_t n = 0; n < n_rows; ++n) {
+        const double w = weights ? weights[n] : 1.0;
+        if (w == 0.0) continue;
+        const uint8_t* row = X + n * n_features;
+        size_t slot = hash_row(row, n_features) & (capacity - 1);
+        while (slots[slot] >= 0 && std::memcmp(X + first[slots[slot]] * n_features, row, n_features) != 0)
+            slot = (slot + 1) & (capacity - 1);
+        if (slots[slot] < 0) {
+            slots[slot] = static_cast<int64_t>(first.size());
+            first.push_back(n);
+            weight.push_back(w);
+        } else {
+            weight[slots[slot]] += w;
+        }
+    }
+}
+
+}  // namespace
+
+Table::Table(const uint8_t* X, const double* weights, size_t n_rows, int features) : n_features(features) {
+    std::vector<size_t> first;
+    std::vector<double> weight;
+    merge_rows(X, weights, n_rows, n_features, first, weight);
+    if (first.size() > static_cast<size_t>(std::numeric_limits<int>::max() - ROW_ALIGN))
+        throw std::invalid_argument("too many distinct rows");
+    n_distinct = static_cast<int>(first.size());
+    stride = (n_distinct + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
+    bytes.resize(static_cast<size_t>(stride) * n_features);
+    w.resize(stride);
+    inverse_w.resize(stride);
+    double sum = 0;
+    for (double value : weight) sum += value;
+    for (int n = 0; n < n_distinct; ++n) {
+        w[n] = weight[n] / sum;
+        inverse_w[n] = sum / weight[n];
+        const uint8_t* row = X + first[n] * n_features;
+        for (int s = 0; s < n_features; ++s) bytes[static_cast<size_t>(s) * stride + n] = row[s];
+    }
+    for (int s = 0; s < n_features; ++s) {
+        double m = 0;
+        for (int n = 0; n < n_distinct; ++n) m += column(s)[n] ? w[n] : 0.0;
+        mean.push_back(m);
+        sd.push_back(std::sqrt(m * (1 - m)));
+    }
+}
+
+}  // namespace isinglass

@@ -1,0 +1,43 @@
+// The pairs a solve may change, arranged by node, with the blocks of the Hessian.
+//
+// Node s has one slot per neighbour in the working set. Its block is the d_s x d_s matrix
+//   G_s = X_s^T diag(w v_s) X_s - b_s b_s^T / S_s,   b_s = X_s^T (w v_s), S_s = sum w v_s:
+// the field is profiled out. The Hessian of the edges is the sum of the embedded blocks.
+#pragma once
+
+#include <vector>
+
+#include "kernels.hpp"
+#include "table.hpp"
+
+namespace isinglass {
+
+struct WorkingSet {
+    // Edges in lexicographic order, each with its two slots.
+    std::vector<int> s, t, slot_s, slot_t;
+    std::vector<double> theta, omega, gradient;
+
+    // Slots, node after node; every node starts at a multiple of 16 so that rows are padded alike.
+    std::vector<int> nodes;   // those with a slot
+    std::vector<int> offset;  // first slot of each node
+    std::vector<int> degree;
+    std::vector<int> edge;                // of a slot; -1 in the padding
+    std::vector<const uint8_t*> column;   // of the slot's neighbour
+    std::vector<double> slot_gradient;    // sum_n w r_s x_t
+
+    Buffer<float> blocks, b;
+    std::vector<size_t> row;    // of a slot, in blocks
+    std::vector<double> curve;  // S_s when the blocks were made
+
+    size_t n_edges() const { return s.size(); }
+    size_t n_slots() const { return edge.size(); }
+    int padded_degree(int node) const { return (degree[node] + 15) / 16 * 16; }
+    const float* block_row(int slot) const { return blocks.data() + row[slot]; }
+
+    // Fills the slots once s, t and theta are known; edges that are not zero come first in every node.
+    void arrange(int n_features, const Table& table);
+    // Makes the block of one node from its curvatures wv.
+    void assemble(int node, const float* wv, double S, int n_rows, float* scratch, const Kernels& kernels);
+};
+
+}  // namespace isinglass

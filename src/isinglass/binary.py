@@ -1,0 +1,109 @@
+"""The only conversion of tables to 0/1 bytes and of row and pair weights to checked arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.errors import DataError
+
+__all__ = ["check_penalty_weights", "check_sample_weight", "to_binary"]
+
+_SHOWN = 5  # offending values quoted in a message
+
+
+def to_binary(X: ArrayLike) -> NDArray[np.uint8]:
+    """Return the table as C-contiguous ``uint8`` of 0 and 1, without changing the input.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Booleans, integers or floats that are exactly 0 or 1; C or Fortran order, writable or not.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_samples, n_features)
+
+    Examples
+    --------
+    >>> to_binary([[True, False], [0.0, 1.0]]).tolist()
+    [[1, 0], [0, 1]]
+    """
+    table = _as_table(X)
+    if table.dtype == np.uint8 or table.dtype == np.bool_:
+        codes = np.ascontiguousarray(table).view(np.uint8)
+        bad = codes > 1
+    else:
+        with np.errstate(invalid="ignore"):
+            codes = np.ascontiguousarray(table == 1).view(np.uint8)
+        bad = codes != table
+    if bad.any():
+        _refuse_values(table, bad)
+    return codes
+
+
+def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:
+    """Return finite, non-negative row weights with a positive sum, or None for equal weights."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_samples,):
+        raise DataError(f"sample_weight must have one value per row ({n_samples},); got shape {weight.shape}.")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        value = weight[~(np.isfinite(weight) & (weight >= 0))][0]
+        raise DataError(f"sample_weight must be finite and not negative; got {value!r}.")
+    if not weight.any():
+        raise DataError("sample_weight must have a positive sum; got only weights of zero.")
+    return weight
+
+
+def check_penalty_weights(
+    penalty_weights: ArrayLike | str | None, n_features: int
+) -> NDArray[np.float64] | str | None:
+    """Return None (all 1), ``"standardized"`` or a symmetric matrix of weights in [0, inf]."""
+    if penalty_weights is None:
+        return None
+    if isinstance(penalty_weights, str):
+        if penalty_weights != "standardized":
+            raise DataError(
+                f'penalty_weights must be None, "standardized" or a symmetric matrix; got {penalty_weights!r}.'
+            )
+        return penalty_weights
+    matrix = np.asarray(penalty_weights, dtype=np.float64)
+    if matrix.shape != (n_features, n_features):
+        raise DataError(f"penalty_weights must have shape {(n_features, n_features)}; got {matrix.shape}.")
+    off_diagonal = ~np.eye(n_features, dtype=bool)
+    if (np.isnan(matrix) | (matrix < 0))[off_diagonal].any():
+        raise DataError("penalty_weights must be in [0, inf]; got a negative value or NaN.")
+    if not np.array_equal(matrix[off_diagonal], matrix.T[off_diagonal]):
+        raise DataError("penalty_weights must be symmetric; got a matrix that differs from its transpose.")
+    return matrix
+
+
+def _as_table(X: ArrayLike) -> NDArray[Any]:
+    table = np.asarray(X)
+    if table.ndim != 2:
+        raise DataError(
+            f"X must be a table of shape (n_samples, n_features); got {table.ndim} dimension(s). "
+            "For one column use X.reshape(-1, 1)."
+        )
+    if table.shape[0] == 0 or table.shape[1] == 0:
+        raise DataError(f"X must have at least one row and one column; got shape {table.shape}.")
+    if table.dtype.kind not in "buif":
+        raise DataError(f"X must hold numbers that are 0 or 1; got dtype {table.dtype}. Encode the two answers as 0/1.")
+    return table
+
+
+def _refuse_values(table: NDArray[Any], bad: NDArray[np.bool_]) -> None:
+    column = int(np.flatnonzero(bad.any(axis=0))[0])
+    values = np.unique(table[bad[:, column], column])
+    shown = ", ".join(f"{value:g}" for value in values[:_SHOWN]) + (", …" if len(values) > _SHOWN else "")
+    if np.isnan(values.astype(float)).any():
+        remedy = "Remove the rows with missing cells or fill them first."
+    elif set(np.unique(table)) <= {-1, 1}:
+        remedy = "The table looks like ±1 spins: pass (X + 1) // 2."
+    else:
+        remedy = "Map the two answers of that column to 0 and 1, or threshold it: X > cut."
+    raise DataError(f"X must hold only 0 and 1; got {shown} in column {column}. {remedy}")

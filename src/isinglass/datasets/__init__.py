@@ -1,0 +1,127 @@
+"""Real tables bundled with the package, with their provenance."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+from collections import Counter
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["RollCall", "Senate109", "load_senate109"]
+
+
+@dataclass(frozen=True)
+class RollCall:
+    """One recorded vote of the Senate.
+
+    Parameters
+    ----------
+    number : int
+        Number within the session, from 1.
+    date : datetime.date
+        Day of the vote.
+    bill : str
+        Bill, resolution or nomination it belongs to.
+    question : str
+        What was put to the vote.
+    result : str
+        Outcome as recorded.
+    yea, nay : int
+        Totals as recorded.
+    """
+
+    number: int
+    date: datetime.date
+    bill: str
+    question: str
+    result: str
+    yea: int
+    nay: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Senate109:
+    """Votes of the U.S. Senate in 2006; the arrays are read-only.
+
+    Parameters
+    ----------
+    X : ndarray of uint8, shape (279, 100)
+        1 for yea, 0 for nay or no vote: the table of the paper's experiment.
+    votes : ndarray of float, shape (279, 100)
+        1 for yea, 0 for nay, NaN where the senator did not vote.
+    names, states, parties : tuple of str
+        One entry per senator, in the order of the columns. Parties are R, D and I.
+    rollcalls : tuple of RollCall
+        One entry per row.
+    description : str
+        Where the data come from and what was left out.
+    """
+
+    X: NDArray[np.uint8]
+    votes: NDArray[np.float64]
+    names: tuple[str, ...]
+    states: tuple[str, ...]
+    parties: tuple[str, ...]
+    rollcalls: tuple[RollCall, ...]
+    description: str
+
+    def __post_init__(self) -> None:
+        self.X.flags.writeable = False
+        self.votes.flags.writeable = False
+
+    def __repr__(self) -> str:
+        n_rollcalls, n_senators = self.votes.shape
+        parties = ", ".join(f"{count} {party}" for party, count in Counter(self.parties).most_common())
+        missing = int(np.isnan(self.votes).sum())
+        return f"Senate109({n_rollcalls} roll calls × {n_senators} senators: {parties}; {missing} votes missing)"
+
+
+def load_senate109() -> Senate109:
+    """Load the roll calls of the U.S. Senate, 109th Congress, second session (2006).
+
+    Returns
+    -------
+    Senate109
+        The 0/1 table, the votes with their missing cells, the senators and the roll calls.
+
+    Examples
+    --------
+    >>> senate = load_senate109()
+    >>> senate
+    Senate109(279 roll calls × 100 senators: 55 R, 44 D, 1 I; 801 votes missing)
+    >>> senate.names[0], senate.states[0], senate.parties[0]
+    ('SESSIONS (R AL)', 'AL', 'R')
+    >>> senate.rollcalls[1].question, int(senate.X[1].sum())
+    ('On the Nomination', 58)
+    """
+    cells = np.array([list(line) for line in _read("votes.txt").splitlines()])
+    members = list(csv.DictReader(_read("members.csv").splitlines()))
+    return Senate109(
+        X=(cells == "1").astype(np.uint8),
+        votes=np.where(cells == "-", np.nan, cells == "1"),
+        names=tuple(member["name"] for member in members),
+        states=tuple(member["state"] for member in members),
+        parties=tuple(member["party"] for member in members),
+        rollcalls=tuple(_parse_rollcall(row) for row in csv.DictReader(_read("rollcalls.csv").splitlines())),
+        description=_read("PROVENANCE.md"),
+    )
+
+
+def _read(name: str) -> str:
+    return files(__name__).joinpath("senate109", name).read_text(encoding="utf-8")
+
+
+def _parse_rollcall(row: dict[str, str]) -> RollCall:
+    return RollCall(
+        number=int(row["number"]),
+        date=datetime.date.fromisoformat(row["date"]),
+        bill=row["bill"],
+        question=row["question"],
+        result=row["result"],
+        yea=int(row["yea"]),
+        nay=int(row["nay"]),
+    )

@@ -1,0 +1,79 @@
+"""The grid of penalty strengths, the same for every path function."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.errors import DataError
+
+__all__ = ["alpha_grid"]
+
+_REMEDY = "Pass a count such as alphas=30, one value such as alphas=0.1, or a list of values."
+
+
+def alpha_grid(alpha_max: float, alphas: int | float | ArrayLike, *, alpha_min_ratio: float) -> NDArray[np.float64]:
+    """Return the penalty strengths of a path, decreasing.
+
+    Parameters
+    ----------
+    alpha_max : float
+        Smallest alpha at which no penalised edge is present.
+    alphas : int, float or array-like
+        An integer is a number of values, geometric from ``alpha_max`` down to
+        ``alpha_min_ratio * alpha_max``; a float is a path of that one value; an array holds the
+        values, in any order. So ``alphas=1`` is ``[alpha_max]`` and ``alphas=1.0`` is ``[1.0]``.
+    alpha_min_ratio : float
+        Last value over first value of a geometric grid, between 0 and 1.
+
+    Returns
+    -------
+    ndarray of float64
+        Strictly decreasing. ``[0.0]`` for a count when ``alpha_max`` is 0: nothing varies together,
+        so that the model without edges is optimal for every alpha.
+
+    Examples
+    --------
+    >>> alpha_grid(0.5, 3, alpha_min_ratio=0.01).round(6).tolist()
+    [0.5, 0.05, 0.005]
+    >>> alpha_grid(0.5, [0.1, 0.3], alpha_min_ratio=0.01).tolist()
+    [0.3, 0.1]
+    """
+    if not (np.isfinite(alpha_max) and alpha_max >= 0):
+        raise DataError(f"alpha_max must be finite and not negative; got {alpha_max!r}.")
+    try:
+        values = np.asarray(alphas)
+    except ValueError:  # ragged lists
+        raise DataError(f"alphas must be a count, a value or a list of values; got {alphas!r}. {_REMEDY}") from None
+    if values.dtype.kind not in "iuf":  # booleans would silently be the counts 0 and 1
+        raise DataError(f"alphas must be a count, a value or a list of values; got {alphas!r}. {_REMEDY}")
+    if values.ndim == 0 and values.dtype.kind in "iu":
+        return _geometric(float(alpha_max), int(values), alpha_min_ratio)
+    return _given(values)
+
+
+def _geometric(alpha_max: float, count: int, ratio: float) -> NDArray[np.float64]:
+    if count < 1:
+        raise DataError(f"alphas must be a count of at least 1; got {count!r}. {_REMEDY}")
+    if not 0 < ratio < 1:
+        raise DataError(f"alpha_min_ratio must be between 0 and 1, both excluded; got {ratio!r}.")
+    if alpha_max == 0:
+        return np.zeros(1)
+    grid = alpha_max * np.geomspace(1.0, ratio, count)
+    if grid[-1] <= 0 or (np.diff(grid) >= 0).any():
+        raise DataError(f"alphas must be a count whose grid can be told apart; got {count!r} from {alpha_max!r}.")
+    return grid
+
+
+def _given(values: NDArray[np.generic]) -> NDArray[np.float64]:
+    grid = np.sort(values.astype(np.float64).ravel())[::-1].copy()
+    if values.ndim > 1 or grid.size == 0:
+        raise DataError(f"alphas must be one-dimensional and not empty; got shape {values.shape}. {_REMEDY}")
+    bad = ~(np.isfinite(grid) & (grid >= 0))
+    if bad.any():
+        raise DataError(f"alphas must be finite and not negative; got {float(grid[bad][0])!r}.")
+    repeated = grid[1:][np.diff(grid) == 0]
+    if repeated.size:
+        # Dropping it silently would give a path shorter than the list that was passed.
+        raise DataError(f"alphas must be different from each other; got {float(repeated[0])!r} twice.")
+    return grid + 0.0  # -0.0 becomes 0.0

@@ -1,0 +1,260 @@
+"""The regularisation path of the joint pseudo-likelihood: screen, solve on the working set, check, certify.
+
+Algorithm and certificate are explained in docs/algorithm.md; the arithmetic is in ``_core``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass import objective
+from isinglass._core import Problem
+from isinglass.binary import check_penalty_weights, check_sample_weight, to_binary
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
+from isinglass.grid import alpha_grid
+from isinglass.records import Path, Solution
+from isinglass.screening import all_pairs, kkt_violations, strong_threshold, union, waypoints
+
+if TYPE_CHECKING:
+    from isinglass._core._native import State
+
+__all__ = ["ising_path"]
+
+logger = logging.getLogger("isinglass")
+
+ALL_PAIRS_UP_TO = 30
+"""Number of columns up to which screening costs more than it saves (measured): one call does the path."""
+ALL_PAIRS_CELLS = 2_000_000
+"""...unless the table is so long that control should come back to Python after every alpha."""
+LOOSE = 0.1
+"""Waypoints of the homotopy are solved to this share of their alpha: they only have to be near."""
+SUSPICIOUS_ETA = 10.0
+"""Largest |η| above which an unpenalised optimum is checked for lying at infinity."""
+
+
+def ising_path(
+    X: ArrayLike,
+    alphas: int | float | ArrayLike = 50,
+    *,
+    sample_weight: ArrayLike | None = None,
+    penalty_weights: ArrayLike | str | None = None,
+    alpha_min_ratio: float = 0.01,
+    tol: float = 1e-7,
+    max_iter: int = 100,
+    n_threads: int | None = None,
+    callback: Callable[[Solution], object] | None = None,
+) -> Path:
+    """Fit the L1-penalised pseudo-likelihood along decreasing ``alpha``, each solution with its certificate.
+
+    Minimises, for every alpha, the mean negative log pseudo-likelihood plus
+    ``alpha * sum(penalty_weights * abs(couplings))`` over pairs; fields are not penalised.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1 (bool, integer or float); not modified.
+    alphas : int, float or array-like, default 50
+        Number of geometric steps down from the smallest alpha without edges, or the values themselves.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; an integer weight equals repeated rows.
+    penalty_weights : None, "standardized" or symmetric matrix, default None
+        Weight of each pair's penalty: 1; the sum of the two standard deviations; or given, where 0 leaves
+        a pair unpenalised and inf forbids it.
+    alpha_min_ratio : float, default 0.01
+        Last alpha over first alpha when ``alphas`` is a number.
+    tol : float, default 1e-7
+        Bound on the relative duality gap and on the KKT residual over all pairs.
+    max_iter : int, default 100
+        Newton steps per alpha.
+    n_threads : int, optional
+        Threads of the kernels; default the environment's ISINGLASS_NUM_THREADS, else OMP_NUM_THREADS,
+        else the available cores. The result does not depend on it.
+    callback : callable, optional
+        Called with each Solution as it is found.
+
+    Returns
+    -------
+    Path
+        Solutions in order of decreasing alpha.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> path = ising_path(X, alphas=[0.05, 0.2])
+    >>> path[-1].edge_index.tolist(), bool(path.converged.all())
+    ([[0, 2]], True)
+    """
+    if not (np.isfinite(tol) and tol > 0):
+        raise DataError(f"tol must be a positive number; got {tol!r}.")
+    if max_iter < 1:
+        raise DataError(f"max_iter must be at least 1; got {max_iter!r}.")
+    case = _Case.prepare(X, sample_weight, penalty_weights, n_threads)
+    top = case.fit_null(tol, max_iter)
+    grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
+    solutions = []
+    for solution in _follow(case, grid, top, tol, max_iter):
+        logger.info("%r", solution)
+        solutions.append(solution)
+        if callback is not None:
+            callback(solution)
+    path = Path(tuple(solutions), tol=tol)
+    _warn_if_not_converged(path, case.problem.null_objective, max_iter)
+    return path
+
+
+# Path contract: what `alphas=30` starts from (see docs/design.md).
+ising_path.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
+
+
+def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_iter: int) -> Iterator[Solution]:
+    """Yield the certified solution of every alpha of the grid: the algorithm."""
+    problem = case.problem
+    if problem.n_features <= ALL_PAIRS_UP_TO and problem.n_features * problem.n_distinct <= ALL_PAIRS_CELLS:
+        everything = all_pairs(problem.n_features)
+        for state in problem.solve(everything, list(grid), tol, tol, max_iter):
+            yield case.solution(state, len(everything), 0, tol)
+        return
+    working, previous = case.free, top
+    pairs = problem.gradient_above(strong_threshold(_next_stop(top, grid[0]), top))[0]
+    for k, alpha in enumerate(grid):
+        for stop in waypoints(previous, alpha):
+            working = union(case.free, pairs)
+            problem.solve(working, [stop], LOOSE * stop, np.inf, max_iter)
+            pairs = problem.gradient_above(strong_threshold(_next_stop(stop, alpha), stop))[0]
+        working = union(case.free, pairs)
+        following = _next_stop(alpha, grid[k + 1]) if k + 1 < len(grid) else alpha
+        while True:
+            state = problem.solve(working, [alpha], tol, tol, max_iter)[0]
+            pairs, strength, _ = problem.gradient_above(min(strong_threshold(following, alpha), alpha))
+            violations = kkt_violations(pairs, strength, alpha, union(working, state[2]))
+            if len(violations) == 0:
+                break
+            working = union(working, violations)
+        yield case.solution(state, len(union(working, state[2])), problem.certified_outside(alpha, state[6]), tol)
+        previous = alpha
+
+
+def _next_stop(alpha: float, target: float) -> float:
+    return (waypoints(alpha, target) or [target])[0]
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A table made ready: the compiled problem on the columns that vary, and the way back."""
+
+    problem: Problem
+    table: NDArray[np.uint8]  # only the columns that vary
+    weight: NDArray[np.float64] | None
+    varying: NDArray[np.intp]
+    fields: NDArray[np.float64]  # of the constant columns; 0 elsewhere
+    free: NDArray[np.int32]
+
+    @classmethod
+    def prepare(
+        cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None, n_threads: int | None
+    ) -> _Case:
+        table = to_binary(X)
+        n_samples, n_features = table.shape
+        weight = check_sample_weight(sample_weight, n_samples)
+        penalty = check_penalty_weights(penalty_weights, n_features)
+        ones = table.sum(axis=0, dtype=np.float64) if weight is None else weight @ table
+        total = float(n_samples) if weight is None else weight.sum()
+        counted = table if weight is None else table[weight > 0]
+        varying = np.flatnonzero(counted.min(axis=0) != counted.max(axis=0))
+        fields = np.zeros(n_features)
+        if len(varying) < n_features:
+            constant = np.setdiff1d(np.arange(n_features), varying)
+            fields[constant] = objective.smoothed_field(ones[constant], total)
+            _warn_constant(constant, counted)
+            table = np.ascontiguousarray(table[:, varying])
+            if isinstance(penalty, np.ndarray):
+                penalty = penalty[np.ix_(varying, varying)]
+        matrix = np.ascontiguousarray(penalty) if isinstance(penalty, np.ndarray) else None
+        problem = Problem(table, weight, matrix, isinstance(penalty, str), _thread_count(n_threads))
+        return cls(problem, table, weight, varying, fields, problem.free_pairs())
+
+    def fit_null(self, tol: float, max_iter: int) -> float:
+        """Fit fields and free pairs; return alpha_max there."""
+        if len(self.free):
+            state = self.problem.solve(self.free, [1.0], tol, tol, max_iter)[0]
+            self.refuse_separation(self.free, state[-1])
+            self.problem.mark_null()
+        return self.problem.alpha_max()
+
+    def refuse_separation(self, pairs: NDArray[np.int32], largest_eta: float) -> None:
+        """Raise if the optimum with these pairs unpenalised lies at infinity (checked only where it may)."""
+        if largest_eta <= SUSPICIOUS_ETA:
+            return
+        found = objective.find_separation(self.table, pairs, sample_weight=self.weight)
+        if found is not None:
+            s, t = (int(self.varying[node]) for node in found)
+            raise SeparationError(
+                f"the unpenalised optimum must be finite; columns {s} and {t} separate the table, so that their "
+                "coupling grows without bound. Penalise that pair: alpha > 0 and a penalty weight > 0."
+            )
+
+    def solution(self, state: State, n_working: int, zeros_outside: int, tol: float) -> Solution:
+        """Put the solution of the varying columns back into the whole table."""
+        alpha, fields, edges, values, value, kkt, gap, zeros, n_iter, _, largest_eta = state
+        if alpha == 0.0:
+            self.refuse_separation(edges, largest_eta)
+        every_field = self.fields.copy()
+        every_field[self.varying] = fields
+        p = len(every_field)
+        return Solution(
+            alpha=alpha,
+            fields=every_field,
+            edge_index=self.varying[edges].astype(np.int32).reshape(-1, 2),
+            edge_values=values,
+            objective=value,
+            kkt_residual=kkt,
+            duality_gap=gap,
+            certified_zeros=zeros + zeros_outside,
+            n_iter=n_iter,
+            n_screened=p * (p - 1) // 2 - n_working,
+            converged=kkt <= tol and gap <= tol * max(self.problem.null_objective, 1e-12),
+        )
+
+
+def _thread_count(n_threads: int | None) -> int:
+    if n_threads is None:
+        for variable in ("ISINGLASS_NUM_THREADS", "OMP_NUM_THREADS"):
+            if os.environ.get(variable, "").isdecimal():
+                return max(int(os.environ[variable]), 1)
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_threads < 1:
+        raise DataError(f"n_threads must be at least 1; got {n_threads!r}.")
+    return int(n_threads)
+
+
+def _warn_constant(constant: NDArray[np.intp], table: NDArray[np.uint8]) -> None:
+    shown = ", ".join(f"{column} (always {table[0, column]})" for column in constant[:5])
+    more = f" and {len(constant) - 5} more" if len(constant) > 5 else ""
+    warnings.warn(
+        f"constant columns have no edges and a smoothed field: column {shown}{more}.", ConstantColumnWarning, stacklevel=4
+    )
+
+
+def _warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:
+    failed = [solution for solution in path if not solution.converged]
+    if not failed:
+        return
+    worst = max(failed, key=lambda solution: solution.kkt_residual)
+    warnings.warn(
+        f"{len(failed)} of {len(path)} solutions did not reach tol={path.tol:g}; worst at alpha={worst.alpha:.6g}: "
+        f"kkt_residual={worst.kkt_residual:.1e}, relative gap={worst.duality_gap / max(null_objective, 1e-12):.1e}. "
+        f"Increase max_iter (now {max_iter}) or tol, or stop the path at a larger alpha.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,261 @@
+"""The layers of the package, read from its imports, and the habits that keep it readable.
+
+Every check is a plain function of sources, so that the last tests can feed it a bad snippet and see it fail.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "isinglass"
+SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
+
+# From the bottom to the top. A module may import from its own layer and from the layers before it.
+LAYERS = (
+    ("_core",),
+    ("records", "errors", "grid"),
+    ("binary", "model", "objective"),
+    ("exact",),
+    ("screening", "glm", "design", "simulate", "metrics", "layout", "datasets"),
+    ("path", "nodewise", "baselines"),
+    ("selection",),
+    ("estimators",),
+    ("cli", "report", "plot", "tables", "networks"),
+    ("__init__",),  # the public names
+)
+RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
+EDGE = set(LAYERS[-2])
+HEAVY = {"matplotlib", "networkx", "pandas", "rich", "click"}
+EAGER = {"cli", "plot"}  # the rooms that may load a heavy package as soon as they are imported
+VAGUE = {"utils", "helpers", "common", "misc"}
+LONGEST_BODY = 60
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module, and whether it is loaded together with the importing one."""
+
+    target: str
+    eager: bool
+
+
+def room_of(module: str) -> str:
+    """Return the part of a dotted name that decides its layer: ``isinglass.selection.ebic`` -> ``selection``."""
+    return [*module.split("."), "__init__"][1]
+
+
+def read_package(root: Path = SOURCE) -> dict[str, str]:
+    """Return the source of every module below ``root``; a package is called ``name.__init__``."""
+    return {
+        ".".join([PACKAGE, *file.relative_to(root).with_suffix("").parts]): file.read_text(encoding="utf-8")
+        for file in sorted(root.rglob("*.py"))
+    }
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    """Tell whether ``node`` is ``if TYPE_CHECKING:``."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+
+
+def walk_with_context(node: ast.AST, eager: bool = True) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield every node with whether it runs when the module is loaded."""
+    for child in ast.iter_child_nodes(node):
+        deferred = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or is_type_checking(child)
+        yield child, eager
+        yield from walk_with_context(child, eager and not deferred)
+
+
+def imports_of(module: str, modules: Mapping[str, str]) -> list[Import]:
+    """Return what a module imports, relative names resolved; ``from a import b`` is ``a.b`` if that is a module."""
+    found = []
+    for node, eager in walk_with_context(ast.parse(modules[module])):
+        if isinstance(node, ast.Import):
+            found += [Import(find_module(alias.name, modules) or alias.name, eager) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = module.split(".")[: -node.level] if node.level else []
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            for alias in node.names:
+                target = find_module(f"{base}.{alias.name}", modules) or find_module(base, modules) or base
+                found.append(Import(target, eager))
+    return found
+
+
+def find_module(name: str, modules: Mapping[str, str]) -> str | None:
+    """Return the key under which a dotted name is stored, if it is a module of the package."""
+    return next((key for key in (name, f"{name}.__init__") if key in modules), None)
+
+
+def inner_imports(module: str, modules: Mapping[str, str]) -> set[str]:
+    """Return the modules of the package that ``module`` imports."""
+    return {i.target for i in imports_of(module, modules) if i.target.split(".")[0] == PACKAGE}
+
+
+def misplaced_modules(modules: Mapping[str, str]) -> list[str]:
+    """Name the modules that belong to no layer, or whose name says nothing."""
+    wrong = [f"{module} belongs to no layer" for module in modules if room_of(module) not in RANK]
+    wrong += [f"{module} has a vague name" for module in modules if VAGUE & {p.strip("_") for p in module.split(".")}]
+    return wrong
+
+
+def upward_imports(modules: Mapping[str, str]) -> list[str]:
+    """Name the imports that point to a higher layer; the core may import nothing but itself."""
+    wrong = []
+    for module in modules:
+        room = room_of(module)
+        for target in inner_imports(module, modules):
+            above = RANK.get(room_of(target), len(LAYERS)) > RANK.get(room, -1)
+            if above or (room == "_core" and room_of(target) != "_core"):
+                wrong.append(f"{module} imports {target}")
+    return wrong
+
+
+def import_cycle(modules: Mapping[str, str]) -> list[str]:
+    """Return one cycle of imports, or nothing."""
+    graph = {module: inner_imports(module, modules) - {module} for module in modules}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def foreign_imports(modules: Mapping[str, str]) -> list[str]:
+    """Name the imports of scikit-learn outside the estimators and of heavy packages where they do not belong."""
+    wrong = []
+    for module in modules:
+        room = room_of(module)
+        for found in imports_of(module, modules):
+            library = found.target.split(".")[0]
+            if library == "sklearn" and room != "estimators":
+                wrong.append(f"{module} imports sklearn")
+            if library in HEAVY and (room not in EDGE or (found.eager and room not in EAGER)):
+                wrong.append(f"{module} imports {library}")
+    return wrong
+
+
+def long_functions(modules: Mapping[str, str]) -> list[str]:
+    """Name the functions whose body, docstring aside, is longer than the limit."""
+    wrong = []
+    for module, source in modules.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+                length = node.end_lineno - body[0].lineno + 1 if body else 0
+                if length > LONGEST_BODY:
+                    wrong.append(f"{module}.{node.name} has {length} lines")
+    return wrong
+
+
+def print_calls(modules: Mapping[str, str]) -> list[str]:
+    """Name the modules below the command line that print."""
+    return [
+        f"{module}:{node.lineno} prints"
+        for module, source in modules.items()
+        if room_of(module) != "cli"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+
+
+CHECKS = (misplaced_modules, upward_imports, import_cycle, foreign_imports, long_functions, print_calls)
+
+
+@pytest.fixture(scope="module")
+def modules():
+    return read_package()
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_package_passes(check, modules):
+    assert check(modules) == []
+
+
+def test_package_is_read(modules):
+    assert {"isinglass.__init__", "isinglass.errors", "isinglass.datasets.__init__"} <= set(modules)
+    assert "isinglass.errors" in inner_imports("isinglass.binary", modules)
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Return the modules a fresh interpreter has loaded after ``statement``."""
+    code = f"{statement}\nimport sys\nsys.stdout.write('\\n'.join(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(result.stdout.split())
+
+
+def test_importing_the_package_is_cheap():
+    loaded = loaded_by("import isinglass")
+    assert "isinglass" in loaded
+    assert not {"scipy", "sklearn", "isinglass._core"} & loaded
+    assert not HEAVY & {name.split(".")[0] for name in loaded}
+
+
+def test_loaded_by_sees_what_is_loaded():
+    assert "isinglass.errors" in loaded_by("import isinglass; isinglass.errors")
+
+
+def test_public_names_exist():
+    import isinglass
+
+    for name in isinglass.__all__:
+        getattr(isinglass, name)
+
+
+# The checks can fail: one bad package per rule.
+OK = {"isinglass.__init__": "", "isinglass.errors": "", "isinglass.path": ""}
+BAD = [
+    (misplaced_modules, {"isinglass.novelty": ""}),
+    (misplaced_modules, {"isinglass.selection.helpers": ""}),
+    (misplaced_modules, {"isinglass.selection._utils": ""}),
+    (upward_imports, {"isinglass.model": "import isinglass.path"}),
+    (upward_imports, {"isinglass.model": "from isinglass import path"}),
+    (upward_imports, {"isinglass.model": "from isinglass import ising_path"}),
+    (upward_imports, {"isinglass.model": "from . import path"}),
+    (upward_imports, {"isinglass.model": "def f():\n    from isinglass.path import ising_path"}),
+    (upward_imports, {"isinglass.model": "if TYPE_CHECKING:\n    from isinglass.path import ising_path"}),
+    (
+        upward_imports,
+        {"isinglass.selection.__init__": "", "isinglass.selection.ebic": "from ..estimators import IsingLasso"},
+    ),
+    (upward_imports, {"isinglass._core.__init__": "from isinglass.errors import DataError"}),
+    (upward_imports, {"isinglass._core.__init__": "", "isinglass._core.table": "from .. import errors"}),
+    (import_cycle, {"isinglass.model": "import isinglass.objective", "isinglass.objective": "from . import model"}),
+    (foreign_imports, {"isinglass.path": "from sklearn.base import BaseEstimator"}),
+    (foreign_imports, {"isinglass.path": "def f():\n    import sklearn"}),
+    (foreign_imports, {"isinglass.metrics": "import matplotlib.pyplot"}),
+    (foreign_imports, {"isinglass.metrics": "def f():\n    import pandas"}),
+    (foreign_imports, {"isinglass.networks.__init__": "import networkx"}),
+    (long_functions, {"isinglass.path": "def f():\n" + "    x = 1\n" * (LONGEST_BODY + 1)}),
+    (print_calls, {"isinglass.path": "def f():\n    print(1)"}),
+]
+
+
+@pytest.mark.parametrize(("check", "bad"), BAD)
+def test_checks_can_fail(check, bad):
+    assert check(OK) == []
+    assert check({**OK, **bad}) != []
+
+
+GOOD = [
+    {
+        "isinglass.objective": "from isinglass.model import IsingModel",
+        "isinglass.model": "from .errors import DataError",
+    },
+    {"isinglass._core.__init__": "from isinglass._core import _native\nfrom ._native import gradient"},
+    {"isinglass.estimators": "from sklearn.base import BaseEstimator"},
+    {"isinglass.cli.__init__": "import click\ndef f():\n    import rich\n    print(1)"},
+    {"isinglass.networks.__init__": "def f():\n    import networkx"},
+    {"isinglass.tables.__init__": "if TYPE_CHECKING:\n    import pandas"},
+    {"isinglass.path": 'def f():\n    """' + "\n" * 100 + '"""\n' + "    x = 1\n" * LONGEST_BODY},
+]
+
+
+@pytest.mark.parametrize("good", GOOD)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_checks_accept_what_is_allowed(check, good):
+    assert check({**OK, **good}) == []

@@ -1,0 +1,63 @@
+"""What README and the documentation show is what happens, and they name everything that is public."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+import isinglass
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def python_blocks(text: str) -> list[str]:
+    """Return the fenced blocks of a Markdown page that hold interpreter sessions."""
+    return re.findall(r"^```(?:python|pycon)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_examples_run(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert ">>>" in text
+    for number, block in enumerate(python_blocks(text)):
+        test = doctest.DocTestParser().get_doctest(block, {}, f"{page}, block {number}", page, 0)
+        report = []
+        result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=report.append)
+        assert result.attempted > 0
+        assert result.failed == 0, "".join(report)
+
+
+def test_examples_can_fail():
+    (block,) = python_blocks("text\n```python\n>>> 1 + 1\n3\n```\n")
+    test = doctest.DocTestParser().get_doctest(block, {}, "bad", None, 0)
+    assert doctest.DocTestRunner().run(test, out=lambda text: None).failed == 1
+
+
+def test_reference_names_everything_public():
+    reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    missing = [name for name in isinglass.__all__ if name != "__version__" and not re.search(rf"\b{name}\b", reference)]
+    assert missing == []
+
+
+def test_contributing_names_every_module():
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "isinglass"
+    modules = [file.stem for file in source.glob("*.py") if file.stem != "__init__"]
+    modules += [f"{file.parent.name}/" for file in source.glob("*/__init__.py")]
+    kernels = [file.name for pattern in ("*.cpp", "*.hpp") for file in (source / "_core").glob(pattern)]
+    assert [name for name in modules + kernels if f"`{name}`" not in guide] == []
+
+
+def test_relative_links_lead_somewhere():
+    broken = []
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if not (page.parent / link).exists():
+                broken.append(f"{page.name}: {link}")
+    assert broken == []
+
+
+def test_versions_agree():
+    for file in ("pyproject.toml", "CITATION.cff"):
+        assert re.search(rf'^version(?: =|:) "?{isinglass.__version__}"?$', (ROOT / file).read_text(), re.MULTILINE)
