@@ -25,6 +25,7 @@ DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 OURS = "isinglass"
 SLOW = 5.0  # seconds beyond which ours is not measured again around every rival
 
+QUICK_RIVALS = "isinglass,glmnet,glmnet-nodewise,adelie"
 EVERYBODY = tuple(name for name in all_rivals() if name != OURS)
 GROWTH = {  # growth is about us; a few rivals for scale
     "growth_p": ("isinglass-1", "glmnet", "glmnet-nodewise", "adelie"),
@@ -220,7 +221,7 @@ def main() -> None:
         store=CACHE / ("quick" if options.quick else "results"),
         rivals=rivals,
     )
-    wanted_rivals = set(matching(options.rivals, list(rivals)))
+    wanted_rivals = set(matching(options.rivals or (QUICK_RIVALS if options.quick else None), list(rivals)))
     if not options.report_only:
         for name in matching(options.problems, list(problems)):
             problem = problems[name]

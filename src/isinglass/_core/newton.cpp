@@ -9,6 +9,7 @@ namespace {
 
 constexpr double INNER = 0.02;         // the model is solved to this share of the current KKT residual
 constexpr double CONTRACTION = 0.05;   // blocks are kept while a step shrinks the residual at least this much
+constexpr double NEAR = 0.98;          // edges whose gradient exceeds this share of the penalty become inner ones
 constexpr double SUFFICIENT = 1e-4;    // share of the predicted decrease a step must bring
 constexpr double ROUNDING = 1e-14;     // relative error of F that the line search forgives
 constexpr int MAX_HALVINGS = 12;       // then the blocks are majorised: sigma (1 - sigma) <= 1/4
@@ -55,6 +56,9 @@ void Newton::adopt(std::vector<Pair> pairs) {
         const bool is_known = known < problem_.support_.size() && same(problem_.support_[known], pair);
         set_.theta.push_back(is_known ? problem_.support_values_[known++] : 0.0);
     }
+    set_.is_inner.resize(set_.n_edges());
+    for (size_t e = 0; e < set_.n_edges(); ++e) set_.is_inner[e] = set_.theta[e] != 0.0;
+    set_.gradient.resize(set_.n_edges());
     set_.arrange(problem_.n_features(), problem_.table_);
     problem_.last_pairs_.clear();
     for (size_t e = 0; e < set_.n_edges(); ++e) problem_.last_pairs_.push_back({set_.s[e], set_.t[e]});
@@ -72,7 +76,7 @@ void Newton::refresh_predictors() {
         std::fill(eta, eta + problem_.table_.stride, problem_.fields_[node]);
         std::vector<const uint8_t*> columns;
         std::vector<double> values;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
             if (set_.theta[set_.edge[slot]] != 0.0) {
                 columns.push_back(set_.column[slot]);
                 values.push_back(set_.theta[set_.edge[slot]]);
@@ -99,6 +103,23 @@ void Newton::gather_gradient() {
         set_.gradient[e] = set_.slot_gradient[set_.slot_s[e]] + set_.slot_gradient[set_.slot_t[e]];
 }
 
+// Takes the edges that are about to move into the blocks; false if there is none outside.
+bool Newton::widen(double alpha, double share) {
+    bool found = false;
+    for (size_t e = 0; e < set_.n_edges(); ++e)
+        if (!set_.is_inner[e] && std::abs(set_.gradient[e]) > share * alpha * set_.omega[e])
+            set_.is_inner[e] = found = true;
+    if (!found) return false;
+    const std::vector<int> old_s = set_.slot_s, old_t = set_.slot_t;
+    const std::vector<double> old_gradient = set_.slot_gradient;
+    set_.arrange(problem_.n_features(), problem_.table_);
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        set_.slot_gradient[set_.slot_s[e]] = old_gradient[old_s[e]];
+        set_.slot_gradient[set_.slot_t[e]] = old_gradient[old_t[e]];
+    }
+    return true;
+}
+
 double Newton::kkt_residual(double alpha) const {
     double residual = 0;
     for (int node : set_.nodes) residual = std::max(residual, std::abs(problem_.sums_[node].field));
@@ -119,6 +140,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
     const double gap_limit = tolerances.gap * std::max(problem_.null_objective_, 1e-12);
     const bool certify = std::isfinite(tolerances.gap);
     bool stale = true, converged = false;
+    widen(alpha, NEAR);
     double gap = std::numeric_limits<double>::quiet_NaN(), kkt = kkt_residual(alpha);
     int n_iter = 0;
     for (;; ++n_iter) {
@@ -131,7 +153,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
             converged = kkt <= tolerances.kkt / 2 && !(gap > gap_limit / 2);
             if (converged || n_iter == tolerances.max_iter) break;
         }
-        if (stale) assemble(false);
+        if (widen(alpha, 1.0) || stale) assemble(false);
         const bool accepted = step(alpha, INNER * kkt, false);
         const double next = kkt_residual(alpha);
         stale = !accepted || majorised_ || next > CONTRACTION * kkt;
@@ -162,7 +184,7 @@ void Newton::assemble(bool majorise) {
 
 // The gradient of the edges once the fields follow to their minimum of the model.
 void Newton::profile_gradient() {
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
+    for (int e : set_.inner) {
         const int s = set_.s[e], t = set_.t[e];
         model_.gradient[e] = set_.gradient[e] -
                              set_.b[set_.slot_s[e]] * problem_.sums_[s].field / set_.curve[s] -
@@ -173,7 +195,7 @@ void Newton::profile_gradient() {
 void Newton::find_field_steps() {
     for (int node : set_.nodes) {
         double sum = problem_.sums_[node].field;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
             sum += set_.b[slot] * model_.d[set_.edge[slot]];
         field_steps_[node] = -sum / set_.curve[node];
     }
@@ -181,7 +203,7 @@ void Newton::find_field_steps() {
 
 double Newton::predicted_change(double alpha) const {
     double change = 0;
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
+    for (int e : set_.inner) {
         const double theta = set_.theta[e], d = model_.d[e];
         change += set_.gradient[e] * d + alpha * set_.omega[e] * (std::abs(theta + d) - std::abs(theta));
     }
@@ -201,7 +223,7 @@ void Newton::shift(double length) {
         const int node = set_.nodes[k];
         std::vector<const uint8_t*> columns;
         std::vector<double> values;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
             if (model_.d[set_.edge[slot]] != 0.0) {
                 columns.push_back(set_.column[slot]);
                 values.push_back(length * model_.d[set_.edge[slot]]);
@@ -253,6 +275,7 @@ void Newton::polish(double alpha) {
         for (size_t e = 0; e < set_.n_edges(); ++e)
             if (alpha * set_.omega[e] == 0.0) largest = std::max(largest, std::abs(set_.gradient[e]));
         if (largest <= STATIONARY) return;
+        widen(alpha, 1.0);
         assemble(false);
         if (!step(alpha, INNER * largest, true)) return;
     }

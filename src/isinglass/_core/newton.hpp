@@ -16,6 +16,7 @@ class Newton {
    private:
     void adopt(std::vector<Pair> pairs);
     void refresh_predictors();
+    bool widen(double alpha, double share);
     void evaluate(int node);
     void evaluate_all();
     void gather_gradient();
