@@ -22,25 +22,21 @@ double sign(double z) { return (z > 0) - (z < 0); }
 
 std::vector<State> Problem::solve(std::vector<Pair> pairs, const std::vector<double>& alphas,
                                   Tolerances tolerances) {
-    Newton newton(*this, std::move(pairs));
+    newton_->adopt(std::move(pairs));
     std::vector<State> states;
-    for (double alpha : alphas) states.push_back(newton.run(alpha, tolerances));
+    for (double alpha : alphas) states.push_back(newton_->run(alpha, tolerances));
     return states;
 }
 
-Newton::Newton(Problem& problem, std::vector<Pair> pairs)
-    : problem_(problem), model_(set_, problem.kernels_), field_steps_(problem.n_features()) {
-    adopt(std::move(pairs));
-    refresh_predictors();
-    evaluate_all();
-    int largest = 0;
-    for (int node : set_.nodes) largest = std::max(largest, set_.degree[node]);
-    for (int worker = 0; worker < problem_.pool_.size(); ++worker)
-        scratch_.emplace_back(static_cast<size_t>(2) * largest * GRAM_ROWS);
-}
+Newton::Newton(Problem& problem)
+    : problem_(problem),
+      model_(set_, problem.kernels_),
+      field_steps_(problem.n_features()),
+      scratch_(problem.pool_.size()) {}
 
-// The working set: the given pairs and the support, sorted, without repetitions and forbidden pairs.
+// Sorted, without repetitions and forbidden pairs.
 void Newton::adopt(std::vector<Pair> pairs) {
+    set_.clear();
     const auto less = [](const Pair& a, const Pair& b) { return a.s != b.s ? a.s < b.s : a.t < b.t; };
     const auto same = [](const Pair& a, const Pair& b) { return a.s == b.s && a.t == b.t; };
     pairs.insert(pairs.end(), problem_.support_.begin(), problem_.support_.end());
@@ -62,6 +58,8 @@ void Newton::adopt(std::vector<Pair> pairs) {
     set_.arrange(problem_.n_features(), problem_.table_);
     problem_.last_pairs_.clear();
     for (size_t e = 0; e < set_.n_edges(); ++e) problem_.last_pairs_.push_back({set_.s[e], set_.t[e]});
+    refresh_predictors();
+    evaluate_all();
 }
 
 // eta afresh from the parameters, so that rounding does not pile up along a path.
@@ -139,7 +137,7 @@ bool Newton::has_free(double alpha) const {
 State Newton::run(double alpha, const Tolerances& tolerances) {
     const double gap_limit = tolerances.gap * std::max(problem_.null_objective_, 1e-12);
     const bool certify = std::isfinite(tolerances.gap);
-    bool stale = true, converged = false;
+    bool stale = true;
     widen(alpha, NEAR);
     double gap = std::numeric_limits<double>::quiet_NaN(), kkt = kkt_residual(alpha);
     int n_iter = 0;
@@ -150,7 +148,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
                 kkt = kkt_residual(alpha);
                 gap = duality_gap(alpha, scale(alpha));
             }
-            converged = kkt <= tolerances.kkt / 2 && !(gap > gap_limit / 2);
+            const bool converged = kkt <= tolerances.kkt / 2 && !(gap > gap_limit / 2);
             if (converged || n_iter == tolerances.max_iter) break;
         }
         if (widen(alpha, 1.0) || stale) assemble(false);
@@ -164,7 +162,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
         }
         kkt = next;
     }
-    return record(alpha, kkt, gap, n_iter, converged);
+    return record(alpha, kkt, gap, n_iter);
 }
 
 void Newton::assemble(bool majorise) {
@@ -174,6 +172,10 @@ void Newton::assemble(bool majorise) {
         for (int n = 0; n < stride; ++n) quarter_w_[n] = static_cast<float>(problem_.table_.w[n] / 4);
     }
     majorised_ = majorise;
+    const int largest = *std::max_element(set_.inner_degree.begin(), set_.inner_degree.end());
+    const size_t scratch_size = static_cast<size_t>(2) * largest * GRAM_ROWS;
+    for (auto& scratch : scratch_)
+        if (scratch.size() < scratch_size) scratch.resize(scratch_size);
     problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int worker) {
         const int node = set_.nodes[k];
         const float* wv = majorise ? quarter_w_.data() : problem_.wv(node);
@@ -318,9 +320,9 @@ double Newton::duality_gap(double alpha, double c) {
     return std::max(gap, 0.0);
 }
 
-State Newton::record(double alpha, double kkt, double gap, int n_iter, bool converged) {
-    State state{alpha, problem_.fields_, {}, {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0, 0, n_iter,
-                converged};
+State Newton::record(double alpha, double kkt, double gap, int n_iter) {
+    State state{alpha, problem_.fields_, {}, {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0, 0,
+                set_.n_edges(), n_iter};
     const double c = scale(alpha);
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         const double sd_s = problem_.table_.sd[set_.s[e]], sd_t = problem_.table_.sd[set_.t[e]];

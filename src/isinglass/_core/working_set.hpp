@@ -40,6 +40,7 @@ struct WorkingSet {
     int block_stride(int node) const { return (inner_degree[node] + 15) / 16 * 16; }
     const float* block_row(int slot) const { return blocks.data() + row[slot]; }
 
+    void clear() { s.clear(), t.clear(), theta.clear(), omega.clear(); }
     // Fills the slots once s, t and is_inner are known.
     void arrange(int n_features, const Table& table);
     // Makes the block of one node from its curvatures wv.
