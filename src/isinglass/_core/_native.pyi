@@ -19,6 +19,10 @@ State = tuple[
     float,  # largest |eta| of the nodes in the working set
 ]
 
+def count_ones(
+    X: NDArray[np.uint8], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
+
 class Problem:
     def __init__(
         self,

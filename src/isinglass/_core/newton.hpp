@@ -9,18 +9,21 @@
 namespace isinglass {
 
 class Newton {
-   public:
+ public:
     explicit Newton(Problem& problem);
     // The working set: these pairs and the current support. Buffers are kept from one set to the next.
     void adopt(std::vector<Pair> pairs);
     State run(double alpha, const Tolerances& tolerances);
 
-   private:
+ private:
     void refresh_predictors();
-    bool widen(double alpha, double share);
     void evaluate(int node);
-    void evaluate_all();
+    void complete_gradient();
     void gather_gradient();
+    bool widen(double alpha, double share);
+    void rearrange();
+    double violation(size_t e, double alpha) const;
+    double inner_residual(double alpha) const;
     double kkt_residual(double alpha) const;
     bool has_free(double alpha) const;
 
