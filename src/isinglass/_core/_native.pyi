@@ -16,7 +16,7 @@ State = tuple[
     int,  # certified zeros in the working set
     int,  # size of the working set
     int,  # n_iter
-    float,  # largest |eta| of the nodes in the working set
+    float,  # largest |eta| where an edge is unpenalised, else 0
 ]
 
 def count_ones(
@@ -51,4 +51,4 @@ class Problem:
         gap_tol: float,
         max_iter: int,
     ) -> list[State]: ...
-    def certified_outside(self, alpha: float, gap: float) -> int: ...
+    def certified_outside(self, alpha: float) -> int: ...
