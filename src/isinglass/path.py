@@ -10,6 +10,8 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +36,8 @@ ALL_PAIRS_UP_TO = 30
 """Number of columns up to which screening costs more than it saves (measured): one call does the path."""
 ALL_PAIRS_CELLS = 2_000_000
 """...unless the table is so long that control should come back to Python after every alpha."""
+COLD = 0.1
+"""Ratio of alphas that Newton bridges in one go on a small table."""
 LOOSE = 0.2
 """Waypoints of the homotopy are solved to this share of their alpha: they only have to be near."""
 SUSPICIOUS_ETA = 10.0
@@ -121,8 +125,10 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
     """Yield the certified solution of every alpha of the grid: the algorithm."""
     problem = case.problem
     if problem.n_features <= ALL_PAIRS_UP_TO and problem.n_features * problem.n_distinct <= ALL_PAIRS_CELLS:
-        for state in problem.solve(all_pairs(problem.n_features), grid.tolist(), tol, tol, max_iter):
-            yield case.solution(state, 0, tol)
+        for wanted, leg in groupby(itinerary(top, grid, COLD), key=attrgetter("wanted")):
+            tols = (tol, tol) if wanted else (LOOSE * float(grid[-1]), np.inf)
+            states = problem.solve(all_pairs(problem.n_features), [stop.alpha for stop in leg], *tols, max_iter)
+            yield from (case.solution(state, 0, tol) for state in states if wanted)
         return
     stops = itinerary(top, grid)
     pairs, _, _ = problem.gradient_above(strong_threshold(stops[0].alpha, top))

@@ -83,8 +83,8 @@ class Stop(NamedTuple):
     wanted: bool
 
 
-def itinerary(top: float, grid: Iterable[float]) -> list[Stop]:
-    """Return the alphas to solve, from ``top`` down the grid, with no ratio of neighbours below STEEPEST.
+def itinerary(top: float, grid: Iterable[float], steepest: float = STEEPEST) -> list[Stop]:
+    """Return the alphas to solve, from ``top`` down the grid, with no ratio of neighbours below ``steepest``.
 
     A short homotopy: a large step would put many pairs into the working set that the first edges explain away.
 
@@ -97,7 +97,7 @@ def itinerary(top: float, grid: Iterable[float]) -> list[Stop]:
     previous = top
     for alpha in map(float, grid):
         if 0.0 < alpha < previous:
-            steps = math.ceil(math.log(alpha / previous) / math.log(STEEPEST))
+            steps = math.ceil(math.log(alpha / previous) / math.log(steepest))
             stops += [Stop(previous * (alpha / previous) ** (k / steps), False) for k in range(1, steps)]
         stops.append(Stop(alpha, True))
         previous = alpha

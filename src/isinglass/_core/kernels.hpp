@@ -37,9 +37,11 @@ struct Kernels {
                         int n);
     // out_k = sum_n a_n x_kn, in double precision.
     void (*dots)(const double* a, const uint8_t* const* x, int k, int n, double* out);
-    // G = sum_n wv_n x_in x_jn (d x d, row stride ld, both triangles), in single precision;
-    // scratch holds 2 d GRAM_ROWS floats.
-    void (*gram)(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* scratch);
+    // sums_i = sum_n wv_n x_in and G = sum_n wv_n (x_in - mean_i) (x_jn - mean_j) with the means under wv:
+    // d x d, row stride ld, both triangles, single precision, without cancellation. scratch holds
+    // gram_scratch(d) floats.
+    void (*gram)(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* sums,
+                 float* scratch);
     // y += sum_k coefficient_k rows_k for rows whose length n is a multiple of 16.
     void (*add_rows)(const float* const* rows, const float* coefficient, int k, float* y, int n);
     void (*widen)(const uint8_t* x, int n, float* out);  // bytes to single precision
@@ -61,6 +63,10 @@ struct Kernels {
 };
 
 constexpr int GRAM_ROWS = 512;  // rows of a Gram block accumulated at a time, so that panels stay in cache
+
+constexpr size_t gram_scratch(int d) {
+    return static_cast<size_t>(2 * d) * (GRAM_ROWS + 1);
+}
 
 const Kernels& kernels();  // the widest set this processor runs
 

@@ -18,6 +18,8 @@ constexpr int FLOATS = 8;
 constexpr int FLOATS = 4;
 #endif
 constexpr int DOUBLES = FLOATS / 2;
+constexpr double WRONG =
+    8;  // margin against the observed answer beyond which a row counts as badly predicted
 
 typedef float vf __attribute__((vector_size(FLOATS * 4)));
 typedef double vd __attribute__((vector_size(FLOATS * 4)));
@@ -77,6 +79,9 @@ inline T total_of(V v) {
         __builtin_memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
         return total_of<T, LANES / 2>(low + high);
     }
+}
+inline float total(vf v) {
+    return total_of<float, FLOATS>(v);
 }
 inline double total(vd v) {
     return total_of<double, DOUBLES>(v);
@@ -157,9 +162,25 @@ inline vd log1p_unit(vd y) {
     return z * 2.0 * (odd * q + even) + offset;
 }
 
+// Rows predicted wrongly with great confidence have no curvature left, and Newton's step would overshoot them
+// a million times. Their curvature is replaced by that of the quadratic that bounds log(1 + exp) from above
+// (Jaakkola and Jordan): tanh(eta / 2) / (2 eta). Rare, so in a pass of its own; returns what it adds.
+static double bound_curvature(const double* eta, const uint8_t* x, const double* w, int n, float* wv) {
+    double added = 0;
+    for (int i = 0; i < n; ++i) {
+        const double miss = x[i] ? -eta[i] : eta[i];
+        if (miss <= WRONG) continue;
+        const float bound = static_cast<float>(w[i] / (2 * miss));  // tanh is 1 to three digits
+        added += static_cast<double>(bound) - static_cast<double>(wv[i]);
+        wv[i] = bound;
+    }
+    return added;
+}
+
 static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, double* wr,
                           float* wv) {
     vd loss{}, field{}, curve{};
+    vl wrong{};
     for (int i = 0; i < n; i += DOUBLES) {
         const vd e = load<vd>(eta + i);
         const vd one = bytes_to_doubles(x + i);
@@ -175,13 +196,16 @@ static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, 
         const vd r = weight * (is_one ? -p0 : p1);
         const vd v = weight * (likely * unlikely);
         const vd minus_margin = is_one ? -e : e;
+        wrong |= minus_margin > WRONG;
         loss += weight * ((minus_margin > 0.0 ? minus_margin : vd{}) + log1p_unit(y));
         field += r;
         curve += v;
         store(wr + i, r);
         store(wv + i, __builtin_convertvector(v, vf_half));
     }
-    return {total(loss), total(field), total(curve)};
+    int64_t any = 0;
+    for (int i = 0; i < DOUBLES; ++i) any |= wrong[i];
+    return {total(loss), total(field), total(curve) + (any ? bound_curvature(eta, x, w, n, wv) : 0.0)};
 }
 
 static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
@@ -247,17 +271,38 @@ inline void dot_block(const float* const* left, const float* const* right, int n
     totals<16, FLOATS / 2, vf, vi>(sum, out);
 }
 
-static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* scratch) {
+// Weighted sums of the ones and of the zeros of a column, apart: either may be far smaller than the other.
+inline void split_sums(const float* wv, const uint8_t* x, int n, float* ones, float* zeros) {
+    vf one{}, zero{};
+    for (int i = 0; i < n; i += FLOATS) {
+        const vf value = bytes_to_floats(x + i), weight = load<vf>(wv + i);
+        one += weight * value;
+        zero += weight * (1.0f - value);
+    }
+    *ones = total(one);
+    *zeros = total(zero);
+}
+
+static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* sums,
+                 float* scratch) {
     for (int i = 0; i < d; ++i) __builtin_memset(G + static_cast<size_t>(i) * ld, 0, ld * sizeof(float));
-    float* weighted = scratch;
-    float* plain = scratch + static_cast<size_t>(d) * GRAM_ROWS;
+    float *weighted = scratch, *plain = scratch + static_cast<size_t>(d) * GRAM_ROWS;
+    float *low = plain + static_cast<size_t>(d) * GRAM_ROWS, *high = low + d;
+    for (int j = 0; j < d; ++j) {
+        float zeros;
+        split_sums(wv, x[j], n, sums + j, &zeros);
+        const float all = sums[j] + zeros, inverse = all > 0 ? 1 / all : 0;
+        low[j] = -sums[j] * inverse;  // x - mean for x = 0 and x = 1, neither by a difference
+        high[j] = zeros * inverse;
+    }
     for (int row = 0; row < n; row += GRAM_ROWS) {
         const int rows = n - row < GRAM_ROWS ? n - row : GRAM_ROWS;
         for (int j = 0; j < d; ++j)
             for (int i = 0; i < rows; i += FLOATS) {
                 const vf value = bytes_to_floats(x[j] + row + i);
-                store(plain + static_cast<size_t>(j) * GRAM_ROWS + i, value);
-                store(weighted + static_cast<size_t>(j) * GRAM_ROWS + i, value * load<vf>(wv + row + i));
+                const vf centred = value * high[j] + (1.0f - value) * low[j];
+                store(plain + static_cast<size_t>(j) * GRAM_ROWS + i, centred);
+                store(weighted + static_cast<size_t>(j) * GRAM_ROWS + i, centred * load<vf>(wv + row + i));
             }
         for (int i = 0; i < d; i += 4)
             for (int j = i; j < d; j += 4) {

@@ -200,7 +200,7 @@ void Newton::assemble(bool majorise) {
     }
     majorised_ = majorise;
     const int largest = *std::max_element(set_.inner_degree.begin(), set_.inner_degree.end());
-    const size_t scratch_size = static_cast<size_t>(2) * largest * GRAM_ROWS;
+    const size_t scratch_size = gram_scratch(largest);
     for (auto& scratch : scratch_)
         if (scratch.size() < scratch_size) scratch.resize(scratch_size);
     problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int worker) {
@@ -365,8 +365,8 @@ double Newton::proof_gap(double alpha, double gap) const {
 }
 
 State Newton::record(double alpha, double kkt, double gap, int n_iter) {
-    State state{alpha, problem_.fields_, {}, {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0, 0,
-                set_.n_edges(), n_iter};
+    State state{alpha, problem_.fields_, {},    {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0,
+                0,     set_.n_edges(),   n_iter};
     const double c = scale(alpha), safe_gap = proof_gap(alpha, gap);
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         const double sd_s = problem_.table_.sd[set_.s[e]], sd_t = problem_.table_.sd[set_.t[e]];

@@ -1,6 +1,14 @@
 #include "working_set.hpp"
 
+#include <algorithm>
+
 namespace isinglass {
+namespace {
+
+constexpr float RIDGE = 1e-6f;
+constexpr float TINY = 1e-30f;  // curvatures divide
+
+}  // namespace
 
 void WorkingSet::arrange(int n_features, const Table& table) {
     degree.assign(n_features, 0);
@@ -46,19 +54,14 @@ void WorkingSet::arrange(int n_features, const Table& table) {
 void WorkingSet::assemble(int node, const float* wv, double S, int n_rows, float* scratch,
                           const Kernels& kernels) {
     const int d = inner_degree[node], ld = block_stride(node), first = offset[node];
-    curve[node] = S;
+    curve[node] = std::max(S, 1e-30);
     if (d == 0) return;
     float* G = blocks.data() + row[first];
-    kernels.gram(wv, column.data() + first, d, n_rows, G, ld, scratch);
-    float* sums = b.data() + first;
-    for (int i = 0; i < d; ++i) sums[i] = G[static_cast<size_t>(i) * ld + i];  // x is 0/1: x^2 = x
-    const float inverse = static_cast<float>(1.0 / S);
+    kernels.gram(wv, column.data() + first, d, n_rows, G, ld, b.data() + first, scratch);
+    // Single precision must not make the block indefinite: a ridge a few roundings above zero.
     for (int i = 0; i < d; ++i) {
-        float* r = G + static_cast<size_t>(i) * ld;
-        const float factor = -sums[i] * inverse;
-        kernels.add_rows(const_cast<const float* const*>(&sums), &factor, 1, r, ld);
-        // Single precision must not make the block indefinite: a ridge a few roundings above zero.
-        r[i] += 2e-6f * sums[i] + 1e-12f;
+        float& diagonal = G[static_cast<size_t>(i) * (ld + 1)];
+        diagonal = diagonal * (1 + RIDGE) + TINY;
     }
 }
 

@@ -6,7 +6,8 @@
 //
 // Node s has one slot per neighbour in the working set, inner ones first. Its block is the d_s x d_s matrix
 //   G_s = X_s^T diag(w v_s) X_s - b_s b_s^T / S_s,   b_s = X_s^T (w v_s), S_s = sum w v_s:
-// the field is profiled out. The Hessian of the edges is the sum of the embedded blocks.
+// the field is profiled out (computed from centred columns, which is the same without cancellation). The
+// Hessian of the edges is the sum of the embedded blocks.
 #pragma once
 
 #include <vector>
