@@ -1,5 +1,7 @@
 """The pure functions that choose the working set."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -40,7 +42,7 @@ def test_the_itinerary_visits_the_grid_in_small_steps(top, values):
     stops = itinerary(top, grid)
     assert [stop.alpha for stop in stops if stop.wanted] == grid
     alphas = [top, *(stop.alpha for stop in stops)]
-    for before, after in zip(alphas, alphas[1:], strict=False):
+    for before, after in pairwise(alphas):
         assert after >= STEEPEST * before * (1 - 1e-12)
     assert [stop.alpha for stop in stops] == sorted((stop.alpha for stop in stops), reverse=True)
 

@@ -36,8 +36,10 @@ ALL_PAIRS_UP_TO = 30
 """Number of columns up to which screening costs more than it saves (measured): one call does the path."""
 ALL_PAIRS_CELLS = 2_000_000
 """...unless the table is so long that control should come back to Python after every alpha."""
-COLD = 0.1
-"""Ratio of alphas that Newton bridges in one go on a small table."""
+COLD = 0.01
+"""Ratio to alpha_max that Newton bridges in one go on a small table..."""
+STEEP = 0.1
+"""...and the steps that lead to smaller alphas."""
 LOOSE = 0.2
 """Waypoints of the homotopy are solved to this share of their alpha: they only have to be near."""
 SUSPICIOUS_ETA = 10.0
@@ -125,7 +127,8 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
     """Yield the certified solution of every alpha of the grid: the algorithm."""
     problem = case.problem
     if problem.n_features <= ALL_PAIRS_UP_TO and problem.n_features * problem.n_distinct <= ALL_PAIRS_CELLS:
-        for wanted, leg in groupby(itinerary(top, grid, COLD), key=attrgetter("wanted")):
+        steepest = STEEP if grid[-1] < COLD * top else COLD
+        for wanted, leg in groupby(itinerary(top, grid, steepest), key=attrgetter("wanted")):
             tols = (tol, tol) if wanted else (LOOSE * float(grid[-1]), np.inf)
             states = problem.solve(all_pairs(problem.n_features), [stop.alpha for stop in leg], *tols, max_iter)
             yield from (case.solution(state, 0, tol) for state in states if wanted)

@@ -177,35 +177,55 @@ static double bound_curvature(const double* eta, const uint8_t* x, const double*
     return added;
 }
 
-static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, double* wr,
-                          float* wv) {
-    vd loss{}, field{}, curve{};
+// One vector of rows: residuals and curvatures are stored, sums are added; returns exp(-|eta|) and what the
+// loss has beyond log(1 + exp(-|eta|)).
+struct PassSums {
+    vd field{}, curve{}, excess{};
     vl wrong{};
-    for (int i = 0; i < n; i += DOUBLES) {
-        const vd e = load<vd>(eta + i);
-        const vd one = bytes_to_doubles(x + i);
-        const vd weight = load<vd>(w + i);
-        const vl positive = e >= 0.0;
-        const vd y = exp_negative(positive ? -e : e);
-        const vd likely = 1.0 / (1.0 + y);
-        const vd unlikely = y * likely;
-        const vd p1 = positive ? likely : unlikely;
-        const vd p0 = positive ? unlikely : likely;
-        const vl is_one = one != 0.0;
-        // r from the probability of the other answer, never from 1 - sigma: no cancellation for large |eta|.
-        const vd r = weight * (is_one ? -p0 : p1);
-        const vd v = weight * (likely * unlikely);
-        const vd minus_margin = is_one ? -e : e;
-        wrong |= minus_margin > WRONG;
-        loss += weight * ((minus_margin > 0.0 ? minus_margin : vd{}) + log1p_unit(y));
-        field += r;
-        curve += v;
-        store(wr + i, r);
-        store(wv + i, __builtin_convertvector(v, vf_half));
+};
+inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double* wr, float* wv, PassSums& sums) {
+    const vd e = load<vd>(eta), weight = load<vd>(w);
+    const vl positive = e >= 0.0, is_one = bytes_to_doubles(x) != 0.0;
+    const vd y = exp_negative(positive ? -e : e);
+    const vd likely = 1.0 / (1.0 + y);
+    const vd unlikely = y * likely;
+    // r from the probability of the other answer, never from 1 - sigma: no cancellation for large |eta|.
+    const vl agrees = (vl)(positive == is_one);
+    const vd other = agrees ? unlikely : likely;
+    const vd r = weight * (is_one ? -other : other);
+    const vd v = weight * (likely * unlikely);
+    const vd minus_margin = is_one ? -e : e;
+    sums.wrong |= minus_margin > WRONG;
+    sums.excess += weight * (minus_margin > 0.0 ? minus_margin : vd{});
+    sums.field += r;
+    sums.curve += v;
+    store(wr, r);
+    store(wv, __builtin_convertvector(v, vf_half));
+    return y;
+}
+
+static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, int n_equal, double* wr,
+                          float* wv) {
+    PassSums sums;
+    double loss = 0;
+    // Rows of equal weight: the sum of logarithms is the logarithm of a product, which stays below 2^512.
+    constexpr int FACTORS = 512 * DOUBLES;
+    for (int start = 0; start < n_equal; start += FACTORS) {
+        const int stop = start + FACTORS < n_equal ? start + FACTORS : n_equal;
+        vd product = vd{} + 1.0;
+        for (int i = start; i < stop; i += DOUBLES)
+            product *= 1.0 + pass_rows(eta + i, x + i, w + i, wr + i, wv + i, sums);
+        double logs = 0;
+        for (int k = 0; k < DOUBLES; ++k) logs += __builtin_log(product[k]);
+        loss += w[0] * logs;
     }
+    vd rest{};
+    for (int i = n_equal; i < n; i += DOUBLES)
+        rest += load<vd>(w + i) * log1p_unit(pass_rows(eta + i, x + i, w + i, wr + i, wv + i, sums));
     int64_t any = 0;
-    for (int i = 0; i < DOUBLES; ++i) any |= wrong[i];
-    return {total(loss), total(field), total(curve) + (any ? bound_curvature(eta, x, w, n, wv) : 0.0)};
+    for (int i = 0; i < DOUBLES; ++i) any |= sums.wrong[i];
+    return {loss + total(rest) + total(sums.excess), total(sums.field),
+            total(sums.curve) + (any ? bound_curvature(eta, x, w, n, wv) : 0.0)};
 }
 
 static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
@@ -241,10 +261,22 @@ static void dots(const double* a, const uint8_t* const* x, int k, int n, double*
         }
         totals<8, DOUBLES / 2, vd, vl>(s, out + j);
     }
-    for (; j < k; ++j) {
-        vd s{};
-        for (int i = 0; i < n; i += DOUBLES) s += load<vd>(a + i) * bytes_to_doubles(x[j] + i);
-        out[j] = total(s);
+    for (; j < k; j += 4) {  // a short last group repeats its last column
+        const int last = k - 1 - j;
+        const uint8_t *c0 = x[j], *c1 = x[j + (last < 1 ? last : 1)], *c2 = x[j + (last < 2 ? last : 2)],
+                      *c3 = x[j + (last < 3 ? last : 3)];
+        vd s0{}, s1{}, s2{}, s3{};
+        for (int i = 0; i < n; i += DOUBLES) {
+            const vd v = load<vd>(a + i);
+            s0 += v * bytes_to_doubles(c0 + i);
+            s1 += v * bytes_to_doubles(c1 + i);
+            s2 += v * bytes_to_doubles(c2 + i);
+            s3 += v * bytes_to_doubles(c3 + i);
+        }
+        out[j] = total(s0);
+        if (last > 0) out[j + 1] = total(s1);
+        if (last > 1) out[j + 2] = total(s2);
+        if (last > 2) out[j + 3] = total(s3);
     }
 }
 

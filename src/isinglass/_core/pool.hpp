@@ -76,7 +76,7 @@ class Pool {
         return !stopping_;
     }
 
-    static constexpr int PATIENCE = 2000;  // about half a millisecond
+    static constexpr int PATIENCE = 20000;  // a few milliseconds: longer than the serial part of a step
     const int size_;
     std::vector<std::thread> threads_;
     std::mutex mutex_;

@@ -27,7 +27,6 @@ void Quadratic::reset() {
     gradient.resize(m);
     if (slope_.size() < set_.n_slots()) {
         slope_.resize(set_.n_slots() * 2);
-        coefficient_.resize(set_.n_slots() * 2);
         product_.resize(set_.n_slots() * 2);
     }
     std::fill(slope_.data(), slope_.data() + set_.n_slots(), 0.0f);
@@ -144,6 +143,7 @@ void Quadratic::face_step(double alpha, double tolerance) {
 // Conjugate gradients, preconditioned by the diagonal, for H x = residual on the face; leaves x in x_.
 void Quadratic::solve_face(double tolerance) {
     const size_t m = face_.size();
+    index_face();
     x_.assign(m, 0.0);
     direction_.resize(m);
     product_face_.resize(m);
@@ -174,28 +174,36 @@ void Quadratic::solve_face(double tolerance) {
     }
 }
 
-// Hx on the face. Slots of edges off the face hold coefficient 0 and are skipped.
-void Quadratic::multiply(const std::vector<double>& x, std::vector<double>& Hx) {
-    std::fill(coefficient_.data(), coefficient_.data() + set_.n_slots(), 0.0f);
-    for (size_t k = 0; k < face_.size(); ++k) {
-        const float value = static_cast<float>(x[k]);
-        coefficient_[set_.slot_s[face_[k]]] = coefficient_[set_.slot_t[face_[k]]] = value;
-    }
+// Which block rows the face needs, once for all the products on it.
+void Quadratic::index_face() {
+    face_of_.assign(set_.n_edges(), -1);
+    for (size_t k = 0; k < face_.size(); ++k) face_of_[face_[k]] = static_cast<int>(k);
+    face_nodes_.clear();
+    face_rows_.clear();
+    face_places_.clear();
     for (int node : set_.nodes) {
-        const int first = set_.offset[node], last = first + set_.inner_degree[node];
-        rows_.clear();
-        factors_.clear();
+        const int first = set_.offset[node], begin = static_cast<int>(face_rows_.size());
         int reach = 0;
-        for (int slot = first; slot < last; ++slot)
-            if (coefficient_[slot] != 0.0f) {
-                rows_.push_back(set_.block_row(slot));
-                factors_.push_back(coefficient_[slot]);
-                reach = slot - first + 1;
-            }
-        reach = (reach + 15) / 16 * 16;
-        std::fill(product_.data() + first, product_.data() + first + reach, 0.0f);
-        kernels_.add_rows(rows_.data(), factors_.data(), static_cast<int>(rows_.size()),
-                          product_.data() + first, reach);
+        for (int slot = first; slot < first + set_.inner_degree[node]; ++slot) {
+            const int place = face_of_[set_.edge[slot]];
+            if (place < 0) continue;
+            face_rows_.push_back(set_.block_row(slot));
+            face_places_.push_back(place);
+            reach = slot - first + 1;
+        }
+        const int end = static_cast<int>(face_rows_.size());
+        if (end > begin) face_nodes_.push_back({first, begin, end, (reach + 15) / 16 * 16});
+    }
+    factors_.resize(face_rows_.size());
+}
+
+// Hx on the face.
+void Quadratic::multiply(const std::vector<double>& x, std::vector<double>& Hx) {
+    for (const FaceNode& node : face_nodes_) {
+        for (int k = node.begin; k < node.end; ++k) factors_[k] = static_cast<float>(x[face_places_[k]]);
+        std::fill(product_.data() + node.first, product_.data() + node.first + node.reach, 0.0f);
+        kernels_.add_rows(face_rows_.data() + node.begin, factors_.data() + node.begin, node.end - node.begin,
+                          product_.data() + node.first, node.reach);
     }
     for (size_t k = 0; k < face_.size(); ++k)
         Hx[k] = static_cast<double>(product_[set_.slot_s[face_[k]]]) + product_[set_.slot_t[face_[k]]];

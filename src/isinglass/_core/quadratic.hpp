@@ -33,15 +33,23 @@ class Quadratic {
     double sweep_active(double alpha);
     void face_step(double alpha, double tolerance);
     void solve_face(double tolerance);
+    void index_face();
     void multiply(const std::vector<double>& x, std::vector<double>& Hx);
     void rebuild_slopes();
     double value(double alpha) const;
 
     const WorkingSet& set_;
     const Kernels& kernels_;
-    Buffer<float> slope_, coefficient_, product_;  // per slot: G_s d_s, and scratch for products
+    Buffer<float> slope_, product_;  // per slot: G_s d_s, and scratch for products
     std::vector<double> curvature_;
     std::vector<int> face_;  // edges on the face
+    struct FaceNode {
+        int first, begin, end, reach;  // first slot; its part of face_rows_; slots to compute
+    };
+    std::vector<FaceNode> face_nodes_;
+    std::vector<int> face_of_;             // per edge: its place on the face, or -1
+    std::vector<const float*> face_rows_;  // block rows of the slots on the face, node after node
+    std::vector<int> face_places_;         // their edges' places on the face
     std::vector<double> x_, residual_, direction_, product_face_;
     std::vector<const float*> rows_;
     std::vector<float> factors_;

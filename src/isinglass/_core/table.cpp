@@ -1,5 +1,6 @@
 #include "table.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -52,6 +53,33 @@ void merge_rows(const uint8_t* X, const double* weights, size_t n_rows, int n_fe
     }
 }
 
+// Rows of the most frequent weight first, in their old order; returns how many there are.
+int put_most_frequent_first(std::vector<size_t>& first, std::vector<double>& weight) {
+    std::vector<double> sorted = weight;
+    std::sort(sorted.begin(), sorted.end());
+    double frequent = 0;
+    size_t most = 0;
+    for (size_t begin = 0, end; begin < sorted.size(); begin = end) {
+        end = std::upper_bound(sorted.begin() + begin, sorted.end(), sorted[begin]) - sorted.begin();
+        if (end - begin > most) most = end - begin, frequent = sorted[begin];
+    }
+    std::vector<size_t> other_rows;
+    std::vector<double> other_weights;
+    size_t kept = 0;
+    for (size_t k = 0; k < first.size(); ++k) {
+        if (weight[k] != frequent) {
+            other_rows.push_back(first[k]);
+            other_weights.push_back(weight[k]);
+        } else {
+            first[kept] = first[k];
+            weight[kept++] = frequent;
+        }
+    }
+    std::copy(other_rows.begin(), other_rows.end(), first.begin() + kept);
+    std::copy(other_weights.begin(), other_weights.end(), weight.begin() + kept);
+    return static_cast<int>(most);
+}
+
 }  // namespace
 
 Table::Table(const uint8_t* X, const double* weights, size_t n_rows, int features) : n_features(features) {
@@ -61,6 +89,7 @@ Table::Table(const uint8_t* X, const double* weights, size_t n_rows, int feature
     if (first.size() > static_cast<size_t>(std::numeric_limits<int>::max() - ROW_ALIGN))
         throw std::invalid_argument("too many distinct rows");
     n_distinct = static_cast<int>(first.size());
+    n_equal = put_most_frequent_first(first, weight) / ROW_ALIGN * ROW_ALIGN;
     stride = (n_distinct + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
     bytes.resize(static_cast<size_t>(stride) * n_features);
     w.resize(stride);
@@ -73,12 +102,11 @@ Table::Table(const uint8_t* X, const double* weights, size_t n_rows, int feature
         const uint8_t* row = X + first[n] * n_features;
         for (int s = 0; s < n_features; ++s) bytes[static_cast<size_t>(s) * stride + n] = row[s];
     }
-    for (int s = 0; s < n_features; ++s) {
-        double m = 0;
-        for (int n = 0; n < n_distinct; ++n) m += column(s)[n] ? w[n] : 0.0;
-        mean.push_back(m);
-        sd.push_back(std::sqrt(m * (1 - m)));
-    }
+    std::vector<const uint8_t*> columns;
+    for (int s = 0; s < n_features; ++s) columns.push_back(column(s));
+    mean.resize(n_features);
+    kernels().dots(w.data(), columns.data(), n_features, stride, mean.data());
+    for (double m : mean) sd.push_back(std::sqrt(m * (1 - m)));
 }
 
 }  // namespace isinglass
