@@ -32,8 +32,8 @@ struct Kernels {
     const char* name;
     // eta -> wr = w (sigma - x) and wv = w sigma (1 - sigma), with their sums; the first n_equal rows, a
     // multiple of ROW_ALIGN, have the same weight.
-    NodeSums (*node_pass)(const double* eta, const uint8_t* x, const double* w, int n, int n_equal, double* wr,
-                          float* wv);
+    NodeSums (*node_pass)(const double* eta, const uint8_t* x, const double* w, int n, int n_equal,
+                          double* wr, float* wv);
     // eta += offset + sum_k coefficient_k x_k over the listed columns.
     void (*add_columns)(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
                         int n);

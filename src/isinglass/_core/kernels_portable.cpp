@@ -1,4 +1,6 @@
 // Base instruction set of the compiler's target: the fallback everywhere.
+#include <utility>
+
 #include "kernels.hpp"
 
 #define ISINGLASS_ISA portable

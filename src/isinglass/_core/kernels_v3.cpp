@@ -1,4 +1,6 @@
 // AVX2 and FMA.
+#include <utility>
+
 #include "kernels.hpp"
 
 #define ISINGLASS_ISA v3

@@ -1,4 +1,6 @@
 // AVX-512.
+#include <utility>
+
 #include "kernels.hpp"
 
 #define ISINGLASS_ISA v4

@@ -77,8 +77,8 @@ class Problem {
     float* wv(int s) { return wv_.data() + static_cast<size_t>(s) * table_.stride; }
     void isolate(int s);
     void pass(int s) {
-        sums_[s] = kernels_.node_pass(eta(s), table_.column(s), table_.w.data(), table_.stride, table_.n_equal,
-                                      wr(s), wv(s));
+        sums_[s] = kernels_.node_pass(eta(s), table_.column(s), table_.w.data(), table_.stride,
+                                      table_.n_equal, wr(s), wv(s));
     }
     double smooth_loss() const;
     double divergence(double c);  // sum over all nodes

@@ -47,11 +47,11 @@ struct Table {
     const uint8_t* column(int s) const { return bytes.data() + static_cast<size_t>(s) * stride; }
 
     int n_features;
-    int n_distinct;                // different rows
-    int stride;                    // n_distinct, padded to ROW_ALIGN
-    int n_equal;  // leading rows of one weight, the most frequent, down to a multiple of ROW_ALIGN
-    Buffer<uint8_t> bytes;         // columns
-    Buffer<double> w;              // weights, summing to 1; 0 in the padding
+    int n_distinct;         // different rows
+    int stride;             // n_distinct, padded to ROW_ALIGN
+    int n_equal;            // leading rows of one weight, the most frequent, down to a multiple of ROW_ALIGN
+    Buffer<uint8_t> bytes;  // columns
+    Buffer<double> w;       // weights, summing to 1; 0 in the padding
     Buffer<double> inverse_w;      // 1 / w; 0 in the padding
     std::vector<double> mean, sd;  // population moments of the columns under w
 };
