@@ -1,5 +1,5 @@
 """The compiled arithmetic; imports nothing of the rest of the package."""
 
-from isinglass._core._native import Problem, instruction_set
+from isinglass._core._native import Problem, gibbs_record, gibbs_start, gibbs_sweep, instruction_set
 
-__all__ = ["Problem", "instruction_set"]
+__all__ = ["Problem", "gibbs_record", "gibbs_start", "gibbs_sweep", "instruction_set"]

@@ -48,3 +48,29 @@ class Problem:
         max_iter: int,
     ) -> list[State]: ...
     def certified_outside(self, alpha: float, gap: float) -> int: ...
+
+def gibbs_start(words: NDArray[np.uint64], states: NDArray[np.uint8]) -> None: ...
+def gibbs_sweep(
+    start: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    couplings: NDArray[np.float64],
+    fields: NDArray[np.float64],
+    words: NDArray[np.uint64],
+    states: NDArray[np.uint8],
+    n_sweeps: int,
+    n_threads: int,
+) -> None: ...
+def gibbs_record(
+    start: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    couplings: NDArray[np.float64],
+    fields: NDArray[np.float64],
+    words: NDArray[np.uint64],
+    states: NDArray[np.uint8],
+    thin: int,
+    offsets: NDArray[np.int64],
+    first: int,
+    last: int,
+    rows: NDArray[np.uint8],
+    n_threads: int,
+) -> None: ...

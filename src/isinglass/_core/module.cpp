@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "bind_gibbs.hpp"
 #include "problem.hpp"
 
 namespace nb = nanobind;
@@ -105,6 +106,7 @@ auto gradient(Problem& problem, const PairArray& array) {
 
 NB_MODULE(_native, m) {
     m.attr("instruction_set") = kernels().name;
+    bind_gibbs(m);
     nb::class_<Problem>(m, "Problem")
         .def(nb::new_(&make_problem), nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 4>())
