@@ -273,6 +273,20 @@ def test_sampler_equals_its_slow_twin(burn_in, thin):
         np.testing.assert_array_equal(X[25 * chain : 25 * (chain + 1)], rows)
 
 
+@pytest.mark.parametrize("logit", [-12.0, -7.0, -1.0, 0.0, 1e-3, 3.0, 7.0, 12.0])
+def test_the_quick_decision_is_the_exact_one(logit):
+    # One draw in about a thousand needs the exponential; the first and the last bracket are infinite.
+    n = 20_000
+    X = gibbs_sample(IsingModel([[0.0]], [logit]), n, burn_in=0, random_state=3)[:, 0]
+    twin = Xoshiro(spawn_seeds(3, 1)[0].generate_state(4, np.uint64))
+    twin.next()  # the start
+    u = np.array([twin.uniform() for _ in range(n)])
+    probability = 1 / (1 + np.exp(-logit))
+    np.testing.assert_array_equal(X, u < probability)
+    assert (np.floor(1024 * u) == np.floor(1024 * probability)).any()
+    assert stats.kstest(u, "uniform").pvalue > 1e-4
+
+
 def test_twin_from_a_given_start():
     model, start = grid_network(3, 3, strength=1.5, fields="balanced"), np.arange(9) % 2
     X = gibbs_sample(model, 20, burn_in=0, start=start, random_state=8)

@@ -24,7 +24,7 @@ class Generator {
         s_[3] = rotate(s_[3], 45);
         return result;
     }
-    double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }  // in [0, 1)
+    static double uniform(uint64_t word) { return static_cast<double>(word >> 11) * 0x1.0p-53; }  // in [0, 1)
     void save(uint64_t* words) const {
         for (int k = 0; k < 4; ++k) words[k] = s_[k];
     }
