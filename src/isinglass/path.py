@@ -6,6 +6,7 @@ Algorithm and certificate are explained in docs/algorithm.md; the arithmetic is 
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataErro
 from isinglass.grid import alpha_grid
 from isinglass.records import Path, Solution
 from isinglass.screening import all_pairs, kkt_violations, strong_threshold, union, waypoints
-from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -181,7 +181,7 @@ class _Case:
             if isinstance(penalty, np.ndarray):
                 penalty = penalty[np.ix_(varying, varying)]
         matrix = np.ascontiguousarray(penalty) if isinstance(penalty, np.ndarray) else None
-        problem = Problem(table, weight, matrix, isinstance(penalty, str), thread_count(n_threads))
+        problem = Problem(table, weight, matrix, isinstance(penalty, str), _thread_count(n_threads))
         return cls(problem, table, weight, varying, fields, problem.free_pairs())
 
     def fit_null(self, tol: float, max_iter: int) -> float:
@@ -225,6 +225,17 @@ class _Case:
             n_screened=p * (p - 1) // 2 - n_working,
             converged=kkt <= tol and gap <= tol * max(self.problem.null_objective, 1e-12),
         )
+
+
+def _thread_count(n_threads: int | None) -> int:
+    if n_threads is None:
+        for variable in ("ISINGLASS_NUM_THREADS", "OMP_NUM_THREADS"):
+            if os.environ.get(variable, "").isdecimal():
+                return max(int(os.environ[variable]), 1)
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_threads < 1:
+        raise DataError(f"n_threads must be at least 1; got {n_threads!r}.")
+    return int(n_threads)
 
 
 def _warn_constant(constant: NDArray[np.intp], table: NDArray[np.uint8]) -> None:
