@@ -14,10 +14,14 @@ State = tuple[
     float,  # kkt_residual over the working set
     float,  # duality_gap over the working set
     int,  # certified zeros in the working set
+    int,  # size of the working set
     int,  # n_iter
-    bool,  # converged
     float,  # largest |eta| of the nodes in the working set
 ]
+
+def count_ones(
+    X: NDArray[np.uint8], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
 
 class Problem:
     def __init__(
