@@ -1,3 +1,4 @@
+import doctest
 import math
 
 import numpy as np
@@ -7,7 +8,7 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import ising_path
+from isinglass import ising_path, metrics
 from isinglass.design import vectorise
 from isinglass.errors import DataError
 from isinglass.metrics import (
@@ -273,3 +274,9 @@ def test_table_is_readable_and_frozen():
     assert repr(many).splitlines()[-1] == "… and 10 more nodes"
     with pytest.raises(DataError, match=r"X must have one column per node \(3\); got 2"):
         node_table(chain_network(3), [[0, 1]])
+
+
+def test_examples_in_docstrings():
+    result = doctest.testmod(metrics)
+    assert result.attempted > 5
+    assert result.failed == 0

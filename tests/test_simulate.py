@@ -1,3 +1,5 @@
+import doctest
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.errors import DataError, MixingWarning
 from isinglass.exact import moments, state_probabilities
 from isinglass.model import IsingModel
-from isinglass.randomness import as_generator, spawn_seeds
+from isinglass.randomness import spawn_seeds
 from isinglass.records import Solution
 from isinglass.simulate import (
     chain_network,
@@ -24,7 +26,6 @@ from isinglass.simulate import (
     random_regular_network,
     scale_free_network,
     small_world_network,
-    split_rhat,
     star_network,
 )
 
@@ -192,8 +193,6 @@ def test_bad_requests_are_named():
         (lambda: gibbs_sample(chain_network(3), 5, start=[0, 1]), "start must have shape"),
         (lambda: gibbs_sample(chain_network(3), 5, start=[0, 1, 2]), "X must hold only 0 and 1"),
         (lambda: gibbs_diagnostics(chain_network(3), n_chains=1), "n_chains must be an integer of at least 2"),
-        (lambda: effective_sample_size([[1, 2, 3]]), "at least 4 draws"),
-        (lambda: split_rhat([1, 2, 3, 4]), "draws must have shape"),
     ]
     for call, message in cases:
         with pytest.raises(DataError, match=message):
@@ -250,14 +249,6 @@ def test_random_state_in_all_its_forms():
     for advanced in (np.random.default_rng(4), np.random.RandomState(4)):
         assert draw(advanced) != draw(advanced)
     assert draw(None) != draw(None)
-    assert as_generator(None).random() != as_generator(None).random()
-
-
-def test_seeds_are_not_the_children_of_a_given_sequence():
-    root = np.random.SeedSequence(1)
-    mine = {tuple(seed.generate_state(2)) for seed in spawn_seeds(root, 3)}
-    assert mine == {tuple(seed.generate_state(2)) for seed in spawn_seeds(root, 3)}
-    assert not mine & {tuple(seed.generate_state(2)) for seed in root.spawn(3)}
 
 
 # ------------------------------------------------------------------------------------------- the sampler
@@ -421,47 +412,6 @@ def test_kernel_refuses_wrong_shapes():
 # ------------------------------------------------------------------------------------------- diagnostics
 
 
-def autoregression(phi, n_chains, n, seed):
-    rng = np.random.default_rng(seed)
-    draws = np.empty((n_chains, n))
-    draws[:, 0] = rng.normal(size=n_chains)
-    noise = rng.normal(scale=np.sqrt(1 - phi**2), size=(n_chains, n))
-    for k in range(1, n):
-        draws[:, k] = phi * draws[:, k - 1] + noise[:, k]
-    return draws
-
-
-@pytest.mark.parametrize("phi", [-0.3, 0.0, 0.5, 0.9])
-def test_effective_sample_size_of_an_autoregression(phi):
-    draws = autoregression(phi, 4, 20_000, seed=1)
-    expected = draws.size * (1 - phi) / (1 + phi)
-    assert effective_sample_size(draws) == pytest.approx(expected, rel=0.12)
-    assert split_rhat(draws) < 1.01
-
-
-def test_many_quantities_at_once_and_odd_lengths():
-    draws = np.stack([autoregression(phi, 3, 301, seed=2) for phi in np.linspace(0, 0.9, 130)], axis=2)
-    sizes, rhats = effective_sample_size(draws), split_rhat(draws)
-    assert sizes.shape == rhats.shape == (130,)
-    for k in (0, 63, 64, 129):
-        assert sizes[k] == pytest.approx(float(effective_sample_size(draws[:, :, k])), rel=1e-9)
-        assert rhats[k] == pytest.approx(float(split_rhat(draws[:, :, k])), rel=1e-12)
-
-
-def test_split_rhat_by_hand():
-    # Halves (0, 2), (1, 3), (4, 6), (5, 7): means 1, 2, 5, 6, each variance 2.
-    within, between = 2.0, np.var([1, 2, 5, 6], ddof=1)
-    assert split_rhat([[0, 2, 1, 3], [4, 6, 5, 7]]) == pytest.approx(np.sqrt((within / 2 + between) / within))
-
-
-def test_constant_and_stuck_chains():
-    same, apart = np.zeros((2, 10)), np.repeat([[0], [1]], 10, axis=1)
-    assert np.isnan(split_rhat(same))
-    assert np.isnan(effective_sample_size(same))
-    assert split_rhat(apart) == np.inf
-    assert effective_sample_size(apart) < 3
-
-
 def test_diagnostics_accept_what_mixes():
     found = gibbs_diagnostics(random_network(25, 0.5, random_state=0), random_state=1)
     assert found.mixed
@@ -501,3 +451,9 @@ def test_nodes_that_never_change_are_counted():
     frozen = gibbs_diagnostics(IsingModel([[0.0]], [60.0]), random_state=0)
     assert frozen.n_constant == 1
     assert frozen.largest_rhat == 1.0
+
+
+def test_examples_in_docstrings():
+    result = doctest.testmod(simulate)
+    assert result.attempted > 10
+    assert result.failed == 0

@@ -18,7 +18,7 @@ def as_generator(random_state: RandomSource) -> Generator:
 
     Examples
     --------
-    >>> as_generator(0).integers(10) == as_generator(np.random.SeedSequence(0)).integers(10)
+    >>> as_generator(0).random() == as_generator(np.random.SeedSequence(0)).random()
     True
     """
     if isinstance(random_state, RandomState):
