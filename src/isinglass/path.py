@@ -141,7 +141,7 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
             if len(violations) == 0:
                 break
             working = union(working, violations)
-        yield case.solution(state, problem.certified_outside(alpha, state[6]), tol)
+        yield case.solution(state, problem.certified_outside(alpha), tol)
 
 
 @dataclass(frozen=True)

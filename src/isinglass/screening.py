@@ -55,7 +55,8 @@ def kkt_violations(pairs: Pairs, strength: NDArray[np.float64], alpha: float, wo
         return suspects
     key, known = _key(suspects), _key(working)
     place = np.minimum(np.searchsorted(known, key), len(known) - 1)
-    return suspects[known[place] != key]
+    violations: Pairs = suspects[known[place] != key]
+    return violations
 
 
 def union(first: Pairs, second: Pairs) -> Pairs:

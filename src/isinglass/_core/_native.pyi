@@ -16,12 +16,37 @@ State = tuple[
     int,  # certified zeros in the working set
     int,  # size of the working set
     int,  # n_iter
-    float,  # largest |eta| of the nodes in the working set
+    float,  # largest |eta| where an edge is unpenalised, else 0
 ]
 
 def count_ones(
     X: NDArray[np.uint8], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
+def gibbs_start(words: NDArray[np.uint64], states: NDArray[np.uint8]) -> None: ...
+def gibbs_sweep(
+    start: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    couplings: NDArray[np.float64],
+    fields: NDArray[np.float64],
+    words: NDArray[np.uint64],
+    states: NDArray[np.uint8],
+    n_sweeps: int,
+    n_threads: int,
+) -> None: ...
+def gibbs_record(
+    start: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    couplings: NDArray[np.float64],
+    fields: NDArray[np.float64],
+    words: NDArray[np.uint64],
+    states: NDArray[np.uint8],
+    thin: int,
+    offsets: NDArray[np.int64],
+    first: int,
+    last: int,
+    rows: NDArray[np.uint8],
+    n_threads: int,
+) -> None: ...
 
 class Problem:
     def __init__(
@@ -51,30 +76,4 @@ class Problem:
         gap_tol: float,
         max_iter: int,
     ) -> list[State]: ...
-    def certified_outside(self, alpha: float, gap: float) -> int: ...
-
-def gibbs_start(words: NDArray[np.uint64], states: NDArray[np.uint8]) -> None: ...
-def gibbs_sweep(
-    start: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
-    couplings: NDArray[np.float64],
-    fields: NDArray[np.float64],
-    words: NDArray[np.uint64],
-    states: NDArray[np.uint8],
-    n_sweeps: int,
-    n_threads: int,
-) -> None: ...
-def gibbs_record(
-    start: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
-    couplings: NDArray[np.float64],
-    fields: NDArray[np.float64],
-    words: NDArray[np.uint64],
-    states: NDArray[np.uint8],
-    thin: int,
-    offsets: NDArray[np.int64],
-    first: int,
-    last: int,
-    rows: NDArray[np.uint8],
-    n_threads: int,
-) -> None: ...
+    def certified_outside(self, alpha: float) -> int: ...

@@ -204,10 +204,10 @@ double Problem::alpha_max() {
     return largest;
 }
 
-int64_t Problem::certified_outside(double alpha, double gap) {
+int64_t Problem::certified_outside(double alpha) {
     if (!has_reference_) return 0;
     const int p = n_features();
-    const float c = static_cast<float>(last_scale_), half_gap = static_cast<float>(gap / 2 * (1 + 1e-6));
+    const float c = static_cast<float>(last_scale_), half_gap = static_cast<float>(last_gap_ / 2 * (1 + 1e-6));
     std::vector<int64_t> counts(p, 0);
     std::vector<std::vector<float>> limits(pool_.size(), std::vector<float>(p));
     std::vector<size_t> first(p + 1, 0);  // the last working set, row by row

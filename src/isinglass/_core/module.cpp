@@ -142,6 +142,6 @@ NB_MODULE(_native, m) {
         .def("gradient", &gradient, nb::arg("pairs"))
         .def("solve", &solve, nb::arg("pairs"), nb::arg("alphas"), nb::arg("kkt_tol"), nb::arg("gap_tol"),
              nb::arg("max_iter"))
-        .def("certified_outside", &Problem::certified_outside, nb::arg("alpha"), nb::arg("gap"),
+        .def("certified_outside", &Problem::certified_outside, nb::arg("alpha"),
              nb::call_guard<nb::gil_scoped_release>());
 }

@@ -62,30 +62,15 @@ void Newton::adopt(std::vector<Pair> pairs) {
     set_.arrange(problem_.n_features(), problem_.table_);
     problem_.last_pairs_.clear();
     for (size_t e = 0; e < set_.n_edges(); ++e) problem_.last_pairs_.push_back({set_.s[e], set_.t[e]});
-    refresh_predictors();
-    problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int) { evaluate(set_.nodes[k]); });
-    complete_gradient();
+    release_nodes();
+    complete_gradient(true);
 }
 
-// eta afresh from the parameters, so that rounding does not pile up along a path.
-void Newton::refresh_predictors() {
+// Nodes that have left the working set go back to their field alone; the others keep their predictor.
+void Newton::release_nodes() {
     problem_.pool_.each(problem_.n_features(), [&](int node, int) {
-        if (set_.degree[node] == 0) {
-            if (!problem_.is_isolated_[node]) problem_.isolate(node);
-            return;
-        }
-        problem_.is_isolated_[node] = 0;
-        double* eta = problem_.eta(node);
-        std::fill(eta, eta + problem_.table_.stride, problem_.fields_[node]);
-        std::vector<const uint8_t*> columns;
-        std::vector<double> values;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
-            if (set_.theta[set_.edge[slot]] != 0.0) {
-                columns.push_back(set_.column[slot]);
-                values.push_back(set_.theta[set_.edge[slot]]);
-            }
-        problem_.kernels_.add_columns(eta, 0.0, columns.data(), values.data(),
-                                      static_cast<int>(values.size()), problem_.table_.stride);
+        if (set_.degree[node] == 0 && !problem_.is_isolated_[node]) problem_.isolate(node);
+        problem_.is_isolated_[node] = set_.degree[node] == 0;
     });
 }
 
@@ -98,12 +83,12 @@ void Newton::evaluate(int node) {
 }
 
 // The outer slots too, so that the whole working set can be looked at.
-void Newton::complete_gradient() {
+void Newton::complete_gradient(bool inner_too) {
     problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int) {
-        const int node = set_.nodes[k], first = set_.offset[node] + set_.inner_degree[node];
-        problem_.kernels_.dots(problem_.wr(node), set_.column.data() + first,
-                               set_.degree[node] - set_.inner_degree[node], problem_.table_.stride,
-                               set_.slot_gradient.data() + first);
+        const int node = set_.nodes[k], done = inner_too ? 0 : set_.inner_degree[node];
+        const int first = set_.offset[node] + done;
+        problem_.kernels_.dots(problem_.wr(node), set_.column.data() + first, set_.degree[node] - done,
+                               problem_.table_.stride, set_.slot_gradient.data() + first);
     });
     gather_gradient();
 }
@@ -182,13 +167,13 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
         const bool last = n_iter == tolerances.max_iter;
         if (kkt <= target || last) {
             if (std::isfinite(gap_target)) polish(alpha);
-            complete_gradient();
+            complete_gradient(false);
             kkt = kkt_residual(alpha);
             if (std::isfinite(gap_target)) gap = duality_gap(alpha, scale(alpha));
             if (last || (kkt <= target && !(gap > gap_target))) break;
             look = true;
         } else if (look) {
-            complete_gradient();
+            complete_gradient(false);
             kkt = kkt_residual(alpha);
         }
         const bool wider = look && widen(alpha, NEAR);
@@ -364,24 +349,41 @@ double Newton::duality_gap(double alpha, double c) {
     return std::max(gap, 0.0);
 }
 
+// The gap a proof may rely on: fields and free edges are stationary only up to rounding, so that the dual
+// point is feasible only up to rounding, and the gap itself is a sum of rounded terms.
+double Newton::proof_gap(double alpha, double gap) const {
+    double stray = 0, size = 1;
+    for (int node = 0; node < problem_.n_features(); ++node) {
+        stray = std::max(stray, std::abs(problem_.sums_[node].field));
+        size += std::abs(problem_.fields_[node]);
+    }
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        if (alpha * set_.omega[e] == 0.0) stray = std::max(stray, std::abs(set_.gradient[e]));
+        size += 2 * std::abs(set_.theta[e]);
+    }
+    return gap + 2 * stray * size + 1e-15 * size * (1 + problem_.smooth_loss() + penalty(alpha));
+}
+
 State Newton::record(double alpha, double kkt, double gap, int n_iter) {
-    State state{alpha, problem_.fields_, {},    {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0,
-                0,     set_.n_edges(),   n_iter};
-    const double c = scale(alpha);
+    State state{alpha, problem_.fields_, {}, {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0, 0,
+                set_.n_edges(), n_iter};
+    const double c = scale(alpha), safe_gap = proof_gap(alpha, gap);
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         const double sd_s = problem_.table_.sd[set_.s[e]], sd_t = problem_.table_.sd[set_.t[e]];
-        const double radius = std::sqrt(gap * (sd_s * sd_s + sd_t * sd_t) / 2);
+        const double radius = std::sqrt(safe_gap * (sd_s * sd_s + sd_t * sd_t) / 2);
         state.certified_zeros += c * std::abs(set_.gradient[e]) + radius < alpha * set_.omega[e];
         if (set_.theta[e] == 0.0) continue;
         state.edges.push_back({set_.s[e], set_.t[e]});
         state.values.push_back(set_.theta[e]);
     }
-    for (int node : set_.nodes)
-        for (int n = 0; n < problem_.table_.n_distinct; ++n)
-            state.largest_eta = std::max(state.largest_eta, std::abs(problem_.eta(node)[n]));
+    if (has_free(alpha))
+        for (int node : set_.nodes)
+            for (int n = 0; n < problem_.table_.n_distinct; ++n)
+                state.largest_eta = std::max(state.largest_eta, std::abs(problem_.eta(node)[n]));
     problem_.support_ = state.edges;
     problem_.support_values_ = state.values;
     problem_.last_scale_ = c;
+    problem_.last_gap_ = safe_gap;
     return state;
 }
 

@@ -16,9 +16,9 @@ class Newton {
     State run(double alpha, const Tolerances& tolerances);
 
  private:
-    void refresh_predictors();
+    void release_nodes();
     void evaluate(int node);
-    void complete_gradient();
+    void complete_gradient(bool inner_too);
     void gather_gradient();
     bool widen(double alpha, double share);
     void rearrange();
@@ -38,6 +38,7 @@ class Newton {
     void polish_field(int node);
     double scale(double alpha) const;
     double duality_gap(double alpha, double c);
+    double proof_gap(double alpha, double gap) const;
     State record(double alpha, double kkt, double gap, int n_iter);
 
     Problem& problem_;

@@ -64,9 +64,9 @@ class Problem {
     // Minimises F over the given pairs and the current support, alpha after alpha, from the current point.
     std::vector<State> solve(std::vector<Pair> pairs, const std::vector<double>& alphas,
                              Tolerances tolerances);
-    // Pairs outside the last working set proved zero in every optimum at alpha, given the gap of the current
-    // point; to be asked after gradient_above at that point.
-    int64_t certified_outside(double alpha, double gap);
+    // Pairs outside the last working set proved zero in every optimum at alpha, the last one solved; to be
+    // asked after gradient_above at that point.
+    int64_t certified_outside(double alpha);
     std::vector<Pair> free_pairs() const;
 
  private:
@@ -109,7 +109,7 @@ class Problem {
 
     // The last working set, for the certificate of the pairs outside it.
     std::vector<Pair> last_pairs_;
-    double last_scale_ = 1;
+    double last_scale_ = 1, last_gap_ = 0;
 
     // The last full gradient, in single precision, and how far the residuals have moved since.
     Buffer<float> reference_, reference_wr_;
