@@ -107,3 +107,49 @@ def proximal_newton(A, y, weight, penalty, tol):
             length *= 0.5
         z = z + length * step
     raise AssertionError(f"the reference solver stopped at a KKT residual of {residual:.1e}")
+
+
+# ------------------------------------------------------------------------------------------- Gibbs sampling
+
+_MASK = (1 << 64) - 1
+
+
+class Xoshiro:
+    """xoshiro256++ with Python's integers, as its authors print it."""
+
+    def __init__(self, words):
+        self.words = [int(word) for word in words]
+
+    def next(self):
+        s = self.words
+        result = (self._rotate((s[0] + s[3]) & _MASK, 23) + s[0]) & _MASK
+        t = (s[1] << 17) & _MASK
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = self._rotate(s[3], 45)
+        return result
+
+    def uniform(self):
+        return (self.next() >> 11) / 2.0**53
+
+    @staticmethod
+    def _rotate(x, k):
+        return ((x << k) | (x >> (64 - k))) & _MASK
+
+
+def gibbs_chain(couplings, fields, n_rows, *, burn_in, thin, words, start=None):
+    """Rows of one chain, node by node; consumes the same random numbers as the sampler of the package."""
+    p, generator = len(fields), Xoshiro(words)
+    x = [generator.next() >> 63 for _ in range(p)]  # coins are flipped even where a start is given
+    x = x if start is None else [int(value) for value in start]
+    rows = []
+    for sweep in range(burn_in + n_rows * thin):
+        for s in range(p):
+            eta = fields[s] + sum(couplings[s][t] * x[t] for t in range(p) if t != s)
+            x[s] = int(generator.uniform() < np.exp(-np.logaddexp(0.0, -eta)))
+        if sweep >= burn_in and (sweep - burn_in + 1) % thin == 0:
+            rows.append(list(x))
+    return np.array(rows, dtype=np.uint8)

@@ -16,14 +16,16 @@ def python_blocks(text: str) -> list[str]:
     return re.findall(r"^```(?:python|pycon)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/simulation.md"])
 def test_examples_run(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     assert ">>>" in text
+    names = {}  # a page is read from top to bottom: later blocks know what earlier ones defined
     for number, block in enumerate(python_blocks(text)):
         test = doctest.DocTestParser().get_doctest(block, {}, f"{page}, block {number}", page, 0)
-        report = []
-        result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=report.append)
+        test.globs, report = names, []
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+        result = runner.run(test, out=report.append, clear_globs=False)
         assert result.attempted > 0
         assert result.failed == 0, "".join(report)
 

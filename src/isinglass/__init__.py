@@ -15,7 +15,7 @@ _HOME = {
     "ising_path": "path",
     "stacked_design": "design",
 }
-_SUBMODULES = ("datasets", "design", "errors", "exact", "objective")
+_SUBMODULES = ("datasets", "design", "errors", "exact", "metrics", "objective", "simulate")
 
 __all__ = ["__version__", *_HOME, *_SUBMODULES]
 

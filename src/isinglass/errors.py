@@ -19,3 +19,7 @@ class ConvergenceWarning(UserWarning):
 
 class ConstantColumnWarning(UserWarning):
     """A column takes one value only, so that no edge of it can be estimated."""
+
+
+class MixingWarning(UserWarning):
+    """A Markov chain moves so slowly that its rows do not represent the model yet."""

@@ -1,5 +1,19 @@
 """The compiled arithmetic; imports nothing of the rest of the package."""
 
-from isinglass._core._native import Problem, count_ones, instruction_set
+from isinglass._core._native import (
+    Problem,
+    count_ones,
+    gibbs_record,
+    gibbs_start,
+    gibbs_sweep,
+    instruction_set,
+)
 
-__all__ = ["Problem", "count_ones", "instruction_set"]
+__all__ = [
+    "Problem",
+    "count_ones",
+    "gibbs_record",
+    "gibbs_start",
+    "gibbs_sweep",
+    "instruction_set",
+]

@@ -22,6 +22,31 @@ State = tuple[
 def count_ones(
     X: NDArray[np.uint8], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
+def gibbs_start(words: NDArray[np.uint64], states: NDArray[np.uint8]) -> None: ...
+def gibbs_sweep(
+    start: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    couplings: NDArray[np.float64],
+    fields: NDArray[np.float64],
+    words: NDArray[np.uint64],
+    states: NDArray[np.uint8],
+    n_sweeps: int,
+    n_threads: int,
+) -> None: ...
+def gibbs_record(
+    start: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    couplings: NDArray[np.float64],
+    fields: NDArray[np.float64],
+    words: NDArray[np.uint64],
+    states: NDArray[np.uint8],
+    thin: int,
+    offsets: NDArray[np.int64],
+    first: int,
+    last: int,
+    rows: NDArray[np.uint8],
+    n_threads: int,
+) -> None: ...
 
 class Problem:
     def __init__(

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "bind_gibbs.hpp"
 #include "problem.hpp"
 
 namespace nb = nanobind;
@@ -126,6 +127,7 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
 
 NB_MODULE(_native, m) {
     m.attr("instruction_set") = kernels().name;
+    bind_gibbs(m);
     m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
     nb::class_<Problem>(m, "Problem")
         .def(nb::new_(&make_problem), nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),

@@ -1,0 +1,48 @@
+"""One reading of ``random_state`` for everything that draws: generators, and seeds for independent tasks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator, RandomState, SeedSequence
+
+from isinglass.errors import DataError
+
+__all__ = ["RandomSource", "as_generator", "spawn_seeds"]
+
+RandomSource = int | Generator | RandomState | SeedSequence | None
+"""What ``random_state`` may be. A Generator or a RandomState is advanced, so that the next call differs."""
+
+
+def as_generator(random_state: RandomSource) -> Generator:
+    """Return the Generator that ``random_state`` stands for.
+
+    Examples
+    --------
+    >>> as_generator(0).random() == as_generator(np.random.SeedSequence(0)).random()
+    True
+    """
+    if isinstance(random_state, RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
+    known = isinstance(random_state, int | np.integer | Generator | SeedSequence) and not isinstance(random_state, bool)
+    if random_state is not None and (not known or (isinstance(random_state, int | np.integer) and random_state < 0)):
+        raise DataError(
+            "random_state must be a non-negative integer, a Generator, a RandomState, a SeedSequence or None; "
+            f"got {random_state!r}."
+        )
+    return np.random.default_rng(random_state)
+
+
+def spawn_seeds(random_state: RandomSource, n_tasks: int) -> list[SeedSequence]:
+    """Return one independent seed per task; seed k does not depend on how many there are.
+
+    The root is drawn rather than spawned: the children of a SeedSequence belong to its owner, who may have
+    given them to somebody else.
+
+    Examples
+    --------
+    >>> few, many = spawn_seeds(0, 2), spawn_seeds(0, 5)
+    >>> bool((few[1].generate_state(2) == many[1].generate_state(2)).all())
+    True
+    """
+    root = SeedSequence(as_generator(random_state).integers(0, 2**32, size=4, dtype=np.uint32).tolist())
+    return root.spawn(n_tasks)

@@ -1,0 +1,31 @@
+"""How many threads the kernels get."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from isinglass.errors import DataError
+
+__all__ = ["thread_count"]
+
+
+def thread_count(n_threads: int | None = None) -> int:
+    """Return ``n_threads``, or what the environment or the machine says.
+
+    None means ISINGLASS_NUM_THREADS if that is set, else OMP_NUM_THREADS, else the available cores.
+
+    Examples
+    --------
+    >>> thread_count(3)
+    3
+    """
+    if n_threads is None:
+        for variable in ("ISINGLASS_NUM_THREADS", "OMP_NUM_THREADS"):
+            if os.environ.get(variable, "").isdecimal():
+                return max(int(os.environ[variable]), 1)
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(n_threads, bool) or not isinstance(n_threads, int | np.integer) or n_threads < 1:
+        raise DataError(f"n_threads must be an integer of at least 1; got {n_threads!r}.")
+    return int(n_threads)
