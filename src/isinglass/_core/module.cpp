@@ -103,6 +103,8 @@ auto gradient(Problem& problem, const PairArray& array) {
 
 }  // namespace
 
+void bind_nodewise(nb::module_& m);  // bind_nodewise.cpp
+
 NB_MODULE(_native, m) {
     m.attr("instruction_set") = kernels().name;
     nb::class_<Problem>(m, "Problem")
@@ -120,4 +122,5 @@ NB_MODULE(_native, m) {
              nb::arg("max_iter"))
         .def("certified_outside", &Problem::certified_outside, nb::arg("alpha"), nb::arg("gap"),
              nb::call_guard<nb::gil_scoped_release>());
+    bind_nodewise(m);
 }
