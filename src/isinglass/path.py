@@ -162,7 +162,11 @@ class _Case:
 
     @classmethod
     def prepare(
-        cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None, n_threads: int | None
+        cls,
+        X: ArrayLike,
+        sample_weight: ArrayLike | None,
+        penalty_weights: ArrayLike | str | None,
+        n_threads: int | None,
     ) -> _Case:
         table = to_binary(X)
         n_samples, n_features = table.shape
@@ -242,7 +246,9 @@ def _warn_constant(constant: NDArray[np.intp], table: NDArray[np.uint8]) -> None
     shown = ", ".join(f"{column} (always {table[0, column]})" for column in constant[:5])
     more = f" and {len(constant) - 5} more" if len(constant) > 5 else ""
     warnings.warn(
-        f"constant columns have no edges and a smoothed field: column {shown}{more}.", ConstantColumnWarning, stacklevel=4
+        f"constant columns have no edges and a smoothed field: column {shown}{more}.",
+        ConstantColumnWarning,
+        stacklevel=4,
     )
 
 

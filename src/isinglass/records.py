@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Path", "Solution"]
+__all__ = ["NodeFits", "NodewisePath", "Path", "Solution", "symmetrise"]
 
 FloatArray = NDArray[np.float64]
 
@@ -49,6 +49,8 @@ class Solution:
         Pairs that never entered the working set.
     converged : bool
         Whether the relative gap and the KKT residual are both at most the tolerance.
+    alphas_per_node : ndarray of shape (n_features,), optional
+        Only where every node chose a penalty of its own (``alpha`` is then NaN); NaN for constant columns.
     """
 
     alpha: float
@@ -62,10 +64,12 @@ class Solution:
     n_iter: int = 0
     n_screened: int = 0
     converged: bool = False
+    alphas_per_node: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.fields, self.edge_index, self.edge_values):
-            read_only(array)
+        for array in (self.fields, self.edge_index, self.edge_values, self.alphas_per_node):
+            if array is not None:
+                read_only(array)
 
     @classmethod
     def from_dense(cls, alpha: float, couplings: FloatArray, fields: FloatArray, **diagnostics: float) -> Solution:
@@ -155,3 +159,178 @@ class Path(Sequence[Solution]):
             f"{int(sum(s.converged for s in self))} of {len(self)} converged, "
             f"largest kkt_residual={max(s.kkt_residual for s in self):.1e})"
         )
+
+
+RULES = ("and", "or", "mean", "min", "max")
+
+
+def symmetrise(coefficients: sp.csr_array, rule: str) -> tuple[NDArray[np.int32], FloatArray]:
+    """Return (edge_index, edge_values) of the network that ``rule`` makes of two estimates per pair.
+
+    With a and b the coefficient of either column in the regression of the other:
+
+    ======== ============================ ======================================================
+    rule     an edge if                   its coupling
+    ======== ============================ ======================================================
+    "and"    both are non-zero            their mean (IsingFit's AND = TRUE)
+    "or"     one is non-zero              the mean of those that are non-zero: nothing is halved
+    "mean"   one is non-zero              (a + b) / 2 with zeros counted, so that a one-sided
+                                          edge is halved (IsingFit's AND = FALSE)
+    "min"    both are non-zero            the smaller in absolute value
+    "max"    one is non-zero              the larger in absolute value
+    ======== ============================ ======================================================
+
+    Examples
+    --------
+    >>> one_sided = sp.csr_array([[0.0, 0.8], [0.0, 0.0]])
+    >>> [symmetrise(one_sided, rule)[1].tolist() for rule in ("and", "or", "mean", "max")]
+    [[], [0.8], [0.4], [0.8]]
+    """
+    n_features = coefficients.shape[0]
+    entries = coefficients.tocoo()
+    row, column = entries.row.astype(np.int64), entries.col.astype(np.int64)
+    key = np.minimum(row, column) * n_features + np.maximum(row, column)
+    pairs = np.unique(key)
+    a, b = np.zeros(len(pairs)), np.zeros(len(pairs))
+    upper = row < column
+    a[np.searchsorted(pairs, key[upper])] = entries.data[upper]
+    b[np.searchsorted(pairs, key[~upper])] = entries.data[~upper]
+    values = _reconcile(a, b, rule)
+    kept = values != 0.0
+    edges = np.column_stack(np.divmod(pairs[kept], n_features)).astype(np.int32)
+    return edges, values[kept]
+
+
+def _reconcile(a: FloatArray, b: FloatArray, rule: str) -> FloatArray:
+    both = (a != 0.0) & (b != 0.0)
+    if rule in ("min", "max"):
+        values = np.where((np.abs(a) < np.abs(b)) == (rule == "min"), a, b)
+    else:
+        values = np.where(both | (rule == "mean"), (a + b) / 2.0, a + b)
+    return np.where(both, values, 0.0) if rule in ("and", "min") else values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NodeFits:
+    """One logistic lasso per node and alpha: what a node-wise network is made of.
+
+    Matrices have one row per alpha and one column per node. NaN (or no coefficient) stands for constant columns and
+    for alphas at which a node's list had already ended.
+
+    Parameters
+    ----------
+    alphas : ndarray of shape (n_alphas, n_features)
+        Penalty of each fit; a node may have a list of its own.
+    fields : ndarray of shape (n_alphas, n_features)
+        Intercepts; for a constant column its smoothed log odds.
+    losses, objectives : ndarray of shape (n_alphas, n_features)
+        Mean negative log-likelihood of each node, without and with the penalty.
+    kkt_residuals, duality_gaps : ndarray of shape (n_alphas, n_features)
+        Certificate of each fit, over all other columns.
+    n_iter, n_working, counts : ndarray of int, shape (n_alphas, n_features)
+        Newton steps, predictors that were looked at, coefficients that are not zero.
+    columns, values : ndarray
+        These coefficients, node after node, and alpha after alpha within a node.
+    null_losses : ndarray of shape (n_features,)
+        Losses of the nodes without predictors: what the duality gap is relative to.
+    n_rows : float
+        Number of rows: the sum of the weights.
+    """
+
+    alphas: FloatArray
+    fields: FloatArray
+    losses: FloatArray
+    objectives: FloatArray
+    kkt_residuals: FloatArray
+    duality_gaps: FloatArray
+    n_iter: NDArray[np.int32]
+    n_working: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    values: FloatArray
+    null_losses: FloatArray
+    n_rows: float
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            if isinstance(array, np.ndarray):
+                read_only(array)
+
+    def coefficients(self, choice: int | NDArray[np.intp]) -> sp.csr_array:
+        """Return row s = the coefficients of node s's regression at alpha number ``choice`` (or ``choice[s]``)."""
+        n_features = self.counts.shape[1]
+        picked = np.broadcast_to(choice, n_features), np.arange(n_features)
+        ends = np.cumsum(self.counts.T, dtype=np.int64).reshape(self.counts.T.shape).T[picked]
+        counts = self.counts[picked]
+        indptr = np.r_[0, np.cumsum(counts, dtype=np.int64)]
+        where = np.arange(indptr[-1]) + np.repeat(ends - indptr[1:], counts)
+        return sp.csr_array((self.values[where], self.columns[where], indptr), shape=(n_features, n_features))
+
+    def choose_ebic(self, gamma: float) -> NDArray[np.intp]:
+        """Return for every node the alpha number with the smallest −2ℓ + J log N + 2γ J log(p−1)."""
+        others = max(int(np.isfinite(self.losses[0]).sum()) - 1, 1)  # constant columns can be nobody's predictor
+        price = np.log(self.n_rows) + 2.0 * gamma * np.log(others)
+        criterion = 2.0 * self.n_rows * self.losses + price * self.counts
+        return np.asarray(np.where(np.isnan(criterion), np.inf, criterion).argmin(axis=0))
+
+    def solution(self, choice: int | NDArray[np.intp], rule: str, tol: float) -> Solution:
+        """Return the network at one alpha number for all nodes, or at one for each node."""
+        n_features = self.counts.shape[1]
+        picked = np.broadcast_to(choice, n_features), np.arange(n_features)
+        varying = np.isfinite(self.losses[picked])
+        alphas, kkt, gap = (m[picked] for m in (self.alphas, self.kkt_residuals, self.duality_gaps))
+        # For alpha = 0 the gap is NaN where no bound is known; the KKT residual decides alone there.
+        open_gap = (gap > tol * np.maximum(self.null_losses, 1e-12)) | (np.isnan(gap) & (alphas > 0.0))
+        edges, values = symmetrise(self.coefficients(choice), rule)
+        shared = np.ndim(choice) == 0
+        return Solution(
+            alpha=float(self.alphas[choice, 0]) if shared else float("nan"),
+            fields=self.fields[picked],
+            edge_index=edges,
+            edge_values=values,
+            objective=float(self.objectives[picked][varying].sum()),
+            kkt_residual=float(kkt[varying].max(initial=0.0)),
+            duality_gap=float(gap[varying].sum()),
+            n_iter=int(self.n_iter[picked].max(initial=0)),
+            n_screened=n_features * (n_features - 1) - int(self.n_working[picked].sum()),
+            converged=not bool(((kkt > tol) | np.isnan(kkt) | open_gap)[varying].any()),
+            alphas_per_node=None if shared else np.where(varying, alphas, np.nan),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class NodewisePath(Path):
+    """A path of networks made of one regression per node, with the regressions themselves.
+
+    The solutions hold the symmetrised couplings, and the certificate of the regressions behind them:
+    ``objective`` and ``duality_gap`` are sums over nodes, ``kkt_residual`` and ``n_iter`` belong to the worst node,
+    ``n_screened`` counts ordered pairs, ``certified_zeros`` is not computed.
+
+    Parameters
+    ----------
+    solutions, tol
+        As for Path.
+    nodes : NodeFits
+        The regressions.
+    rule : str
+        How two coefficients become one coupling; see ``symmetrise``.
+    """
+
+    nodes: NodeFits
+    rule: str
+
+    fields = property(lambda self: self.nodes.fields, doc="Intercepts, one row per alpha.")
+    kkt_residuals = property(lambda self: self.nodes.kkt_residuals, doc="KKT residual per alpha and node.")
+
+    @cached_property
+    def asymmetric_couplings(self) -> tuple[sp.csr_array, ...]:
+        """Coefficients per alpha: row s is the regression of column s on the others."""
+        return tuple(self.nodes.coefficients(k) for k in range(len(self)))
+
+    def select_ebic(self, gamma: float = 0.25, *, rule: str | None = None) -> Solution:
+        """Return the network in which every node takes the alpha of this path with its smallest EBIC.
+
+        The criterion is IsingFit's. So are the lists of alphas in ``nodewise_ebic``, one per node; here all nodes
+        choose from the alphas of the path.
+        """
+        return self.nodes.solution(self.nodes.choose_ebic(gamma), rule or self.rule, self.tol)

@@ -114,8 +114,10 @@ NodeFit::NodeFit(const Table& table, const Kernels& kernels, const double* omega
 
 double NodeFit::start(int node) {
     node_ = node;
-    const double mean = table_.mean[node];
-    field_ = std::log(mean) - std::log1p(-mean);
+    // Ones and zeros are summed apart: a mean that rounds to 1 would have an infinite logit.
+    double ones = 0, zeros = 0;
+    for (int n = 0; n < table_.n_distinct; ++n) (table_.column(node)[n] ? ones : zeros) += table_.w[n];
+    field_ = std::log(ones / zeros);
     columns_.clear(), bytes_.clear(), theta_.clear(), gradient_.clear(), found_.clear(), strength_.clear();
     std::fill(is_working_.begin(), is_working_.end(), 0);
     is_working_[node] = 1;  // never a predictor of itself
@@ -158,10 +160,11 @@ NodePath NodeFit::run(int node, const double* alphas, int n_alphas, const NodeOp
 // The optimum over all columns: Newton on the working set until no column outside violates its condition.
 // Leaves the columns above `threshold` or alpha in found_, for the next alpha.
 NodeFit::Certificate NodeFit::solve(double alpha, double threshold, const NodeOptions& options) {
+    const double kkt_tol = alpha == 0.0 ? std::min(options.tol, 2 * STATIONARY) : options.tol;
+    const double gap_tol = options.tol * std::max(null_loss_, 1e-12);
     Certificate total;
     for (;;) {
-        const double gap_tol = options.tol * std::max(null_loss_, 1e-12);
-        const Certificate found = newton(alpha, options.tol, gap_tol, options.max_iter - total.n_iter);
+        const Certificate found = newton(alpha, kkt_tol, gap_tol, options.max_iter - total.n_iter);
         total = {found.kkt, found.gap, total.n_iter + found.n_iter};
         if (!options.screening) return total;
         find_above(std::min(alpha, threshold));
@@ -419,7 +422,8 @@ double NodeFit::duality_gap(double alpha) {
     if (alpha == 0.0) return NOT_A_NUMBER;
     double c = 1, gap = 0;
     for (size_t j = 0; j < columns_.size(); ++j)
-        if (std::abs(gradient_[j]) > limit_[j]) c = std::min(c, limit_[j] / std::abs(gradient_[j]));
+        if (alpha > 0.0 && std::abs(gradient_[j]) > limit_[j])
+            c = std::min(c, limit_[j] / std::abs(gradient_[j]));
     if (c < 1)
         gap = kernels_.divergence(eta_.data(), table_.column(node_), table_.w.data(), stride_, c, std::log(c),
                                   std::log1p(-c));
