@@ -26,7 +26,7 @@ __all__ = ["nodewise_ebic", "nodewise_path"]
 
 logger = logging.getLogger("isinglass")
 
-ALL_PREDICTORS_UP_TO = 16
+ALL_PREDICTORS_UP_TO = 30
 """Number of columns up to which screening costs more than it saves (measured)."""
 NODES_PER_CALL = 256
 """Nodes solved before control comes back to Python, so that an interrupt is noticed."""
@@ -293,7 +293,8 @@ class _Case:
                 s, t = int(self.varying[node]), int(self.varying[found])
                 raise SeparationError(
                     f"the unpenalised regression of column {s} must have a finite optimum; the other columns separate "
-                    f"its zeros from its ones, so that the coefficient of column {t} grows without bound. Use alpha > 0."
+                    f"its zeros from its ones, so that the coefficient of column {t} grows without bound. "
+                    "Use alpha > 0."
                 )
 
 
