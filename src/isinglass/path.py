@@ -21,7 +21,7 @@ from isinglass.binary import check_penalty_weights, check_sample_weight, to_bina
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
 from isinglass.grid import alpha_grid
 from isinglass.records import Path, Solution
-from isinglass.screening import all_pairs, kkt_violations, strong_threshold, union, waypoints
+from isinglass.screening import all_pairs, itinerary, kkt_violations, strong_threshold, union
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -121,32 +121,27 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
     """Yield the certified solution of every alpha of the grid: the algorithm."""
     problem = case.problem
     if problem.n_features <= ALL_PAIRS_UP_TO and problem.n_features * problem.n_distinct <= ALL_PAIRS_CELLS:
-        everything = all_pairs(problem.n_features)
-        for state in problem.solve(everything, list(grid), tol, tol, max_iter):
-            yield case.solution(state, len(everything), 0, tol)
+        for state in problem.solve(all_pairs(problem.n_features), grid.tolist(), tol, tol, max_iter):
+            yield case.solution(state, 0, tol)
         return
-    working, previous = case.free, top
-    pairs = problem.gradient_above(strong_threshold(_next_stop(top, grid[0]), top))[0]
-    for k, alpha in enumerate(grid):
-        for stop in waypoints(previous, alpha):
-            working = union(case.free, pairs)
-            problem.solve(working, [stop], LOOSE * stop, np.inf, max_iter)
-            pairs = problem.gradient_above(strong_threshold(_next_stop(stop, alpha), stop))[0]
+    stops = itinerary(top, grid)
+    pairs, _, _ = problem.gradient_above(strong_threshold(stops[0].alpha, top))
+    for stop, following in zip(stops, [*stops[1:], stops[-1]], strict=True):
+        alpha = stop.alpha
         working = union(case.free, pairs)
-        following = _next_stop(alpha, grid[k + 1]) if k + 1 < len(grid) else alpha
+        keep = min(strong_threshold(following.alpha, alpha), alpha)
+        if not stop.wanted:
+            problem.solve(working, [alpha], LOOSE * alpha, np.inf, max_iter)
+            pairs, _, _ = problem.gradient_above(keep)
+            continue
         while True:
             state = problem.solve(working, [alpha], tol, tol, max_iter)[0]
-            pairs, strength, _ = problem.gradient_above(min(strong_threshold(following, alpha), alpha))
-            violations = kkt_violations(pairs, strength, alpha, union(working, state[2]))
+            pairs, strength, _ = problem.gradient_above(keep)
+            violations = kkt_violations(pairs, strength, alpha, working)
             if len(violations) == 0:
                 break
             working = union(working, violations)
-        yield case.solution(state, len(union(working, state[2])), problem.certified_outside(alpha, state[6]), tol)
-        previous = alpha
-
-
-def _next_stop(alpha: float, target: float) -> float:
-    return (waypoints(alpha, target) or [target])[0]
+        yield case.solution(state, problem.certified_outside(alpha, state[6]), tol)
 
 
 @dataclass(frozen=True)
@@ -208,9 +203,9 @@ class _Case:
                 "coupling grows without bound. Penalise that pair: alpha > 0 and a penalty weight > 0."
             )
 
-    def solution(self, state: State, n_working: int, zeros_outside: int, tol: float) -> Solution:
+    def solution(self, state: State, zeros_outside: int, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        alpha, fields, edges, values, value, kkt, gap, zeros, n_iter, _, largest_eta = state
+        alpha, fields, edges, values, value, kkt, gap, zeros, n_working, n_iter, largest_eta = state
         if alpha == 0.0:
             self.refuse_separation(edges, largest_eta)
         every_field = self.fields.copy()

@@ -6,10 +6,14 @@ Pure functions on index arrays. ``pairs`` is an int32 array of shape (k, 2) with
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["all_pairs", "kkt_violations", "strong_threshold", "union", "waypoints"]
+__all__ = ["Stop", "all_pairs", "itinerary", "kkt_violations", "strong_threshold", "union"]
 
 Pairs = NDArray[np.int32]
 
@@ -29,6 +33,8 @@ def strong_threshold(alpha: float, previous: float) -> float:
 def kkt_violations(pairs: Pairs, strength: NDArray[np.float64], alpha: float, working: Pairs) -> Pairs:
     """Return the pairs outside the working set whose gradient exceeds the penalty.
 
+    ``working`` is in lexicographic order, as ``union`` gives it.
+
     Examples
     --------
     >>> pairs = np.array([[0, 1], [0, 2], [1, 2]], dtype=np.int32)
@@ -36,12 +42,19 @@ def kkt_violations(pairs: Pairs, strength: NDArray[np.float64], alpha: float, wo
     [[1, 2]]
     """
     suspects = pairs[strength > alpha]
-    return suspects[~np.isin(_key(suspects), _key(working))]
+    if len(working) == 0:
+        return suspects
+    key, known = _key(suspects), _key(working)
+    place = np.minimum(np.searchsorted(known, key), len(known) - 1)
+    return suspects[known[place] != key]
 
 
-def union(*sets: Pairs) -> Pairs:
-    """Return the pairs of all sets, once each, in lexicographic order."""
-    key = np.unique(np.concatenate([_key(pairs) for pairs in sets]))
+def union(first: Pairs, second: Pairs) -> Pairs:
+    """Return the pairs of both sets, once each, in lexicographic order (``second`` is in it already)."""
+    if len(first) == 0:
+        return second
+    key = np.sort(np.concatenate([_key(first), _key(second)]), kind="stable")  # merges two sorted runs
+    key = key[np.r_[True, key[1:] != key[:-1]]]
     return np.column_stack([key >> 32, key & 0xFFFFFFFF]).astype(np.int32)
 
 
@@ -50,20 +63,32 @@ def all_pairs(n_features: int) -> Pairs:
     return np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32)
 
 
-def waypoints(previous: float, alpha: float) -> list[float]:
-    """Return alphas between ``previous`` and ``alpha``, both excluded, so that no ratio is below STEEPEST.
+class Stop(NamedTuple):
+    """One alpha of the journey; stops that are not wanted only lead to the next."""
+
+    alpha: float
+    wanted: bool
+
+
+def itinerary(top: float, grid: Iterable[float]) -> list[Stop]:
+    """Return the alphas to solve, from ``top`` down the grid, with no ratio of neighbours below STEEPEST.
 
     A short homotopy: with one large step the strong rule would keep every pair.
 
     Examples
     --------
-    >>> [round(value, 3) for value in waypoints(1.0, 0.4)]
-    [0.737, 0.543]
+    >>> [(round(stop.alpha, 3), stop.wanted) for stop in itinerary(1.0, [0.4, 0.3])]
+    [(0.737, False), (0.543, False), (0.4, True), (0.3, True)]
     """
-    if not 0.0 < alpha < previous:
-        return []
-    steps = int(np.ceil(np.log(alpha / previous) / np.log(STEEPEST)))
-    return list(np.geomspace(previous, alpha, steps + 1)[1:-1])
+    stops = []
+    previous = top
+    for alpha in map(float, grid):
+        if 0.0 < alpha < previous:
+            steps = math.ceil(math.log(alpha / previous) / math.log(STEEPEST))
+            stops += [Stop(previous * (alpha / previous) ** (k / steps), False) for k in range(1, steps)]
+        stops.append(Stop(alpha, True))
+        previous = alpha
+    return stops
 
 
 def _key(pairs: Pairs) -> NDArray[np.int64]:

@@ -14,8 +14,8 @@ State = tuple[
     float,  # kkt_residual over the working set
     float,  # duality_gap over the working set
     int,  # certified zeros in the working set
+    int,  # size of the working set
     int,  # n_iter
-    bool,  # converged
     float,  # largest |eta| of the nodes in the working set
 ]
 

@@ -65,7 +65,7 @@ nb::tuple to_tuple(State&& state) {
     return nb::make_tuple(state.alpha, doubles_to_numpy(std::move(state.fields)),
                           pairs_to_numpy(std::move(state.edges)), doubles_to_numpy(std::move(state.values)),
                           state.objective, state.kkt_residual, state.duality_gap, state.certified_zeros,
-                          state.n_iter, state.converged, state.largest_eta);
+                          state.n_working, state.n_iter, state.largest_eta);
 }
 
 nb::list solve(Problem& problem, const PairArray& array, const std::vector<double>& alphas, double kkt_tol,

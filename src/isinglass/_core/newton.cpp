@@ -9,6 +9,7 @@ namespace {
 
 constexpr double INNER = 0.02;         // the model is solved to this share of the current KKT residual
 constexpr double CONTRACTION = 0.05;   // blocks are kept while a step shrinks the residual at least this much
+constexpr double NEAR = 0.98;          // edges whose gradient exceeds this share of the penalty become inner ones
 constexpr double SUFFICIENT = 1e-4;    // share of the predicted decrease a step must bring
 constexpr double ROUNDING = 1e-14;     // relative error of F that the line search forgives
 constexpr int MAX_HALVINGS = 12;       // then the blocks are majorised: sigma (1 - sigma) <= 1/4
@@ -21,25 +22,21 @@ double sign(double z) { return (z > 0) - (z < 0); }
 
 std::vector<State> Problem::solve(std::vector<Pair> pairs, const std::vector<double>& alphas,
                                   Tolerances tolerances) {
-    Newton newton(*this, std::move(pairs));
+    newton_->adopt(std::move(pairs));
     std::vector<State> states;
-    for (double alpha : alphas) states.push_back(newton.run(alpha, tolerances));
+    for (double alpha : alphas) states.push_back(newton_->run(alpha, tolerances));
     return states;
 }
 
-Newton::Newton(Problem& problem, std::vector<Pair> pairs)
-    : problem_(problem), model_(set_, problem.kernels_), field_steps_(problem.n_features()) {
-    adopt(std::move(pairs));
-    refresh_predictors();
-    evaluate_all();
-    int largest = 0;
-    for (int node : set_.nodes) largest = std::max(largest, set_.degree[node]);
-    for (int worker = 0; worker < problem_.pool_.size(); ++worker)
-        scratch_.emplace_back(static_cast<size_t>(2) * largest * GRAM_ROWS);
-}
+Newton::Newton(Problem& problem)
+    : problem_(problem),
+      model_(set_, problem.kernels_),
+      field_steps_(problem.n_features()),
+      scratch_(problem.pool_.size()) {}
 
-// The working set: the given pairs and the support, sorted, without repetitions and forbidden pairs.
+// Sorted, without repetitions and forbidden pairs.
 void Newton::adopt(std::vector<Pair> pairs) {
+    set_.clear();
     const auto less = [](const Pair& a, const Pair& b) { return a.s != b.s ? a.s < b.s : a.t < b.t; };
     const auto same = [](const Pair& a, const Pair& b) { return a.s == b.s && a.t == b.t; };
     pairs.insert(pairs.end(), problem_.support_.begin(), problem_.support_.end());
@@ -55,9 +52,14 @@ void Newton::adopt(std::vector<Pair> pairs) {
         const bool is_known = known < problem_.support_.size() && same(problem_.support_[known], pair);
         set_.theta.push_back(is_known ? problem_.support_values_[known++] : 0.0);
     }
+    set_.is_inner.resize(set_.n_edges());
+    for (size_t e = 0; e < set_.n_edges(); ++e) set_.is_inner[e] = set_.theta[e] != 0.0;
+    set_.gradient.resize(set_.n_edges());
     set_.arrange(problem_.n_features(), problem_.table_);
     problem_.last_pairs_.clear();
     for (size_t e = 0; e < set_.n_edges(); ++e) problem_.last_pairs_.push_back({set_.s[e], set_.t[e]});
+    refresh_predictors();
+    evaluate_all();
 }
 
 // eta afresh from the parameters, so that rounding does not pile up along a path.
@@ -72,7 +74,7 @@ void Newton::refresh_predictors() {
         std::fill(eta, eta + problem_.table_.stride, problem_.fields_[node]);
         std::vector<const uint8_t*> columns;
         std::vector<double> values;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
             if (set_.theta[set_.edge[slot]] != 0.0) {
                 columns.push_back(set_.column[slot]);
                 values.push_back(set_.theta[set_.edge[slot]]);
@@ -99,6 +101,23 @@ void Newton::gather_gradient() {
         set_.gradient[e] = set_.slot_gradient[set_.slot_s[e]] + set_.slot_gradient[set_.slot_t[e]];
 }
 
+// Takes the edges that are about to move into the blocks; false if there is none outside.
+bool Newton::widen(double alpha, double share) {
+    bool found = false;
+    for (size_t e = 0; e < set_.n_edges(); ++e)
+        if (!set_.is_inner[e] && std::abs(set_.gradient[e]) > share * alpha * set_.omega[e])
+            set_.is_inner[e] = found = true;
+    if (!found) return false;
+    const std::vector<int> old_s = set_.slot_s, old_t = set_.slot_t;
+    const std::vector<double> old_gradient = set_.slot_gradient;
+    set_.arrange(problem_.n_features(), problem_.table_);
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        set_.slot_gradient[set_.slot_s[e]] = old_gradient[old_s[e]];
+        set_.slot_gradient[set_.slot_t[e]] = old_gradient[old_t[e]];
+    }
+    return true;
+}
+
 double Newton::kkt_residual(double alpha) const {
     double residual = 0;
     for (int node : set_.nodes) residual = std::max(residual, std::abs(problem_.sums_[node].field));
@@ -118,7 +137,8 @@ bool Newton::has_free(double alpha) const {
 State Newton::run(double alpha, const Tolerances& tolerances) {
     const double gap_limit = tolerances.gap * std::max(problem_.null_objective_, 1e-12);
     const bool certify = std::isfinite(tolerances.gap);
-    bool stale = true, converged = false;
+    bool stale = true;
+    widen(alpha, NEAR);
     double gap = std::numeric_limits<double>::quiet_NaN(), kkt = kkt_residual(alpha);
     int n_iter = 0;
     for (;; ++n_iter) {
@@ -128,10 +148,10 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
                 kkt = kkt_residual(alpha);
                 gap = duality_gap(alpha, scale(alpha));
             }
-            converged = kkt <= tolerances.kkt / 2 && !(gap > gap_limit / 2);
+            const bool converged = kkt <= tolerances.kkt / 2 && !(gap > gap_limit / 2);
             if (converged || n_iter == tolerances.max_iter) break;
         }
-        if (stale) assemble(false);
+        if (widen(alpha, 1.0) || stale) assemble(false);
         const bool accepted = step(alpha, INNER * kkt, false);
         const double next = kkt_residual(alpha);
         stale = !accepted || majorised_ || next > CONTRACTION * kkt;
@@ -142,7 +162,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
         }
         kkt = next;
     }
-    return record(alpha, kkt, gap, n_iter, converged);
+    return record(alpha, kkt, gap, n_iter);
 }
 
 void Newton::assemble(bool majorise) {
@@ -152,6 +172,10 @@ void Newton::assemble(bool majorise) {
         for (int n = 0; n < stride; ++n) quarter_w_[n] = static_cast<float>(problem_.table_.w[n] / 4);
     }
     majorised_ = majorise;
+    const int largest = *std::max_element(set_.inner_degree.begin(), set_.inner_degree.end());
+    const size_t scratch_size = static_cast<size_t>(2) * largest * GRAM_ROWS;
+    for (auto& scratch : scratch_)
+        if (scratch.size() < scratch_size) scratch.resize(scratch_size);
     problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int worker) {
         const int node = set_.nodes[k];
         const float* wv = majorise ? quarter_w_.data() : problem_.wv(node);
@@ -162,7 +186,7 @@ void Newton::assemble(bool majorise) {
 
 // The gradient of the edges once the fields follow to their minimum of the model.
 void Newton::profile_gradient() {
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
+    for (int e : set_.inner) {
         const int s = set_.s[e], t = set_.t[e];
         model_.gradient[e] = set_.gradient[e] -
                              set_.b[set_.slot_s[e]] * problem_.sums_[s].field / set_.curve[s] -
@@ -173,7 +197,7 @@ void Newton::profile_gradient() {
 void Newton::find_field_steps() {
     for (int node : set_.nodes) {
         double sum = problem_.sums_[node].field;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
             sum += set_.b[slot] * model_.d[set_.edge[slot]];
         field_steps_[node] = -sum / set_.curve[node];
     }
@@ -181,7 +205,7 @@ void Newton::find_field_steps() {
 
 double Newton::predicted_change(double alpha) const {
     double change = 0;
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
+    for (int e : set_.inner) {
         const double theta = set_.theta[e], d = model_.d[e];
         change += set_.gradient[e] * d + alpha * set_.omega[e] * (std::abs(theta + d) - std::abs(theta));
     }
@@ -201,7 +225,7 @@ void Newton::shift(double length) {
         const int node = set_.nodes[k];
         std::vector<const uint8_t*> columns;
         std::vector<double> values;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
             if (model_.d[set_.edge[slot]] != 0.0) {
                 columns.push_back(set_.column[slot]);
                 values.push_back(length * model_.d[set_.edge[slot]]);
@@ -253,6 +277,7 @@ void Newton::polish(double alpha) {
         for (size_t e = 0; e < set_.n_edges(); ++e)
             if (alpha * set_.omega[e] == 0.0) largest = std::max(largest, std::abs(set_.gradient[e]));
         if (largest <= STATIONARY) return;
+        widen(alpha, 1.0);
         assemble(false);
         if (!step(alpha, INNER * largest, true)) return;
     }
@@ -295,9 +320,9 @@ double Newton::duality_gap(double alpha, double c) {
     return std::max(gap, 0.0);
 }
 
-State Newton::record(double alpha, double kkt, double gap, int n_iter, bool converged) {
-    State state{alpha, problem_.fields_, {}, {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0, 0, n_iter,
-                converged};
+State Newton::record(double alpha, double kkt, double gap, int n_iter) {
+    State state{alpha, problem_.fields_, {}, {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0, 0,
+                set_.n_edges(), n_iter};
     const double c = scale(alpha);
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         const double sd_s = problem_.table_.sd[set_.s[e]], sd_t = problem_.table_.sd[set_.t[e]];

@@ -10,12 +10,14 @@ namespace isinglass {
 
 class Newton {
    public:
-    Newton(Problem& problem, std::vector<Pair> pairs);
+    explicit Newton(Problem& problem);
+    // The working set: these pairs and the current support. Buffers are kept from one set to the next.
+    void adopt(std::vector<Pair> pairs);
     State run(double alpha, const Tolerances& tolerances);
 
    private:
-    void adopt(std::vector<Pair> pairs);
     void refresh_predictors();
+    bool widen(double alpha, double share);
     void evaluate(int node);
     void evaluate_all();
     void gather_gradient();
@@ -33,7 +35,7 @@ class Newton {
     void polish_field(int node);
     double scale(double alpha) const;
     double duality_gap(double alpha, double c);
-    State record(double alpha, double kkt, double gap, int n_iter, bool converged);
+    State record(double alpha, double kkt, double gap, int n_iter);
 
     Problem& problem_;
     WorkingSet set_;

@@ -1,7 +1,8 @@
 #include "problem.hpp"
 
 #include <cmath>
-#include <limits>
+
+#include "newton.hpp"
 
 namespace isinglass {
 namespace {
@@ -35,8 +36,11 @@ Problem::Problem(const uint8_t* X, const double* weights, size_t n_rows, int n_f
       sd_(table_.sd.begin(), table_.sd.end()),
       mean_(table_.mean.begin(), table_.mean.end()) {
     pool_.each(n_features, [this](int s, int) { isolate(s); });
+    newton_ = std::make_unique<Newton>(*this);
     mark_null();
 }
+
+Problem::~Problem() = default;
 
 void Problem::mark_null() {
     null_objective_ = smooth_loss();

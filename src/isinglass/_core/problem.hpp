@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels.hpp"
@@ -26,9 +27,9 @@ struct State {
     std::vector<double> values;
     double objective, kkt_residual, duality_gap;
     double largest_eta;  // over the nodes of the working set: a hint that an unpenalised optimum is at infinity
-    int64_t certified_zeros;
+    int64_t certified_zeros;  // in the working set
+    size_t n_working;
     int n_iter;
-    bool converged;
 };
 
 struct Tolerances {
@@ -37,6 +38,8 @@ struct Tolerances {
     int max_iter;
 };
 
+class Newton;
+
 enum class PenaltyKind { equal, standardized, matrix };
 
 class Problem {
@@ -44,6 +47,7 @@ class Problem {
     // penalty points to n_features^2 doubles that outlive the problem (matrix), else it is null.
     Problem(const uint8_t* X, const double* weights, size_t n_rows, int n_features, PenaltyKind kind,
             const double* penalty, int n_threads);
+    ~Problem();
 
     int n_features() const { return table_.n_features; }
     int n_distinct() const { return table_.n_distinct; }
@@ -99,6 +103,7 @@ class Problem {
     std::vector<Pair> support_;      // sorted
     std::vector<double> support_values_;
     double null_objective_ = 0;
+    std::unique_ptr<Newton> newton_;
 
     // The last working set, for the certificate of the pairs outside it.
     std::vector<Pair> last_pairs_;
