@@ -168,11 +168,7 @@ NodeFit::Certificate NodeFit::solve(double alpha, double threshold, const NodeOp
         total = {found.kkt, found.gap, total.n_iter + found.n_iter};
         if (!options.screening) return total;
         find_above(std::min(alpha, threshold));
-        if (!add_violators(alpha)) return total;
-        if (total.n_iter >= options.max_iter) {
-            total.kkt = std::max(total.kkt, kkt_residual(alpha));
-            return total;
-        }
+        if (!add_violators(alpha)) return total;  // with no steps left, the next round only certifies
     }
 }
 
@@ -416,10 +412,10 @@ void NodeFit::polish_field() {
     if (moved) evaluate();
 }
 
-// Fenchel-Young, as in docs/math.md with one node; no bound is known for alpha = 0, where nothing may be
-// scaled.
+// Fenchel-Young, as in docs/math.md with one node. For alpha = 0 the residuals are feasible at a stationary
+// point alone, and elsewhere no bound is known.
 double NodeFit::duality_gap(double alpha) {
-    if (alpha == 0.0) return NOT_A_NUMBER;
+    if (alpha == 0.0 && kkt_residual(0.0) > STATIONARY) return NOT_A_NUMBER;
     double c = 1, gap = 0;
     for (size_t j = 0; j < columns_.size(); ++j)
         if (alpha > 0.0 && std::abs(gradient_[j]) > limit_[j])
