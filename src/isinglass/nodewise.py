@@ -102,14 +102,11 @@ def nodewise_path(
     case = _Case.prepare(X, sample_weight, standardize, n_threads)
     grid = alpha_grid(float(case.alpha_max().max(initial=0.0)), alphas, alpha_min_ratio=alpha_min_ratio)
     fits = case.solve(np.tile(grid, (len(case.fields), 1)), tol, max_iter, stops_early=False)
-    solutions = []
-    for k in range(len(grid)):
-        solution = fits.solution(k, rule, tol)
+    path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
+    for solution in path:
         logger.info("%r", solution)
-        solutions.append(solution)
         if callback is not None:
             callback(solution)
-    path = NodewisePath(tuple(solutions), tol=tol, nodes=fits, rule=rule)
     _warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return path
 
@@ -177,7 +174,7 @@ def nodewise_ebic(
     # A column that varies with no other has nothing to choose: any positive alpha gives the model without predictors.
     grids = np.where(top == 0.0, np.finfo(np.float64).eps, top)[:, None] * shape
     fits = case.solve(grids, tol, max_iter, stops_early=True)
-    solution = fits.solution(fits.choose_ebic(gamma), rule, tol)
+    solution = fits.select_ebic(gamma, rule, tol)
     _warn_if_not_converged(Path((solution,), tol=tol), float(fits.null_losses.sum()), max_iter)
     return solution
 
@@ -228,8 +225,8 @@ class _Case:
         if weight is not None:
             table, weight = table[weight > 0], weight[weight > 0]
         ones = table.sum(axis=0, dtype=np.float64) if weight is None else weight @ table
-        zeros = (1 - table).sum(axis=0, dtype=np.float64) if weight is None else weight @ (1 - table)
         n_rows = float(len(table)) if weight is None else float(weight.sum())
+        zeros = n_rows - ones if weight is None else weight @ (1 - table)  # never the difference of rounded sums
         is_varying = table.min(axis=0) != table.max(axis=0)
         constant = np.flatnonzero(~is_varying)
         fields, null_losses = np.zeros(len(ones)), np.zeros(len(ones))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -186,19 +188,28 @@ def symmetrise(coefficients: sp.csr_array, rule: str) -> tuple[NDArray[np.int32]
     >>> [symmetrise(one_sided, rule)[1].tolist() for rule in ("and", "or", "mean", "max")]
     [[], [0.8], [0.4], [0.8]]
     """
-    n_features = coefficients.shape[0]
     entries = coefficients.tocoo()
-    row, column = entries.row.astype(np.int64), entries.col.astype(np.int64)
-    key = np.minimum(row, column) * n_features + np.maximum(row, column)
+    _, edges, values = _merge(np.zeros(entries.nnz, np.int64), entries.row, entries.col, entries.data, rule)
+    return edges, values
+
+
+def _merge(
+    group: NDArray[np.int64], row: NDArray[Any], column: NDArray[Any], data: FloatArray, rule: str
+) -> tuple[NDArray[np.int64], NDArray[np.int32], FloatArray]:
+    """Return (group, edge_index, edge_values), sorted, of several matrices at once; entries name their group."""
+    width = int(max(row.max(initial=0), column.max(initial=0))) + 1
+    low, high = np.minimum(row, column), np.maximum(row, column)
+    key = (group * width + low) * width + high
     pairs = np.unique(key)
     a, b = np.zeros(len(pairs)), np.zeros(len(pairs))
     upper = row < column
-    a[np.searchsorted(pairs, key[upper])] = entries.data[upper]
-    b[np.searchsorted(pairs, key[~upper])] = entries.data[~upper]
+    a[np.searchsorted(pairs, key[upper])] = data[upper]
+    b[np.searchsorted(pairs, key[~upper])] = data[~upper]
     values = _reconcile(a, b, rule)
     kept = values != 0.0
-    edges = np.column_stack(np.divmod(pairs[kept], n_features)).astype(np.int32)
-    return edges, values[kept]
+    rest, t = np.divmod(pairs[kept], width)
+    which, s = np.divmod(rest, width)
+    return which, np.column_stack([s, t]).astype(np.int32), values[kept]
 
 
 def _reconcile(a: FloatArray, b: FloatArray, rule: str) -> FloatArray:
@@ -256,15 +267,28 @@ class NodeFits:
             if isinstance(array, np.ndarray):
                 read_only(array)
 
-    def coefficients(self, choice: int | NDArray[np.intp]) -> sp.csr_array:
-        """Return row s = the coefficients of node s's regression at alpha number ``choice`` (or ``choice[s]``)."""
-        n_features = self.counts.shape[1]
-        picked = np.broadcast_to(choice, n_features), np.arange(n_features)
-        ends = np.cumsum(self.counts.T, dtype=np.int64).reshape(self.counts.T.shape).T[picked]
-        counts = self.counts[picked]
-        indptr = np.r_[0, np.cumsum(counts, dtype=np.int64)]
-        where = np.arange(indptr[-1]) + np.repeat(ends - indptr[1:], counts)
-        return sp.csr_array((self.values[where], self.columns[where], indptr), shape=(n_features, n_features))
+    @cached_property
+    def _owners(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The alpha number and the node of every coefficient."""
+        counts = self.counts.T.ravel()
+        node, alpha = np.divmod(np.repeat(np.arange(len(counts)), counts), len(self.counts))
+        return alpha, node
+
+    def take(self, choice: int | NDArray[np.intp]) -> NodeFits:
+        """Return the fits at one alpha number, or at one for each node, as a list of length one."""
+        alpha, node = self._owners
+        picked = np.broadcast_to(choice, self.counts.shape[1]), np.arange(self.counts.shape[1])
+        wanted = alpha == picked[0][node]
+        values = {item.name: getattr(self, item.name) for item in dataclass_fields(self)}
+        matrices = {name: value[picked][None] for name, value in values.items() if np.ndim(value) == 2}
+        return replace(self, **matrices, columns=self.columns[wanted], values=self.values[wanted])
+
+    def coefficients(self, k: int) -> sp.csr_array:
+        """Return row s = the coefficients of node s's regression at alpha number k."""
+        fits, n_features = self.take(k), self.counts.shape[1]
+        indptr = np.r_[0, np.cumsum(fits.counts[0])]
+        # Copies: scipy may sort or convert in place, and a frozen record shares its arrays.
+        return sp.csr_array((fits.values, fits.columns, indptr), shape=(n_features, n_features), copy=True)
 
     def choose_ebic(self, gamma: float) -> NDArray[np.intp]:
         """Return for every node the alpha number with the smallest −2ℓ + J log N + 2γ J log(p−1)."""
@@ -273,29 +297,40 @@ class NodeFits:
         criterion = 2.0 * self.n_rows * self.losses + price * self.counts
         return np.asarray(np.where(np.isnan(criterion), np.inf, criterion).argmin(axis=0))
 
-    def solution(self, choice: int | NDArray[np.intp], rule: str, tol: float) -> Solution:
-        """Return the network at one alpha number for all nodes, or at one for each node."""
-        n_features = self.counts.shape[1]
-        picked = np.broadcast_to(choice, n_features), np.arange(n_features)
-        varying = np.isfinite(self.losses[picked])
-        alphas, kkt, gap = (m[picked] for m in (self.alphas, self.kkt_residuals, self.duality_gaps))
+    def select_ebic(self, gamma: float, rule: str, tol: float) -> Solution:
+        """Return the network in which every node takes its own best alpha."""
+        fits = self.take(self.choose_ebic(gamma))
+        alphas = np.where(np.isfinite(fits.losses), fits.alphas, np.nan)[0]
+        return replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=alphas)
+
+    def solutions(self, rule: str, tol: float) -> list[Solution]:
+        """Return the network at every alpha of a list that all nodes share."""
+        n_alphas, n_features = self.counts.shape
+        varying = np.isfinite(self.losses)
+        kkt, gap = (np.where(varying, m, 0.0) for m in (self.kkt_residuals, self.duality_gaps))
         # For alpha = 0 the gap is NaN where no bound is known; the KKT residual decides alone there.
-        open_gap = (gap > tol * np.maximum(self.null_losses, 1e-12)) | (np.isnan(gap) & (alphas > 0.0))
-        edges, values = symmetrise(self.coefficients(choice), rule)
-        shared = np.ndim(choice) == 0
-        return Solution(
-            alpha=float(self.alphas[choice, 0]) if shared else float("nan"),
-            fields=self.fields[picked],
-            edge_index=edges,
-            edge_values=values,
-            objective=float(self.objectives[picked][varying].sum()),
-            kkt_residual=float(kkt[varying].max(initial=0.0)),
-            duality_gap=float(gap[varying].sum()),
-            n_iter=int(self.n_iter[picked].max(initial=0)),
-            n_screened=n_features * (n_features - 1) - int(self.n_working[picked].sum()),
-            converged=not bool(((kkt > tol) | np.isnan(kkt) | open_gap)[varying].any()),
-            alphas_per_node=None if shared else np.where(varying, alphas, np.nan),
-        )
+        open_gap = (gap > tol * np.maximum(self.null_losses, 1e-12)) | (np.isnan(gap) & (self.alphas > 0.0))
+        failed = np.asarray((open_gap | (kkt > tol)).any(axis=1))
+        objective = np.where(varying, self.objectives, 0.0).sum(axis=1)
+        n_screened = n_features * (n_features - 1) - self.n_working.sum(axis=1)
+        alpha, node = self._owners
+        which, edges, values = _merge(alpha, node, self.columns, self.values, rule)
+        bounds = np.searchsorted(which, np.arange(n_alphas + 1))
+        return [
+            Solution(
+                alpha=float(self.alphas[k, 0]),
+                fields=self.fields[k],
+                edge_index=edges[bounds[k] : bounds[k + 1]],
+                edge_values=values[bounds[k] : bounds[k + 1]],
+                objective=float(objective[k]),
+                kkt_residual=float(kkt[k].max(initial=0.0)),
+                duality_gap=float(gap[k].sum()),
+                n_iter=int(self.n_iter[k].max(initial=0)),
+                n_screened=int(n_screened[k]),
+                converged=not failed[k],
+            )
+            for k in range(n_alphas)
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -333,4 +368,4 @@ class NodewisePath(Path):
         The criterion is IsingFit's. So are the lists of alphas in ``nodewise_ebic``, one per node; here all nodes
         choose from the alphas of the path.
         """
-        return self.nodes.solution(self.nodes.choose_ebic(gamma), rule or self.rule, self.tol)
+        return self.nodes.select_ebic(gamma, rule or self.rule, self.tol)
