@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
-from isinglass._core import Nodewise
+from isinglass._core import Nodewise, count_ones
 from isinglass.binary import check_sample_weight, to_binary
 from isinglass.errors import DataError, SeparationError
 from isinglass.grid import alpha_grid
@@ -203,7 +203,8 @@ class _Case:
     """A table made ready: the compiled problem on the columns that vary, and the way back."""
 
     problem: Nodewise
-    table: NDArray[np.uint8]  # only the columns that vary, only the rows that count
+    table: NDArray[np.uint8]  # only the columns that vary
+    counted: NDArray[np.bool_] | slice  # the rows of positive weight
     varying: NDArray[np.intp]
     fields: FloatArray  # of the constant columns; 0 elsewhere
     null_losses: FloatArray  # 0 for constant columns
@@ -222,23 +223,21 @@ class _Case:
     ) -> _Case:
         table = to_binary(X)
         weight = check_sample_weight(sample_weight, len(table))
-        if weight is not None:
-            table, weight = table[weight > 0], weight[weight > 0]
-        ones = table.sum(axis=0, dtype=np.float64) if weight is None else weight @ table
+        ones, is_varying = count_ones(table, weight)
         n_rows = float(len(table)) if weight is None else float(weight.sum())
         zeros = n_rows - ones if weight is None else weight @ (1 - table)  # never the difference of rounded sums
-        is_varying = table.min(axis=0) != table.max(axis=0)
         constant = np.flatnonzero(~is_varying)
         fields, null_losses = np.zeros(len(ones)), np.zeros(len(ones))
         fields[constant] = objective.smoothed_field(ones[constant], n_rows)
         if len(constant) and warn:
-            _warn_constant(constant, table)
+            _warn_constant(constant, ones)
         varying = np.flatnonzero(is_varying)
         table, share, rest = np.ascontiguousarray(table[:, varying]), ones[varying] / n_rows, zeros[varying] / n_rows
         null_losses[varying] = -share * np.log(share) - rest * np.log(rest)
         omega = np.sqrt(share * rest) if standardize else np.ones(len(varying))
         problem = Nodewise(table, weight, _thread_count(n_threads))
-        return cls(problem, table, varying, fields, null_losses, omega, n_rows)
+        counted = slice(None) if weight is None else weight > 0
+        return cls(problem, table, counted, varying, fields, null_losses, omega, n_rows)
 
     def alpha_max(self) -> FloatArray:
         """Return each varying node's smallest alpha without coefficients."""
@@ -285,7 +284,7 @@ class _Case:
         with np.errstate(invalid="ignore"):
             suspects = np.flatnonzero((largest_eta > SUSPICIOUS_ETA).any(axis=0))
         for node in np.searchsorted(self.varying, suspects):
-            found = _separating_column(self.table, int(node))
+            found = _separating_column(self.table[self.counted], int(node))
             if found is not None:
                 s, t = int(self.varying[node]), int(self.varying[found])
                 raise SeparationError(

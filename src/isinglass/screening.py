@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,11 @@ __all__ = ["Stop", "all_pairs", "itinerary", "kkt_violations", "strong_threshold
 
 Pairs = NDArray[np.int32]
 
-STEEPEST = 0.7
-"""Smallest ratio of consecutive alphas at which the strong rule still discards most pairs."""
+STEEPEST = 0.6
+"""Smallest ratio of consecutive alphas; a larger step goes by way of alphas in between."""
+TIGHT = 0.9
+"""The strong rule keeps everything after a step by one half; it is never taken to keep pairs below this
+share of alpha. What that misses, the check finds."""
 
 
 def strong_threshold(alpha: float, previous: float) -> float:
@@ -26,8 +30,13 @@ def strong_threshold(alpha: float, previous: float) -> float:
 
     The sequential strong rule: if g moves no faster than alpha (it usually does not), a pair below
     2·alpha − previous stays below alpha. Ties are kept, so that at alpha_max the first edge enters.
+
+    Examples
+    --------
+    >>> strong_threshold(0.95, 1.0), strong_threshold(0.5, 1.0)
+    (0.8999999999999999, 0.45)
     """
-    return max(2.0 * alpha - previous, 0.0)
+    return max(2.0 * alpha - previous, TIGHT * alpha)
 
 
 def kkt_violations(pairs: Pairs, strength: NDArray[np.float64], alpha: float, working: Pairs) -> Pairs:
@@ -46,7 +55,8 @@ def kkt_violations(pairs: Pairs, strength: NDArray[np.float64], alpha: float, wo
         return suspects
     key, known = _key(suspects), _key(working)
     place = np.minimum(np.searchsorted(known, key), len(known) - 1)
-    return suspects[known[place] != key]
+    violations: Pairs = suspects[known[place] != key]
+    return violations
 
 
 def union(first: Pairs, second: Pairs) -> Pairs:
@@ -58,9 +68,12 @@ def union(first: Pairs, second: Pairs) -> Pairs:
     return np.column_stack([key >> 32, key & 0xFFFFFFFF]).astype(np.int32)
 
 
+@lru_cache(maxsize=8)
 def all_pairs(n_features: int) -> Pairs:
     """Return every pair s < t in lexicographic order."""
-    return np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32)
+    pairs = np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32)
+    pairs.flags.writeable = False
+    return pairs
 
 
 class Stop(NamedTuple):
@@ -73,12 +86,12 @@ class Stop(NamedTuple):
 def itinerary(top: float, grid: Iterable[float]) -> list[Stop]:
     """Return the alphas to solve, from ``top`` down the grid, with no ratio of neighbours below STEEPEST.
 
-    A short homotopy: with one large step the strong rule would keep every pair.
+    A short homotopy: a large step would put many pairs into the working set that the first edges explain away.
 
     Examples
     --------
-    >>> [(round(stop.alpha, 3), stop.wanted) for stop in itinerary(1.0, [0.4, 0.3])]
-    [(0.737, False), (0.543, False), (0.4, True), (0.3, True)]
+    >>> [(round(stop.alpha, 3), stop.wanted) for stop in itinerary(1.0, [0.3, 0.2])]
+    [(0.669, False), (0.448, False), (0.3, True), (0.2, True)]
     """
     stops = []
     previous = top

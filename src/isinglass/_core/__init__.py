@@ -1,5 +1,5 @@
 """The compiled arithmetic; imports nothing of the rest of the package."""
 
-from isinglass._core._native import Nodewise, Problem, instruction_set
+from isinglass._core._native import Nodewise, Problem, count_ones, instruction_set
 
-__all__ = ["Nodewise", "Problem", "instruction_set"]
+__all__ = ["Nodewise", "Problem", "count_ones", "instruction_set"]

@@ -16,8 +16,12 @@ State = tuple[
     int,  # certified zeros in the working set
     int,  # size of the working set
     int,  # n_iter
-    float,  # largest |eta| of the nodes in the working set
+    float,  # largest |eta| where an edge is unpenalised, else 0
 ]
+
+def count_ones(
+    X: NDArray[np.uint8], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
 
 class Problem:
     def __init__(
@@ -47,7 +51,7 @@ class Problem:
         gap_tol: float,
         max_iter: int,
     ) -> list[State]: ...
-    def certified_outside(self, alpha: float, gap: float) -> int: ...
+    def certified_outside(self, alpha: float) -> int: ...
 
 NodewiseStates = tuple[
     NDArray[np.float64],  # fields; this and the following matrices: one row per node, one column per alpha

@@ -37,7 +37,8 @@ template <class V, class T>
 inline void store(T* p, V v) {
     __builtin_memcpy(p, &v, sizeof v);
 }
-// Widening bytes is the one thing GCC's vector conversions do badly (measured: 4x slower than the intrinsics).
+// Widening bytes is the one thing GCC's vector conversions do badly (measured: 4x slower than the
+// intrinsics).
 inline vd bytes_to_doubles(const uint8_t* p) {
 #if defined(__AVX512F__)
     return (vd)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
@@ -77,7 +78,9 @@ inline T total_of(V v) {
         return total_of<T, LANES / 2>(low + high);
     }
 }
-inline double total(vd v) { return total_of<double, DOUBLES>(v); }
+inline double total(vd v) {
+    return total_of<double, DOUBLES>(v);
+}
 
 // Lane totals of COUNT vectors at once, a power of two: each merge adds the halves of two vectors into one.
 // Four times fewer instructions than COUNT separate totals, which decides the speed of short columns.
@@ -109,7 +112,8 @@ inline void totals(V* v, T* out) {
 
 // exp(x) for x <= 0: x = k log 2 + r, Cody-Waite; Taylor to degree 13 on |r| <= log(2)/2 (error < 1e-17).
 inline vd exp_negative(vd x) {
-    constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer in the low bits
+    constexpr double magic =
+        6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer in the low bits
     x = x < -700.0 ? vd{} - 700.0 : x;
     const vd shifted = x * 1.4426950408889634 + magic;
     const vd k = shifted - magic;
@@ -153,7 +157,8 @@ inline vd log1p_unit(vd y) {
     return z * 2.0 * (odd * q + even) + offset;
 }
 
-static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, double* wr, float* wv) {
+static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, double* wr,
+                          float* wv) {
     vd loss{}, field{}, curve{};
     for (int i = 0; i < n; i += DOUBLES) {
         const vd e = load<vd>(eta + i);
@@ -185,7 +190,8 @@ static void add_columns(double* eta, double offset, const uint8_t* const* x, con
     if (k == 0 || offset != 0.0)
         for (int i = 0; i < n; i += DOUBLES) store(eta + i, load<vd>(eta + i) + offset);
     for (; j + 4 <= k; j += 4) {
-        const double a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2], d = coefficient[j + 3];
+        const double a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2],
+                     d = coefficient[j + 3];
         for (int i = 0; i < n; i += DOUBLES) {
             vd e = load<vd>(eta + i);
             e += a * bytes_to_doubles(x[j] + i);
@@ -256,7 +262,8 @@ static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* 
         for (int i = 0; i < d; i += 4)
             for (int j = i; j < d; j += 4) {
                 const float *left[4], *right[4];
-                for (int k = 0; k < 4; ++k) {  // the last block repeats its last row; the copies are not stored
+                for (int k = 0; k < 4;
+                     ++k) {  // the last block repeats its last row; the copies are not stored
                     left[k] = weighted + static_cast<size_t>(i + k < d ? i + k : d - 1) * GRAM_ROWS;
                     right[k] = plain + static_cast<size_t>(j + k < d ? j + k : d - 1) * GRAM_ROWS;
                 }
@@ -274,7 +281,8 @@ static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* 
 static void add_rows(const float* const* rows, const float* coefficient, int k, float* y, int n) {
     int j = 0;
     for (; j + 4 <= k; j += 4) {
-        const float a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2], d = coefficient[j + 3];
+        const float a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2],
+                    d = coefficient[j + 3];
         for (int i = 0; i < n; i += FLOATS) {
             vf v = load<vf>(y + i);
             v += a * load<vf>(rows[j] + i);
@@ -328,8 +336,8 @@ static int find_above(const float* reference, const Drift& a, const float* limit
     return found;
 }
 
-static int count_certified(const float* reference, const Drift& a, const float* limit, float c, float half_gap,
-                           int count) {
+static int count_certified(const float* reference, const Drift& a, const float* limit, float c,
+                           float half_gap, int count) {
     int certified = 0;
     for (int i = 0; i < count; ++i) {
         const float radius = __builtin_sqrtf(half_gap * (a.sd * a.sd + a.sd_of[i] * a.sd_of[i]));
@@ -371,8 +379,9 @@ static double divergence(const double* eta, const uint8_t* x, const double* w, i
 }
 
 extern const Kernels table;
-const Kernels table = {ISINGLASS_NAME, node_pass, add_columns,   dots,     gram,       add_rows,  widen,
-                       narrow,         distance,  gradient_tile, find_above, count_certified, divergence};
+const Kernels table = {ISINGLASS_NAME, node_pass,       add_columns, dots,     gram,
+                       add_rows,       widen,           narrow,      distance, gradient_tile,
+                       find_above,     count_certified, divergence};
 
 }  // namespace ISINGLASS_ISA
 }  // namespace isinglass

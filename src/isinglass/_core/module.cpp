@@ -49,16 +49,16 @@ std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
     return pairs;
 }
 
-Problem* make_problem(const Bytes& X, const std::optional<Vector>& weights, const std::optional<Matrix>& penalty,
-                      bool standardized, int n_threads) {
+Problem* make_problem(const Bytes& X, const std::optional<Vector>& weights,
+                      const std::optional<Matrix>& penalty, bool standardized, int n_threads) {
     if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
     if (penalty && (penalty->shape(0) != X.shape(1) || penalty->shape(1) != X.shape(1)))
         throw std::invalid_argument("one penalty weight per pair");
     const PenaltyKind kind =
         penalty ? PenaltyKind::matrix : (standardized ? PenaltyKind::standardized : PenaltyKind::equal);
     nb::gil_scoped_release release;
-    return new Problem(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(X.shape(1)),
-                       kind, penalty ? penalty->data() : nullptr, n_threads);
+    return new Problem(X.data(), weights ? weights->data() : nullptr, X.shape(0),
+                       static_cast<int>(X.shape(1)), kind, penalty ? penalty->data() : nullptr, n_threads);
 }
 
 nb::tuple to_tuple(State&& state) {
@@ -101,12 +101,34 @@ auto gradient(Problem& problem, const PairArray& array) {
     return doubles_to_numpy(std::move(values));
 }
 
+// Weight of the ones of every column, and whether it takes both values in the rows of positive weight.
+nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
+    const size_t n_rows = X.shape(0), p = X.shape(1);
+    std::vector<double> ones(p, 0.0);
+    std::vector<uint8_t> seen(p, 0), varies(p);  // bit 0: a zero was seen; bit 1: a one
+    {
+        nb::gil_scoped_release release;
+        for (size_t n = 0; n < n_rows; ++n) {
+            const double w = weights ? (*weights)(n) : 1.0;
+            if (w == 0.0) continue;
+            const uint8_t* row = X.data() + n * p;
+            for (size_t s = 0; s < p; ++s) {
+                ones[s] += w * row[s];
+                seen[s] |= static_cast<uint8_t>(1 + row[s]);
+            }
+        }
+        for (size_t s = 0; s < p; ++s) varies[s] = seen[s] == 3;
+    }
+    return nb::make_tuple(doubles_to_numpy(std::move(ones)), to_numpy<uint8_t, bool>(std::move(varies), {p}));
+}
+
 }  // namespace
 
 void bind_nodewise(nb::module_& m);  // bind_nodewise.cpp
 
 NB_MODULE(_native, m) {
     m.attr("instruction_set") = kernels().name;
+    m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
     nb::class_<Problem>(m, "Problem")
         .def(nb::new_(&make_problem), nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 4>())
@@ -120,7 +142,7 @@ NB_MODULE(_native, m) {
         .def("gradient", &gradient, nb::arg("pairs"))
         .def("solve", &solve, nb::arg("pairs"), nb::arg("alphas"), nb::arg("kkt_tol"), nb::arg("gap_tol"),
              nb::arg("max_iter"))
-        .def("certified_outside", &Problem::certified_outside, nb::arg("alpha"), nb::arg("gap"),
+        .def("certified_outside", &Problem::certified_outside, nb::arg("alpha"),
              nb::call_guard<nb::gil_scoped_release>());
     bind_nodewise(m);
 }

@@ -9,18 +9,21 @@
 namespace isinglass {
 
 class Newton {
-   public:
+ public:
     explicit Newton(Problem& problem);
     // The working set: these pairs and the current support. Buffers are kept from one set to the next.
     void adopt(std::vector<Pair> pairs);
     State run(double alpha, const Tolerances& tolerances);
 
-   private:
-    void refresh_predictors();
-    bool widen(double alpha, double share);
+ private:
+    void release_nodes();
     void evaluate(int node);
-    void evaluate_all();
+    void complete_gradient(bool inner_too);
     void gather_gradient();
+    bool widen(double alpha, double share);
+    void rearrange();
+    double violation(size_t e, double alpha) const;
+    double inner_residual(double alpha) const;
     double kkt_residual(double alpha) const;
     bool has_free(double alpha) const;
 
@@ -35,6 +38,7 @@ class Newton {
     void polish_field(int node);
     double scale(double alpha) const;
     double duality_gap(double alpha, double c);
+    double proof_gap(double alpha, double gap) const;
     State record(double alpha, double kkt, double gap, int n_iter);
 
     Problem& problem_;

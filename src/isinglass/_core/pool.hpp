@@ -11,7 +11,7 @@
 namespace isinglass {
 
 class Pool {
-   public:
+ public:
     explicit Pool(int size) : size_(size < 1 ? 1 : size) {
         for (int k = 1; k < size_; ++k) threads_.emplace_back([this, k] { work(k); });
     }
@@ -40,7 +40,8 @@ class Pool {
         next_ = 0;
         running_ = size_ - 1;
         {
-            std::lock_guard<std::mutex> lock(mutex_);  // a worker going to sleep sees the new round or is woken
+            std::lock_guard<std::mutex> lock(
+                mutex_);  // a worker going to sleep sees the new round or is woken
             ++round_;
         }
         if (sleeping_ > 0) wake_.notify_all();
@@ -49,9 +50,10 @@ class Pool {
         while (running_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
     }
 
-   private:
+ private:
     void drain(int worker) {
-        for (int index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) (*task_)(index, worker);
+        for (int index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_;)
+            (*task_)(index, worker);
     }
     void work(int worker) {
         for (long seen = 0;;) {

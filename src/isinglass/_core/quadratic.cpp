@@ -6,16 +6,18 @@
 namespace isinglass {
 namespace {
 
-constexpr int MAX_ROUNDS = 60;        // of sweeps and face steps; the outer line search copes with what is left
-constexpr int ACTIVE_SWEEPS = 2;      // before the face step is tried
-constexpr double SLOW = 0.2;          // a sweep that leaves more than this share of the violation is slow
-constexpr int MAX_PRODUCTS = 200;     // of one face step
+constexpr int MAX_ROUNDS = 60;     // of sweeps and face steps; the outer line search copes with what is left
+constexpr int ACTIVE_SWEEPS = 2;   // before the face step is tried
+constexpr double SLOW = 0.2;       // a sweep that leaves more than this share of the violation is slow
+constexpr int MAX_PRODUCTS = 200;  // of one face step
 
 double soft_threshold(double z, double limit) {
     return z > limit ? z - limit : (z < -limit ? z + limit : 0.0);
 }
 
-double sign(double z) { return (z > 0) - (z < 0); }
+double sign(double z) {
+    return (z > 0) - (z < 0);
+}
 
 }  // namespace
 
@@ -44,7 +46,8 @@ double Quadratic::slope(int e) const {
 void Quadratic::move(int e, double change) {
     d[e] += change;
     const float factor = static_cast<float>(change);
-    for (const auto& [slot, node] : {std::pair{set_.slot_s[e], set_.s[e]}, std::pair{set_.slot_t[e], set_.t[e]}}) {
+    for (const auto& [slot, node] :
+         {std::pair{set_.slot_s[e], set_.s[e]}, std::pair{set_.slot_t[e], set_.t[e]}}) {
         const float* r = set_.block_row(slot);
         kernels_.add_rows(&r, &factor, 1, slope_.data() + set_.offset[node], set_.block_stride(node));
     }
@@ -165,7 +168,8 @@ void Quadratic::solve_face(double tolerance) {
             largest = std::max(largest, std::abs(residual_[k]));
         }
         const double ratio = next / rz;
-        for (size_t k = 0; k < m; ++k) direction_[k] = residual_[k] / curvature_[face_[k]] + ratio * direction_[k];
+        for (size_t k = 0; k < m; ++k)
+            direction_[k] = residual_[k] / curvature_[face_[k]] + ratio * direction_[k];
         rz = next;
     }
 }
@@ -190,8 +194,8 @@ void Quadratic::multiply(const std::vector<double>& x, std::vector<double>& Hx) 
             }
         reach = (reach + 15) / 16 * 16;
         std::fill(product_.data() + first, product_.data() + first + reach, 0.0f);
-        kernels_.add_rows(rows_.data(), factors_.data(), static_cast<int>(rows_.size()), product_.data() + first,
-                          reach);
+        kernels_.add_rows(rows_.data(), factors_.data(), static_cast<int>(rows_.size()),
+                          product_.data() + first, reach);
     }
     for (size_t k = 0; k < face_.size(); ++k)
         Hx[k] = static_cast<double>(product_[set_.slot_s[face_[k]]]) + product_[set_.slot_t[face_[k]]];
@@ -209,8 +213,8 @@ void Quadratic::rebuild_slopes() {
             }
         const int length = set_.block_stride(node);
         std::fill(slope_.data() + first, slope_.data() + first + length, 0.0f);
-        kernels_.add_rows(rows_.data(), factors_.data(), static_cast<int>(rows_.size()), slope_.data() + first,
-                          length);
+        kernels_.add_rows(rows_.data(), factors_.data(), static_cast<int>(rows_.size()),
+                          slope_.data() + first, length);
     }
 }
 

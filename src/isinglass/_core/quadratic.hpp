@@ -13,7 +13,7 @@
 namespace isinglass {
 
 class Quadratic {
-   public:
+ public:
     Quadratic(const WorkingSet& set, const Kernels& kernels) : set_(set), kernels_(kernels) {}
 
     std::vector<double> gradient;  // profiled gradient at d = 0, to be filled by the caller
@@ -25,7 +25,7 @@ class Quadratic {
     // Only the unpenalised edges (alpha omega = 0) move; the others stay where they are.
     void minimise_free(double alpha, double tolerance);
 
-   private:
+ private:
     double slope(int e) const;  // of the smooth part
     void move(int e, double change);
     double visit(int e, double alpha);

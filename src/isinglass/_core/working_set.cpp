@@ -36,7 +36,8 @@ void WorkingSet::arrange(int n_features, const Table& table) {
         }
     size_t floats = 0;
     for (int node : nodes)
-        for (int k = 0; k < inner_degree[node]; ++k, floats += block_stride(node)) row[offset[node] + k] = floats;
+        for (int k = 0; k < inner_degree[node]; ++k, floats += block_stride(node))
+            row[offset[node] + k] = floats;
     if (blocks.size() < floats) blocks.resize(floats + floats / 2);
     if (b.size() < edge.size()) b.resize(edge.size() * 2);
     curve.resize(n_features);

@@ -27,9 +27,9 @@ struct WorkingSet {
     std::vector<int> nodes;   // those with a slot
     std::vector<int> offset;  // first slot of each node
     std::vector<int> degree, inner_degree;
-    std::vector<int> edge;                // of a slot; -1 in the padding
-    std::vector<const uint8_t*> column;   // of the slot's neighbour
-    std::vector<double> slot_gradient;    // sum_n w r_s x_t
+    std::vector<int> edge;               // of a slot; -1 in the padding
+    std::vector<const uint8_t*> column;  // of the slot's neighbour
+    std::vector<double> slot_gradient;   // sum_n w r_s x_t
 
     Buffer<float> blocks, b;
     std::vector<size_t> row;    // of a slot, in blocks
