@@ -232,7 +232,9 @@ class _Case:
         if len(constant) and warn:
             _warn_constant(constant, ones)
         varying = np.flatnonzero(is_varying)
-        table, share, rest = np.ascontiguousarray(table[:, varying]), ones[varying] / n_rows, zeros[varying] / n_rows
+        if len(constant):
+            table = np.ascontiguousarray(table[:, varying])
+        share, rest = ones[varying] / n_rows, zeros[varying] / n_rows
         null_losses[varying] = -share * np.log(share) - rest * np.log(rest)
         omega = np.sqrt(share * rest) if standardize else np.ones(len(varying))
         problem = Nodewise(table, weight, _thread_count(n_threads))
