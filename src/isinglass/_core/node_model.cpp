@@ -6,10 +6,13 @@
 namespace isinglass {
 namespace {
 
-constexpr int MAX_ROUNDS = 60;     // of sweeps and face steps; the outer line search copes with what is left
-constexpr int ACTIVE_SWEEPS = 3;   // before the face step is tried
-constexpr double SLOW = 0.2;       // a sweep that leaves more than this share of the violation is slow
-constexpr int MAX_PRODUCTS = 200;  // of one face step
+constexpr int MAX_ROUNDS = 60;      // of sweeps and face steps; the outer line search copes with what is left
+constexpr int ACTIVE_SWEEPS = 3;    // before the face step is tried
+constexpr double SLOW = 0.2;        // a sweep that leaves more than this share of the violation is slow
+constexpr int MAX_PRODUCTS = 200;   // of one face step
+constexpr int PATIENCE = 6;        // products before the matrix of the face is factorised
+constexpr size_t MAX_FACTOR = 400;  // coefficients on a face up to which its matrix is factorised
+constexpr float SMALLEST_PIVOT = 1e-6f;  // relative to the diagonal: below, single precision has nothing left
 
 double soft_threshold(double z, double limit) {
     return z > limit ? z - limit : (z < -limit ? z + limit : 0.0);
@@ -122,36 +125,84 @@ void NodeModel::face_step(double tolerance) {
     rebuild_slopes();
 }
 
-// Conjugate gradients, preconditioned by the diagonal, for G x = residual on the face; leaves x in x_.
+// Cholesky in single precision. On strongly correlated columns it saves dozens of products per face step.
+void NodeModel::factorise_face() {
+    const int m = static_cast<int>(face_.size());
+    factor_stride_ = 0;
+    if (face_.size() > MAX_FACTOR) return;
+    const int stride = (m + 15) / 16 * 16;
+    const size_t floats = static_cast<size_t>(m) * stride;
+    if (factor_.size() < floats) factor_.resize(2 * floats);
+    for (int i = 0; i < m; ++i) {
+        float* u = factor_.data() + static_cast<size_t>(i) * stride;
+        std::fill(u, u + stride, 0.0f);
+        for (int j = i; j < m; ++j) u[j] = row(face_[i])[face_[j]];
+        const int start = i / 16 * 16;  // what is left of the diagonal is never read
+        rows_.clear();
+        factors_.clear();
+        for (int k = 0; k < i; ++k) {
+            const float* above = factor_.data() + static_cast<size_t>(k) * stride;
+            rows_.push_back(above + start);
+            factors_.push_back(-above[i]);
+        }
+        const float diagonal = u[i];
+        kernels_.add_rows(rows_.data(), factors_.data(), i, u + start, stride - start);
+        if (!(u[i] > SMALLEST_PIVOT * diagonal)) return;
+        const float inverse = 1.0f / std::sqrt(u[i]);
+        for (int j = i; j < m; ++j) u[j] *= inverse;
+    }
+    factor_stride_ = stride;
+}
+
+// z = (U^T U)^-1 r, or r over the diagonal of G.
+void NodeModel::precondition(const std::vector<double>& r, std::vector<double>& z) const {
+    const size_t m = r.size(), stride = factor_stride_;
+    if (stride == 0) {
+        for (size_t k = 0; k < m; ++k) z[k] = r[k] / row(face_[k])[face_[k]];
+        return;
+    }
+    z = r;
+    for (size_t k = 0; k < m; ++k) {
+        const float* u = factor_.data() + k * stride;
+        z[k] /= u[k];
+        for (size_t j = k + 1; j < m; ++j) z[j] -= z[k] * u[j];
+    }
+    for (size_t k = m; k-- > 0;) {
+        const float* u = factor_.data() + k * stride;
+        double sum = z[k];
+        for (size_t j = k + 1; j < m; ++j) sum -= u[j] * z[j];
+        z[k] = sum / u[k];
+    }
+}
+
+// Conjugate gradients for G x = residual on the face, preconditioned by the diagonal and, if that takes long,
+// by a factorisation; leaves x in x_.
 void NodeModel::solve_face(double tolerance) {
     const size_t m = face_.size();
     x_.assign(m, 0.0);
-    direction_.resize(m);
+    direction_.assign(m, 0.0);
     product_face_.resize(m);
-    double rz = 0, largest = 0;
-    for (size_t k = 0; k < m; ++k) {
-        direction_[k] = residual_[k] / row(face_[k])[face_[k]];
-        rz += residual_[k] * direction_[k];
-        largest = std::max(largest, std::abs(residual_[k]));
-    }
-    for (int step = 0; step < MAX_PRODUCTS && largest > tolerance; ++step) {
+    scaled_.resize(m);
+    factor_stride_ = 0;
+    double rz = 0;
+    for (int step = 0; step < MAX_PRODUCTS; ++step) {
+        double largest = 0, next = 0, curvature = 0;
+        for (size_t k = 0; k < m; ++k) largest = std::max(largest, std::abs(residual_[k]));
+        if (!(largest > tolerance)) return;
+        if (step == PATIENCE) factorise_face();
+        precondition(residual_, scaled_);
+        for (size_t k = 0; k < m; ++k) next += residual_[k] * scaled_[k];
+        const double ratio = step == 0 || step == PATIENCE ? 0.0 : next / rz;  // a new metric starts anew
+        for (size_t k = 0; k < m; ++k) direction_[k] = scaled_[k] + ratio * direction_[k];
+        rz = next;
         multiply(direction_, product_face_);
-        double curvature = 0;
         for (size_t k = 0; k < m; ++k) curvature += direction_[k] * product_face_[k];
         if (!(curvature > 0)) return;
         const double length = rz / curvature;
-        double next = 0;
-        largest = 0;
         for (size_t k = 0; k < m; ++k) {
             x_[k] += length * direction_[k];
             residual_[k] -= length * product_face_[k];
-            next += residual_[k] * residual_[k] / row(face_[k])[face_[k]];
-            largest = std::max(largest, std::abs(residual_[k]));
         }
-        const double ratio = next / rz;
-        for (size_t k = 0; k < m; ++k)
-            direction_[k] = residual_[k] / row(face_[k])[face_[k]] + ratio * direction_[k];
-        rz = next;
     }
 }
 

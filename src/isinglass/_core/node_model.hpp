@@ -29,6 +29,8 @@ class NodeModel {
     double visit(int j);
     double sweep(bool only_active);
     void face_step(double tolerance);
+    void factorise_face();
+    void precondition(const std::vector<double>& r, std::vector<double>& z) const;
     void solve_face(double tolerance);
     void multiply(const std::vector<double>& x, std::vector<double>& Gx);
     void rebuild_slopes();
@@ -39,7 +41,9 @@ class NodeModel {
     Buffer<float> G_, panels_, slope_, product_;
     const double *theta_ = nullptr, *limit_ = nullptr;
     std::vector<int> face_;
-    std::vector<double> x_, residual_, direction_, product_face_;
+    std::vector<double> x_, residual_, direction_, product_face_, scaled_;
+    Buffer<float> factor_;   // U with U^T U = G on the face, row by row
+    int factor_stride_ = 0;  // 0: no factor, the diagonal serves instead
     std::vector<const float*> rows_;
     std::vector<float> factors_;
 };
