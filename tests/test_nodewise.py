@@ -13,6 +13,7 @@ from reference import nodewise_solution, nodewise_violations
 import isinglass
 from isinglass import NodewisePath, ising_path, nodewise_ebic, nodewise_path, objective
 from isinglass._core import Nodewise
+from isinglass.datasets import load_senate109
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
 from isinglass.records import RULES, symmetrise
 
@@ -115,6 +116,16 @@ def test_unbalanced_table_with_tiny_alpha_needs_few_newton_steps():
     cold = nodewise_path(X, [1e-5])
     assert cold[0].converged
     assert cold[0].n_iter <= 15
+
+
+def test_strongly_correlated_columns_reach_the_tolerance():
+    """Senators of one party vote alike: coordinate descent alone would crawl, faces are solved directly."""
+    X = load_senate109().X
+    path = nodewise_path(X, np.geomspace(0.1, 0.001, 12), standardize=True)
+    assert path.converged.all()
+    assert path.n_iter.max() <= 15
+    sd, B = X.std(axis=0), path.asymmetric_couplings[-1].toarray()
+    assert nodewise_violations(X, B, path.fields[-1], path.alphas[-1], omega=sd).max() <= path.tol
 
 
 # --- screening, threads, weights --------------------------------------------------------------------------------------

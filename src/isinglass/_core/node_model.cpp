@@ -10,7 +10,7 @@ constexpr int MAX_ROUNDS = 60;      // of sweeps and face steps; the outer line 
 constexpr int ACTIVE_SWEEPS = 3;    // before the face step is tried
 constexpr double SLOW = 0.2;        // a sweep that leaves more than this share of the violation is slow
 constexpr int MAX_PRODUCTS = 200;   // of one face step
-constexpr int PATIENCE = 6;        // products before the matrix of the face is factorised
+constexpr int PATIENCE = 6;         // products before the matrix of the face is factorised
 constexpr size_t MAX_FACTOR = 400;  // coefficients on a face up to which its matrix is factorised
 constexpr float SMALLEST_PIVOT = 1e-6f;  // relative to the diagonal: below, single precision has nothing left
 
