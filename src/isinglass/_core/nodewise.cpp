@@ -22,7 +22,7 @@ constexpr double STEEPEST = 0.7;  // ratio of consecutive alphas down to which t
 constexpr double LOOSE = 0.1;     // alphas in between are solved to this share of their value
 constexpr double SLACK = 1.5e-7;  // the reference residuals are kept in single precision, sum |w r| <= 1
 constexpr double REFRESH = 0.3;   // share of the columns from which a new reference is no dearer
-constexpr double SINGLE_THREAD_WORK = 3e5;  // rows x columns x nodes x alphas below which threads do not pay
+constexpr double SINGLE_THREAD_WORK = 1e6;  // rows x columns x nodes x alphas below which threads do not pay
 constexpr int MIN_PATH = 5;                 // glmnet's mnlam
 constexpr double MAX_DEVIANCE_RATIO = 0.999, MIN_DEVIANCE_GAIN = 1e-5;  // glmnet's devmax and fdev
 
