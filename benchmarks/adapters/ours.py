@@ -45,4 +45,13 @@ def rivals() -> list[ProcessRival]:
             options={"solver": "isinglass", "n_threads": 1},
             install="pip install .",
         ),
+        OurRival(
+            "isinglass-nodewise",
+            "isinglass, one regression per node",
+            command,
+            PROBE,
+            nodewise=True,
+            options={"solver": "isinglass", "mode": "nodewise"},
+            install="pip install .",
+        ),
     ]

@@ -54,6 +54,8 @@ def to_triplets(coefficients: np.ndarray) -> Triplets:
 
 def prepare_isinglass(job: Job) -> tuple[Callable, Callable]:
     """Our own path, at its default tolerance unless ``tol`` is given."""
+    if job.options.get("mode") == "nodewise":
+        return prepare_isinglass_nodewise(job)
     from isinglass import ising_path
 
     X = job.table()
@@ -73,6 +75,24 @@ def prepare_isinglass(job: Job) -> tuple[Callable, Callable]:
         return np.concatenate(index), np.concatenate(alpha), np.concatenate(value)
 
     return lambda: ising_path(X, job.alphas, tol=tol, n_threads=threads), collect
+
+
+def prepare_isinglass_nodewise(job: Job) -> tuple[Callable, Callable]:
+    """One regression per node at half the joint alpha; the coefficients as they are, not symmetrised."""
+    from isinglass import nodewise_path
+
+    X = job.table()
+
+    def collect(path) -> Triplets:
+        index, alpha, value = [], [], []
+        for k, (coefficients, fields) in enumerate(zip(path.asymmetric_couplings, path.fields, strict=True)):
+            entries = coefficients.tocoo()
+            index += [entries.row.astype(np.int64) * job.p + entries.col, np.arange(job.p) * (job.p + 1)]
+            value += [entries.data, fields]
+            alpha.append(np.full(entries.nnz + job.p, k))
+        return np.concatenate(index), np.concatenate(alpha), np.concatenate(value)
+
+    return lambda: nodewise_path(X, job.alphas / 2.0, n_threads=int(job.options.get("n_threads", 0)) or None), collect
 
 
 def prepare_adelie(job: Job) -> tuple[Callable, Callable]:

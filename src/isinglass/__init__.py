@@ -9,10 +9,13 @@ __version__ = "0.1.0"
 # costs next to nothing.
 _HOME = {
     "IsingModel": "model",
+    "NodewisePath": "records",
     "Path": "records",
     "Solution": "records",
     "exact_path": "exact",
     "ising_path": "path",
+    "nodewise_ebic": "nodewise",
+    "nodewise_path": "nodewise",
     "stacked_design": "design",
 }
 _SUBMODULES = ("datasets", "design", "errors", "exact", "metrics", "objective", "simulate")

@@ -1,6 +1,7 @@
 """The compiled arithmetic; imports nothing of the rest of the package."""
 
 from isinglass._core._native import (
+    Nodewise,
     Problem,
     count_ones,
     gibbs_record,
@@ -10,6 +11,7 @@ from isinglass._core._native import (
 )
 
 __all__ = [
+    "Nodewise",
     "Problem",
     "count_ones",
     "gibbs_record",

@@ -77,3 +77,35 @@ class Problem:
         max_iter: int,
     ) -> list[State]: ...
     def certified_outside(self, alpha: float) -> int: ...
+
+NodewiseStates = tuple[
+    NDArray[np.float64],  # fields; this and the following matrices: one row per node, one column per alpha
+    NDArray[np.float64],  # losses, without the penalty
+    NDArray[np.float64],  # objectives
+    NDArray[np.float64],  # KKT residuals over all columns
+    NDArray[np.float64],  # duality gaps
+    NDArray[np.float64],  # largest |eta|, where alpha is 0
+    NDArray[np.int32],  # n_iter
+    NDArray[np.int32],  # sizes of the working sets
+    NDArray[np.int32],  # numbers of coefficients that are not zero
+    NDArray[np.int32],  # their columns, node after node and alpha after alpha
+    NDArray[np.float64],  # their values
+]
+
+class Nodewise:
+    def __init__(self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, n_threads: int) -> None: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_distinct(self) -> int: ...
+    def alpha_max(self, penalty_weights: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def solve(
+        self,
+        nodes: NDArray[np.int32],
+        alphas: NDArray[np.float64],
+        penalty_weights: NDArray[np.float64],
+        tol: float,
+        max_iter: int,
+        screening: bool,
+        stops_early: bool,
+    ) -> NodewiseStates: ...

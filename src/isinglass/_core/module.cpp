@@ -125,6 +125,8 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
 
 }  // namespace
 
+void bind_nodewise(nb::module_& m);  // bind_nodewise.cpp
+
 NB_MODULE(_native, m) {
     m.attr("instruction_set") = kernels().name;
     bind_gibbs(m);
@@ -144,4 +146,5 @@ NB_MODULE(_native, m) {
              nb::arg("max_iter"))
         .def("certified_outside", &Problem::certified_outside, nb::arg("alpha"),
              nb::call_guard<nb::gil_scoped_release>());
+    bind_nodewise(m);
 }
