@@ -8,36 +8,16 @@
 #include <optional>
 #include <stdexcept>
 
+#include "arrays.hpp"
+#include "bindings.hpp"
 #include "problem.hpp"
 
 namespace nb = nanobind;
 using namespace isinglass;
 
-using Bytes = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using PairArray = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
 namespace {
-
-// Hands a vector's memory to NumPy.
-template <class T, class Shape>
-auto to_numpy(std::vector<T>&& values, std::initializer_list<size_t> shape) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, Shape>(reinterpret_cast<Shape*>(kept->data()), shape, owner);
-}
-
-auto pairs_to_numpy(std::vector<Pair>&& pairs) {
-    static_assert(sizeof(Pair) == 2 * sizeof(int32_t));
-    const size_t count = pairs.size();
-    return to_numpy<Pair, int32_t>(std::move(pairs), {count, 2});
-}
-
-auto doubles_to_numpy(std::vector<double>&& values) {
-    const size_t count = values.size();
-    return to_numpy<double, double>(std::move(values), {count});
-}
 
 std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
     std::vector<Pair> pairs(array.shape(0));
@@ -49,16 +29,16 @@ std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
     return pairs;
 }
 
-Problem* make_problem(const Bytes& X, const std::optional<Vector>& weights, const std::optional<Matrix>& penalty,
-                      bool standardized, int n_threads) {
+Problem* make_problem(const Bytes& X, const std::optional<Vector>& weights,
+                      const std::optional<Matrix>& penalty, bool standardized, int n_threads) {
     if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
     if (penalty && (penalty->shape(0) != X.shape(1) || penalty->shape(1) != X.shape(1)))
         throw std::invalid_argument("one penalty weight per pair");
     const PenaltyKind kind =
         penalty ? PenaltyKind::matrix : (standardized ? PenaltyKind::standardized : PenaltyKind::equal);
     nb::gil_scoped_release release;
-    return new Problem(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(X.shape(1)),
-                       kind, penalty ? penalty->data() : nullptr, n_threads);
+    return new Problem(X.data(), weights ? weights->data() : nullptr, X.shape(0),
+                       static_cast<int>(X.shape(1)), kind, penalty ? penalty->data() : nullptr, n_threads);
 }
 
 nb::tuple to_tuple(State&& state) {
@@ -105,6 +85,8 @@ auto gradient(Problem& problem, const PairArray& array) {
 
 NB_MODULE(_native, m) {
     m.attr("instruction_set") = kernels().name;
+    bind_glm(m);
+    bind_bmn(m);
     nb::class_<Problem>(m, "Problem")
         .def(nb::new_(&make_problem), nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 4>())
