@@ -145,7 +145,7 @@ def all_problems() -> dict[str, Problem]:
     return {problem.name: problem for problem in problems}
 
 
-QUICK = ("grid-p05-P0.2", "grid-p10-P0.3", "grid-p25-P0.3", "unbalanced-0.005", "senate-0.06", "growth-p0064")
+QUICK = ("grid-p05-P0.2", "grid-p25-P0.3", "senate-0.06", "growth-p0064")
 
 
 def _grid() -> list[Problem]:

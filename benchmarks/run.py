@@ -16,15 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import machine
+import numpy as np
 import report
 from adapters import Measurement, Rival, SkippedError, all_rivals
 from problems import CACHE, DATA_VERSION, QUICK, Problem, all_problems
-from scoring import Score, score
+from scoring import Score, score, theta_error
 
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 OURS = "isinglass"
 SLOW = 5.0  # seconds beyond which ours is not measured again around every rival
 
+QUICK_RIVALS = "isinglass,glmnet,glmnet-nodewise,adelie"
 EVERYBODY = tuple(name for name in all_rivals() if name != OURS)
 GROWTH = {  # growth is about us; a few rivals for scale
     "growth_p": ("isinglass-1", "glmnet", "glmnet-nodewise", "adelie"),
@@ -90,7 +92,8 @@ class Session:
         if before and before.median < SLOW:
             self.latest = self.rivals[OURS].run(problem, self.repeats, self.budget)
             times += self.latest.times
-        self.save(problem, rival, describe(problem, rival, found, score(problem, found), self.reference, times))
+        row = describe(problem, rival, found, score(problem, found), self.reference, times)
+        self.save(problem, rival, row | {"theta_error": theta_error(found, before)})
 
     def save_reason(self, problem: Problem, rival: Rival, reason: str) -> None:
         """Keep why there is no number."""
@@ -164,7 +167,7 @@ def describe(
     problem: Problem, rival: Rival, found: Measurement, scored: Score, reference: Score | None, ours: list[float]
 ) -> dict[str, Any]:
     """Make the row of a finished pair."""
-    own = sorted(ours)[len(ours) // 2] if ours else float("nan")
+    own = float(np.median(ours)) if ours else float("nan")
     return {
         **identify(problem, rival),
         "status": "ok",
@@ -220,7 +223,7 @@ def main() -> None:
         store=CACHE / ("quick" if options.quick else "results"),
         rivals=rivals,
     )
-    wanted_rivals = set(matching(options.rivals, list(rivals)))
+    wanted_rivals = set(matching(options.rivals or (QUICK_RIVALS if options.quick else None), list(rivals)))
     if not options.report_only:
         for name in matching(options.problems, list(problems)):
             problem = problems[name]

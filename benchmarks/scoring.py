@@ -8,6 +8,7 @@ import numpy as np
 from adapters import Measurement
 from numpy.typing import NDArray
 from problems import Problem
+from scipy.sparse.linalg import norm
 
 LARGEST = 2000  # columns beyond which p × p doubles in NumPy are no longer cheap: the solver's certificate is quoted
 SCORED = 10  # alphas scored per path
@@ -26,6 +27,18 @@ class Score:
         if reference is None:
             return float("nan")
         return float(np.max((self.objective - reference.objective) / reference.objective))
+
+
+def theta_error(found: Measurement, reference: Measurement | None) -> float:
+    """Largest ‖Θ − Θ_ours‖ / ‖Θ_ours‖ (Frobenius, fields on the diagonal) along the path; NaN without a reference."""
+    if reference is None:
+        return float("nan")
+    worst = 0.0
+    for k, ours in enumerate(reference.couplings):
+        mean = (found.couplings[k] + found.couplings[k].T) / 2
+        difference = np.hypot(norm(mean - ours), np.linalg.norm(found.fields[k] - reference.fields[k]))
+        worst = max(worst, difference / np.hypot(norm(ours), np.linalg.norm(reference.fields[k])))
+    return float(worst)
 
 
 def scored_alphas(n_alphas: int) -> NDArray[np.intp]:

@@ -407,6 +407,14 @@ def test_non_convergence_is_reported_with_residual_tolerance_and_remedy():
     assert 0 <= path[0].objective - best.objective <= path[0].duality_gap  # the certificate holds anyway
 
 
+def test_no_gap_is_claimed_where_the_dual_point_is_not_feasible():
+    X = random_table(16, 60, 6)
+    problem = exact._Problem.from_table(X, None, None)
+    gap, residual, n_zeros = exact._certify(problem, np.ones(21), problem.penalty(0.1))
+    assert (gap, n_zeros) == (np.inf, 0)
+    assert residual > 0.1
+
+
 # ------------------------------------------------------------------------------------------- degenerate tables
 
 
@@ -466,6 +474,19 @@ def test_duplicate_and_complementary_columns_and_fewer_rows_than_columns():
         warnings.simplefilter("ignore", ConstantColumnWarning)
         assert exact_path(rng.integers(0, 2, (4, 9)), 6).converged.all()
     assert exact_path([[0, 1], [1, 0]], 5).converged.all()
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=seeds)
+def test_tiny_penalties_on_separated_tables_converge(seed):
+    """The optimum runs to infinity like log(1/alpha); a residual far below tol is then not small enough."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((30, 6)) < rng.uniform(0.1, 0.9, 6)).astype(int)
+    X[:, 0] = X[:, 1] & X[:, 3]
+    X[0], X[1] = 0, 1
+    path = exact_path(X, 6, alpha_min_ratio=1e-8)
+    assert path.converged.all()
+    assert (path.duality_gap <= 1e-7 * path.objective[0]).all()
 
 
 def test_rare_values_and_extreme_weights():

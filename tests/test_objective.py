@@ -271,10 +271,18 @@ def test_the_gap_is_accurate_far_below_the_rounding_of_the_objective():
     assert extra == pytest.approx(excess, rel=0.1)
 
 
-def test_alpha_zero_gives_an_idle_but_valid_gap():
-    _, X, couplings, fields = varying_problem(3)
-    gap = objective.duality_gap(X, couplings, fields, 0.0)
-    assert gap == pytest.approx(objective.value(X, couplings, fields))
+def test_at_alpha_zero_every_pair_is_free():
+    rng = np.random.default_rng(8)
+    X = random_table(rng, 400, 4)
+    best = objective.null_model(X, penalty_weights=np.zeros((4, 4)))
+    assert objective.duality_gap(X, *best, 0.0) < 1e-11
+    assert objective.duality_gap(X, best[0] + random_symmetric(rng, 4, 0.1), best[1], 0.0) > 1e-4
+
+
+def test_at_alpha_zero_a_separated_table_gets_the_idle_bound():
+    X = [[0, 0], [1, 1], [1, 1]]
+    gap = objective.duality_gap(X, np.zeros((2, 2)), np.zeros(2), 0.0)
+    assert gap == pytest.approx(objective.value(X, np.zeros((2, 2)), np.zeros(2)))
 
 
 # ---------------------------------------------------------------- proofs of zeros

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from adapters.process import RIVALS_PYTHON, WORKERS, ProcessRival
 
-PROBE = (str(RIVALS_PYTHON), "-c", "import adelie; from importlib.metadata import version as v; print(v('adelie'))")
+QUESTION = "import adelie; from importlib.metadata import version; print('adelie', version('adelie'))"
+PROBE = (str(RIVALS_PYTHON), "-c", QUESTION)
 
 
 def rivals() -> list[ProcessRival]:

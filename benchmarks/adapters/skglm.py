@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from adapters.process import RIVALS_PYTHON, WORKERS, ProcessRival
 
-PROBE = (str(RIVALS_PYTHON), "-c", "import skglm; from importlib.metadata import version as v; print(v('skglm'))")
+QUESTION = "import skglm; from importlib.metadata import version; print('skglm', version('skglm'))"
+PROBE = (str(RIVALS_PYTHON), "-c", QUESTION)
 
 
 def rivals() -> list[ProcessRival]:

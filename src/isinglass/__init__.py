@@ -15,7 +15,7 @@ _HOME = {
     "ising_path": "path",
     "stacked_design": "design",
 }
-_SUBMODULES = ("datasets", "design", "errors", "exact", "objective")
+_SUBMODULES = ("baselines", "datasets", "design", "errors", "exact", "glm", "objective")
 
 __all__ = ["__version__", *_HOME, *_SUBMODULES]
 

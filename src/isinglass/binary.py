@@ -59,9 +59,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
     return weight
 
 
-def check_penalty_weights(
-    penalty_weights: ArrayLike | str | None, n_features: int
-) -> NDArray[np.float64] | str | None:
+def check_penalty_weights(penalty_weights: ArrayLike | str | None, n_features: int) -> NDArray[np.float64] | str | None:
     """Return None (all 1), ``"standardized"`` or a symmetric matrix of weights in [0, inf]."""
     if penalty_weights is None:
         return None

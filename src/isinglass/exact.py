@@ -51,8 +51,9 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.1 s per Newton step
-_MATCHED = 1e-13  # mismatch of means and free moments at which the dual point counts as feasible
+MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core
+_MATCHED = 1e-13  # mismatch of means and free moments aimed at
+_FEASIBLE = 1e-11  # … and the largest at which the dual point counts as feasible
 _RIDGE = 1e-12  # keeps the Newton matrix invertible where σ(1−σ) underflows; changes the rate, not the optimum
 _LP_TOL = 1e-7  # of the linear programming solver
 
@@ -473,6 +474,8 @@ def _certify(problem: _Problem, theta: FloatArray, penalty: FloatArray) -> tuple
     with np.errstate(divide="ignore"):
         c = float(np.min(penalty[penalised] / np.abs(g[penalised]), initial=1.0))
     gap = _mixture_divergence(problem.empirical, log_p, c) + _penalty_value(theta, penalty) + c * float(g @ theta)
+    if np.max(np.abs(g[penalty == 0]), initial=0.0) > _FEASIBLE:
+        gap = np.inf  # stopped so early that the mixture is not feasible: no bound is known
     # H(q*) − H(q) ≥ KL(q ‖ q*) at the dual optimum q*, and by Pinsker no event's probability differs by more
     # than sqrt(KL/2): a moment that far inside its bound is inside it at the optimum, and its edge is zero.
     # Rounding is added to the gap, or a gap of exactly 0 would "prove" edges that sit on their bound.
@@ -506,15 +509,18 @@ def _minimise(
     """Return the minimiser of the exact objective and the number of Newton steps.
 
     Each step minimises the quadratic model with the L1 penalty and searches along the line. It aims
-    far below ``tol``, because the gap is of the order of residual·Σ|θ| and the last steps converge
-    quadratically. The unpenalised moments are then matched to rounding, as the certificate needs.
+    far below ``tol``, because the gap is of the order of residual·Σ|θ| and, where the penalty is tiny, of
+    residual / penalty; the last steps converge quadratically. The unpenalised moments are then matched
+    to rounding, as the certificate needs.
     """
-    target = max(1e-4 * tol, _MATCHED)
+    enough, previous = 1e-4 * tol, np.inf
+    target = enough * min(1.0, 1e3 * float(np.min(penalty[penalty > 0], initial=np.inf)))
     for n_iter in range(max_iter):
         g, hessian = problem.derivatives(theta)
         residual = float(np.max(_violations(theta, g, penalty), initial=0.0))
-        if residual <= target:
+        if residual <= target or 0.5 * previous < residual <= enough:  # reached, or rounding is all that is left
             return _match_moments(problem, penalty, theta), n_iter
+        previous = residual
         aim = _minimise_model(hessian, g, theta, penalty, residual * min(0.1, residual))
         step = _search_line(problem, penalty, theta, aim - theta, g)
         if step == 0:  # F cannot tell the two points apart any more

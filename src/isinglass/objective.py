@@ -18,7 +18,7 @@ Legend: ``theta``, ``field``: Θ on the varying columns. ``margin`` m = (2x−1)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -203,8 +203,8 @@ def duality_gap(
 ) -> float:
     """Return an upper bound of F(Θ) − min F, never negative, from a feasible point of the dual (MATH.md §4).
 
-    At ``alpha=0`` the only feasible point on offer is zero, unless the gradient vanishes exactly: the gap is then
-    F(Θ), a valid but idle bound. Declare edges that are not to be penalised free (ω = 0) instead.
+    At ``alpha=0`` every pair is free, as with ω = 0. Where the unpenalised optimum lies at infinity, the gap is
+    then F(Θ): a valid but idle bound.
 
     Examples
     --------
@@ -482,7 +482,14 @@ def _gradient(problem: _Problem, margin: FloatArray) -> tuple[FloatArray, FloatA
 
 def _gap(problem: _Problem, theta: FloatArray, field: FloatArray, alpha: float) -> float:
     """Return F(Θ) − F(Θ′) + gap_FY(Θ′); the penalties of Θ and Θ′ are equal, so only margins differ."""
-    best_theta, best_field = _profile(problem, theta, field)
+    if alpha == 0.0:
+        problem = replace(problem, penalty=np.where(np.isinf(problem.penalty), np.inf, 0.0))
+    try:
+        best_theta, best_field = _profile(problem, theta, field)
+    except SeparationError:
+        if alpha > 0.0:  # then it is ω = 0 that asks for what does not exist
+            raise
+        return _value(problem, theta, field, 0.0)
     margin, best = problem.margin(theta, field), problem.margin(best_theta, best_field)
     step = margin - best
     # log(1+exp(−m)) − log(1+exp(−m′)) = log1p(e′ expm1(m′−m)): exact for small steps, where the difference cancels.

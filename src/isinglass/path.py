@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
-from isinglass._core import Problem
+from isinglass._core import Problem, count_ones
 from isinglass.binary import check_penalty_weights, check_sample_weight, to_binary
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
 from isinglass.grid import alpha_grid
 from isinglass.records import Path, Solution
-from isinglass.screening import all_pairs, kkt_violations, strong_threshold, union, waypoints
+from isinglass.screening import all_pairs, itinerary, kkt_violations, strong_threshold, union
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -34,7 +34,7 @@ ALL_PAIRS_UP_TO = 30
 """Number of columns up to which screening costs more than it saves (measured): one call does the path."""
 ALL_PAIRS_CELLS = 2_000_000
 """...unless the table is so long that control should come back to Python after every alpha."""
-LOOSE = 0.1
+LOOSE = 0.2
 """Waypoints of the homotopy are solved to this share of their alpha: they only have to be near."""
 SUSPICIOUS_ETA = 10.0
 """Largest |η| above which an unpenalised optimum is checked for lying at infinity."""
@@ -121,32 +121,27 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
     """Yield the certified solution of every alpha of the grid: the algorithm."""
     problem = case.problem
     if problem.n_features <= ALL_PAIRS_UP_TO and problem.n_features * problem.n_distinct <= ALL_PAIRS_CELLS:
-        everything = all_pairs(problem.n_features)
-        for state in problem.solve(everything, list(grid), tol, tol, max_iter):
-            yield case.solution(state, len(everything), 0, tol)
+        for state in problem.solve(all_pairs(problem.n_features), grid.tolist(), tol, tol, max_iter):
+            yield case.solution(state, 0, tol)
         return
-    working, previous = case.free, top
-    pairs = problem.gradient_above(strong_threshold(_next_stop(top, grid[0]), top))[0]
-    for k, alpha in enumerate(grid):
-        for stop in waypoints(previous, alpha):
-            working = union(case.free, pairs)
-            problem.solve(working, [stop], LOOSE * stop, np.inf, max_iter)
-            pairs = problem.gradient_above(strong_threshold(_next_stop(stop, alpha), stop))[0]
+    stops = itinerary(top, grid)
+    pairs, _, _ = problem.gradient_above(strong_threshold(stops[0].alpha, top))
+    for stop, following in zip(stops, [*stops[1:], stops[-1]], strict=True):
+        alpha = stop.alpha
         working = union(case.free, pairs)
-        following = _next_stop(alpha, grid[k + 1]) if k + 1 < len(grid) else alpha
+        keep = min(strong_threshold(following.alpha, alpha), alpha)
+        if not stop.wanted:
+            problem.solve(working, [alpha], LOOSE * alpha, np.inf, max_iter)
+            pairs, _, _ = problem.gradient_above(keep)
+            continue
         while True:
             state = problem.solve(working, [alpha], tol, tol, max_iter)[0]
-            pairs, strength, _ = problem.gradient_above(min(strong_threshold(following, alpha), alpha))
-            violations = kkt_violations(pairs, strength, alpha, union(working, state[2]))
+            pairs, strength, _ = problem.gradient_above(keep)
+            violations = kkt_violations(pairs, strength, alpha, working)
             if len(violations) == 0:
                 break
             working = union(working, violations)
-        yield case.solution(state, len(union(working, state[2])), problem.certified_outside(alpha, state[6]), tol)
-        previous = alpha
-
-
-def _next_stop(alpha: float, target: float) -> float:
-    return (waypoints(alpha, target) or [target])[0]
+        yield case.solution(state, problem.certified_outside(alpha), tol)
 
 
 @dataclass(frozen=True)
@@ -162,21 +157,24 @@ class _Case:
 
     @classmethod
     def prepare(
-        cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None, n_threads: int | None
+        cls,
+        X: ArrayLike,
+        sample_weight: ArrayLike | None,
+        penalty_weights: ArrayLike | str | None,
+        n_threads: int | None,
     ) -> _Case:
         table = to_binary(X)
         n_samples, n_features = table.shape
         weight = check_sample_weight(sample_weight, n_samples)
         penalty = check_penalty_weights(penalty_weights, n_features)
-        ones = table.sum(axis=0, dtype=np.float64) if weight is None else weight @ table
-        total = float(n_samples) if weight is None else weight.sum()
-        counted = table if weight is None else table[weight > 0]
-        varying = np.flatnonzero(counted.min(axis=0) != counted.max(axis=0))
+        ones, is_varying = count_ones(table, weight)
+        varying = np.flatnonzero(is_varying)
         fields = np.zeros(n_features)
         if len(varying) < n_features:
-            constant = np.setdiff1d(np.arange(n_features), varying)
+            constant = np.flatnonzero(~is_varying)
+            total = float(n_samples) if weight is None else weight.sum()
             fields[constant] = objective.smoothed_field(ones[constant], total)
-            _warn_constant(constant, counted)
+            _warn_constant(constant, ones)
             table = np.ascontiguousarray(table[:, varying])
             if isinstance(penalty, np.ndarray):
                 penalty = penalty[np.ix_(varying, varying)]
@@ -204,9 +202,9 @@ class _Case:
                 "coupling grows without bound. Penalise that pair: alpha > 0 and a penalty weight > 0."
             )
 
-    def solution(self, state: State, n_working: int, zeros_outside: int, tol: float) -> Solution:
+    def solution(self, state: State, zeros_outside: int, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        alpha, fields, edges, values, value, kkt, gap, zeros, n_iter, _, largest_eta = state
+        alpha, fields, edges, values, value, kkt, gap, zeros, n_working, n_iter, largest_eta = state
         if alpha == 0.0:
             self.refuse_separation(edges, largest_eta)
         every_field = self.fields.copy()
@@ -238,11 +236,13 @@ def _thread_count(n_threads: int | None) -> int:
     return int(n_threads)
 
 
-def _warn_constant(constant: NDArray[np.intp], table: NDArray[np.uint8]) -> None:
-    shown = ", ".join(f"{column} (always {table[0, column]})" for column in constant[:5])
+def _warn_constant(constant: NDArray[np.intp], ones: NDArray[np.float64]) -> None:
+    shown = ", ".join(f"{column} (always {int(ones[column] > 0)})" for column in constant[:5])
     more = f" and {len(constant) - 5} more" if len(constant) > 5 else ""
     warnings.warn(
-        f"constant columns have no edges and a smoothed field: column {shown}{more}.", ConstantColumnWarning, stacklevel=4
+        f"constant columns have no edges and a smoothed field: column {shown}{more}.",
+        ConstantColumnWarning,
+        stacklevel=4,
     )
 
 

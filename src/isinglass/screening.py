@@ -6,15 +6,23 @@ Pure functions on index arrays. ``pairs`` is an int32 array of shape (k, 2) with
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["all_pairs", "kkt_violations", "strong_threshold", "union", "waypoints"]
+__all__ = ["Stop", "all_pairs", "itinerary", "kkt_violations", "strong_threshold", "union"]
 
 Pairs = NDArray[np.int32]
 
-STEEPEST = 0.7
-"""Smallest ratio of consecutive alphas at which the strong rule still discards most pairs."""
+STEEPEST = 0.6
+"""Smallest ratio of consecutive alphas; a larger step goes by way of alphas in between."""
+TIGHT = 0.9
+"""The strong rule keeps everything after a step by one half; it is never taken to keep pairs below this
+share of alpha. What that misses, the check finds."""
 
 
 def strong_threshold(alpha: float, previous: float) -> float:
@@ -22,12 +30,19 @@ def strong_threshold(alpha: float, previous: float) -> float:
 
     The sequential strong rule: if g moves no faster than alpha (it usually does not), a pair below
     2·alpha − previous stays below alpha. Ties are kept, so that at alpha_max the first edge enters.
+
+    Examples
+    --------
+    >>> strong_threshold(0.95, 1.0), strong_threshold(0.5, 1.0)
+    (0.8999999999999999, 0.45)
     """
-    return max(2.0 * alpha - previous, 0.0)
+    return max(2.0 * alpha - previous, TIGHT * alpha)
 
 
 def kkt_violations(pairs: Pairs, strength: NDArray[np.float64], alpha: float, working: Pairs) -> Pairs:
     """Return the pairs outside the working set whose gradient exceeds the penalty.
+
+    ``working`` is in lexicographic order, as ``union`` gives it.
 
     Examples
     --------
@@ -36,34 +51,57 @@ def kkt_violations(pairs: Pairs, strength: NDArray[np.float64], alpha: float, wo
     [[1, 2]]
     """
     suspects = pairs[strength > alpha]
-    return suspects[~np.isin(_key(suspects), _key(working))]
+    if len(working) == 0:
+        return suspects
+    key, known = _key(suspects), _key(working)
+    place = np.minimum(np.searchsorted(known, key), len(known) - 1)
+    violations: Pairs = suspects[known[place] != key]
+    return violations
 
 
-def union(*sets: Pairs) -> Pairs:
-    """Return the pairs of all sets, once each, in lexicographic order."""
-    key = np.unique(np.concatenate([_key(pairs) for pairs in sets]))
+def union(first: Pairs, second: Pairs) -> Pairs:
+    """Return the pairs of both sets, once each, in lexicographic order (``second`` is in it already)."""
+    if len(first) == 0:
+        return second
+    key = np.sort(np.concatenate([_key(first), _key(second)]), kind="stable")  # merges two sorted runs
+    key = key[np.r_[True, key[1:] != key[:-1]]]
     return np.column_stack([key >> 32, key & 0xFFFFFFFF]).astype(np.int32)
 
 
+@lru_cache(maxsize=8)
 def all_pairs(n_features: int) -> Pairs:
     """Return every pair s < t in lexicographic order."""
-    return np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32)
+    pairs = np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32)
+    pairs.flags.writeable = False
+    return pairs
 
 
-def waypoints(previous: float, alpha: float) -> list[float]:
-    """Return alphas between ``previous`` and ``alpha``, both excluded, so that no ratio is below STEEPEST.
+class Stop(NamedTuple):
+    """One alpha of the journey; stops that are not wanted only lead to the next."""
 
-    A short homotopy: with one large step the strong rule would keep every pair.
+    alpha: float
+    wanted: bool
+
+
+def itinerary(top: float, grid: Iterable[float]) -> list[Stop]:
+    """Return the alphas to solve, from ``top`` down the grid, with no ratio of neighbours below STEEPEST.
+
+    A short homotopy: a large step would put many pairs into the working set that the first edges explain away.
 
     Examples
     --------
-    >>> [round(value, 3) for value in waypoints(1.0, 0.4)]
-    [0.737, 0.543]
+    >>> [(round(stop.alpha, 3), stop.wanted) for stop in itinerary(1.0, [0.3, 0.2])]
+    [(0.669, False), (0.448, False), (0.3, True), (0.2, True)]
     """
-    if not 0.0 < alpha < previous:
-        return []
-    steps = int(np.ceil(np.log(alpha / previous) / np.log(STEEPEST)))
-    return list(np.geomspace(previous, alpha, steps + 1)[1:-1])
+    stops = []
+    previous = top
+    for alpha in map(float, grid):
+        if 0.0 < alpha < previous:
+            steps = math.ceil(math.log(alpha / previous) / math.log(STEEPEST))
+            stops += [Stop(previous * (alpha / previous) ** (k / steps), False) for k in range(1, steps)]
+        stops.append(Stop(alpha, True))
+        previous = alpha
+    return stops
 
 
 def _key(pairs: Pairs) -> NDArray[np.int64]:

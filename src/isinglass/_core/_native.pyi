@@ -14,10 +14,14 @@ State = tuple[
     float,  # kkt_residual over the working set
     float,  # duality_gap over the working set
     int,  # certified zeros in the working set
+    int,  # size of the working set
     int,  # n_iter
-    bool,  # converged
-    float,  # largest |eta| of the nodes in the working set
+    float,  # largest |eta| where an edge is unpenalised, else 0
 ]
+
+def count_ones(
+    X: NDArray[np.uint8], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
 
 class Problem:
     def __init__(
@@ -47,7 +51,7 @@ class Problem:
         gap_tol: float,
         max_iter: int,
     ) -> list[State]: ...
-    def certified_outside(self, alpha: float, gap: float) -> int: ...
+    def certified_outside(self, alpha: float) -> int: ...
 
 class Lognet:
     def __init__(
@@ -89,7 +93,7 @@ class Bmn:
         NDArray[np.float64],  # couplings of the edges
         int,  # steps
         int,  # rounds
-        int,  # entries of the last working set
+        int,  # pairs in the last working set
         float,  # step size at the end; 0: line search
         bool,  # converged
     ]: ...

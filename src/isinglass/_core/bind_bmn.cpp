@@ -28,7 +28,7 @@ nb::tuple solve(Bmn& bmn, double alpha, double tolerance, int max_iter, int max_
     }
     return nb::make_tuple(doubles_to_numpy(std::move(state.fields)), pairs_to_numpy(std::move(state.edges)),
                           doubles_to_numpy(std::move(state.values)), state.n_iter, state.n_rounds,
-                          state.n_working, state.step_size, state.converged);
+                          state.n_pairs, state.step_size, state.converged);
 }
 
 }  // namespace

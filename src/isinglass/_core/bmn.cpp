@@ -56,9 +56,10 @@ BmnState Bmn::solve(double alpha, BmnSettings settings) {
         if (!stopped) break;
         converged = round > 0 && change < settings_.tolerance;
     }
+    const auto n_pairs =
+        std::count_if(working_.begin(), working_.end(), [](const Pair& e) { return e.s != e.t; });
     BmnState state{
-        {},       {}, {}, n_iter_, round, static_cast<int>(working_.size()), line_search_ ? 0.0 : step_size_,
-        converged};
+        {}, {}, {}, n_iter_, round, static_cast<int>(n_pairs), line_search_ ? 0.0 : step_size_, converged};
     for (int s = 0; s < p_; ++s) {
         state.fields.push_back(entry(s, s));
         for (int t = s + 1; t < p_; ++t)

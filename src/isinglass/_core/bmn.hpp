@@ -27,8 +27,8 @@ struct BmnState {
     std::vector<Pair> edges;
     std::vector<double> values;
     int64_t n_iter;
-    int n_rounds, n_working;
-    double step_size;  // 0: the line search took over
+    int n_rounds, n_pairs;  // n_pairs: in the last working set
+    double step_size;       // 0: the line search took over
     bool converged;
 };
 

@@ -10,14 +10,17 @@
 namespace isinglass {
 namespace {
 
-constexpr int TILE = 64;          // nodes of one block of the full gradient
-constexpr int CHUNK = 1024;       // rows accumulated at a time: panels stay in the second-level cache
+constexpr int TILE = 64;           // nodes of one block of the full gradient
+constexpr int CHUNK = 1024;        // rows accumulated at a time: panels stay in the second-level cache
 constexpr int REFRESH_SHARE = 32;  // a new reference once p^2 / 32 pairs can no longer be excluded: about the
                                    // number of exact values that costs as much
 
 // |computed - exact| of one single-precision gradient: 64 products per lane and chunk, four halvings, the sum
-// over chunks, the rounding of wr; both sides are sums of at most 1 in absolute value. Twice that, to be safe.
-double rounding_slack(int rows) { return 4.0 * (80 + rows / CHUNK) * 6e-8; }
+// over chunks, the rounding of wr; both sides are sums of at most 1 in absolute value. Twice that, to be
+// safe.
+double rounding_slack(int rows) {
+    return 4.0 * (80 + rows / CHUNK) * 6e-8;
+}
 
 }  // namespace
 
@@ -25,7 +28,9 @@ const float* Problem::reference_row(int s) const {
     const size_t p = n_features(), row = s;
     return reference_.data() + row * (2 * p - row - 1) / 2;
 }
-float* Problem::reference_row(int s) { return const_cast<float*>(std::as_const(*this).reference_row(s)); }
+float* Problem::reference_row(int s) {
+    return const_cast<float*>(std::as_const(*this).reference_row(s));
+}
 
 void Problem::take_reference() {
     const int p = n_features(), stride = table_.stride;
@@ -38,7 +43,7 @@ void Problem::take_reference() {
     std::vector<Pair> tiles;
     for (int top = 0; top < p; top += TILE)
         for (int left = top; left < p; left += TILE) tiles.push_back({top, left});
-    const size_t scratch_size = static_cast<size_t>(2 * TILE) * CHUNK + TILE * TILE;
+    const size_t scratch_size = static_cast<size_t>(2 * std::min(TILE, p)) * CHUNK + TILE * TILE;
     std::vector<Buffer<float>> scratch;
     for (int worker = 0; worker < pool_.size(); ++worker) scratch.emplace_back(scratch_size);
     pool_.each(static_cast<int>(tiles.size()), [&](int index, int worker) {
@@ -53,12 +58,14 @@ void Problem::take_reference() {
 void Problem::fill_reference_block(int top, int left, float* scratch) {
     const int p = n_features(), stride = table_.stride;
     const int height = std::min(TILE, p - top), width = std::min(TILE, p - left);
-    float *x_top = scratch, *x_left = scratch + TILE * CHUNK, *tile = scratch + 2 * TILE * CHUNK;
+    float *tile = scratch, *x_top = scratch + TILE * TILE, *x_left = x_top + height * CHUNK;
     std::fill(tile, tile + TILE * TILE, 0.0f);
     for (int row = 0; row < stride; row += CHUNK) {
         const int rows = std::min(CHUNK, stride - row);
-        for (int k = 0; k < height; ++k) kernels_.widen(table_.column(top + k) + row, rows, x_top + k * CHUNK);
-        for (int k = 0; k < width; ++k) kernels_.widen(table_.column(left + k) + row, rows, x_left + k * CHUNK);
+        for (int k = 0; k < height; ++k)
+            kernels_.widen(table_.column(top + k) + row, rows, x_top + k * CHUNK);
+        for (int k = 0; k < width; ++k)
+            kernels_.widen(table_.column(left + k) + row, rows, x_left + k * CHUNK);
         for (int i = 0; i < height; i += 4)
             for (int j = 0; j < width; j += 4) {
                 const float *r_i[4], *x_i[4], *r_j[4], *x_j[4];
@@ -160,7 +167,8 @@ void Problem::gradient_above(double threshold, std::vector<Pair>& pairs, std::ve
     else
         take_reference();
     std::vector<Pair> possible = candidates(threshold);
-    const bool moved = std::any_of(drift_norm_.begin(), drift_norm_.end(), [](float norm) { return norm > 0; });
+    const bool moved =
+        std::any_of(drift_norm_.begin(), drift_norm_.end(), [](float norm) { return norm > 0; });
     if (moved && possible.size() > p * p / REFRESH_SHARE) {
         take_reference();
         possible = candidates(threshold);
@@ -196,10 +204,10 @@ double Problem::alpha_max() {
     return largest;
 }
 
-int64_t Problem::certified_outside(double alpha, double gap) {
+int64_t Problem::certified_outside(double alpha) {
     if (!has_reference_) return 0;
     const int p = n_features();
-    const float c = static_cast<float>(last_scale_), half_gap = static_cast<float>(gap / 2 * (1 + 1e-6));
+    const float c = static_cast<float>(last_scale_), half_gap = static_cast<float>(last_gap_ / 2 * (1 + 1e-6));
     std::vector<int64_t> counts(p, 0);
     std::vector<std::vector<float>> limits(pool_.size(), std::vector<float>(p));
     std::vector<size_t> first(p + 1, 0);  // the last working set, row by row

@@ -21,8 +21,8 @@ struct NodeSums {
 
 // How far the gradient of the pairs (s, t), t = first, first + 1, ..., can have moved since the reference:
 //   |g - g_ref| <= norm_s sd_t + norm_t sd_s + shift_s mean_t + shift_t mean_s + slack,
-// norm_s = ||r_s - r_ref,s||_w, shift_s = |sum_n w_n (r - r_ref)| (zero when the fields are at their optimum),
-// slack for the single precision of the reference. The arrays start at t = first.
+// norm_s = ||r_s - r_ref,s||_w, shift_s = |sum_n w_n (r - r_ref)| (zero when the fields are at their
+// optimum), slack for the single precision of the reference. The arrays start at t = first.
 struct Drift {
     float norm, shift, sd, mean, slack;
     const float *norm_of, *shift_of, *sd_of, *mean_of;
@@ -42,8 +42,8 @@ struct Kernels {
     void (*gram)(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* scratch);
     // y += sum_k coefficient_k rows_k for rows whose length n is a multiple of 16.
     void (*add_rows)(const float* const* rows, const float* coefficient, int k, float* y, int n);
-    void (*widen)(const uint8_t* x, int n, float* out);   // bytes to single precision
-    void (*narrow)(const double* a, int n, float* out);   // double to single precision
+    void (*widen)(const uint8_t* x, int n, float* out);  // bytes to single precision
+    void (*narrow)(const double* a, int n, float* out);  // double to single precision
     // sum_n (wr_n - reference_n)^2 / w_n and sum_n (wr_n - reference_n).
     void (*distance)(const double* wr, const float* reference, const double* inverse_w, int n, double* square,
                      double* sum);

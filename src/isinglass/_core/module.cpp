@@ -45,7 +45,7 @@ nb::tuple to_tuple(State&& state) {
     return nb::make_tuple(state.alpha, doubles_to_numpy(std::move(state.fields)),
                           pairs_to_numpy(std::move(state.edges)), doubles_to_numpy(std::move(state.values)),
                           state.objective, state.kkt_residual, state.duality_gap, state.certified_zeros,
-                          state.n_iter, state.converged, state.largest_eta);
+                          state.n_working, state.n_iter, state.largest_eta);
 }
 
 nb::list solve(Problem& problem, const PairArray& array, const std::vector<double>& alphas, double kkt_tol,
@@ -81,10 +81,32 @@ auto gradient(Problem& problem, const PairArray& array) {
     return doubles_to_numpy(std::move(values));
 }
 
+// Weight of the ones of every column, and whether it takes both values in the rows of positive weight.
+nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
+    const size_t n_rows = X.shape(0), p = X.shape(1);
+    std::vector<double> ones(p, 0.0);
+    std::vector<uint8_t> seen(p, 0), varies(p);  // bit 0: a zero was seen; bit 1: a one
+    {
+        nb::gil_scoped_release release;
+        for (size_t n = 0; n < n_rows; ++n) {
+            const double w = weights ? (*weights)(n) : 1.0;
+            if (w == 0.0) continue;
+            const uint8_t* row = X.data() + n * p;
+            for (size_t s = 0; s < p; ++s) {
+                ones[s] += w * row[s];
+                seen[s] |= static_cast<uint8_t>(1 + row[s]);
+            }
+        }
+        for (size_t s = 0; s < p; ++s) varies[s] = seen[s] == 3;
+    }
+    return nb::make_tuple(doubles_to_numpy(std::move(ones)), to_numpy<uint8_t, bool>(std::move(varies), {p}));
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
     m.attr("instruction_set") = kernels().name;
+    m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
     bind_glm(m);
     bind_bmn(m);
     nb::class_<Problem>(m, "Problem")
@@ -100,6 +122,6 @@ NB_MODULE(_native, m) {
         .def("gradient", &gradient, nb::arg("pairs"))
         .def("solve", &solve, nb::arg("pairs"), nb::arg("alphas"), nb::arg("kkt_tol"), nb::arg("gap_tol"),
              nb::arg("max_iter"))
-        .def("certified_outside", &Problem::certified_outside, nb::arg("alpha"), nb::arg("gap"),
+        .def("certified_outside", &Problem::certified_outside, nb::arg("alpha"),
              nb::call_guard<nb::gil_scoped_release>());
 }

@@ -7,39 +7,40 @@
 namespace isinglass {
 namespace {
 
-constexpr double INNER = 0.02;         // the model is solved to this share of the current KKT residual
-constexpr double CONTRACTION = 0.05;   // blocks are kept while a step shrinks the residual at least this much
-constexpr double SUFFICIENT = 1e-4;    // share of the predicted decrease a step must bring
-constexpr double ROUNDING = 1e-14;     // relative error of F that the line search forgives
-constexpr int MAX_HALVINGS = 12;       // then the blocks are majorised: sigma (1 - sigma) <= 1/4
-constexpr double STATIONARY = 1e-13;   // |g| of fields and free edges for a feasible dual point
+constexpr double INNER = 0.02;        // the model is solved to this share of the current KKT residual
+constexpr double CONTRACTION = 0.05;  // blocks are kept while a step shrinks the residual at least this much
+constexpr double NEAR = 0.98;  // edges whose gradient exceeds this share of the penalty become inner ones
+constexpr size_t GROWTH = 4;   // edges per node that may become inner at once
+constexpr int EARLY = 2;       // steps after which the whole working set is looked at in any case
+constexpr double SUFFICIENT = 1e-4;   // share of the predicted decrease a step must bring
+constexpr double ROUNDING = 1e-14;    // relative error of F that the line search forgives
+constexpr int MAX_HALVINGS = 12;      // then the blocks are majorised: sigma (1 - sigma) <= 1/4
+constexpr double STATIONARY = 1e-13;  // |g| of fields and free edges for a feasible dual point
 constexpr int MAX_POLISH = 50;
 
-double sign(double z) { return (z > 0) - (z < 0); }
+double sign(double z) {
+    return (z > 0) - (z < 0);
+}
 
 }  // namespace
 
 std::vector<State> Problem::solve(std::vector<Pair> pairs, const std::vector<double>& alphas,
                                   Tolerances tolerances) {
-    Newton newton(*this, std::move(pairs));
+    newton_->adopt(std::move(pairs));
     std::vector<State> states;
-    for (double alpha : alphas) states.push_back(newton.run(alpha, tolerances));
+    for (double alpha : alphas) states.push_back(newton_->run(alpha, tolerances));
     return states;
 }
 
-Newton::Newton(Problem& problem, std::vector<Pair> pairs)
-    : problem_(problem), model_(set_, problem.kernels_), field_steps_(problem.n_features()) {
-    adopt(std::move(pairs));
-    refresh_predictors();
-    evaluate_all();
-    int largest = 0;
-    for (int node : set_.nodes) largest = std::max(largest, set_.degree[node]);
-    for (int worker = 0; worker < problem_.pool_.size(); ++worker)
-        scratch_.emplace_back(static_cast<size_t>(2) * largest * GRAM_ROWS);
-}
+Newton::Newton(Problem& problem)
+    : problem_(problem),
+      model_(set_, problem.kernels_),
+      field_steps_(problem.n_features()),
+      scratch_(problem.pool_.size()) {}
 
-// The working set: the given pairs and the support, sorted, without repetitions and forbidden pairs.
+// Sorted, without repetitions and forbidden pairs.
 void Newton::adopt(std::vector<Pair> pairs) {
+    set_.clear();
     const auto less = [](const Pair& a, const Pair& b) { return a.s != b.s ? a.s < b.s : a.t < b.t; };
     const auto same = [](const Pair& a, const Pair& b) { return a.s == b.s && a.t == b.t; };
     pairs.insert(pairs.end(), problem_.support_.begin(), problem_.support_.end());
@@ -55,42 +56,40 @@ void Newton::adopt(std::vector<Pair> pairs) {
         const bool is_known = known < problem_.support_.size() && same(problem_.support_[known], pair);
         set_.theta.push_back(is_known ? problem_.support_values_[known++] : 0.0);
     }
+    set_.is_inner.resize(set_.n_edges());
+    for (size_t e = 0; e < set_.n_edges(); ++e) set_.is_inner[e] = set_.theta[e] != 0.0;
+    set_.gradient.resize(set_.n_edges());
     set_.arrange(problem_.n_features(), problem_.table_);
     problem_.last_pairs_.clear();
     for (size_t e = 0; e < set_.n_edges(); ++e) problem_.last_pairs_.push_back({set_.s[e], set_.t[e]});
+    release_nodes();
+    complete_gradient(true);
 }
 
-// eta afresh from the parameters, so that rounding does not pile up along a path.
-void Newton::refresh_predictors() {
+// Nodes that have left the working set go back to their field alone; the others keep their predictor.
+void Newton::release_nodes() {
     problem_.pool_.each(problem_.n_features(), [&](int node, int) {
-        if (set_.degree[node] == 0) {
-            if (!problem_.is_isolated_[node]) problem_.isolate(node);
-            return;
-        }
-        problem_.is_isolated_[node] = 0;
-        double* eta = problem_.eta(node);
-        std::fill(eta, eta + problem_.table_.stride, problem_.fields_[node]);
-        std::vector<const uint8_t*> columns;
-        std::vector<double> values;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
-            if (set_.theta[set_.edge[slot]] != 0.0) {
-                columns.push_back(set_.column[slot]);
-                values.push_back(set_.theta[set_.edge[slot]]);
-            }
-        problem_.kernels_.add_columns(eta, 0.0, columns.data(), values.data(), static_cast<int>(values.size()),
-                                      problem_.table_.stride);
+        if (set_.degree[node] == 0 && !problem_.is_isolated_[node]) problem_.isolate(node);
+        problem_.is_isolated_[node] = set_.degree[node] == 0;
     });
 }
 
+// Everything that follows from a node's predictor; of its gradient only the inner slots.
 void Newton::evaluate(int node) {
     problem_.pass(node);
     const int first = set_.offset[node];
-    problem_.kernels_.dots(problem_.wr(node), set_.column.data() + first, set_.degree[node],
+    problem_.kernels_.dots(problem_.wr(node), set_.column.data() + first, set_.inner_degree[node],
                            problem_.table_.stride, set_.slot_gradient.data() + first);
 }
 
-void Newton::evaluate_all() {
-    problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int) { evaluate(set_.nodes[k]); });
+// The outer slots too, so that the whole working set can be looked at.
+void Newton::complete_gradient(bool inner_too) {
+    problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int) {
+        const int node = set_.nodes[k], done = inner_too ? 0 : set_.inner_degree[node];
+        const int first = set_.offset[node] + done;
+        problem_.kernels_.dots(problem_.wr(node), set_.column.data() + first, set_.degree[node] - done,
+                               problem_.table_.stride, set_.slot_gradient.data() + first);
+    });
     gather_gradient();
 }
 
@@ -99,41 +98,89 @@ void Newton::gather_gradient() {
         set_.gradient[e] = set_.slot_gradient[set_.slot_s[e]] + set_.slot_gradient[set_.slot_t[e]];
 }
 
-double Newton::kkt_residual(double alpha) const {
+// Takes the edges that are about to move into the blocks, the steepest first; false if there is none outside.
+// Needs the complete gradient. No more than a few per node at once: after a large change of alpha most of the
+// edges that look ready are explained away by the first ones.
+bool Newton::widen(double alpha, double share) {
+    std::vector<std::pair<double, int>> found;
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        const double limit = share * alpha * set_.omega[e], g = std::abs(set_.gradient[e]);
+        if (!set_.is_inner[e] && g > limit)
+            found.push_back({limit > 0 ? -g / limit : -HUGE_VAL, static_cast<int>(e)});
+    }
+    if (found.empty()) return false;
+    const size_t most = std::max(set_.inner.size(), GROWTH * set_.nodes.size());
+    if (found.size() > most) {
+        std::nth_element(found.begin(), found.begin() + most, found.end());
+        found.resize(most);
+    }
+    for (const auto& [strength, e] : found) set_.is_inner[e] = 1;
+    rearrange();
+    return true;
+}
+
+// New places for the slots after is_inner has changed; the gradients move along.
+void Newton::rearrange() {
+    const std::vector<int> old_s = set_.slot_s, old_t = set_.slot_t;
+    const std::vector<double> old_gradient = set_.slot_gradient;
+    set_.arrange(problem_.n_features(), problem_.table_);
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        set_.slot_gradient[set_.slot_s[e]] = old_gradient[old_s[e]];
+        set_.slot_gradient[set_.slot_t[e]] = old_gradient[old_t[e]];
+    }
+}
+
+double Newton::violation(size_t e, double alpha) const {
+    const double limit = alpha * set_.omega[e], g = set_.gradient[e];
+    return set_.theta[e] == 0.0 ? std::max(std::abs(g) - limit, 0.0)
+                                : std::abs(g + limit * sign(set_.theta[e]));
+}
+
+double Newton::inner_residual(double alpha) const {
     double residual = 0;
     for (int node : set_.nodes) residual = std::max(residual, std::abs(problem_.sums_[node].field));
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
-        const double limit = alpha * set_.omega[e], g = set_.gradient[e];
-        const double violation = set_.theta[e] == 0.0 ? std::max(std::abs(g) - limit, 0.0)
-                                                      : std::abs(g + limit * sign(set_.theta[e]));
-        residual = std::max(residual, violation);
-    }
+    for (int e : set_.inner) residual = std::max(residual, violation(e, alpha));
+    return residual;
+}
+
+// Over the whole working set; needs the complete gradient.
+double Newton::kkt_residual(double alpha) const {
+    double residual = inner_residual(alpha);
+    for (size_t e = 0; e < set_.n_edges(); ++e) residual = std::max(residual, violation(e, alpha));
     return residual;
 }
 
 bool Newton::has_free(double alpha) const {
-    return std::any_of(set_.omega.begin(), set_.omega.end(), [&](double omega) { return alpha * omega == 0.0; });
+    return std::any_of(set_.omega.begin(), set_.omega.end(),
+                       [&](double omega) { return alpha * omega == 0.0; });
 }
 
 State Newton::run(double alpha, const Tolerances& tolerances) {
-    const double gap_limit = tolerances.gap * std::max(problem_.null_objective_, 1e-12);
-    const bool certify = std::isfinite(tolerances.gap);
-    bool stale = true, converged = false;
-    double gap = std::numeric_limits<double>::quiet_NaN(), kkt = kkt_residual(alpha);
+    const double target = tolerances.kkt / 2;
+    const double gap_target = tolerances.gap * std::max(problem_.null_objective_, 1e-12) / 2;
+    double gap = std::numeric_limits<double>::quiet_NaN();
+    bool stale = true, look = false;  // look: at the edges that are not inner
+    widen(alpha, NEAR);
+    double kkt = kkt_residual(alpha);
     int n_iter = 0;
     for (;; ++n_iter) {
-        if (kkt <= tolerances.kkt / 2 || n_iter == tolerances.max_iter) {
-            if (certify) {
-                polish(alpha);
-                kkt = kkt_residual(alpha);
-                gap = duality_gap(alpha, scale(alpha));
-            }
-            converged = kkt <= tolerances.kkt / 2 && !(gap > gap_limit / 2);
-            if (converged || n_iter == tolerances.max_iter) break;
+        const bool last = n_iter == tolerances.max_iter;
+        if (kkt <= target || last) {
+            if (std::isfinite(gap_target)) polish(alpha);
+            complete_gradient(false);
+            kkt = kkt_residual(alpha);
+            if (std::isfinite(gap_target)) gap = duality_gap(alpha, scale(alpha));
+            if (last || (kkt <= target && !(gap > gap_target))) break;
+            look = true;
+        } else if (look) {
+            complete_gradient(false);
+            kkt = kkt_residual(alpha);
         }
-        if (stale) assemble(false);
+        const bool wider = look && widen(alpha, NEAR);
+        look = wider || n_iter < EARLY;
+        if (stale || wider) assemble(false);
         const bool accepted = step(alpha, INNER * kkt, false);
-        const double next = kkt_residual(alpha);
+        const double next = inner_residual(alpha);
         stale = !accepted || majorised_ || next > CONTRACTION * kkt;
         if (!accepted) {
             if (majorised_) break;  // rounding: no step decreases F any more
@@ -142,7 +189,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
         }
         kkt = next;
     }
-    return record(alpha, kkt, gap, n_iter, converged);
+    return record(alpha, kkt, gap, n_iter);
 }
 
 void Newton::assemble(bool majorise) {
@@ -152,6 +199,10 @@ void Newton::assemble(bool majorise) {
         for (int n = 0; n < stride; ++n) quarter_w_[n] = static_cast<float>(problem_.table_.w[n] / 4);
     }
     majorised_ = majorise;
+    const int largest = *std::max_element(set_.inner_degree.begin(), set_.inner_degree.end());
+    const size_t scratch_size = static_cast<size_t>(2) * largest * GRAM_ROWS;
+    for (auto& scratch : scratch_)
+        if (scratch.size() < scratch_size) scratch.resize(scratch_size);
     problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int worker) {
         const int node = set_.nodes[k];
         const float* wv = majorise ? quarter_w_.data() : problem_.wv(node);
@@ -162,7 +213,7 @@ void Newton::assemble(bool majorise) {
 
 // The gradient of the edges once the fields follow to their minimum of the model.
 void Newton::profile_gradient() {
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
+    for (int e : set_.inner) {
         const int s = set_.s[e], t = set_.t[e];
         model_.gradient[e] = set_.gradient[e] -
                              set_.b[set_.slot_s[e]] * problem_.sums_[s].field / set_.curve[s] -
@@ -173,15 +224,16 @@ void Newton::profile_gradient() {
 void Newton::find_field_steps() {
     for (int node : set_.nodes) {
         double sum = problem_.sums_[node].field;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
             sum += set_.b[slot] * model_.d[set_.edge[slot]];
-        field_steps_[node] = -sum / set_.curve[node];
+        // A field that is at its minimum, with no edge moving, stays: the node then costs nothing.
+        field_steps_[node] = std::abs(sum) <= STATIONARY / 10 ? 0.0 : -sum / set_.curve[node];
     }
 }
 
 double Newton::predicted_change(double alpha) const {
     double change = 0;
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
+    for (int e : set_.inner) {
         const double theta = set_.theta[e], d = model_.d[e];
         change += set_.gradient[e] * d + alpha * set_.omega[e] * (std::abs(theta + d) - std::abs(theta));
     }
@@ -201,11 +253,12 @@ void Newton::shift(double length) {
         const int node = set_.nodes[k];
         std::vector<const uint8_t*> columns;
         std::vector<double> values;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.degree[node]; ++slot)
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
             if (model_.d[set_.edge[slot]] != 0.0) {
                 columns.push_back(set_.column[slot]);
                 values.push_back(length * model_.d[set_.edge[slot]]);
             }
+        if (columns.empty() && field_steps_[node] == 0.0) return;
         problem_.fields_[node] += length * field_steps_[node];
         problem_.kernels_.add_columns(problem_.eta(node), length * field_steps_[node], columns.data(),
                                       values.data(), static_cast<int>(values.size()), problem_.table_.stride);
@@ -282,7 +335,8 @@ double Newton::scale(double alpha) const {
     double c = 1;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         const double limit = alpha * set_.omega[e];
-        if (limit > 0 && std::abs(set_.gradient[e]) > limit) c = std::min(c, limit / std::abs(set_.gradient[e]));
+        if (limit > 0 && std::abs(set_.gradient[e]) > limit)
+            c = std::min(c, limit / std::abs(set_.gradient[e]));
     }
     return c;
 }
@@ -295,24 +349,41 @@ double Newton::duality_gap(double alpha, double c) {
     return std::max(gap, 0.0);
 }
 
-State Newton::record(double alpha, double kkt, double gap, int n_iter, bool converged) {
-    State state{alpha, problem_.fields_, {}, {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0, 0, n_iter,
-                converged};
-    const double c = scale(alpha);
+// The gap a proof may rely on: fields and free edges are stationary only up to rounding, so that the dual
+// point is feasible only up to rounding, and the gap itself is a sum of rounded terms.
+double Newton::proof_gap(double alpha, double gap) const {
+    double stray = 0, size = 1;
+    for (int node = 0; node < problem_.n_features(); ++node) {
+        stray = std::max(stray, std::abs(problem_.sums_[node].field));
+        size += std::abs(problem_.fields_[node]);
+    }
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        if (alpha * set_.omega[e] == 0.0) stray = std::max(stray, std::abs(set_.gradient[e]));
+        size += 2 * std::abs(set_.theta[e]);
+    }
+    return gap + 2 * stray * size + 1e-15 * size * (1 + problem_.smooth_loss() + penalty(alpha));
+}
+
+State Newton::record(double alpha, double kkt, double gap, int n_iter) {
+    State state{alpha, problem_.fields_, {}, {}, problem_.smooth_loss() + penalty(alpha), kkt, gap, 0, 0,
+                set_.n_edges(), n_iter};
+    const double c = scale(alpha), safe_gap = proof_gap(alpha, gap);
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         const double sd_s = problem_.table_.sd[set_.s[e]], sd_t = problem_.table_.sd[set_.t[e]];
-        const double radius = std::sqrt(gap * (sd_s * sd_s + sd_t * sd_t) / 2);
+        const double radius = std::sqrt(safe_gap * (sd_s * sd_s + sd_t * sd_t) / 2);
         state.certified_zeros += c * std::abs(set_.gradient[e]) + radius < alpha * set_.omega[e];
         if (set_.theta[e] == 0.0) continue;
         state.edges.push_back({set_.s[e], set_.t[e]});
         state.values.push_back(set_.theta[e]);
     }
-    for (int node : set_.nodes)
-        for (int n = 0; n < problem_.table_.n_distinct; ++n)
-            state.largest_eta = std::max(state.largest_eta, std::abs(problem_.eta(node)[n]));
+    if (has_free(alpha))
+        for (int node : set_.nodes)
+            for (int n = 0; n < problem_.table_.n_distinct; ++n)
+                state.largest_eta = std::max(state.largest_eta, std::abs(problem_.eta(node)[n]));
     problem_.support_ = state.edges;
     problem_.support_values_ = state.values;
     problem_.last_scale_ = c;
+    problem_.last_gap_ = safe_gap;
     return state;
 }
 

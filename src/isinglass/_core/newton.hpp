@@ -9,16 +9,21 @@
 namespace isinglass {
 
 class Newton {
-   public:
-    Newton(Problem& problem, std::vector<Pair> pairs);
+ public:
+    explicit Newton(Problem& problem);
+    // The working set: these pairs and the current support. Buffers are kept from one set to the next.
+    void adopt(std::vector<Pair> pairs);
     State run(double alpha, const Tolerances& tolerances);
 
-   private:
-    void adopt(std::vector<Pair> pairs);
-    void refresh_predictors();
+ private:
+    void release_nodes();
     void evaluate(int node);
-    void evaluate_all();
+    void complete_gradient(bool inner_too);
     void gather_gradient();
+    bool widen(double alpha, double share);
+    void rearrange();
+    double violation(size_t e, double alpha) const;
+    double inner_residual(double alpha) const;
     double kkt_residual(double alpha) const;
     bool has_free(double alpha) const;
 
@@ -33,7 +38,8 @@ class Newton {
     void polish_field(int node);
     double scale(double alpha) const;
     double duality_gap(double alpha, double c);
-    State record(double alpha, double kkt, double gap, int n_iter, bool converged);
+    double proof_gap(double alpha, double gap) const;
+    State record(double alpha, double kkt, double gap, int n_iter);
 
     Problem& problem_;
     WorkingSet set_;

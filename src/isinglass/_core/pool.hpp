@@ -11,7 +11,7 @@
 namespace isinglass {
 
 class Pool {
-   public:
+ public:
     explicit Pool(int size) : size_(size < 1 ? 1 : size) {
         for (int k = 1; k < size_; ++k) threads_.emplace_back([this, k] { work(k); });
     }
@@ -35,47 +35,56 @@ class Pool {
             for (int index = 0; index < count; ++index) task(index, 0);
             return;
         }
+        task_ = &task;
+        count_ = count;
+        next_ = 0;
+        running_ = size_ - 1;
         {
-            std::lock_guard<std::mutex> lock(mutex_);
-            task_ = &task;
-            count_ = count;
-            next_ = 0;
-            running_ = size_ - 1;
+            std::lock_guard<std::mutex> lock(
+                mutex_);  // a worker going to sleep sees the new round or is woken
             ++round_;
         }
-        wake_.notify_all();
+        if (sleeping_ > 0) wake_.notify_all();
         drain(0);
-        std::unique_lock<std::mutex> lock(mutex_);
-        done_.wait(lock, [this] { return running_ == 0; });
+        // The others are at their last index: yielding costs less than being woken.
+        while (running_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
     }
 
-   private:
+ private:
     void drain(int worker) {
-        for (int index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) (*task_)(index, worker);
+        for (int index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_;)
+            (*task_)(index, worker);
     }
     void work(int worker) {
-        long seen = 0;
-        for (;;) {
-            {
-                std::unique_lock<std::mutex> lock(mutex_);
-                wake_.wait(lock, [&] { return stopping_ || round_ != seen; });
-                if (stopping_) return;
-                seen = round_;
-            }
+        for (long seen = 0;;) {
+            if (!await(seen)) return;
+            seen = round_;
             drain(worker);
-            std::lock_guard<std::mutex> lock(mutex_);
-            if (--running_ == 0) done_.notify_one();
+            running_.fetch_sub(1, std::memory_order_release);
         }
     }
+    // Waits for the next round: awake for a moment, because rounds follow each other closely, then asleep.
+    bool await(long seen) {
+        for (int turn = 0; turn < PATIENCE; ++turn) {
+            if (round_ != seen) return true;
+            std::this_thread::yield();
+        }
+        std::unique_lock<std::mutex> lock(mutex_);
+        ++sleeping_;
+        wake_.wait(lock, [&] { return stopping_ || round_ != seen; });
+        --sleeping_;
+        return !stopping_;
+    }
 
+    static constexpr int PATIENCE = 2000;  // about half a millisecond
     const int size_;
     std::vector<std::thread> threads_;
     std::mutex mutex_;
-    std::condition_variable wake_, done_;
+    std::condition_variable wake_;
     const std::function<void(int, int)>* task_ = nullptr;
-    std::atomic<int> next_{0};
-    int count_ = 0, running_ = 0;
-    long round_ = 0;
+    std::atomic<int> next_{0}, running_{0}, sleeping_{0};
+    std::atomic<long> round_{0};
+    int count_ = 0;
     bool stopping_ = false;
 };
 

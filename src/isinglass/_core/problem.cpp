@@ -1,12 +1,14 @@
 #include "problem.hpp"
 
 #include <cmath>
-#include <limits>
+
+#include "newton.hpp"
 
 namespace isinglass {
 namespace {
 
-constexpr size_t SINGLE_THREAD_CELLS = 40000;  // below this a second thread costs more than it saves (measured)
+constexpr size_t SINGLE_THREAD_CELLS =
+    40000;  // below this a second thread costs more than it saves (measured)
 
 // KL(x + c r || sigma) of one cell with this margin (the predictor in favour of the observed answer).
 double cell_divergence(double margin, double c, double log_c, double log_rest) {
@@ -35,8 +37,11 @@ Problem::Problem(const uint8_t* X, const double* weights, size_t n_rows, int n_f
       sd_(table_.sd.begin(), table_.sd.end()),
       mean_(table_.mean.begin(), table_.mean.end()) {
     pool_.each(n_features, [this](int s, int) { isolate(s); });
+    newton_ = std::make_unique<Newton>(*this);
     mark_null();
 }
+
+Problem::~Problem() = default;
 
 void Problem::mark_null() {
     null_objective_ = smooth_loss();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels.hpp"
@@ -25,10 +26,11 @@ struct State {
     std::vector<Pair> edges;
     std::vector<double> values;
     double objective, kkt_residual, duality_gap;
-    double largest_eta;  // over the nodes of the working set: a hint that an unpenalised optimum is at infinity
-    int64_t certified_zeros;
+    double
+        largest_eta;  // over the nodes of the working set: a hint that an unpenalised optimum is at infinity
+    int64_t certified_zeros;  // in the working set
+    size_t n_working;
     int n_iter;
-    bool converged;
 };
 
 struct Tolerances {
@@ -37,13 +39,16 @@ struct Tolerances {
     int max_iter;
 };
 
+class Newton;
+
 enum class PenaltyKind { equal, standardized, matrix };
 
 class Problem {
-   public:
+ public:
     // penalty points to n_features^2 doubles that outlive the problem (matrix), else it is null.
     Problem(const uint8_t* X, const double* weights, size_t n_rows, int n_features, PenaltyKind kind,
             const double* penalty, int n_threads);
+    ~Problem();
 
     int n_features() const { return table_.n_features; }
     int n_distinct() const { return table_.n_distinct; }
@@ -57,13 +62,14 @@ class Problem {
     void gradient_above(double threshold, std::vector<Pair>& pairs, std::vector<double>& values);
     std::vector<double> gradient(const std::vector<Pair>& pairs);
     // Minimises F over the given pairs and the current support, alpha after alpha, from the current point.
-    std::vector<State> solve(std::vector<Pair> pairs, const std::vector<double>& alphas, Tolerances tolerances);
-    // Pairs outside the last working set proved zero in every optimum at alpha, given the gap of the current
-    // point; to be asked after gradient_above at that point.
-    int64_t certified_outside(double alpha, double gap);
+    std::vector<State> solve(std::vector<Pair> pairs, const std::vector<double>& alphas,
+                             Tolerances tolerances);
+    // Pairs outside the last working set proved zero in every optimum at alpha, the last one solved; to be
+    // asked after gradient_above at that point.
+    int64_t certified_outside(double alpha);
     std::vector<Pair> free_pairs() const;
 
-   private:
+ private:
     friend class Newton;
     double omega(int s, int t) const;
     double* eta(int s) { return eta_.data() + static_cast<size_t>(s) * table_.stride; }
@@ -99,10 +105,11 @@ class Problem {
     std::vector<Pair> support_;      // sorted
     std::vector<double> support_values_;
     double null_objective_ = 0;
+    std::unique_ptr<Newton> newton_;
 
     // The last working set, for the certificate of the pairs outside it.
     std::vector<Pair> last_pairs_;
-    double last_scale_ = 1;
+    double last_scale_ = 1, last_gap_ = 0;
 
     // The last full gradient, in single precision, and how far the residuals have moved since.
     Buffer<float> reference_, reference_wr_;

@@ -6,16 +6,18 @@
 namespace isinglass {
 namespace {
 
-constexpr int MAX_ROUNDS = 60;        // of sweeps and face steps; the outer line search copes with what is left
-constexpr int ACTIVE_SWEEPS = 2;      // before the face step is tried
-constexpr double SLOW = 0.2;          // a sweep that leaves more than this share of the violation is slow
-constexpr int MAX_PRODUCTS = 200;     // of one face step
+constexpr int MAX_ROUNDS = 60;     // of sweeps and face steps; the outer line search copes with what is left
+constexpr int ACTIVE_SWEEPS = 2;   // before the face step is tried
+constexpr double SLOW = 0.2;       // a sweep that leaves more than this share of the violation is slow
+constexpr int MAX_PRODUCTS = 200;  // of one face step
 
 double soft_threshold(double z, double limit) {
     return z > limit ? z - limit : (z < -limit ? z + limit : 0.0);
 }
 
-double sign(double z) { return (z > 0) - (z < 0); }
+double sign(double z) {
+    return (z > 0) - (z < 0);
+}
 
 }  // namespace
 
@@ -30,28 +32,29 @@ void Quadratic::reset() {
     }
     std::fill(slope_.data(), slope_.data() + set_.n_slots(), 0.0f);
     curvature_.resize(m);
-    for (size_t e = 0; e < m; ++e) {
+    for (int e : set_.inner) {
         const int i = set_.slot_s[e], j = set_.slot_t[e];
         curvature_[e] = static_cast<double>(set_.block_row(i)[i - set_.offset[set_.s[e]]]) +
                         set_.block_row(j)[j - set_.offset[set_.t[e]]];
     }
 }
 
-double Quadratic::slope(size_t e) const {
+double Quadratic::slope(int e) const {
     return gradient[e] + slope_[set_.slot_s[e]] + slope_[set_.slot_t[e]];
 }
 
-void Quadratic::move(size_t e, double change) {
+void Quadratic::move(int e, double change) {
     d[e] += change;
     const float factor = static_cast<float>(change);
-    for (const auto& [slot, node] : {std::pair{set_.slot_s[e], set_.s[e]}, std::pair{set_.slot_t[e], set_.t[e]}}) {
+    for (const auto& [slot, node] :
+         {std::pair{set_.slot_s[e], set_.s[e]}, std::pair{set_.slot_t[e], set_.t[e]}}) {
         const float* r = set_.block_row(slot);
-        kernels_.add_rows(&r, &factor, 1, slope_.data() + set_.offset[node], set_.padded_degree(node));
+        kernels_.add_rows(&r, &factor, 1, slope_.data() + set_.offset[node], set_.block_stride(node));
     }
 }
 
 // One coordinate to its minimum; returns how much its optimality condition was violated.
-double Quadratic::visit(size_t e, double alpha) {
+double Quadratic::visit(int e, double alpha) {
     const double z = set_.theta[e] + d[e], limit = alpha * set_.omega[e], h = curvature_[e];
     const double q = slope(e);
     if (z == 0.0 && std::abs(q) <= limit) return 0.0;
@@ -65,13 +68,13 @@ double Quadratic::visit(size_t e, double alpha) {
 
 double Quadratic::sweep(double alpha) {
     double violation = 0;
-    for (size_t e = 0; e < set_.n_edges(); ++e) violation = std::max(violation, visit(e, alpha));
+    for (int e : set_.inner) violation = std::max(violation, visit(e, alpha));
     return violation;
 }
 
 double Quadratic::sweep_active(double alpha) {
     double violation = 0;
-    for (size_t e = 0; e < set_.n_edges(); ++e)
+    for (int e : set_.inner)
         if (set_.theta[e] + d[e] != 0.0) violation = std::max(violation, visit(e, alpha));
     return violation;
 }
@@ -92,8 +95,8 @@ void Quadratic::minimise(double alpha, double tolerance) {
 
 void Quadratic::minimise_free(double alpha, double tolerance) {
     face_.clear();
-    for (size_t e = 0; e < set_.n_edges(); ++e)
-        if (alpha * set_.omega[e] == 0.0) face_.push_back(static_cast<int>(e));
+    for (int e : set_.inner)
+        if (alpha * set_.omega[e] == 0.0) face_.push_back(e);
     residual_.resize(face_.size());
     for (size_t k = 0; k < face_.size(); ++k) residual_[k] = -slope(face_[k]);
     solve_face(tolerance);
@@ -106,10 +109,10 @@ void Quadratic::minimise_free(double alpha, double tolerance) {
 void Quadratic::face_step(double alpha, double tolerance) {
     face_.clear();
     residual_.clear();
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
+    for (int e : set_.inner) {
         const double z = set_.theta[e] + d[e];
         if (z == 0.0) continue;
-        face_.push_back(static_cast<int>(e));
+        face_.push_back(e);
         residual_.push_back(-(slope(e) + alpha * set_.omega[e] * sign(z)));
     }
     solve_face(0.3 * tolerance);
@@ -165,7 +168,8 @@ void Quadratic::solve_face(double tolerance) {
             largest = std::max(largest, std::abs(residual_[k]));
         }
         const double ratio = next / rz;
-        for (size_t k = 0; k < m; ++k) direction_[k] = residual_[k] / curvature_[face_[k]] + ratio * direction_[k];
+        for (size_t k = 0; k < m; ++k)
+            direction_[k] = residual_[k] / curvature_[face_[k]] + ratio * direction_[k];
         rz = next;
     }
 }
@@ -178,10 +182,10 @@ void Quadratic::multiply(const std::vector<double>& x, std::vector<double>& Hx) 
         coefficient_[set_.slot_s[face_[k]]] = coefficient_[set_.slot_t[face_[k]]] = value;
     }
     for (int node : set_.nodes) {
-        const int first = set_.offset[node], last = first + set_.degree[node];
+        const int first = set_.offset[node], last = first + set_.inner_degree[node];
         rows_.clear();
         factors_.clear();
-        int reach = 0;  // active slots come first, so that the tail of the rows is rarely needed
+        int reach = 0;
         for (int slot = first; slot < last; ++slot)
             if (coefficient_[slot] != 0.0f) {
                 rows_.push_back(set_.block_row(slot));
@@ -190,8 +194,8 @@ void Quadratic::multiply(const std::vector<double>& x, std::vector<double>& Hx) 
             }
         reach = (reach + 15) / 16 * 16;
         std::fill(product_.data() + first, product_.data() + first + reach, 0.0f);
-        kernels_.add_rows(rows_.data(), factors_.data(), static_cast<int>(rows_.size()), product_.data() + first,
-                          reach);
+        kernels_.add_rows(rows_.data(), factors_.data(), static_cast<int>(rows_.size()),
+                          product_.data() + first, reach);
     }
     for (size_t k = 0; k < face_.size(); ++k)
         Hx[k] = static_cast<double>(product_[set_.slot_s[face_[k]]]) + product_[set_.slot_t[face_[k]]];
@@ -199,7 +203,7 @@ void Quadratic::multiply(const std::vector<double>& x, std::vector<double>& Hx) 
 
 void Quadratic::rebuild_slopes() {
     for (int node : set_.nodes) {
-        const int first = set_.offset[node], last = first + set_.degree[node];
+        const int first = set_.offset[node], last = first + set_.inner_degree[node];
         rows_.clear();
         factors_.clear();
         for (int slot = first; slot < last; ++slot)
@@ -207,16 +211,16 @@ void Quadratic::rebuild_slopes() {
                 rows_.push_back(set_.block_row(slot));
                 factors_.push_back(static_cast<float>(d[set_.edge[slot]]));
             }
-        const int length = set_.padded_degree(node);
+        const int length = set_.block_stride(node);
         std::fill(slope_.data() + first, slope_.data() + first + length, 0.0f);
-        kernels_.add_rows(rows_.data(), factors_.data(), static_cast<int>(rows_.size()), slope_.data() + first,
-                          length);
+        kernels_.add_rows(rows_.data(), factors_.data(), static_cast<int>(rows_.size()),
+                          slope_.data() + first, length);
     }
 }
 
 double Quadratic::value(double alpha) const {
     double sum = 0;
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
+    for (int e : set_.inner) {
         const double Hd = static_cast<double>(slope_[set_.slot_s[e]]) + slope_[set_.slot_t[e]];
         // The change of the penalty, not the penalty: no cancellation against what stays.
         const double penalty = std::abs(set_.theta[e] + d[e]) - std::abs(set_.theta[e]);

@@ -1,6 +1,7 @@
 // The quadratic model of one Newton step on a working set,
 //   m(d) = g^T d + d^T H d / 2 + alpha sum_e omega_e |theta_e + d_e|,
-// minimised by coordinate descent and by conjugate gradients on the face of the current signs.
+// minimised over the inner edges by coordinate descent and by conjugate gradients on the face of the current
+// signs; the other edges stay where they are, at zero.
 #pragma once
 
 #include <vector>
@@ -12,7 +13,7 @@
 namespace isinglass {
 
 class Quadratic {
-   public:
+ public:
     Quadratic(const WorkingSet& set, const Kernels& kernels) : set_(set), kernels_(kernels) {}
 
     std::vector<double> gradient;  // profiled gradient at d = 0, to be filled by the caller
@@ -24,10 +25,10 @@ class Quadratic {
     // Only the unpenalised edges (alpha omega = 0) move; the others stay where they are.
     void minimise_free(double alpha, double tolerance);
 
-   private:
-    double slope(size_t e) const;  // of the smooth part
-    void move(size_t e, double change);
-    double visit(size_t e, double alpha);
+ private:
+    double slope(int e) const;  // of the smooth part
+    void move(int e, double change);
+    double visit(int e, double alpha);
     double sweep(double alpha);
     double sweep_active(double alpha);
     void face_step(double alpha, double tolerance);

@@ -11,7 +11,7 @@ namespace isinglass {
 // A 64-byte aligned array of plain numbers, zero at the start.
 template <class T>
 class Buffer {
-   public:
+ public:
     explicit Buffer(size_t size = 0) { resize(size); }
     void resize(size_t size) {  // forgets the contents
         const size_t bytes = (size * sizeof(T) + 63) / 64 * 64;
@@ -26,7 +26,7 @@ class Buffer {
     T& operator[](size_t i) { return data_.get()[i]; }
     const T& operator[](size_t i) const { return data_.get()[i]; }
 
-   private:
+ private:
     struct Free {
         void operator()(T* p) const { std::free(p); }
     };
@@ -47,11 +47,11 @@ struct Table {
     const uint8_t* column(int s) const { return bytes.data() + static_cast<size_t>(s) * stride; }
 
     int n_features;
-    int n_distinct;           // different rows
-    int stride;               // n_distinct, padded to ROW_ALIGN
-    Buffer<uint8_t> bytes;    // columns
-    Buffer<double> w;         // weights, summing to 1; 0 in the padding
-    Buffer<double> inverse_w;  // 1 / w; 0 in the padding
+    int n_distinct;                // different rows
+    int stride;                    // n_distinct, padded to ROW_ALIGN
+    Buffer<uint8_t> bytes;         // columns
+    Buffer<double> w;              // weights, summing to 1; 0 in the padding
+    Buffer<double> inverse_w;      // 1 / w; 0 in the padding
     std::vector<double> mean, sd;  // population moments of the columns under w
 };
 

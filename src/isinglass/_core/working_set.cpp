@@ -4,23 +4,30 @@ namespace isinglass {
 
 void WorkingSet::arrange(int n_features, const Table& table) {
     degree.assign(n_features, 0);
-    for (size_t e = 0; e < n_edges(); ++e) ++degree[s[e]], ++degree[t[e]];
+    inner_degree.assign(n_features, 0);
+    inner.clear();
+    for (size_t e = 0; e < n_edges(); ++e) {
+        ++degree[s[e]], ++degree[t[e]];
+        inner_degree[s[e]] += is_inner[e];
+        inner_degree[t[e]] += is_inner[e];
+        if (is_inner[e]) inner.push_back(static_cast<int>(e));
+    }
     nodes.clear();
     offset.assign(n_features + 1, 0);
     for (int node = 0; node < n_features; ++node) {
         if (degree[node]) nodes.push_back(node);
-        offset[node + 1] = offset[node] + padded_degree(node);
+        offset[node + 1] = offset[node] + (degree[node] + 15) / 16 * 16;
     }
     edge.assign(offset[n_features], -1);
     column.assign(edge.size(), nullptr);
     row.assign(edge.size(), 0);
-    slot_gradient.assign(edge.size(), 0.0);
+    slot_gradient.resize(edge.size());
     slot_s.resize(n_edges());
     slot_t.resize(n_edges());
     std::vector<int> next(offset.begin(), offset.end() - 1);
-    for (const bool zero : {false, true})
+    for (const char turn : {1, 0})
         for (size_t e = 0; e < n_edges(); ++e) {
-            if ((theta[e] == 0.0) != zero) continue;
+            if (is_inner[e] != turn) continue;
             slot_s[e] = next[s[e]]++;
             slot_t[e] = next[t[e]]++;
             edge[slot_s[e]] = edge[slot_t[e]] = static_cast<int>(e);
@@ -29,19 +36,20 @@ void WorkingSet::arrange(int n_features, const Table& table) {
         }
     size_t floats = 0;
     for (int node : nodes)
-        for (int k = 0; k < degree[node]; ++k, floats += padded_degree(node)) row[offset[node] + k] = floats;
+        for (int k = 0; k < inner_degree[node]; ++k, floats += block_stride(node))
+            row[offset[node] + k] = floats;
     if (blocks.size() < floats) blocks.resize(floats + floats / 2);
     if (b.size() < edge.size()) b.resize(edge.size() * 2);
-    curve.assign(n_features, 0.0);
-    gradient.assign(n_edges(), 0.0);
+    curve.resize(n_features);
 }
 
 void WorkingSet::assemble(int node, const float* wv, double S, int n_rows, float* scratch,
                           const Kernels& kernels) {
-    const int d = degree[node], ld = padded_degree(node), first = offset[node];
+    const int d = inner_degree[node], ld = block_stride(node), first = offset[node];
+    curve[node] = S;
+    if (d == 0) return;
     float* G = blocks.data() + row[first];
     kernels.gram(wv, column.data() + first, d, n_rows, G, ld, scratch);
-    curve[node] = S;
     float* sums = b.data() + first;
     for (int i = 0; i < d; ++i) sums[i] = G[static_cast<size_t>(i) * ld + i];  // x is 0/1: x^2 = x
     const float inverse = static_cast<float>(1.0 / S);
