@@ -28,7 +28,7 @@ from isinglass.design import stacked_design, unvectorise
 from isinglass.errors import ConvergenceWarning, DataError, SeparationError
 from isinglass.glm import logistic_path
 from isinglass.grid import alpha_grid
-from isinglass.path import SUSPICIOUS_ETA, _warn_constant
+from isinglass.path import _warn_constant
 from isinglass.records import Path, Solution
 from isinglass.screening import all_pairs
 
@@ -222,7 +222,10 @@ class _Case:
 
     def grid(self, alphas: int | float | ArrayLike, alpha_min_ratio: float) -> FloatArray:
         top = objective.alpha_max(self.table, self.weight) if self.table.shape[1] > 1 else 0.0
-        return alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
+        values = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
+        if values[-1] == 0.0:
+            self._refuse_separation()
+        return values
 
     def without_columns(self, grid: FloatArray) -> Iterator[Solution]:
         """Yield the solutions of a table in which nothing varies."""
@@ -232,7 +235,6 @@ class _Case:
         """Measure Θ of the varying columns and put it back into the whole table."""
         field = theta.diagonal().copy()
         coupling = theta - np.diag(field)
-        self._refuse_separation(alpha, coupling, field)
         measured: dict[str, float] = {"objective": 0.0, "kkt_residual": 0.0, "duality_gap": 0.0}
         n_zeros = 0
         if len(field):
@@ -253,11 +255,10 @@ class _Case:
         counts = {"certified_zeros": n_zeros, "n_iter": n_iter, "n_screened": n_screened, "converged": converged}
         return Solution.from_dense(alpha, every_coupling, every_field, **measured, **counts)
 
-    def _refuse_separation(self, alpha: float, coupling: FloatArray, field: FloatArray) -> None:
-        """Without a penalty a finite answer may be one on its way to infinity (checked only where it may)."""
-        if alpha > 0.0 or len(field) < 2 or np.abs(self.table @ coupling + field).max() <= SUSPICIOUS_ETA:
-            return
-        found = objective.find_separation(self.table, all_pairs(len(field)), sample_weight=self.weight)
+    def _refuse_separation(self) -> None:
+        """Without a penalty the optimum may be at infinity, and a method that stops on the way there says nothing."""
+        p = self.table.shape[1]
+        found = objective.find_separation(self.table, all_pairs(p), sample_weight=self.weight) if p > 1 else None
         if found is not None:
             s, t = (int(self.varying[node]) for node in found)
             raise SeparationError(

@@ -181,7 +181,7 @@ class _Columns:
 
     @classmethod
     def of(cls, design: Any) -> _Columns:
-        matrix = sp.csc_array(design) if sp.issparse(design) else np.asarray(design)
+        matrix: Any = sp.csc_array(design) if sp.issparse(design) else np.asarray(design)
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise DataError(f"design must have at least one row and one column; got shape {matrix.shape}.")
         if matrix.dtype.kind not in "buif":
@@ -198,7 +198,8 @@ class _Columns:
             raise DataError(f"design must be finite; got {values[~np.isfinite(values)][0]!r}.")
         # The stacked design of a network holds ones only: a third of the memory to go through.
         only_ones = start is not None and bool((values == 1.0).all())
-        return cls(*matrix.shape, start, rows, None if only_ones else values)
+        n_rows, n_columns = matrix.shape
+        return cls(n_rows, n_columns, start, rows, None if only_ones else values)
 
     def moments(self, weight: FloatArray, intercept: bool, standardize: bool) -> tuple[FloatArray, FloatArray]:
         """Return what is subtracted from each column and what it is divided by, 0 for a column to leave out."""
