@@ -59,6 +59,22 @@ def test_bmn_runs_out_of_steps_where_it_says():
     assert difference(theta_of(solution), case.theta) > 1e-3
 
 
+def test_bmn_oscillates_between_copies_of_a_column():
+    # Six steps at once overshoot to and fro between two points of one objective, which the step control accepts.
+    X = np.repeat(small_table(p=1), 6, axis=1)
+    with pytest.warns(ConvergenceWarning, match="use ising_path"):
+        assert not bmn(X, 0.1)[0].converged
+    assert bmn(X, 0.1, line_search=True, tolerance=1e-7)[0].kkt_residual < 1e-5
+
+
+@pytest.mark.parametrize("index", range(0, len(CASES), 3))
+def test_bmn_with_a_line_search(index):
+    case = CASES[index]
+    solution = bmn(case.X, case.alpha, tolerance=1e-6, line_search=True)[0]
+    assert solution.converged
+    assert difference(theta_of(solution), case.theta) < 1e-3
+
+
 @pytest.mark.parametrize("case", SENATE, ids=str)
 @pytest.mark.parametrize("method", METHODS)
 def test_senate_at_default_tolerances(method, case):

@@ -65,15 +65,8 @@ def test_equals_the_slow_twin(intercept):
 def test_equals_scikit_learn():
     design, y = regression(2)
     lam = 0.02
-    model = LogisticRegression(
-        penalty="l1",
-        l1_ratio=1.0,
-        C=1 / (len(y) * lam),
-        solver="saga",
-        fit_intercept=False,
-        tol=1e-10,
-        max_iter=100_000,
-    )
+    settings = {"solver": "saga", "fit_intercept": False, "tol": 1e-10, "max_iter": 100_000}
+    model = LogisticRegression(penalty="l1", l1_ratio=1.0, C=1 / (len(y) * lam), **settings)
     with warnings.catch_warnings():  # old versions want the one parameter, new ones the other
         warnings.simplefilter("ignore")
         expected = model.fit(design, y).coef_[0]

@@ -124,6 +124,7 @@ def bmn(
     tolerance: float = 1e-5,
     max_iter: int = 10_000,
     max_rounds: int | None = None,
+    line_search: bool = False,
     callback: Callback = None,
 ) -> Path:
     """Fit the network by Höfling and Tibshirani's algorithm, with the rules of their R package BMN.
@@ -150,6 +151,8 @@ def bmn(
         Steps per round.
     max_rounds : int, optional
         Working sets per alpha; default the number of columns, at least 100.
+    line_search : bool, default False
+        Use the backtracking line search from the first step on: slower, and never overshoots.
     callback : callable, optional
         Called with each Solution as it is found.
 
@@ -176,8 +179,8 @@ def bmn(
     case = _Case.prepare(X, sample_weight)
     grid = case.grid(alphas, alpha_min_ratio)
     p = case.table.shape[1]
-    rounds = max(100, p) if max_rounds is None else max_rounds
-    solutions = _run_bmn(case, grid, tolerance, max_iter, rounds) if p else case.without_columns(grid)
+    limits = (max_iter, max(100, p) if max_rounds is None else max_rounds)
+    solutions = _run_bmn(case, grid, tolerance, limits, line_search) if p else case.without_columns(grid)
     return _collect(solutions, tolerance, max_iter, callback)
 
 
@@ -186,10 +189,12 @@ plg.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
 bmn.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
 
 
-def _run_bmn(case: _Case, grid: FloatArray, tolerance: float, max_iter: int, max_rounds: int) -> Iterator[Solution]:
+def _run_bmn(
+    case: _Case, grid: FloatArray, tolerance: float, limits: tuple[int, int], line_search: bool
+) -> Iterator[Solution]:
     fit = Bmn(case.table, case.weight)
     for alpha in grid:
-        fields, edges, values, n_iter, _, n_pairs, _, converged = fit.solve(alpha, tolerance, max_iter, max_rounds)
+        fields, edges, values, n_iter, _, n_pairs, _, converged = fit.solve(alpha, tolerance, *limits, line_search)
         theta = np.diag(fields)
         theta[edges[:, 0], edges[:, 1]] = theta[edges[:, 1], edges[:, 0]] = values
         yield case.certify(alpha, theta, n_iter, n_pairs, converged)

@@ -86,7 +86,7 @@ class Lognet:
 class Bmn:
     def __init__(self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None) -> None: ...
     def solve(
-        self, alpha: float, tolerance: float, max_iter: int, max_rounds: int
+        self, alpha: float, tolerance: float, max_iter: int, max_rounds: int, line_search: bool
     ) -> tuple[
         NDArray[np.float64],  # fields
         NDArray[np.int32],  # edges

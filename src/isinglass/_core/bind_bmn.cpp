@@ -20,11 +20,11 @@ Bmn* make_bmn(const Bytes& X, const std::optional<Vector>& weights) {
     return new Bmn(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(X.shape(1)));
 }
 
-nb::tuple solve(Bmn& bmn, double alpha, double tolerance, int max_iter, int max_rounds) {
+nb::tuple solve(Bmn& bmn, double alpha, double tolerance, int max_iter, int max_rounds, bool line_search) {
     BmnState state;
     {
         nb::gil_scoped_release release;
-        state = bmn.solve(alpha, {tolerance, max_iter, max_rounds});
+        state = bmn.solve(alpha, {tolerance, max_iter, max_rounds, line_search});
     }
     return nb::make_tuple(doubles_to_numpy(std::move(state.fields)), pairs_to_numpy(std::move(state.edges)),
                           doubles_to_numpy(std::move(state.values)), state.n_iter, state.n_rounds,
@@ -37,5 +37,5 @@ void bind_bmn(nb::module_& m) {
     nb::class_<Bmn>(m, "Bmn")
         .def(nb::new_(&make_bmn), nb::arg("X"), nb::arg("weights").none())
         .def("solve", &solve, nb::arg("alpha"), nb::arg("tolerance"), nb::arg("max_iter"),
-             nb::arg("max_rounds"));
+             nb::arg("max_rounds"), nb::arg("line_search"));
 }

@@ -80,7 +80,7 @@ void Bmn::start() {
         if (entry(s, s) != 0.0) add_entry(s, s);
     }
     step_size_ = 1.0;
-    line_search_ = false;
+    line_search_ = settings_.line_search;
     n_iter_ = 0;
 }
 

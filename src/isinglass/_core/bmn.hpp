@@ -20,6 +20,7 @@ struct BmnSettings {
     double tolerance;
     int max_iter;  // steps per round
     int max_rounds;
+    bool line_search;  // from the start
 };
 
 struct BmnState {
