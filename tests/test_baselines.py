@@ -103,14 +103,16 @@ def test_the_difference_is_the_stopping_rule_of_glmnet():
         assert 3 * direct < stacked
 
 
-# The measured inaccuracy of the R package itself, where its start does not matter.
+# The inaccuracy of the R package itself as measured on these tables; er05 and er15 at 0.0171 differ, up to 3 times.
 R_PACKAGE = {
     "er10-0.0144": 1.2234e-4,
+    "er10-0.05": 5.8401e-5,
     "er15-0.05": 1.2602e-4,
     "er25-0.00702": 1.8412e-3,
     "er25-0.05": 9.2866e-5,
     "unbal10-0.0005": 1.2370e-3,
     "unbal10-0.005": 9.2500e-4,
+    "unbal10-0.05": 3.9996e-5,
 }
 
 
