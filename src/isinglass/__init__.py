@@ -18,7 +18,7 @@ _HOME = {
     "nodewise_path": "nodewise",
     "stacked_design": "design",
 }
-_SUBMODULES = ("datasets", "design", "errors", "exact", "metrics", "objective", "simulate")
+_SUBMODULES = ("baselines", "datasets", "design", "errors", "exact", "glm", "metrics", "objective", "simulate")
 
 __all__ = ["__version__", *_HOME, *_SUBMODULES]
 

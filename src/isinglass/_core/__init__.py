@@ -1,6 +1,8 @@
 """The compiled arithmetic; imports nothing of the rest of the package."""
 
 from isinglass._core._native import (
+    Bmn,
+    Lognet,
     Nodewise,
     Problem,
     count_ones,
@@ -11,6 +13,8 @@ from isinglass._core._native import (
 )
 
 __all__ = [
+    "Bmn",
+    "Lognet",
     "Nodewise",
     "Problem",
     "count_ones",

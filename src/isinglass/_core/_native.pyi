@@ -109,3 +109,48 @@ class Nodewise:
         screening: bool,
         stops_early: bool,
     ) -> NodewiseStates: ...
+
+class Lognet:
+    def __init__(
+        self,
+        start: NDArray[np.int64] | None,
+        rows: NDArray[np.int32] | None,
+        values: NDArray[np.float64] | None,
+        y: NDArray[np.float64],
+        w: NDArray[np.float64],
+        factor: NDArray[np.float64],
+        mean: NDArray[np.float64],
+        scale: NDArray[np.float64],
+        threshold: float,
+        max_passes: int,
+        min_probability: float,
+        intercept: bool,
+        screen: bool,
+    ) -> None: ...
+    def solve(
+        self,
+        lambda_: float,
+    ) -> tuple[
+        NDArray[np.float64],  # coefficients
+        float,  # intercept
+        float,  # loss
+        int,  # passes
+        int,  # quadratic models
+        int,  # strong columns
+        bool,  # converged
+    ]: ...
+
+class Bmn:
+    def __init__(self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None) -> None: ...
+    def solve(
+        self, alpha: float, tolerance: float, max_iter: int, max_rounds: int, line_search: bool
+    ) -> tuple[
+        NDArray[np.float64],  # fields
+        NDArray[np.int32],  # edges
+        NDArray[np.float64],  # couplings of the edges
+        int,  # steps
+        int,  # rounds
+        int,  # pairs in the last working set
+        float,  # step size at the end; 0: line search
+        bool,  # converged
+    ]: ...

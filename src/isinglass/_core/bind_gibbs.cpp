@@ -1,11 +1,10 @@
 // Bindings of the sampler: the caller's arrays of generators, states and rows are written in place.
-#include "bind_gibbs.hpp"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <stdexcept>
 
+#include "bindings.hpp"
 #include "gibbs.hpp"
 
 namespace nb = nanobind;

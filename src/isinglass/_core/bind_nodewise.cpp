@@ -7,25 +7,15 @@
 #include <optional>
 #include <stdexcept>
 
+#include "arrays.hpp"
+#include "bindings.hpp"
 #include "nodewise.hpp"
 
-namespace nb = nanobind;
 using namespace isinglass;
 
-using Bytes = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Indices = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 namespace {
-
-// Hands a vector's memory to NumPy.
-template <class T>
-auto give(std::vector<T>&& values, std::initializer_list<size_t> shape) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(kept->data(), shape, owner);
-}
 
 // One row per node; the tail of a list that ended early holds `missing`.
 template <class T>
@@ -33,7 +23,7 @@ auto stack(const std::vector<NodePath>& paths, std::vector<T> NodePath::* member
     std::vector<T> values(paths.size() * width, missing);
     for (size_t k = 0; k < paths.size(); ++k)
         std::copy((paths[k].*member).begin(), (paths[k].*member).end(), values.begin() + k * width);
-    return give(std::move(values), {paths.size(), width});
+    return to_numpy<T, T>(std::move(values), {paths.size(), width});
 }
 
 template <class T>
@@ -44,7 +34,7 @@ auto join(const std::vector<NodePath>& paths, std::vector<T> NodePath::* member)
     values.reserve(size);
     for (const NodePath& path : paths)
         values.insert(values.end(), (path.*member).begin(), (path.*member).end());
-    return give(std::move(values), {size});
+    return to_numpy<T, T>(std::move(values), {size});
 }
 
 Nodewise* make_nodewise(const Bytes& X, const std::optional<Vector>& weights, int n_threads) {
@@ -66,8 +56,7 @@ auto alpha_max(const Nodewise& problem, const Vector& omega) {
         nb::gil_scoped_release release;
         top = problem.alpha_max(omega.data());
     }
-    const size_t size = top.size();
-    return give(std::move(top), {size});
+    return doubles_to_numpy(std::move(top));
 }
 
 nb::tuple solve(const Nodewise& problem, const Indices& nodes, const Matrix& alphas, const Vector& omega,

@@ -8,37 +8,16 @@
 #include <optional>
 #include <stdexcept>
 
-#include "bind_gibbs.hpp"
+#include "arrays.hpp"
+#include "bindings.hpp"
 #include "problem.hpp"
 
 namespace nb = nanobind;
 using namespace isinglass;
 
-using Bytes = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using PairArray = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
 namespace {
-
-// Hands a vector's memory to NumPy.
-template <class T, class Shape>
-auto to_numpy(std::vector<T>&& values, std::initializer_list<size_t> shape) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, Shape>(reinterpret_cast<Shape*>(kept->data()), shape, owner);
-}
-
-auto pairs_to_numpy(std::vector<Pair>&& pairs) {
-    static_assert(sizeof(Pair) == 2 * sizeof(int32_t));
-    const size_t count = pairs.size();
-    return to_numpy<Pair, int32_t>(std::move(pairs), {count, 2});
-}
-
-auto doubles_to_numpy(std::vector<double>&& values) {
-    const size_t count = values.size();
-    return to_numpy<double, double>(std::move(values), {count});
-}
 
 std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
     std::vector<Pair> pairs(array.shape(0));
@@ -125,12 +104,13 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
 
 }  // namespace
 
-void bind_nodewise(nb::module_& m);  // bind_nodewise.cpp
-
 NB_MODULE(_native, m) {
     m.attr("instruction_set") = kernels().name;
-    bind_gibbs(m);
     m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
+    bind_nodewise(m);
+    bind_glm(m);
+    bind_bmn(m);
+    bind_gibbs(m);
     nb::class_<Problem>(m, "Problem")
         .def(nb::new_(&make_problem), nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 4>())
@@ -146,5 +126,4 @@ NB_MODULE(_native, m) {
              nb::arg("max_iter"))
         .def("certified_outside", &Problem::certified_outside, nb::arg("alpha"),
              nb::call_guard<nb::gil_scoped_release>());
-    bind_nodewise(m);
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "lasso.hpp"
+
 namespace isinglass {
 namespace {
 
@@ -17,10 +19,6 @@ constexpr double ROUNDING = 1e-14;    // relative error of F that the line searc
 constexpr int MAX_HALVINGS = 12;      // then the blocks are majorised: sigma (1 - sigma) <= 1/4
 constexpr double STATIONARY = 1e-13;  // |g| of fields and free edges for a feasible dual point
 constexpr int MAX_POLISH = 50;
-
-double sign(double z) {
-    return (z > 0) - (z < 0);
-}
 
 }  // namespace
 
@@ -131,9 +129,7 @@ void Newton::rearrange() {
 }
 
 double Newton::violation(size_t e, double alpha) const {
-    const double limit = alpha * set_.omega[e], g = set_.gradient[e];
-    return set_.theta[e] == 0.0 ? std::max(std::abs(g) - limit, 0.0)
-                                : std::abs(g + limit * sign(set_.theta[e]));
+    return kkt_violation(set_.theta[e], set_.gradient[e], alpha * set_.omega[e]);
 }
 
 double Newton::inner_residual(double alpha) const {

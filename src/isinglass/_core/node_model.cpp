@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lasso.hpp"
+
 namespace isinglass {
 namespace {
 
@@ -14,39 +16,21 @@ constexpr int PATIENCE = 6;         // products before the matrix of the face is
 constexpr size_t MAX_FACTOR = 400;  // coefficients on a face up to which its matrix is factorised
 constexpr float SMALLEST_PIVOT = 1e-6f;  // relative to the diagonal: below, single precision has nothing left
 
-double soft_threshold(double z, double limit) {
-    return z > limit ? z - limit : (z < -limit ? z + limit : 0.0);
-}
-
-double sign(double z) {
-    return (z > 0) - (z < 0);
-}
-
 }  // namespace
 
-void NodeModel::assemble(const float* wv, double S, const std::vector<const uint8_t*>& columns, int n_rows) {
+void NodeModel::assemble(const float* wv, const std::vector<const uint8_t*>& columns, int n_rows) {
     size_ = static_cast<int>(columns.size());
     stride_ = (size_ + 15) / 16 * 16;
     const size_t floats = static_cast<size_t>(size_) * stride_;
     if (G_.size() < floats) G_.resize(floats + floats / 2);
-    if (panels_.size() < static_cast<size_t>(2) * size_ * GRAM_ROWS)
-        panels_.resize(static_cast<size_t>(3) * size_ * GRAM_ROWS);
+    if (panels_.size() < gram_scratch(size_)) panels_.resize(gram_scratch(size_ + size_ / 2));
     if (slope_.size() < static_cast<size_t>(stride_)) {
         slope_.resize(static_cast<size_t>(2) * stride_);
         product_.resize(static_cast<size_t>(2) * stride_);
     }
-    kernels_.gram(wv, columns.data(), size_, n_rows, G_.data(), stride_, panels_.data());
     b.assign(stride_, 0.0f);
-    for (int j = 0; j < size_; ++j) b[j] = row(j)[j];  // x is 0/1: x^2 = x
-    const float inverse = static_cast<float>(1.0 / S);
-    const float* sums = b.data();
-    for (int j = 0; j < size_; ++j) {
-        float* r = G_.data() + static_cast<size_t>(j) * stride_;
-        const float factor = -b[j] * inverse;
-        kernels_.add_rows(&sums, &factor, 1, r, stride_);
-        // Single precision must not make the matrix indefinite: a ridge a few roundings above zero.
-        r[j] += 2e-6f * b[j] + 1e-12f;
-    }
+    kernels_.gram(wv, columns.data(), size_, n_rows, G_.data(), stride_, b.data(), panels_.data());
+    add_ridge(G_.data(), size_, stride_);
 }
 
 void NodeModel::minimise(const std::vector<double>& theta, const std::vector<double>& limit,

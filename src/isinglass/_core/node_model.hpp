@@ -20,7 +20,7 @@ class NodeModel {
     std::vector<float> b;          // X^T (w v), the coupling of coefficients and intercept
 
     // G = X^T diag(w v) X - b b^T / S over the given columns.
-    void assemble(const float* wv, double S, const std::vector<const uint8_t*>& columns, int n_rows);
+    void assemble(const float* wv, const std::vector<const uint8_t*>& columns, int n_rows);
     // Until no coordinate's optimality condition is violated by more than tolerance.
     void minimise(const std::vector<double>& theta, const std::vector<double>& limit, double tolerance);
 

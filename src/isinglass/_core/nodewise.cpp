@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lasso.hpp"
 #include "pool.hpp"
 
 namespace isinglass {
@@ -28,10 +29,6 @@ constexpr double MAX_DEVIANCE_RATIO = 0.999, MIN_DEVIANCE_GAIN = 1e-5;  // glmne
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
-
-double sign(double z) {
-    return (z > 0) - (z < 0);
-}
 
 double strong_threshold(double alpha, double previous) {
     return std::max(2 * alpha - previous, 0.0);
@@ -290,8 +287,8 @@ void NodeFit::find_above(double threshold) {
 }
 
 void NodeFit::pass() {
-    sums_ = kernels_.node_pass(eta_.data(), table_.column(node_), table_.w.data(), stride_, wr_.data(),
-                               wv_.data());
+    sums_ = kernels_.node_pass(eta_.data(), table_.column(node_), table_.w.data(), stride_, table_.n_equal,
+                               wr_.data(), wv_.data());
 }
 
 void NodeFit::evaluate() {
@@ -319,8 +316,7 @@ double NodeFit::kkt_residual(double alpha) const {
     double residual = std::abs(sums_.field);
     for (size_t j = 0; j < columns_.size(); ++j) {
         const double limit = alpha * omega_[columns_[j]], g = gradient_[j];
-        residual = std::max(residual, theta_[j] == 0.0 ? std::max(std::abs(g) - limit, 0.0)
-                                                       : std::abs(g + limit * sign(theta_[j])));
+        residual = std::max(residual, kkt_violation(theta_[j], g, limit));
     }
     return residual;
 }
@@ -338,7 +334,7 @@ void NodeFit::assemble(bool majorise) {
     }
     is_majorised_ = majorise;
     curve_ = majorise ? 0.25 : std::max(sums_.curve, SMALLEST_CURVE);
-    model_.assemble(majorise ? quarter_w_.data() : wv_.data(), curve_, bytes_, stride_);
+    model_.assemble(majorise ? quarter_w_.data() : wv_.data(), bytes_, stride_);
 }
 
 // One Newton step with line search; false if no length decreases F enough (the point is then unchanged).

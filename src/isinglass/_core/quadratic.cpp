@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lasso.hpp"
+
 namespace isinglass {
 namespace {
 
@@ -10,14 +12,6 @@ constexpr int MAX_ROUNDS = 60;     // of sweeps and face steps; the outer line s
 constexpr int ACTIVE_SWEEPS = 2;   // before the face step is tried
 constexpr double SLOW = 0.2;       // a sweep that leaves more than this share of the violation is slow
 constexpr int MAX_PRODUCTS = 200;  // of one face step
-
-double soft_threshold(double z, double limit) {
-    return z > limit ? z - limit : (z < -limit ? z + limit : 0.0);
-}
-
-double sign(double z) {
-    return (z > 0) - (z < 0);
-}
 
 }  // namespace
 

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "lasso.hpp"
+
 namespace isinglass {
-namespace {
-
-constexpr float RIDGE = 1e-6f;
-constexpr float TINY = 1e-30f;  // curvatures divide
-
-}  // namespace
 
 void WorkingSet::arrange(int n_features, const Table& table) {
     degree.assign(n_features, 0);
@@ -58,11 +54,7 @@ void WorkingSet::assemble(int node, const float* wv, double S, int n_rows, float
     if (d == 0) return;
     float* G = blocks.data() + row[first];
     kernels.gram(wv, column.data() + first, d, n_rows, G, ld, b.data() + first, scratch);
-    // Single precision must not make the block indefinite: a ridge a few roundings above zero.
-    for (int i = 0; i < d; ++i) {
-        float& diagonal = G[static_cast<size_t>(i) * (ld + 1)];
-        diagonal = diagonal * (1 + RIDGE) + TINY;
-    }
+    add_ridge(G, d, ld);
 }
 
 }  // namespace isinglass
