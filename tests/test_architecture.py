@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 LAYERS = (
     ("_core",),
     ("records", "errors", "grid", "randomness", "threads", "mixing"),
-    ("binary", "model", "objective"),
+    ("binary", "model", "objective", "varying"),
     ("exact",),
     ("screening", "glm", "design", "simulate", "metrics", "layout", "datasets"),
     ("path", "nodewise", "baselines"),

@@ -414,7 +414,7 @@ def test_not_reaching_the_tolerance_is_a_warning_and_a_field(p):
         ({"tol": 0.0}, "tol must be a positive number; got 0.0"),
         ({"max_iter": 0}, "max_iter must be at least 1; got 0"),
         ({"alphas": [-1.0]}, "alphas must be finite and not negative"),
-        ({"n_threads": 0}, "n_threads must be at least 1"),
+        ({"n_threads": 0}, "n_threads must be an integer of at least 1"),
         ({"sample_weight": [1.0]}, "sample_weight must have one value per row"),
         ({"alpha_min_ratio": 2.0}, "alpha_min_ratio must be between 0 and 1"),
     ],

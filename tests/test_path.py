@@ -1,7 +1,6 @@
 """The path solver: theorems on every solution, degenerate tables, equivariance, and the stored optima."""
 
 import logging
-import os
 import warnings
 
 import numpy as np
@@ -362,7 +361,7 @@ def test_an_exception_in_the_callback_ends_the_path(mode):
         ({"tol": 0}, "tol must be a positive number; got 0"),
         ({"tol": float("nan")}, "tol must be"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
-        ({"n_threads": 0}, "n_threads must be at least 1"),
+        ({"n_threads": 0}, "n_threads must be an integer of at least 1"),
         ({"alphas": -0.1}, "alphas must be finite and not negative"),
         ({"alphas": 0}, "alphas must be a count of at least 1"),
         ({"alpha_min_ratio": 2.0}, "alpha_min_ratio must be"),
@@ -394,17 +393,6 @@ def test_bad_arguments_are_named(options, message):
 def test_bad_tables_are_named(X, message):
     with pytest.raises(DataError, match=message):
         ising_path(X)
-
-
-def test_the_number_of_threads_comes_from_the_environment(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert path_module._thread_count(None) == 3
-    monkeypatch.setenv("ISINGLASS_NUM_THREADS", "2")
-    assert path_module._thread_count(None) == 2
-    assert path_module._thread_count(5) == 5
-    monkeypatch.delenv("OMP_NUM_THREADS")
-    monkeypatch.setenv("ISINGLASS_NUM_THREADS", "many")
-    assert path_module._thread_count(None) == len(os.sched_getaffinity(0))
 
 
 def test_reprs_can_be_read():

@@ -22,15 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
-from isinglass._core import Bmn, count_ones
-from isinglass.binary import check_sample_weight, to_binary
+from isinglass._core import Bmn
 from isinglass.design import stacked_design, unvectorise
-from isinglass.errors import ConvergenceWarning, DataError, SeparationError
+from isinglass.errors import ConvergenceWarning, DataError
 from isinglass.glm import logistic_path
 from isinglass.grid import alpha_grid
-from isinglass.path import _warn_constant
 from isinglass.records import Path, Solution
 from isinglass.screening import all_pairs
+from isinglass.varying import Varying
 
 __all__ = ["bmn", "plg"]
 
@@ -89,7 +88,7 @@ def plg(
     >>> plg(X, alphas=[0.05, 0.2])[-1].edge_index.tolist()
     [[0, 2]]
     """
-    case = _Case.prepare(X, sample_weight)
+    case = _Case(Varying.of(X, sample_weight))
     grid = case.grid(alphas, alpha_min_ratio)
     p = case.table.shape[1]
     if p == 0:
@@ -176,7 +175,7 @@ def bmn(
     for name, value in (("max_iter", max_iter), ("max_rounds", max_rounds)):
         if value is not None and value < 1:
             raise DataError(f"{name} must be at least 1; got {value!r}.")
-    case = _Case.prepare(X, sample_weight)
+    case = _Case(Varying.of(X, sample_weight))
     grid = case.grid(alphas, alpha_min_ratio)
     p = case.table.shape[1]
     limits = (max_iter, max(100, p) if max_rounds is None else max_rounds)
@@ -204,32 +203,21 @@ def _run_bmn(
 class _Case:
     """A table without its constant columns, and the way back."""
 
-    table: NDArray[np.uint8]  # only the columns that vary, only the rows with weight
-    weight: FloatArray | None
-    varying: NDArray[np.intp]
-    fields: FloatArray  # of the constant columns; 0 elsewhere
+    varying: Varying
 
-    @classmethod
-    def prepare(cls, X: ArrayLike, sample_weight: ArrayLike | None) -> _Case:
-        table = to_binary(X)
-        weight = check_sample_weight(sample_weight, len(table))
-        ones, is_varying = count_ones(table, weight)
-        constant = np.flatnonzero(~is_varying)
-        fields = np.zeros(table.shape[1])
-        if len(constant):
-            total = float(len(table)) if weight is None else float(weight.sum())
-            fields[constant] = objective.smoothed_field(ones[constant], total)
-            _warn_constant(constant, ones)
-        if weight is not None:
-            table, weight = table[weight > 0], weight[weight > 0]
-        varying = np.flatnonzero(is_varying)
-        return cls(np.ascontiguousarray(table[:, varying]), weight, varying, fields)
+    @property
+    def table(self) -> NDArray[np.uint8]:
+        return self.varying.table
+
+    @property
+    def weight(self) -> FloatArray | None:
+        return self.varying.weight
 
     def grid(self, alphas: int | float | ArrayLike, alpha_min_ratio: float) -> FloatArray:
         top = objective.alpha_max(self.table, self.weight) if self.table.shape[1] > 1 else 0.0
         values = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
-        if values[-1] == 0.0:
-            self._refuse_separation()
+        if values[-1] == 0.0:  # a method that stops on its way to infinity would say nothing
+            self.varying.refuse_separation(all_pairs(self.table.shape[1]))
         return values
 
     def without_columns(self, grid: FloatArray) -> Iterator[Solution]:
@@ -253,23 +241,13 @@ class _Case:
             }
             proved = objective.certified_zeros(self.table, coupling, field, alpha, sample_weight=self.weight)
             n_zeros = int(np.count_nonzero(proved)) // 2
-        p = len(self.fields)
-        every_coupling, every_field = np.zeros((p, p)), self.fields.copy()
-        every_coupling[np.ix_(self.varying, self.varying)], every_field[self.varying] = coupling, field
+        every_field, columns = self.varying.whole_fields(field), self.varying.columns
+        p = len(every_field)
+        every_coupling = np.zeros((p, p))
+        every_coupling[np.ix_(columns, columns)] = coupling
         n_screened = p * (p - 1) // 2 - n_working
         counts = {"certified_zeros": n_zeros, "n_iter": n_iter, "n_screened": n_screened, "converged": converged}
         return Solution.from_dense(alpha, every_coupling, every_field, **measured, **counts)
-
-    def _refuse_separation(self) -> None:
-        """Without a penalty the optimum may be at infinity, and a method that stops on the way there says nothing."""
-        p = self.table.shape[1]
-        found = objective.find_separation(self.table, all_pairs(p), sample_weight=self.weight) if p > 1 else None
-        if found is not None:
-            s, t = (int(self.varying[node]) for node in found)
-            raise SeparationError(
-                f"the unpenalised optimum must be finite; columns {s} and {t} separate the table, so that their "
-                "coupling grows without bound. Use alpha > 0."
-            )
 
 
 def _collect(found: Iterable[Solution], tol: float, max_iter: int, callback: Callback) -> Path:

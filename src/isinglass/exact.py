@@ -26,7 +26,6 @@ from scipy.special import logsumexp, xlogy
 
 from isinglass.binary import check_sample_weight, to_binary
 from isinglass.errors import (
-    ConstantColumnWarning,
     ConvergenceWarning,
     DataError,
     LimitError,
@@ -35,7 +34,9 @@ from isinglass.errors import (
 from isinglass.grid import alpha_grid
 from isinglass.model import IsingModel
 from isinglass.objective import penalty_matrix, smoothed_field
+from isinglass.randomness import RandomSource, as_generator
 from isinglass.records import Path, Solution
+from isinglass.varying import warn_constant
 
 __all__ = [
     "MAX_NODES",
@@ -130,7 +131,7 @@ def exact_sample(
     model: IsingModel,
     n_samples: int,
     *,
-    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    random_state: RandomSource = None,
 ) -> NDArray[np.uint8]:
     """Draw independent rows from the model by enumeration: no Markov chain, no burn-in.
 
@@ -158,21 +159,10 @@ def exact_sample(
         raise DataError(f"n_samples must be an integer of at least 1; got {n_samples!r}.")
     cumulative = np.cumsum(state_probabilities(model))
     # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.
-    draws = _generator(random_state).random(int(n_samples)) * cumulative[-1]
+    draws = as_generator(random_state).random(int(n_samples)) * cumulative[-1]
     states = np.searchsorted(cumulative, draws, side="right")
     rows: NDArray[np.uint8] = ((states[:, None] >> np.arange(model.n_features)) & 1).astype(np.uint8)
     return rows
-
-
-def _generator(random_state: int | np.random.Generator | np.random.RandomState | None) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"random_state must be a non-negative integer, a Generator, a RandomState or None; got {random_state!r}."
-        ) from None
 
 
 # ------------------------------------------------------------------------------------------- enumeration
@@ -412,12 +402,7 @@ class _Problem:
     def warn_constant(self) -> None:
         constant = np.setdiff1d(np.arange(self.n_features), self.varying)
         if constant.size:
-            warnings.warn(
-                f"Column(s) {', '.join(map(str, constant))} of X take one value only: no edge can be estimated. "
-                "They get zero couplings and a smoothed field.",
-                ConstantColumnWarning,
-                stacklevel=3,
-            )
+            warn_constant(constant, self.logits > 0, stacklevel=4)
 
     def refuse_separation(self, alpha: float) -> None:
         """Raise if the optimum over fields and unpenalised pairs lies at infinity."""

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass import objective
-from isinglass._core import Nodewise, count_ones
-from isinglass.binary import check_sample_weight, to_binary
+from isinglass._core import Nodewise
 from isinglass.errors import DataError, SeparationError
 from isinglass.grid import alpha_grid
-from isinglass.path import SUSPICIOUS_ETA, _thread_count, _warn_constant, _warn_if_not_converged
+from isinglass.path import SUSPICIOUS_ETA, warn_if_not_converged
 from isinglass.records import RULES, NodeFits, NodewisePath, Path, Solution
+from isinglass.threads import thread_count
+from isinglass.varying import Varying
 
 __all__ = ["nodewise_ebic", "nodewise_path"]
 
@@ -107,7 +107,7 @@ def nodewise_path(
         logger.info("%r", solution)
         if callback is not None:
             callback(solution)
-    _warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
+    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return path
 
 
@@ -175,7 +175,7 @@ def nodewise_ebic(
     grids = np.where(top == 0.0, np.finfo(np.float64).eps, top)[:, None] * shape
     fits = case.solve(grids, tol, max_iter, stops_early=True)
     solution = fits.select_ebic(gamma, rule, tol)
-    _warn_if_not_converged(Path((solution,), tol=tol), float(fits.null_losses.sum()), max_iter)
+    warn_if_not_converged(Path((solution,), tol=tol), float(fits.null_losses.sum()), max_iter)
     return solution
 
 
@@ -203,8 +203,7 @@ class _Case:
     """A table made ready: the compiled problem on the columns that vary, and the way back."""
 
     problem: Nodewise
-    table: NDArray[np.uint8]  # only the columns that vary
-    counted: NDArray[np.bool_] | slice  # the rows of positive weight
+    table: NDArray[np.uint8]  # only the columns that vary and the rows of positive weight
     varying: NDArray[np.intp]
     fields: FloatArray  # of the constant columns; 0 elsewhere
     null_losses: FloatArray  # 0 for constant columns
@@ -221,25 +220,16 @@ class _Case:
         *,
         warn: bool = True,
     ) -> _Case:
-        table = to_binary(X)
-        weight = check_sample_weight(sample_weight, len(table))
-        ones, is_varying = count_ones(table, weight)
-        n_rows = float(len(table)) if weight is None else float(weight.sum())
-        zeros = n_rows - ones if weight is None else weight @ (1 - table)  # never the difference of rounded sums
-        constant = np.flatnonzero(~is_varying)
-        fields, null_losses = np.zeros(len(ones)), np.zeros(len(ones))
-        fields[constant] = objective.smoothed_field(ones[constant], n_rows)
-        if len(constant) and warn:
-            _warn_constant(constant, ones)
-        varying = np.flatnonzero(is_varying)
-        if len(constant):
-            table = np.ascontiguousarray(table[:, varying])
-        share, rest = ones[varying] / n_rows, zeros[varying] / n_rows
-        null_losses[varying] = -share * np.log(share) - rest * np.log(rest)
-        omega = np.sqrt(share * rest) if standardize else np.ones(len(varying))
-        problem = Nodewise(table, weight, _thread_count(n_threads))
-        counted = slice(None) if weight is None else weight > 0
-        return cls(problem, table, counted, varying, fields, null_losses, omega, n_rows)
+        varying = Varying.of(X, sample_weight, warn=warn)
+        columns, n_rows, weight = varying.columns, varying.n_rows, varying.weight
+        ones = varying.ones[columns]
+        zeros = n_rows - ones if weight is None else weight @ (1 - varying.table)  # not a difference of rounded sums
+        share, rest = ones / n_rows, zeros / n_rows
+        null_losses = np.zeros(len(varying.fields))
+        null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
+        omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
+        problem = Nodewise(varying.table, weight, thread_count(n_threads))
+        return cls(problem, varying.table, columns, varying.fields, null_losses, omega, n_rows)
 
     def alpha_max(self) -> FloatArray:
         """Return each varying node's smallest alpha without coefficients."""
@@ -286,7 +276,7 @@ class _Case:
         with np.errstate(invalid="ignore"):
             suspects = np.flatnonzero((largest_eta > SUSPICIOUS_ETA).any(axis=0))
         for node in np.searchsorted(self.varying, suspects):
-            found = _separating_column(self.table[self.counted], int(node))
+            found = _separating_column(self.table, int(node))
             if found is not None:
                 s, t = int(self.varying[node]), int(self.varying[found])
                 raise SeparationError(

@@ -6,7 +6,6 @@ Algorithm and certificate are explained in docs/algorithm.md; the arithmetic is 
 from __future__ import annotations
 
 import logging
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,17 +17,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
-from isinglass._core import Problem, count_ones
-from isinglass.binary import check_penalty_weights, check_sample_weight, to_binary
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
+from isinglass._core import Problem
+from isinglass.binary import check_penalty_weights
+from isinglass.errors import ConvergenceWarning, DataError
 from isinglass.grid import alpha_grid
 from isinglass.records import Path, Solution
 from isinglass.screening import all_pairs, itinerary, kkt_violations, strong_threshold, union
+from isinglass.threads import thread_count
+from isinglass.varying import Varying
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
 
-__all__ = ["ising_path"]
+__all__ = ["ising_path", "warn_if_not_converged"]
 
 logger = logging.getLogger("isinglass")
 
@@ -115,7 +116,7 @@ def ising_path(
         if callback is not None:
             callback(solution)
     path = Path(tuple(solutions), tol=tol)
-    _warn_if_not_converged(path, case.problem.null_objective, max_iter)
+    warn_if_not_converged(path, case.problem.null_objective, max_iter)
     return path
 
 
@@ -158,10 +159,7 @@ class _Case:
     """A table made ready: the compiled problem on the columns that vary, and the way back."""
 
     problem: Problem
-    table: NDArray[np.uint8]  # only the columns that vary
-    weight: NDArray[np.float64] | None
-    varying: NDArray[np.intp]
-    fields: NDArray[np.float64]  # of the constant columns; 0 elsewhere
+    varying: Varying
     free: NDArray[np.int32]
 
     @classmethod
@@ -172,24 +170,14 @@ class _Case:
         penalty_weights: ArrayLike | str | None,
         n_threads: int | None,
     ) -> _Case:
-        table = to_binary(X)
-        n_samples, n_features = table.shape
-        weight = check_sample_weight(sample_weight, n_samples)
+        varying = Varying.of(X, sample_weight)
+        columns, n_features = varying.columns, len(varying.fields)
         penalty = check_penalty_weights(penalty_weights, n_features)
-        ones, is_varying = count_ones(table, weight)
-        varying = np.flatnonzero(is_varying)
-        fields = np.zeros(n_features)
-        if len(varying) < n_features:
-            constant = np.flatnonzero(~is_varying)
-            total = float(n_samples) if weight is None else weight.sum()
-            fields[constant] = objective.smoothed_field(ones[constant], total)
-            _warn_constant(constant, ones)
-            table = np.ascontiguousarray(table[:, varying])
-            if isinstance(penalty, np.ndarray):
-                penalty = penalty[np.ix_(varying, varying)]
-        matrix = np.ascontiguousarray(penalty) if isinstance(penalty, np.ndarray) else None
-        problem = Problem(table, weight, matrix, isinstance(penalty, str), _thread_count(n_threads))
-        return cls(problem, table, weight, varying, fields, problem.free_pairs())
+        matrix = None
+        if isinstance(penalty, np.ndarray):
+            matrix = np.ascontiguousarray(penalty if len(columns) == n_features else penalty[np.ix_(columns, columns)])
+        problem = Problem(varying.table, varying.weight, matrix, isinstance(penalty, str), thread_count(n_threads))
+        return cls(problem, varying, problem.free_pairs())
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""
@@ -201,28 +189,20 @@ class _Case:
 
     def refuse_separation(self, pairs: NDArray[np.int32], largest_eta: float) -> None:
         """Raise if the optimum with these pairs unpenalised lies at infinity (checked only where it may)."""
-        if largest_eta <= SUSPICIOUS_ETA:
-            return
-        found = objective.find_separation(self.table, pairs, sample_weight=self.weight)
-        if found is not None:
-            s, t = (int(self.varying[node]) for node in found)
-            raise SeparationError(
-                f"the unpenalised optimum must be finite; columns {s} and {t} separate the table, so that their "
-                "coupling grows without bound. Penalise that pair: alpha > 0 and a penalty weight > 0."
-            )
+        if largest_eta > SUSPICIOUS_ETA:
+            self.varying.refuse_separation(pairs)
 
     def solution(self, state: State, zeros_outside: int, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
         alpha, fields, edges, values, value, kkt, gap, zeros, n_working, n_iter, largest_eta = state
         if alpha == 0.0:
             self.refuse_separation(edges, largest_eta)
-        every_field = self.fields.copy()
-        every_field[self.varying] = fields
+        every_field = self.varying.whole_fields(fields)
         p = len(every_field)
         return Solution(
             alpha=alpha,
             fields=every_field,
-            edge_index=self.varying[edges].astype(np.int32).reshape(-1, 2),
+            edge_index=self.varying.columns[edges].astype(np.int32).reshape(-1, 2),
             edge_values=values,
             objective=value,
             kkt_residual=kkt,
@@ -234,28 +214,8 @@ class _Case:
         )
 
 
-def _thread_count(n_threads: int | None) -> int:
-    if n_threads is None:
-        for variable in ("ISINGLASS_NUM_THREADS", "OMP_NUM_THREADS"):
-            if os.environ.get(variable, "").isdecimal():
-                return max(int(os.environ[variable]), 1)
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_threads < 1:
-        raise DataError(f"n_threads must be at least 1; got {n_threads!r}.")
-    return int(n_threads)
-
-
-def _warn_constant(constant: NDArray[np.intp], ones: NDArray[np.float64]) -> None:
-    shown = ", ".join(f"{column} (always {int(ones[column] > 0)})" for column in constant[:5])
-    more = f" and {len(constant) - 5} more" if len(constant) > 5 else ""
-    warnings.warn(
-        f"constant columns have no edges and a smoothed field: column {shown}{more}.",
-        ConstantColumnWarning,
-        stacklevel=4,
-    )
-
-
-def _warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:
+def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:
+    """Warn once for all solutions of a path that did not reach its tolerance."""
     failed = [solution for solution in path if not solution.converged]
     if not failed:
         return
