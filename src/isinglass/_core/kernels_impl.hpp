@@ -354,6 +354,15 @@ static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* 
         for (int j = 0; j < i; ++j) G[static_cast<size_t>(i) * ld + j] = G[static_cast<size_t>(j) * ld + i];
 }
 
+static float change(const float* a, const float* b, int n) {
+    vf sum{};
+    for (int i = 0; i < n; i += FLOATS) {
+        const vf difference = load<vf>(a + i) - load<vf>(b + i);
+        sum += difference < 0.0f ? -difference : difference;
+    }
+    return total(sum);
+}
+
 static void add_rows(const float* const* rows, const float* coefficient, int k, float* y, int n) {
     int j = 0;
     for (; j + 4 <= k; j += 4) {
@@ -455,9 +464,9 @@ static double divergence(const double* eta, const uint8_t* x, const double* w, i
 }
 
 extern const Kernels table;
-const Kernels table = {ISINGLASS_NAME, node_pass,       add_columns, dots,     gram,
-                       add_rows,       widen,           narrow,      distance, gradient_tile,
-                       find_above,     count_certified, divergence};
+const Kernels table = {ISINGLASS_NAME, node_pass,  add_columns,     dots,      gram,
+                       change,         add_rows,   widen,           narrow,    distance,
+                       gradient_tile,  find_above, count_certified, divergence};
 
 }  // namespace ISINGLASS_ISA
 }  // namespace isinglass

@@ -14,9 +14,10 @@ constexpr double CONTRACTION = 0.05;  // blocks are kept while a step shrinks th
 constexpr double NEAR = 0.98;  // edges whose gradient exceeds this share of the penalty become inner ones
 constexpr size_t GROWTH = 4;   // edges per node that may become inner at once
 constexpr int EARLY = 2;       // steps after which the whole working set is looked at in any case
-constexpr double SUFFICIENT = 1e-4;   // share of the predicted decrease a step must bring
-constexpr double ROUNDING = 1e-14;    // relative error of F that the line search forgives
-constexpr int MAX_HALVINGS = 12;      // then the blocks are majorised: sigma (1 - sigma) <= 1/4
+constexpr double UNCHANGED = 0.02;   // a block is kept while its curvatures have changed by no larger a share
+constexpr double SUFFICIENT = 1e-4;  // share of the predicted decrease a step must bring
+constexpr double ROUNDING = 1e-14;   // relative error of F that the line search forgives
+constexpr int MAX_HALVINGS = 12;     // then the blocks are majorised: sigma (1 - sigma) <= 1/4
 constexpr double STATIONARY = 1e-13;  // |g| of fields and free edges for a feasible dual point
 constexpr int MAX_POLISH = 50;
 
@@ -199,10 +200,14 @@ void Newton::assemble(bool majorise) {
     const size_t scratch_size = gram_scratch(largest);
     for (auto& scratch : scratch_)
         if (scratch.size() < scratch_size) scratch.resize(scratch_size);
+    if (made_from_.size() == 0) made_from_.resize(problem_.wv_.size());
     problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int worker) {
         const int node = set_.nodes[k];
         const float* wv = majorise ? quarter_w_.data() : problem_.wv(node);
         const double S = majorise ? 0.25 : problem_.sums_[node].curve;
+        float* before = made_from_.data() + static_cast<size_t>(node) * stride;
+        if (set_.is_made[node] && problem_.kernels_.change(wv, before, stride) <= UNCHANGED * S) return;
+        std::copy(wv, wv + stride, before);
         set_.assemble(node, wv, S, stride, scratch_[worker].data(), problem_.kernels_);
     });
 }

@@ -47,6 +47,7 @@ class Newton {
     std::vector<double> field_steps_;
     std::vector<Buffer<float>> scratch_;  // one per thread
     Buffer<float> quarter_w_;
+    Buffer<float> made_from_;  // the curvatures the blocks were made from
     bool majorised_ = false;
 };
 

@@ -26,7 +26,11 @@ uint64_t hash_row(const uint8_t* row, int length) {
         // Eight 0/1 bytes -> eight bits, then mixed in.
         h = mix(h ^ ((word * 0x0102040810204080ULL) >> 56) * 0x9fb21c651e98df25ULL);
     }
-    for (; i < length; ++i) h = mix(h ^ (row[i] + 2));
+    if (i < length) {
+        word = 0;
+        std::memcpy(&word, row + i, length - i);
+        h = mix(h ^ word * 0x9fb21c651e98df25ULL);
+    }
     return h;
 }
 

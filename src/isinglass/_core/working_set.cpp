@@ -45,12 +45,14 @@ void WorkingSet::arrange(int n_features, const Table& table) {
     if (blocks.size() < floats) blocks.resize(floats + floats / 2);
     if (b.size() < edge.size()) b.resize(edge.size() * 2);
     curve.resize(n_features);
+    is_made.assign(n_features, 0);
 }
 
 void WorkingSet::assemble(int node, const float* wv, double S, int n_rows, float* scratch,
                           const Kernels& kernels) {
     const int d = inner_degree[node], ld = block_stride(node), first = offset[node];
     curve[node] = std::max(S, 1e-30);
+    is_made[node] = 1;
     if (d == 0) return;
     float* G = blocks.data() + row[first];
     kernels.gram(wv, column.data() + first, d, n_rows, G, ld, b.data() + first, scratch);

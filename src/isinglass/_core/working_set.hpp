@@ -35,6 +35,7 @@ struct WorkingSet {
     Buffer<float> blocks, b;
     std::vector<size_t> row;    // of a slot, in blocks
     std::vector<double> curve;  // S_s when the blocks were made
+    std::vector<char> is_made;  // the block of a node belongs to its present slots
 
     size_t n_edges() const { return s.size(); }
     size_t n_slots() const { return edge.size(); }
