@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass.screening import STEEPEST, TIGHT, all_pairs, itinerary, kkt_violations, strong_threshold, union
+from isinglass.screening import TIGHT, all_pairs, itinerary, kkt_violations, strong_threshold, union
 
 pair_sets = st.sets(st.tuples(st.integers(0, 20), st.integers(21, 40)), max_size=30)
 
@@ -39,16 +39,16 @@ def test_all_pairs_are_the_upper_triangle_and_cannot_be_changed():
 @given(st.floats(1e-6, 10), st.lists(st.floats(1e-6, 10), min_size=1, max_size=6, unique=True))
 def test_the_itinerary_visits_the_grid_in_small_steps(top, values):
     grid = sorted(values, reverse=True)
-    stops = itinerary(top, grid)
+    stops = itinerary(top, grid, 0.6)
     assert [stop.alpha for stop in stops if stop.wanted] == grid
     alphas = [top, *(stop.alpha for stop in stops)]
     for before, after in pairwise(alphas):
-        assert after >= STEEPEST * before * (1 - 1e-12)
+        assert after >= 0.6 * before * (1 - 1e-12)
     assert [stop.alpha for stop in stops] == sorted((stop.alpha for stop in stops), reverse=True)
 
 
 def test_alpha_zero_is_reached_without_waypoints():
-    assert [stop.alpha for stop in itinerary(1.0, [0.0])] == [0.0]
+    assert [stop.alpha for stop in itinerary(1.0, [0.0], 0.6)] == [0.0]
 
 
 def test_the_strong_rule_and_its_limit():

@@ -8,7 +8,10 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from problems import Problem
+
 from adapters.process import WORKERS, ProcessRival
+from adapters.protocol import Measurement, SkippedError
 
 PROBE = (sys.executable, "-c", "import isinglass as i; i.ising_path; print('isinglass', i.__version__)")
 
@@ -21,11 +24,21 @@ class OurRival(ProcessRival):
         return f"{super().version()} ({solver_digest()})"
 
 
+class BmnRival(OurRival):
+    """Höfling and Tibshirani's algorithm as re-created in ``isinglass.baselines``, without the certificate."""
+
+    def run(self, problem: Problem, repeats: int, budget: float) -> Measurement:
+        """Single alphas of small tables only."""
+        if len(problem.alphas) > 1 or problem.X.shape[1] > 100:
+            raise SkippedError("every alpha starts afresh and takes seconds; measured for single alphas, p ≤ 100")
+        return super().run(problem, repeats, budget)
+
+
 @cache
 def solver_digest() -> str:
     """Digest of the compiled kernels and the Python that drives them."""
     # An editable install keeps the Python in src and the kernels in site-packages: ask where each is loaded from.
-    names = ("isinglass.path", "isinglass.screening", "isinglass._core._native")
+    names = ("isinglass.path", "isinglass.nodewise", "isinglass.screening", "isinglass._core._native")
     contents = [Path(find_spec(name).origin).read_bytes() for name in names]
     # A build for profiling is compiled with other flags; its times must not pass for those of a release.
     mark = ", DEBUG SYMBOLS: not a release build" if b".debug_info" in contents[-1] else ""
@@ -52,6 +65,14 @@ def rivals() -> list[ProcessRival]:
             PROBE,
             nodewise=True,
             options={"solver": "isinglass", "mode": "nodewise"},
+            install="pip install .",
+        ),
+        BmnRival(
+            "bmn",
+            "BMN's algorithm, re-created",
+            command,
+            PROBE,
+            options={"solver": "isinglass", "mode": "bmn"},
             install="pip install .",
         ),
     ]

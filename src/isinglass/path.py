@@ -37,6 +37,8 @@ ALL_PAIRS_UP_TO = 30
 """Number of columns up to which screening costs more than it saves (measured): one call does the path."""
 ALL_PAIRS_CELLS = 2_000_000
 """...unless the table is so long that control should come back to Python after every alpha."""
+STEEPEST = 0.6
+"""Smallest ratio of consecutive alphas; a larger step goes by way of alphas in between."""
 COLD = 0.01
 """Ratio to alpha_max that Newton bridges in one go on a small table..."""
 STEEP = 0.1
@@ -134,7 +136,7 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
             states = problem.solve(all_pairs(problem.n_features), [stop.alpha for stop in leg], *tols, max_iter)
             yield from (case.solution(state, 0, tol) for state in states if wanted)
         return
-    stops = itinerary(top, grid)
+    stops = itinerary(top, grid, STEEPEST)
     pairs, _, _ = problem.gradient_above(strong_threshold(stops[0].alpha, top))
     for stop, following in zip(stops, [*stops[1:], stops[-1]], strict=True):
         alpha = stop.alpha

@@ -18,8 +18,6 @@ __all__ = ["Stop", "all_pairs", "itinerary", "kkt_violations", "strong_threshold
 
 Pairs = NDArray[np.int32]
 
-STEEPEST = 0.6
-"""Smallest ratio of consecutive alphas; a larger step goes by way of alphas in between."""
 TIGHT = 0.9
 """The strong rule keeps everything after a step by one half; it is never taken to keep pairs below this
 share of alpha. What that misses, the check finds."""
@@ -83,14 +81,14 @@ class Stop(NamedTuple):
     wanted: bool
 
 
-def itinerary(top: float, grid: Iterable[float], steepest: float = STEEPEST) -> list[Stop]:
+def itinerary(top: float, grid: Iterable[float], steepest: float) -> list[Stop]:
     """Return the alphas to solve, from ``top`` down the grid, with no ratio of neighbours below ``steepest``.
 
     A short homotopy: a large step would put many pairs into the working set that the first edges explain away.
 
     Examples
     --------
-    >>> [(round(stop.alpha, 3), stop.wanted) for stop in itinerary(1.0, [0.3, 0.2])]
+    >>> [(round(stop.alpha, 3), stop.wanted) for stop in itinerary(1.0, [0.3, 0.2], 0.6)]
     [(0.669, False), (0.448, False), (0.3, True), (0.2, True)]
     """
     stops = []
