@@ -79,7 +79,7 @@ class Problem:
 
 
 def closed_form_alpha_max(X: NDArray[np.uint8], block: int = 1000) -> float:
-    """Twice the largest absolute covariance of two columns, by blocks of columns (MATH.md §3)."""
+    """Twice the largest absolute covariance of two columns, by blocks of columns (docs/math.md)."""
     centred = X - X.mean(axis=0)
     largest = 0.0
     for start in range(0, X.shape[1], block):

@@ -215,10 +215,10 @@ def test_no_penalty(method):
 
 BAD = [
     (plg, {"thresh": -1.0}, "thresh must be a positive number; got -1.0"),
-    (plg, {"max_iter": 0}, "max_iter must be at least 1; got 0"),
+    (plg, {"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
     (bmn, {"tolerance": np.inf}, "tolerance must be a positive number; got inf"),
-    (bmn, {"max_iter": 0}, "max_iter must be at least 1; got 0"),
-    (bmn, {"max_rounds": 0}, "max_rounds must be at least 1; got 0"),
+    (bmn, {"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
+    (bmn, {"max_rounds": 0}, "max_rounds must be an integer of at least 1; got 0"),
     (plg, {"alphas": [-0.1]}, "alphas must be finite and not negative; got -0.1"),
     (bmn, {"alphas": True}, "alphas must be a count, a value or a list of values; got True"),
     (plg, {"sample_weight": [1.0]}, "sample_weight must have one value per row"),

@@ -1,8 +1,10 @@
 """The compiled backend against plain NumPy: gradients, screening bounds, every instruction set."""
 
+import gc
 import os
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -131,3 +133,22 @@ def test_every_instruction_set_finds_the_same_optimum(name, tmp_path):
 
 def test_the_widest_instruction_set_is_used_by_default():
     assert _core.instruction_set in {"portable", "v3", "v4"}
+
+
+def test_the_penalty_matrix_is_released_with_the_problem():
+    X = random_table(0, 30, 6)
+    penalty = np.ones((6, 6))
+    reference = weakref.ref(penalty)
+    problem = Problem(X, None, penalty, False, 1)
+    del penalty
+    gc.collect()
+    assert reference() is not None  # the problem reads it
+    del problem
+    gc.collect()
+    assert reference() is None
+
+
+def test_more_threads_than_can_be_had_are_not_fatal():
+    X = random_table(1, 900, 60)
+    problem = Problem(X, None, None, False, 300)
+    assert problem.alpha_max() == pytest.approx(objective.alpha_max(X), rel=1e-12)

@@ -412,7 +412,7 @@ def test_not_reaching_the_tolerance_is_a_warning_and_a_field(p):
     [
         ({"rule": "xor"}, "rule must be one of and, or, mean, min, max; got 'xor'"),
         ({"tol": 0.0}, "tol must be a positive number; got 0.0"),
-        ({"max_iter": 0}, "max_iter must be at least 1; got 0"),
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
         ({"alphas": [-1.0]}, "alphas must be finite and not negative"),
         ({"n_threads": 0}, "n_threads must be an integer of at least 1"),
         ({"sample_weight": [1.0]}, "sample_weight must have one value per row"),

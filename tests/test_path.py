@@ -360,7 +360,7 @@ def test_an_exception_in_the_callback_ends_the_path(mode):
     [
         ({"tol": 0}, "tol must be a positive number; got 0"),
         ({"tol": float("nan")}, "tol must be"),
-        ({"max_iter": 0}, "max_iter must be at least 1"),
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
         ({"n_threads": 0}, "n_threads must be an integer of at least 1"),
         ({"alphas": -0.1}, "alphas must be finite and not negative"),
         ({"alphas": 0}, "alphas must be a count of at least 1"),
@@ -399,3 +399,77 @@ def test_reprs_can_be_read():
     path = ising_path(random_table(np.random.default_rng(21), 60, 5), 3)
     assert "3 of 3 converged" in repr(path)
     assert "edges among 5 nodes, converged" in repr(path[-1])
+
+
+# ---------------------------------------------------------------- what a certificate must survive
+
+
+@pytest.mark.parametrize("tiny", [1e-307, 1e-300, 1e-100, 1e-12])
+def test_weights_of_very_different_size_get_a_true_certificate(tiny, mode):
+    X = random_table(np.random.default_rng(30), 200, 35)
+    weight = np.ones(200)
+    weight[2:22] = tiny
+    path = ising_path(X, 4, sample_weight=weight, alpha_min_ratio=0.1)
+    assert path[-1].n_edges > 10
+    assert_certified(X, path, sample_weight=weight)
+
+
+def test_a_column_that_hardly_varies_has_a_finite_field():
+    X = random_table(np.random.default_rng(31), 50, 4)
+    weight = np.ones(50)
+    weight[1] = 1e20  # the row of ones: every mean rounds to 1
+    solution = ising_path(X, [0.01], sample_weight=weight)[0]
+    assert np.isfinite(solution.fields).all()
+    assert solution.converged
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_reported_residual_is_that_of_the_returned_parameters(seed):
+    """Skewed weights make long journeys of the predictors."""
+    rng = np.random.default_rng(seed)
+    X = random_table(rng, 40, 12)
+    weight = 10.0 ** rng.uniform(-8, 0, 40)
+    alpha = 1e-4 * objective.alpha_max(X, weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = ising_path(X, [alpha], sample_weight=weight)[0]
+    true = objective.kkt_residual(X, solution.couplings, solution.fields, alpha, sample_weight=weight)
+    assert true <= solution.kkt_residual + 2e-10
+
+
+def test_rounding_ends_the_iteration_with_the_certificate_of_what_is_returned():
+    """A tolerance below rounding cannot be reached; what is reported is still true."""
+    X = random_table(np.random.default_rng(32), 60, 8)
+    with pytest.warns(ConvergenceWarning):
+        solution = ising_path(X, [0.02], tol=1e-18)[0]
+    true = objective.kkt_residual(X, solution.couplings, solution.fields, 0.02)
+    assert solution.kkt_residual == pytest.approx(true, abs=1e-14)
+    assert np.isfinite(solution.duality_gap)
+
+
+def test_separation_by_a_row_of_tiny_weight_is_named():
+    X = np.array([[0, 0], [1, 1], [0, 1]] * 30 + [[1, 0]], dtype=np.uint8)
+    X = X[:-1]  # never 1 and 0 together
+    weight = np.ones(len(X))
+    weight[0] = 1e-12
+    with pytest.raises(SeparationError):
+        ising_path(X, [0.0], sample_weight=weight)
+
+
+def test_long_tables_come_back_to_python_in_between():
+    X = random_table(np.random.default_rng(33), 30_000, 20)
+    seen = []
+
+    def stop(solution):
+        seen.append(solution)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ising_path(X, 50, callback=stop)
+    assert len(seen) == 2
+
+
+def test_a_slice_of_a_path_is_a_path():
+    path = ising_path(random_table(np.random.default_rng(34), 60, 5), 4)
+    assert (len(path[1:3]), path[1:3].tol) == (2, path.tol)

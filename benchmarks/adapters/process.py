@@ -158,7 +158,7 @@ def read_answer(folder: Path, problem: Problem, stacked: bool, started: float, d
 
 
 def stacked_pairs(index: NDArray[np.int64], p: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of stacked columns: upper triangle column by column, then the diagonal (MATH.md §5)."""
+    """Pairs of stacked columns: upper triangle column by column, then the diagonal (docs/math.md)."""
     t, s = np.tril_indices(p, -1)
     nodes = np.arange(p)
     return np.r_[s, nodes][index], np.r_[t, nodes][index]

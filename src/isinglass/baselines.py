@@ -23,8 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
 from isinglass._core import Bmn
+from isinglass.arguments import check_count, check_positive
 from isinglass.design import stacked_design, unvectorise
-from isinglass.errors import ConvergenceWarning, DataError
+from isinglass.errors import ConvergenceWarning
 from isinglass.glm import logistic_path
 from isinglass.grid import alpha_grid
 from isinglass.records import Path, Solution
@@ -88,7 +89,7 @@ def plg(
     >>> plg(X, alphas=[0.05, 0.2])[-1].edge_index.tolist()
     [[0, 2]]
     """
-    case = _Case(Varying.of(X, sample_weight))
+    case = _Case(Varying.of(X, sample_weight, depth=1))
     grid = case.grid(alphas, alpha_min_ratio)
     p = case.table.shape[1]
     if p == 0:
@@ -170,12 +171,11 @@ def bmn(
     >>> bmn(X, alphas=[0.05, 0.2])[-1].edge_index.tolist()
     [[0, 2]]
     """
-    if not (np.isfinite(tolerance) and tolerance > 0):
-        raise DataError(f"tolerance must be a positive number; got {tolerance!r}.")
+    check_positive("tolerance", tolerance)
     for name, value in (("max_iter", max_iter), ("max_rounds", max_rounds)):
-        if value is not None and value < 1:
-            raise DataError(f"{name} must be at least 1; got {value!r}.")
-    case = _Case(Varying.of(X, sample_weight))
+        if value is not None:
+            check_count(name, value)
+    case = _Case(Varying.of(X, sample_weight, depth=1))
     grid = case.grid(alphas, alpha_min_ratio)
     p = case.table.shape[1]
     limits = (max_iter, max(100, p) if max_rounds is None else max_rounds)

@@ -48,14 +48,16 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
     """Return finite, non-negative row weights with a positive sum, or None for equal weights."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = _as_floats("sample_weight", sample_weight)
     if weight.shape != (n_samples,):
         raise DataError(f"sample_weight must have one value per row ({n_samples},); got shape {weight.shape}.")
     if not np.isfinite(weight).all() or (weight < 0).any():
         value = weight[~(np.isfinite(weight) & (weight >= 0))][0]
-        raise DataError(f"sample_weight must be finite and not negative; got {value!r}.")
+        raise DataError(f"sample_weight must be finite and not negative; got {float(value)!r}.")
     if not weight.any():
         raise DataError("sample_weight must have a positive sum; got only weights of zero.")
+    if weight.max() > np.finfo(np.float64).max / len(weight):
+        raise DataError(f"sample_weight must have a finite sum; got values up to {weight.max():g}. Rescale them.")
     return weight
 
 
@@ -69,7 +71,7 @@ def check_penalty_weights(penalty_weights: ArrayLike | str | None, n_features: i
                 f'penalty_weights must be None, "standardized" or a symmetric matrix; got {penalty_weights!r}.'
             )
         return penalty_weights
-    matrix = np.asarray(penalty_weights, dtype=np.float64)
+    matrix = _as_floats("penalty_weights", penalty_weights)
     if matrix.shape != (n_features, n_features):
         raise DataError(f"penalty_weights must have shape {(n_features, n_features)}; got {matrix.shape}.")
     off_diagonal = ~np.eye(n_features, dtype=bool)
@@ -80,12 +82,27 @@ def check_penalty_weights(penalty_weights: ArrayLike | str | None, n_features: i
     return matrix
 
 
+def _as_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must hold numbers; got {values!r}.") from None
+
+
 def _as_table(X: ArrayLike) -> NDArray[Any]:
-    table = np.asarray(X)
+    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+        raise DataError("X must have no masked cells; got a masked array. Fill them or drop their rows first.")
+    if hasattr(X, "toarray"):  # scipy.sparse: np.asarray would wrap it as one object
+        X = X.toarray()
+    try:
+        table = np.asarray(X)
+    except ValueError:
+        raise DataError("X must be a table whose rows have equal length; got rows of different lengths.") from None
     if table.ndim != 2:
+        remedy = " For one column use X.reshape(-1, 1)." if table.ndim == 1 else ""
         raise DataError(
-            f"X must be a table of shape (n_samples, n_features); got {table.ndim} dimension(s). "
-            "For one column use X.reshape(-1, 1)."
+            f"X must be a table of shape (n_samples, n_features); got {type(X).__name__} with {table.ndim} "
+            f"dimension(s).{remedy}"
         )
     if table.shape[0] == 0 or table.shape[1] == 0:
         raise DataError(f"X must have at least one row and one column; got shape {table.shape}.")

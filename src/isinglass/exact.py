@@ -3,7 +3,7 @@
 States are numbered so that bit s of the number is x_s: state 0 is all zeros, state 1 has x_0 = 1 alone,
 state 2 has x_1 = 1 alone. Every vector of length 2^p below is in this order.
 
-The exact problem (MATH.md §6), with m̂ the weighted means and pair moments of the table:
+The exact problem (docs/math.md), with m̂ the weighted means and pair moments of the table:
 
     primal  min  Ψ(Θ) − Σ_s θ_ss m̂_s − Σ_{s<t} θ_st m̂_st + α Σ_{s<t} ω_st |θ_st|
     dual    max  entropy(q)  over distributions q of x with  E_q x_s = m̂_s,  |E_q x_s x_t − m̂_st| ≤ α ω_st
@@ -245,7 +245,7 @@ def exact_path(
     Warns
     -----
     ConstantColumnWarning
-        If a column takes one value only: zero couplings and a smoothed field (MATH.md §8).
+        If a column takes one value only: zero couplings and a smoothed field (docs/math.md).
     ConvergenceWarning
         If some solution missed ``tol``.
 
@@ -443,7 +443,7 @@ def _penalty_value(theta: FloatArray, penalty: FloatArray) -> float:
 
 
 def _violations(theta: FloatArray, g: FloatArray, penalty: FloatArray) -> FloatArray:
-    """Return how far each coordinate is from its optimality condition (MATH.md §3)."""
+    """Return how far each coordinate is from its optimality condition (docs/math.md)."""
     with np.errstate(invalid="ignore"):  # inf·sign(0) in the branch that is not taken
         away = np.abs(g + penalty * np.sign(theta))
     at_zero = np.maximum(np.abs(g) - penalty, 0.0)

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Lognet
+from isinglass.arguments import check_count, check_positive
 from isinglass.binary import check_sample_weight
 from isinglass.errors import DataError
 from isinglass.records import read_only
@@ -224,10 +225,8 @@ class _Columns:
 
 
 def _check_settings(thresh: float, max_iter: int, min_probability: float) -> None:
-    if not (np.isfinite(thresh) and thresh > 0):
-        raise DataError(f"thresh must be a positive number; got {thresh!r}.")
-    if max_iter < 1:
-        raise DataError(f"max_iter must be at least 1; got {max_iter!r}.")
+    check_positive("thresh", thresh)
+    check_count("max_iter", max_iter)
     if not 0.0 < min_probability < 0.5:
         raise DataError(f"min_probability must be between 0 and 0.5, both excluded; got {min_probability!r}.")
 

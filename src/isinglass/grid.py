@@ -66,14 +66,14 @@ def _geometric(alpha_max: float, count: int, ratio: float) -> NDArray[np.float64
 
 
 def _given(values: NDArray[np.generic]) -> NDArray[np.float64]:
-    grid = np.sort(values.astype(np.float64).ravel())[::-1].copy()
-    if values.ndim > 1 or grid.size == 0:
+    if values.ndim > 1 or values.size == 0:
         raise DataError(f"alphas must be one-dimensional and not empty; got shape {values.shape}. {_REMEDY}")
-    bad = ~(np.isfinite(grid) & (grid >= 0))
-    if bad.any():
+    grid = np.sort(values.astype(np.float64).ravel())[::-1] + 0.0  # -0.0 becomes 0.0
+    if not (grid[0] < np.inf and grid[-1] >= 0):  # NaN is sorted to the front
+        bad = ~(np.isfinite(grid) & (grid >= 0))
         raise DataError(f"alphas must be finite and not negative; got {float(grid[bad][0])!r}.")
-    repeated = grid[1:][np.diff(grid) == 0]
+    repeated = grid[1:][grid[1:] == grid[:-1]]
     if repeated.size:
         # Dropping it silently would give a path shorter than the list that was passed.
         raise DataError(f"alphas must be different from each other; got {float(repeated[0])!r} twice.")
-    return grid + 0.0  # -0.0 becomes 0.0
+    return grid

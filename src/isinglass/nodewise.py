@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Nodewise
+from isinglass.arguments import check_count, check_positive
 from isinglass.errors import DataError, SeparationError
 from isinglass.grid import alpha_grid
 from isinglass.path import SUSPICIOUS_ETA, warn_if_not_converged
@@ -168,7 +169,7 @@ def nodewise_ebic(
     case = _Case.prepare(X, sample_weight, standardize, n_threads)
     if alpha_min_ratio is None:
         alpha_min_ratio = 1e-2 if case.n_rows < len(case.varying) - 1 else 1e-4
-    shape = alpha_grid(1.0, int(alphas), alpha_min_ratio=alpha_min_ratio)
+    shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)
     top = np.full(len(case.fields), np.nan)
     top[case.varying] = case.alpha_max()
     # A column that varies with no other has nothing to choose: any positive alpha gives the model without predictors.
@@ -192,10 +193,8 @@ nodewise_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 def _check_options(rule: str, tol: float, max_iter: int) -> None:
     if rule not in RULES:
         raise DataError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
-    if not (np.isfinite(tol) and tol > 0):
-        raise DataError(f"tol must be a positive number; got {tol!r}.")
-    if max_iter < 1:
-        raise DataError(f"max_iter must be at least 1; got {max_iter!r}.")
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
 
 
 @dataclass(frozen=True)
@@ -299,6 +298,8 @@ def _separating_column(table: NDArray[np.uint8], node: int) -> int | None:
     design[:, node] = 1.0  # the intercept takes the node's own place
     margins = (2.0 * rows[:, node] - 1.0)[:, None] * design
     result = linprog(-margins.sum(axis=0), A_ub=-margins, b_ub=np.zeros(len(margins)), bounds=(-1.0, 1.0))
+    if result.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code
+        raise RuntimeError(f"the linear program for separation failed: {result.message}")
     if -result.fun <= 1e-7:
         return None
     others = np.abs(result.x)

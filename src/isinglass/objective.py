@@ -1,16 +1,16 @@
-"""The objective of MATH.md in plain NumPy: value, gradient, KKT residual, duality gap and proofs.
+"""The objective of docs/math.md in plain NumPy: value, gradient, KKT residual, duality gap and proofs.
 
 This is the yardstick, not the solver: the tests recompute here whatever the solver certifies. With row weights w
 normalised to sum to one, η_ns = θ_ss + Σ_t θ_st x_nt, and penalty weights ω,
 
-    F(Θ) = Σ_n w_n Σ_s [ log(1+exp η_ns) − x_ns η_ns ]  +  α Σ_{s<t} ω_st |θ_st|        (MATH.md §2)
+    F(Θ) = Σ_n w_n Σ_s [ log(1+exp η_ns) − x_ns η_ns ]  +  α Σ_{s<t} ω_st |θ_st|        (docs/math.md)
 
 Common to all functions: ``X`` is a 0/1 table, ``couplings`` the symmetric matrix θ_st with zero diagonal, ``fields``
 the vector θ_ss; ``sample_weight`` is None or one weight per row; ``penalty_weights`` is None (all 1),
 ``"standardized"`` (sd_s + sd_t) or a symmetric matrix of ω in [0, inf]. A pair is *free* if ω = 0, *penalised* if
 0 < ω < inf, *forbidden* if ω = inf or one of its columns is constant over the rows with positive weight. F is
 extended-valued: a non-zero forbidden coupling makes the value, the KKT residual and the gap infinite, a zero one is
-skipped in every sum. Constant columns are left out altogether, and fields given for them are ignored (MATH.md §8).
+skipped in every sum. Constant columns are left out altogether, and fields given for them are ignored (docs/math.md).
 
 Legend: ``theta``, ``field``: Θ on the varying columns. ``margin`` m = (2x−1)η, so that a cell costs log(1+exp(−m)) and
 |r| = |σ − x| = 1/(1+exp(m)) without ever rounding σ to 1. ``edge``, ``node``: g_st and g_ss.
@@ -46,7 +46,7 @@ FloatArray = NDArray[np.float64]
 Weights = ArrayLike | None
 Penalty = ArrayLike | str | None
 
-_STATIONARY = 1e-13  # |g| of fields and free edges that makes the dual point feasible (MATH.md §4)
+_STATIONARY = 1e-13  # |g| of fields and free edges that makes the dual point feasible (docs/math.md)
 _FAR = 10.0  # margins beyond this may be on their way to infinity: ask the linear program
 _STEPS = 200  # far more than the bisections between two adjacent floats; Newton needs about 6
 
@@ -107,7 +107,7 @@ def alpha_max(X: ArrayLike, sample_weight: Weights = None, *, penalty_weights: P
     problem = _Problem.of(X, sample_weight, penalty_weights)
     if problem.free.any():
         edge, _ = _gradient(problem, problem.margin(*_null(problem)))
-    else:  # the closed form 2 |cov| of MATH.md §3: at the null model r = x̄ − x
+    else:  # the closed form 2 |cov| of docs/math.md: at the null model r = x̄ − x
         centred = problem.table - problem.weight @ problem.table
         edge = 2.0 * centred.T @ (problem.weight[:, None] * centred)
     ratios = np.abs(edge[problem.penalised]) / problem.penalty[problem.penalised]
@@ -143,7 +143,7 @@ def kkt_residual(
     sample_weight: Weights = None,
     penalty_weights: Penalty = None,
 ) -> float:
-    """Return the largest violation of the optimality conditions (MATH.md §3) over all fields and pairs.
+    """Return the largest violation of the optimality conditions (docs/math.md) over all fields and pairs.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def profile(
     sample_weight: Weights = None,
     penalty_weights: Penalty = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return Θ′: fields and free edges at their optimum given the penalised couplings, which stay (MATH.md §4 (i)).
+    """Return Θ′: fields and free edges at their optimum given the penalised couplings, which stay (docs/math.md (i)).
 
     Forbidden couplings are set to zero and constant columns get their smoothed field, so that Θ′ is always admissible.
 
@@ -201,7 +201,7 @@ def duality_gap(
     sample_weight: Weights = None,
     penalty_weights: Penalty = None,
 ) -> float:
-    """Return an upper bound of F(Θ) − min F, never negative, from a feasible point of the dual (MATH.md §4).
+    """Return an upper bound of F(Θ) − min F, never negative, from a feasible point of the dual (docs/math.md).
 
     At ``alpha=0`` every pair is free, as with ω = 0. Where the unpenalised optimum lies at infinity, the gap is
     then F(Θ): a valid but idle bound.
@@ -265,7 +265,7 @@ def certified_zeros(
     stray = max(np.abs(node).max(initial=0.0), np.abs(edge[problem.free]).max(initial=0.0))
     size = 1.0 + np.abs(field).sum() + np.abs(theta).sum()
     gap += 2.0 * stray * size + 1e-15 * size * (1.0 + _value(problem, theta, field, alpha))
-    # The dual is strongly concave: |c g_st| + sqrt(gap · (sd_s² + sd_t²)/2) < α ω_st (MATH.md §4).
+    # The dual is strongly concave: |c g_st| + sqrt(gap · (sd_s² + sd_t²)/2) < α ω_st (docs/math.md).
     radius = np.sqrt(gap * np.add.outer(problem.sd**2, problem.sd**2) / 2.0)
     bound = np.where(problem.penalised, alpha * problem.penalty, -1.0)
     proved = np.zeros((problem.n_features,) * 2, dtype=bool)
@@ -472,7 +472,7 @@ def _value(problem: _Problem, theta: FloatArray, field: FloatArray, alpha: float
 
 
 def _gradient(problem: _Problem, margin: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return g_st = C_st + C_ts with C_st = Σ_n w_n r_ns x_nt, and g_ss = Σ_n w_n r_ns (MATH.md §3)."""
+    """Return g_st = C_st + C_ts with C_st = Σ_n w_n r_ns x_nt, and g_ss = Σ_n w_n r_ns (docs/math.md)."""
     weighted = problem.weight[:, None] * (1.0 - 2.0 * problem.table) * expit(-margin)
     cross = weighted.T @ problem.table
     edge = cross + cross.T
@@ -535,7 +535,7 @@ def _null(problem: _Problem) -> tuple[FloatArray, FloatArray]:
 
 
 def _profile(problem: _Problem, theta: FloatArray, field: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return Θ′ of MATH.md §4 (i): all fields by bisected Newton, then fields and free edges of the touched nodes."""
+    """Return Θ′ of docs/math.md (i): all fields by bisected Newton, then fields and free edges of the touched nodes."""
     field = _profile_fields(problem, problem.table @ theta, field)
     pairs = np.argwhere(np.triu(problem.free))
     return (theta, field) if not len(pairs) else _profile_free(problem, theta, field, pairs)

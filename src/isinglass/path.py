@@ -9,8 +9,6 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
 from isinglass._core import Problem
+from isinglass.arguments import check_count, check_positive
 from isinglass.binary import check_penalty_weights
-from isinglass.errors import ConvergenceWarning, DataError
+from isinglass.errors import ConvergenceWarning
 from isinglass.grid import alpha_grid
 from isinglass.records import Path, Solution
-from isinglass.screening import all_pairs, itinerary, kkt_violations, strong_threshold, union
+from isinglass.screening import all_pairs, batches, itinerary, kkt_violations, strong_threshold, union
 from isinglass.threads import thread_count
 from isinglass.varying import Varying
 
@@ -35,8 +34,8 @@ logger = logging.getLogger("isinglass")
 
 ALL_PAIRS_UP_TO = 30
 """Number of columns up to which screening costs more than it saves (measured): one call does the path."""
-ALL_PAIRS_CELLS = 2_000_000
-"""...unless the table is so long that control should come back to Python after every alpha."""
+ALL_PAIRS_CELLS = 500_000
+"""Cells times alphas of such a call, so that a callback or an interrupt does not wait long."""
 STEEPEST = 0.6
 """Smallest ratio of consecutive alphas; a larger step goes by way of alphas in between."""
 COLD = 0.01
@@ -104,13 +103,13 @@ def ising_path(
     >>> path[-1].edge_index.tolist(), bool(path.converged.all())
     ([[0, 2]], True)
     """
-    if not (np.isfinite(tol) and tol > 0):
-        raise DataError(f"tol must be a positive number; got {tol!r}.")
-    if max_iter < 1:
-        raise DataError(f"max_iter must be at least 1; got {max_iter!r}.")
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
     case = _Case.prepare(X, sample_weight, penalty_weights, n_threads)
     top = case.fit_null(tol, max_iter)
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
+    if grid[-1] == 0.0:
+        case.varying.refuse_separation(case.allowed_pairs())
     solutions = []
     for solution in _follow(case, grid, top, tol, max_iter):
         logger.info("%r", solution)
@@ -129,9 +128,10 @@ ising_path.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
 def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_iter: int) -> Iterator[Solution]:
     """Yield the certified solution of every alpha of the grid: the algorithm."""
     problem = case.problem
-    if problem.n_features <= ALL_PAIRS_UP_TO and problem.n_features * problem.n_distinct <= ALL_PAIRS_CELLS:
-        steepest = STEEP if grid[-1] < COLD * top else COLD
-        for wanted, leg in groupby(itinerary(top, grid, steepest), key=attrgetter("wanted")):
+    if problem.n_features <= ALL_PAIRS_UP_TO:
+        stops = itinerary(top, grid, STEEP if grid[-1] < COLD * top else COLD)
+        at_once = ALL_PAIRS_CELLS // (problem.n_features * problem.n_distinct + 1) + 1
+        for wanted, leg in batches(stops, at_once):
             tols = (tol, tol) if wanted else (LOOSE * float(grid[-1]), np.inf)
             states = problem.solve(all_pairs(problem.n_features), [stop.alpha for stop in leg], *tols, max_iter)
             yield from (case.solution(state, 0, tol) for state in states if wanted)
@@ -162,6 +162,7 @@ class _Case:
 
     problem: Problem
     varying: Varying
+    matrix: NDArray[np.float64] | None  # penalty weights of the varying columns
     free: NDArray[np.int32]
 
     @classmethod
@@ -179,7 +180,7 @@ class _Case:
         if isinstance(penalty, np.ndarray):
             matrix = np.ascontiguousarray(penalty if len(columns) == n_features else penalty[np.ix_(columns, columns)])
         problem = Problem(varying.table, varying.weight, matrix, isinstance(penalty, str), thread_count(n_threads))
-        return cls(problem, varying, problem.free_pairs())
+        return cls(problem, varying, matrix, problem.free_pairs())
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""
@@ -191,14 +192,19 @@ class _Case:
 
     def refuse_separation(self, pairs: NDArray[np.int32], largest_eta: float) -> None:
         """Raise if the optimum with these pairs unpenalised lies at infinity (checked only where it may)."""
-        if largest_eta > SUSPICIOUS_ETA:
+        weight = self.varying.weight
+        spread = 0.0 if weight is None else float(np.log(weight.max() / weight.min()))
+        if largest_eta + spread > SUSPICIOUS_ETA:
             self.varying.refuse_separation(pairs)
+
+    def allowed_pairs(self) -> NDArray[np.int32]:
+        """Return the pairs of varying columns that are not forbidden."""
+        pairs = all_pairs(self.problem.n_features)
+        return pairs if self.matrix is None else pairs[np.isfinite(self.matrix[pairs[:, 0], pairs[:, 1]])]
 
     def solution(self, state: State, zeros_outside: int, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        alpha, fields, edges, values, value, kkt, gap, zeros, n_working, n_iter, largest_eta = state
-        if alpha == 0.0:
-            self.refuse_separation(edges, largest_eta)
+        alpha, fields, edges, values, value, kkt, gap, zeros, n_working, n_iter, _ = state
         every_field = self.varying.whole_fields(fields)
         p = len(every_field)
         return Solution(

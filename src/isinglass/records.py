@@ -12,6 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from isinglass.errors import DataError
+
 __all__ = ["NodeFits", "NodewisePath", "Path", "Solution", "symmetrise"]
 
 FloatArray = NDArray[np.float64]
@@ -145,8 +147,9 @@ class Path(Sequence[Solution]):
     def __len__(self) -> int:
         return len(self.solutions)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # int -> Solution, slice -> tuple
-        return self.solutions[index]
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # int -> Solution, slice -> Path
+        found = self.solutions[index]
+        return Path(found, tol=self.tol) if isinstance(index, slice) else found
 
     def __iter__(self) -> Iterator[Solution]:
         return iter(self.solutions)
@@ -197,6 +200,8 @@ def _merge(
     group: NDArray[np.int64], row: NDArray[Any], column: NDArray[Any], data: FloatArray, rule: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], FloatArray]:
     """Return (group, edge_index, edge_values), sorted, of several matrices at once; entries name their group."""
+    if rule not in RULES:
+        raise DataError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
     width = int(max(row.max(initial=0), column.max(initial=0))) + 1
     low, high = np.minimum(row, column), np.maximum(row, column)
     key = (group * width + low) * width + high
@@ -299,6 +304,8 @@ class NodeFits:
 
     def select_ebic(self, gamma: float, rule: str, tol: float) -> Solution:
         """Return the network in which every node takes its own best alpha."""
+        if not (np.isfinite(gamma) and gamma >= 0):
+            raise DataError(f"gamma must be finite and not negative; got {gamma!r}.")
         fits = self.take(self.choose_ebic(gamma))
         alphas = np.where(np.isfinite(fits.losses), fits.alphas, np.nan)[0]
         return replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=alphas)

@@ -7,14 +7,16 @@ Pure functions on index arrays. ``pairs`` is an int32 array of shape (k, 2) with
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Stop", "all_pairs", "itinerary", "kkt_violations", "strong_threshold", "union"]
+__all__ = ["Stop", "all_pairs", "batches", "itinerary", "kkt_violations", "strong_threshold", "union"]
 
 Pairs = NDArray[np.int32]
 
@@ -100,6 +102,20 @@ def itinerary(top: float, grid: Iterable[float], steepest: float) -> list[Stop]:
         stops.append(Stop(alpha, True))
         previous = alpha
     return stops
+
+
+def batches(stops: list[Stop], most: int) -> Iterator[tuple[bool, list[Stop]]]:
+    """Yield runs of stops that are all wanted or all not, no longer than ``most``.
+
+    Examples
+    --------
+    >>> stops = [Stop(0.5, False), Stop(0.3, True), Stop(0.2, True), Stop(0.1, True)]
+    >>> [(wanted, len(run)) for wanted, run in batches(stops, 2)]
+    [(False, 1), (True, 2), (True, 1)]
+    """
+    for wanted, group in groupby(stops, key=attrgetter("wanted")):
+        run = list(group)
+        yield from ((wanted, run[k : k + most]) for k in range(0, len(run), most))
 
 
 def _key(pairs: Pairs) -> NDArray[np.int64]:

@@ -384,7 +384,7 @@ def _network(
     matrix = np.zeros((p, p))
     s, t = index.T
     matrix[s, t] = matrix[t, s] = _coupling_values(len(index), couplings, strength, rng)
-    # −½ Σ_t θ_st is a field of zero in ±1 coding (MATH.md §6): flipping all nodes changes no probability.
+    # −½ Σ_t θ_st is a field of zero in ±1 coding (docs/math.md): flipping all nodes changes no probability.
     balance = -0.5 * matrix.sum(axis=1) if fields == "balanced" else np.zeros(p)
     return IsingModel(matrix, balance)
 

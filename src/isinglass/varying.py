@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
-from isinglass._core import count_ones
+from isinglass._core import count_ones, max_features
 from isinglass.binary import check_sample_weight, to_binary
-from isinglass.errors import ConstantColumnWarning, SeparationError
+from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError
 
 __all__ = ["Varying", "warn_constant"]
 
 _SHOWN = 5  # constant columns named in a warning
+_NEGLIGIBLE = 1e-200  # a smaller share of the largest weight cannot change any sum, and its inverse overflows
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,18 @@ class Varying:
     n_rows: float  # sum of the raw weights
 
     @classmethod
-    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, warn: bool = True) -> Varying:
-        """Check the table and its weights; name constant columns in one warning."""
+    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, warn: bool = True, depth: int = 2) -> Varying:
+        """Check the table and its weights; name constant columns in one warning, ``depth`` callers up."""
         table = to_binary(X)
         weight = check_sample_weight(sample_weight, len(table))
-        ones, is_varying = count_ones(table, weight)
         n_rows = float(len(table)) if weight is None else float(weight.sum())
-        if weight is not None and not weight.all():
-            table, weight = table[weight > 0], weight[weight > 0]
+        if weight is not None:
+            counts = weight > _NEGLIGIBLE * weight.max()
+            if not counts.all():
+                table, weight = table[counts], weight[counts]
+        if table.shape[1] > max_features:
+            raise LimitError(f"X must have at most {max_features} columns; got {table.shape[1]}.")
+        ones, is_varying = count_ones(table, weight)
         columns = np.flatnonzero(is_varying)
         fields = np.zeros(len(ones))
         if len(columns) < len(ones):
@@ -45,7 +50,7 @@ class Varying:
             fields[constant] = objective.smoothed_field(ones[constant], n_rows)
             table = np.ascontiguousarray(table[:, columns])
             if warn:
-                warn_constant(constant, ones > 0, stacklevel=5)
+                warn_constant(constant, ones > 0, stacklevel=depth + 3)
         return cls(table, weight, columns, fields, ones, n_rows)
 
     def whole_fields(self, fields: NDArray[np.float64]) -> NDArray[np.float64]:

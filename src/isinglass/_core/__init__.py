@@ -10,6 +10,7 @@ from isinglass._core._native import (
     gibbs_start,
     gibbs_sweep,
     instruction_set,
+    max_features,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "gibbs_start",
     "gibbs_sweep",
     "instruction_set",
+    "max_features",
 ]

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 instruction_set: str
+max_features: int
 
 State = tuple[
     float,  # alpha

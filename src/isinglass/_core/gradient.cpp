@@ -15,11 +15,11 @@ constexpr int CHUNK = 1024;        // rows accumulated at a time: panels stay in
 constexpr int REFRESH_SHARE = 32;  // a new reference once p^2 / 32 pairs can no longer be excluded: about the
                                    // number of exact values that costs as much
 
-// |computed - exact| of one single-precision gradient: 64 products per lane and chunk, four halvings, the sum
-// over chunks, the rounding of wr; both sides are sums of at most 1 in absolute value. Twice that, to be
-// safe.
-double rounding_slack(int rows) {
-    return 4.0 * (80 + rows / CHUNK) * 6e-8;
+// |computed - exact| of one single-precision gradient, at worst: per lane the products of one chunk from both
+// sides, the sum of the lanes, the sum over chunks, and the rounding of wr, each relative to a sum of
+// absolute values of at most 2.
+double rounding_slack(int rows, int lanes) {
+    return 2.0 * (2 * CHUNK / lanes + 8 + rows / CHUNK) * 6e-8;
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ Drift Problem::drift(int s) const {
             drift_shift_[s],
             sd_[s],
             mean_[s],
-            static_cast<float>(rounding_slack(table_.stride)),
+            static_cast<float>(rounding_slack(table_.stride, kernels_.lanes)),
             drift_norm_.data() + s + 1,
             drift_shift_.data() + s + 1,
             sd_.data() + s + 1,
@@ -187,7 +187,7 @@ void Problem::gradient_above(double threshold, std::vector<Pair>& pairs, std::ve
 double Problem::alpha_max() {
     const int p = n_features();
     take_reference();
-    const double slack = rounding_slack(table_.stride);
+    const double slack = rounding_slack(table_.stride, kernels_.lanes);
     double reached = 0;  // by some pair, for certain
     for (int s = 0; s < p; ++s)
         for (int t = s + 1; t < p; ++t) {

@@ -30,6 +30,7 @@ struct Drift {
 
 struct Kernels {
     const char* name;
+    int lanes;  // single-precision numbers of one vector
     // eta -> wr = w (sigma - x) and wv = w sigma (1 - sigma), with their sums; the first n_equal rows, a
     // multiple of ROW_ALIGN, have the same weight.
     NodeSums (*node_pass)(const double* eta, const uint8_t* x, const double* w, int n, int n_equal,

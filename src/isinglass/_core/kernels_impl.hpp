@@ -413,10 +413,10 @@ static int find_above(const float* reference, const Drift& a, const float* limit
     for (int start = 0; start < count; start += BLOCK) {
         const int stop = start + BLOCK < count ? start + BLOCK : count;
         int any = 0;
-        for (int i = start; i < stop; ++i) any |= bound(reference, a, i) >= limit[i];
+        for (int i = start; i < stop; ++i) any |= !(bound(reference, a, i) < limit[i]);
         if (any)
             for (int i = start; i < stop; ++i)
-                if (bound(reference, a, i) >= limit[i]) out[found++] = i;
+                if (!(bound(reference, a, i) < limit[i])) out[found++] = i;
     }
     return found;
 }
@@ -464,9 +464,9 @@ static double divergence(const double* eta, const uint8_t* x, const double* w, i
 }
 
 extern const Kernels table;
-const Kernels table = {ISINGLASS_NAME, node_pass,  add_columns,     dots,      gram,
-                       change,         add_rows,   widen,           narrow,    distance,
-                       gradient_tile,  find_above, count_certified, divergence};
+const Kernels table = {ISINGLASS_NAME, FLOATS,        node_pass,  add_columns,     dots,
+                       gram,           change,        add_rows,   widen,           narrow,
+                       distance,       gradient_tile, find_above, count_certified, divergence};
 
 }  // namespace ISINGLASS_ISA
 }  // namespace isinglass

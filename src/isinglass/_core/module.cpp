@@ -29,16 +29,17 @@ std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
     return pairs;
 }
 
-Problem* make_problem(const Bytes& X, const std::optional<Vector>& weights,
-                      const std::optional<Matrix>& penalty, bool standardized, int n_threads) {
+void make_problem(Problem* place, const Bytes& X, const std::optional<Vector>& weights,
+                  const std::optional<Matrix>& penalty, bool standardized, int n_threads) {
     if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
     if (penalty && (penalty->shape(0) != X.shape(1) || penalty->shape(1) != X.shape(1)))
         throw std::invalid_argument("one penalty weight per pair");
+    if (X.shape(1) > MAX_FEATURES) throw std::invalid_argument("too many columns");
     const PenaltyKind kind =
         penalty ? PenaltyKind::matrix : (standardized ? PenaltyKind::standardized : PenaltyKind::equal);
     nb::gil_scoped_release release;
-    return new Problem(X.data(), weights ? weights->data() : nullptr, X.shape(0),
-                       static_cast<int>(X.shape(1)), kind, penalty ? penalty->data() : nullptr, n_threads);
+    new (place) Problem(X.data(), weights ? weights->data() : nullptr, X.shape(0),
+                        static_cast<int>(X.shape(1)), kind, penalty ? penalty->data() : nullptr, n_threads);
 }
 
 nb::tuple to_tuple(State&& state) {
@@ -106,13 +107,14 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
 
 NB_MODULE(_native, m) {
     m.attr("instruction_set") = kernels().name;
+    m.attr("max_features") = MAX_FEATURES;
     m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
     bind_nodewise(m);
     bind_glm(m);
     bind_bmn(m);
     bind_gibbs(m);
     nb::class_<Problem>(m, "Problem")
-        .def(nb::new_(&make_problem), nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
+        .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 4>())
         .def_prop_ro("n_features", &Problem::n_features)
         .def_prop_ro("n_distinct", &Problem::n_distinct)

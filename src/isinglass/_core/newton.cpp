@@ -14,10 +14,13 @@ constexpr double CONTRACTION = 0.05;  // blocks are kept while a step shrinks th
 constexpr double NEAR = 0.98;  // edges whose gradient exceeds this share of the penalty become inner ones
 constexpr size_t GROWTH = 4;   // edges per node that may become inner at once
 constexpr int EARLY = 2;       // steps after which the whole working set is looked at in any case
-constexpr double UNCHANGED = 0.02;   // a block is kept while its curvatures have changed by no larger a share
-constexpr double SUFFICIENT = 1e-4;  // share of the predicted decrease a step must bring
-constexpr double ROUNDING = 1e-14;   // relative error of F that the line search forgives
-constexpr int MAX_HALVINGS = 12;     // then the blocks are majorised: sigma (1 - sigma) <= 1/4
+constexpr double UNCHANGED = 0.02;  // a block is kept while its curvatures have changed by no larger a share
+constexpr int STAGNATION = 40;      // steps without progress after which the best that can be had is returned
+constexpr double PROGRESS = 0.9;    // a residual this much smaller than the best so far is progress
+constexpr double DRIFT = 1e-3;      // share of the tolerance that rounding of predictors may take
+constexpr double SUFFICIENT = 1e-4;   // share of the predicted decrease a step must bring
+constexpr double ROUNDING = 1e-14;    // relative error of F that the line search forgives
+constexpr int MAX_HALVINGS = 12;      // then the blocks are majorised: sigma (1 - sigma) <= 1/4
 constexpr double STATIONARY = 1e-13;  // |g| of fields and free edges for a feasible dual point
 constexpr int MAX_POLISH = 50;
 
@@ -35,6 +38,7 @@ Newton::Newton(Problem& problem)
     : problem_(problem),
       model_(set_, problem.kernels_),
       field_steps_(problem.n_features()),
+      travel_(problem.n_features()),
       scratch_(problem.pool_.size()) {}
 
 // Sorted, without repetitions and forbidden pairs.
@@ -157,13 +161,14 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
     const double gap_target = tolerances.gap * std::max(problem_.null_objective_, 1e-12) / 2;
     double gap = std::numeric_limits<double>::quiet_NaN();
     bool stale = true, look = false;  // look: at the edges that are not inner
+    bool last = false;
     widen(alpha, NEAR);
-    double kkt = kkt_residual(alpha);
-    int n_iter = 0;
+    double kkt = kkt_residual(alpha), best = kkt;
+    int n_iter = 0, since_best = 0;
     for (;; ++n_iter) {
-        const bool last = n_iter == tolerances.max_iter;
+        last = last || n_iter == tolerances.max_iter || since_best == STAGNATION;
         if (kkt <= target || last) {
-            if (std::isfinite(gap_target)) polish(alpha);
+            if (std::isfinite(gap_target)) finish(alpha, tolerances.kkt);
             complete_gradient(false);
             kkt = kkt_residual(alpha);
             if (std::isfinite(gap_target)) gap = duality_gap(alpha, scale(alpha));
@@ -177,16 +182,54 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
         look = wider || n_iter < EARLY;
         if (stale || wider) assemble(false);
         const bool accepted = step(alpha, INNER * kkt, false);
+        if (!accepted && majorised_) {
+            last = true;  // rounding: no step decreases F any more
+            continue;
+        }
         const double next = inner_residual(alpha);
         stale = !accepted || majorised_ || next > CONTRACTION * kkt;
         if (!accepted) {
-            if (majorised_) break;  // rounding: no step decreases F any more
             assemble(true);
             stale = false;
         }
         kkt = next;
+        since_best = kkt < PROGRESS * best ? 0 : since_best + 1;
+        best = since_best == 0 ? kkt : best;
     }
     return record(alpha, kkt, gap, n_iter);
+}
+
+// What is returned is the parameters, so the certificate must be theirs: where updates could have moved the
+// predictors away from them by a noticeable part of the tolerance, they are computed afresh. Then fields and
+// free edges are made stationary.
+void Newton::finish(double alpha, double tolerance) {
+    const double unit = std::numeric_limits<double>::epsilon();
+    for (int node : set_.nodes)
+        if (!(unit * travel_[node] <= DRIFT * tolerance)) {
+            rebuild_predictors();
+            break;
+        }
+    polish(alpha);
+}
+
+// eta = field + sum_t theta_t x_t, and what follows from it.
+void Newton::rebuild_predictors() {
+    problem_.pool_.each(static_cast<int>(set_.nodes.size()), [&](int k, int) {
+        const int node = set_.nodes[k];
+        std::vector<const uint8_t*> columns;
+        std::vector<double> values;
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot) {
+            columns.push_back(set_.column[slot]);
+            values.push_back(set_.theta[set_.edge[slot]]);
+        }
+        double* eta = problem_.eta(node);
+        std::fill(eta, eta + problem_.table_.stride, problem_.fields_[node]);
+        problem_.kernels_.add_columns(eta, 0.0, columns.data(), values.data(),
+                                      static_cast<int>(values.size()), problem_.table_.stride);
+        travel_[node] = 0;
+        evaluate(node);
+    });
+    gather_gradient();
 }
 
 void Newton::assemble(bool majorise) {
@@ -260,6 +303,8 @@ void Newton::shift(double length) {
                 values.push_back(length * model_.d[set_.edge[slot]]);
             }
         if (columns.empty() && field_steps_[node] == 0.0) return;
+        for (double value : values) travel_[node] += std::abs(value);
+        travel_[node] += std::abs(length * field_steps_[node]);
         problem_.fields_[node] += length * field_steps_[node];
         problem_.kernels_.add_columns(problem_.eta(node), length * field_steps_[node], columns.data(),
                                       values.data(), static_cast<int>(values.size()), problem_.table_.stride);
@@ -275,7 +320,7 @@ bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
     free_only ? model_.minimise_free(alpha, inner_tolerance) : model_.minimise(alpha, inner_tolerance);
     find_field_steps();
     const double predicted = predicted_change(alpha);
-    const std::vector<double> start = set_.theta;
+    const std::vector<double> start = set_.theta, start_fields = problem_.fields_;
     double length = 1.0, moved = 0.0;
     for (int halving = 0; halving <= MAX_HALVINGS; ++halving, length /= 2) {
         shift(length - moved);
@@ -287,9 +332,9 @@ bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
             return true;
         }
     }
-    shift(-moved);
     set_.theta = start;
-    gather_gradient();
+    problem_.fields_ = start_fields;
+    rebuild_predictors();  // not by stepping back: the step may have been enormous
     return false;
 }
 

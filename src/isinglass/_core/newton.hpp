@@ -34,6 +34,8 @@ class Newton {
     double predicted_change(double alpha) const;
     double penalty(double alpha) const;
     void shift(double length);
+    void finish(double alpha, double tolerance);
+    void rebuild_predictors();
     void polish(double alpha);
     void polish_field(int node);
     double scale(double alpha) const;
@@ -45,6 +47,7 @@ class Newton {
     WorkingSet set_;
     Quadratic model_;
     std::vector<double> field_steps_;
+    std::vector<double> travel_;  // how far a node's predictor has been moved since it was computed, at most
     std::vector<Buffer<float>> scratch_;  // one per thread
     Buffer<float> quarter_w_;
     Buffer<float> made_from_;  // the curvatures the blocks were made from

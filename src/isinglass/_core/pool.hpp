@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace isinglass {
@@ -13,7 +15,11 @@ namespace isinglass {
 class Pool {
  public:
     explicit Pool(int size) : size_(size < 1 ? 1 : size) {
-        for (int k = 1; k < size_; ++k) threads_.emplace_back([this, k] { work(k); });
+        try {
+            for (int k = 1; k < size_; ++k) threads_.emplace_back([this, k] { work(k); });
+        } catch (...) {  // no more threads to be had: those that started will do
+        }
+        size_ = static_cast<int>(threads_.size()) + 1;
     }
     ~Pool() {
         {
@@ -48,12 +54,20 @@ class Pool {
         drain(0);
         // The others are at their last index: yielding costs less than being woken.
         while (running_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
+        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
 
  private:
+    // A task that throws ends the round for everybody; the caller of each() gets the exception.
     void drain(int worker) {
-        for (int index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_;)
-            (*task_)(index, worker);
+        try {
+            for (int index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_;)
+                (*task_)(index, worker);
+        } catch (...) {
+            next_ = count_;
+            std::lock_guard<std::mutex> lock(mutex_);
+            if (!failure_) failure_ = std::current_exception();
+        }
     }
     void work(int worker) {
         for (long seen = 0;;) {
@@ -66,6 +80,7 @@ class Pool {
     // Waits for the next round: awake for a moment, because rounds follow each other closely, then asleep.
     bool await(long seen) {
         for (int turn = 0; turn < PATIENCE; ++turn) {
+            if (stopping_) return false;
             if (round_ != seen) return true;
             std::this_thread::yield();
         }
@@ -77,7 +92,7 @@ class Pool {
     }
 
     static constexpr int PATIENCE = 20000;  // a few milliseconds: longer than the serial part of a step
-    const int size_;
+    int size_;
     std::vector<std::thread> threads_;
     std::mutex mutex_;
     std::condition_variable wake_;
@@ -85,7 +100,8 @@ class Pool {
     std::atomic<int> next_{0}, running_{0}, sleeping_{0};
     std::atomic<long> round_{0};
     int count_ = 0;
-    bool stopping_ = false;
+    std::exception_ptr failure_;
+    std::atomic<bool> stopping_{false};
 };
 
 }  // namespace isinglass

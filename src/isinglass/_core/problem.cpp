@@ -50,8 +50,7 @@ void Problem::mark_null() {
 
 // The node without edges: its field is the log odds of its column, its predictor is constant.
 void Problem::isolate(int s) {
-    const double mean = table_.mean[s];
-    fields_[s] = std::log(mean) - std::log1p(-mean);
+    fields_[s] = std::log(table_.mean[s]) - std::log(table_.rest[s]);
     double* e = eta(s);
     for (int n = 0; n < table_.stride; ++n) e[n] = fields_[s];
     pass(s);
@@ -95,9 +94,9 @@ double Problem::divergence(double c) {
                                            log_rest);
             return;
         }
-        const double mean = table_.mean[s];  // constant predictor: two kinds of cells
-        parts[s] = mean * cell_divergence(fields_[s], c, log_c, log_rest) +
-                   (1 - mean) * cell_divergence(-fields_[s], c, log_c, log_rest);
+        // Constant predictor: two kinds of cells.
+        parts[s] = table_.mean[s] * cell_divergence(fields_[s], c, log_c, log_rest) +
+                   table_.rest[s] * cell_divergence(-fields_[s], c, log_c, log_rest);
     });
     double sum = 0;
     for (double part : parts) sum += part;

@@ -15,6 +15,8 @@
 
 namespace isinglass {
 
+constexpr int MAX_FEATURES = 40000;  // p^2 is counted in int
+
 struct Pair {
     int s, t;  // s < t
 };

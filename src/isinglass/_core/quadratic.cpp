@@ -8,7 +8,7 @@
 namespace isinglass {
 namespace {
 
-constexpr int MAX_ROUNDS = 60;     // of sweeps and face steps; the outer line search copes with what is left
+constexpr int MAX_ROUNDS = 20;     // of sweeps and face steps; the next Newton step copes with what is left
 constexpr int ACTIVE_SWEEPS = 2;   // before the face step is tried
 constexpr double SLOW = 0.2;       // a sweep that leaves more than this share of the violation is slow
 constexpr int MAX_PRODUCTS = 200;  // of one face step

@@ -110,7 +110,15 @@ Table::Table(const uint8_t* X, const double* weights, size_t n_rows, int feature
     for (int s = 0; s < n_features; ++s) columns.push_back(column(s));
     mean.resize(n_features);
     kernels().dots(w.data(), columns.data(), n_features, stride, mean.data());
-    for (double m : mean) sd.push_back(std::sqrt(m * (1 - m)));
+    for (int s = 0; s < n_features; ++s) {
+        double zeros = 1 - mean[s];
+        if (zeros < 1e-3) {  // the difference would lose digits
+            zeros = 0;
+            for (int n = 0; n < n_distinct; ++n) zeros += columns[s][n] ? 0.0 : w[n];
+        }
+        rest.push_back(zeros);
+        sd.push_back(std::sqrt(mean[s] * zeros));
+    }
 }
 
 }  // namespace isinglass

@@ -52,8 +52,8 @@ struct Table {
     int n_equal;            // leading rows of one weight, the most frequent, down to a multiple of ROW_ALIGN
     Buffer<uint8_t> bytes;  // columns
     Buffer<double> w;       // weights, summing to 1; 0 in the padding
-    Buffer<double> inverse_w;      // 1 / w; 0 in the padding
-    std::vector<double> mean, sd;  // population moments of the columns under w
+    Buffer<double> inverse_w;            // 1 / w; 0 in the padding
+    std::vector<double> mean, rest, sd;  // share of ones, of zeros, and their standard deviation, under w
 };
 
 }  // namespace isinglass
