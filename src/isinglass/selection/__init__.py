@@ -1,4 +1,4 @@
-"""Choosing a network and knowing how far to trust it: every criterion takes a path function and knows no solver."""
+"""Choosing and trusting a network: each module takes a path function and knows no solver."""
 
 from isinglass.selection.ebic import EbicSelection, ebic, select_ebic
 from isinglass.selection.refit import Refit, refit
