@@ -231,8 +231,10 @@ def bootstrap(
             "X": table,
             "fit": fit_table,
             "kind": kind,
-            "drop_shares": dropped,
+            "drop_shares": tuple(drop_shares) if kind == "case-drop" else None,  # not n_boot: a run may be prolonged
             "random_state": seeds[0].entropy,
+            # A function is known by its name only, and all lambdas share one.
+            "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
         },
         stage="resamples",
         description="Bootstrap",

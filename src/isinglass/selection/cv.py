@@ -188,6 +188,8 @@ def cross_validate(
             "n_repeats": repeats,
             "path_function": path_function,
             "random_state": seeds[0].entropy,
+            # A function is known by its name only, and all lambdas share one.
+            "the path of X": np.concatenate([solution.edge_values for solution in path]),
         },
         stage="folds",
         description="Cross-validation",
