@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -11,14 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
 from isinglass.binary import check_sample_weight, to_binary
-from isinglass.errors import DataError
+from isinglass.errors import ConstantColumnWarning, DataError, SeparationError
 from isinglass.path import ising_path
 from isinglass.records import Path, Solution, read_only
 from isinglass.selection.choice import PathFunction, check_width, row_scores, warn_at_grid_end
+from isinglass.selection.refit import estimate_unpenalised
+from isinglass.selection.tasks import quietly
 
 __all__ = ["EbicSelection", "ebic", "select_ebic"]
 
 FloatArray = NDArray[np.float64]
+
+_TOL = 1e-7  # of the unpenalised estimates: ising_path's own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,6 +41,8 @@ class EbicSelection:
         EBIC of each.
     gamma : float
         Weight of the number of candidate networks.
+    relaxed : bool
+        Whether each network was judged by the unpenalised estimate on its edges.
     """
 
     alpha: float
@@ -44,6 +50,7 @@ class EbicSelection:
     path: Path
     scores: FloatArray
     gamma: float
+    relaxed: bool = False
 
     def __post_init__(self) -> None:
         read_only(self.scores)
@@ -54,20 +61,26 @@ class EbicSelection:
         return self.path.solutions[self.index]
 
     def __repr__(self) -> str:
+        kind = f"gamma={self.gamma:g}" + (", relaxed" if self.relaxed else "")
         return (
-            f"EbicSelection(gamma={self.gamma:g}: alpha={self.alpha:.6g}, number {self.index} of {len(self.path)}, "
+            f"EbicSelection({kind}: alpha={self.alpha:.6g}, number {self.index} of {len(self.path)}, "
             f"{self.solution.n_edges} edges, ebic={self.scores[self.index]:.6g})"
         )
 
 
 @overload
 def ebic(
-    path: Solution, X: ArrayLike, *, gamma: float = ..., sample_weight: ArrayLike | None = ...
-) -> float: ...  # numpydoc ignore=GL08
+    path: Solution, X: ArrayLike, *, gamma: float = ..., relaxed: bool = ..., sample_weight: ArrayLike | None = ...
+) -> float: ...
 @overload
 def ebic(
-    path: Path | Sequence[Solution], X: ArrayLike, *, gamma: float = ..., sample_weight: ArrayLike | None = ...
-) -> FloatArray: ...  # numpydoc ignore=GL08
+    path: Path | Sequence[Solution],
+    X: ArrayLike,
+    *,
+    gamma: float = ...,
+    relaxed: bool = ...,
+    sample_weight: ArrayLike | None = ...,
+) -> FloatArray: ...
 
 
 def ebic(
@@ -75,6 +88,7 @@ def ebic(
     X: ArrayLike,
     *,
     gamma: float = 0.25,
+    relaxed: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> float | FloatArray:
     """Return −2·logPL + 2|E|·(log N + 2γ log(p−1)), the node-wise criteria summed at the symmetric estimate.
@@ -91,6 +105,10 @@ def ebic(
         The table of 0 and 1 they were estimated from.
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
+    relaxed : bool, default False
+        Judge each network by the unpenalised estimate on its edges instead of the shrunken one. The shrunken estimate
+        fits worse than its edges allow, which speaks for more edges than are true however many rows there are. Infinite
+        where the unpenalised estimate is.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights. N is their sum, so that an integer weight equals repeated rows.
 
@@ -115,9 +133,14 @@ def ebic(
     price = 2.0 * (np.log(n_rows) + 2.0 * gamma * np.log(max(len(varying) - 1, 1)))
     solutions = [path] if isinstance(path, Solution) else list(path)
     values = np.empty(len(solutions))
-    for k, solution in enumerate(solutions):
+    for solution in solutions:
         check_width(solution, table)
-        rows = row_scores(solution, table, varying)
+    judged = _relax(solutions, table, weight) if relaxed else solutions
+    for k, (solution, estimate) in enumerate(zip(solutions, judged, strict=True)):
+        if estimate is None:
+            values[k] = np.inf
+            continue
+        rows = row_scores(estimate, table, varying)
         values[k] = price * solution.n_edges - 2.0 * float(rows.sum() if weight is None else weight @ rows)
     return float(values[0]) if isinstance(path, Solution) else values
 
@@ -127,6 +150,7 @@ def select_ebic(
     *,
     alphas: int | float | ArrayLike = 50,
     gamma: float = 0.25,
+    relaxed: bool = False,
     path_function: PathFunction = ising_path,
     sample_weight: ArrayLike | None = None,
 ) -> EbicSelection:
@@ -140,6 +164,9 @@ def select_ebic(
         Number of geometric steps down from the smallest alpha without edges, or the values themselves.
     gamma : float, default 0.25
         As for `ebic`.
+    relaxed : bool, default False
+        As for `ebic`: finds the true edges more surely. The solutions on the path stay the penalised ones; `refit`
+        gives the unpenalised estimate of the choice.
     path_function : callable, default ising_path
         ``path_function(X, alphas, *, sample_weight)``; use `functools.partial` to set its other options.
     sample_weight : array-like of shape (n_samples,), optional
@@ -160,7 +187,28 @@ def select_ebic(
     """
     table = to_binary(X)
     path = path_function(table, alphas, sample_weight=sample_weight)
-    scores = ebic(path, table, gamma=gamma, sample_weight=sample_weight)
+    scores = ebic(path, table, gamma=gamma, relaxed=relaxed, sample_weight=sample_weight)
     index = int(scores.argmin())
     warn_at_grid_end(path, index, "EBIC")
-    return EbicSelection(path[index].alpha, index, path, scores, float(gamma))
+    return EbicSelection(path[index].alpha, index, path, scores, float(gamma), bool(relaxed))
+
+
+def _relax(
+    solutions: Sequence[Solution], table: NDArray[np.uint8], weight: FloatArray | None
+) -> Iterator[Solution | None]:
+    """Yield the unpenalised estimate on every network's edges, None where that is not finite."""
+    support: frozenset[tuple[int, int]] | None = None
+    separated: list[frozenset[tuple[int, int]]] = []
+    estimate: Solution | None = None
+    for solution in solutions:
+        previous, support = support, frozenset(map(tuple, solution.edge_index.tolist()))
+        if support != previous:
+            estimate = None
+            # What separates without an edge separates with it: no need to solve for a larger network.
+            if not any(smaller <= support for smaller in separated):
+                try:
+                    with quietly(ConstantColumnWarning):  # the path has given it
+                        estimate = estimate_unpenalised(solution, table, weight, _TOL)
+                except SeparationError:
+                    separated.append(support)
+        yield estimate

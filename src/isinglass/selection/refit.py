@@ -21,7 +21,7 @@ from isinglass.path import ising_path
 from isinglass.records import Solution, read_only
 from isinglass.selection.choice import check_width
 
-__all__ = ["Refit", "refit"]
+__all__ = ["Refit", "estimate_unpenalised", "refit"]
 
 FloatArray = NDArray[np.float64]
 
@@ -161,13 +161,9 @@ def refit(
     check_width(solution, table)
     weight = check_sample_weight(sample_weight, len(table))
     _refuse_size(solution)
+    free = estimate_unpenalised(solution, table, weight, tol)
     is_varying = count_ones(table, weight)[1]
-    _refuse_constant(solution, is_varying)
-    penalty = np.full((table.shape[1],) * 2, np.inf)
     s, t = solution.edge_index.T
-    penalty[s, t] = penalty[t, s] = 0.0
-    # With every pair free or forbidden, alpha multiplies nothing.
-    free = ising_path(table, alphas=[1.0], sample_weight=weight, penalty_weights=penalty, tol=tol)[0]
     known = _sandwich(free, solution.edge_index, table, weight, np.flatnonzero(is_varying))
     full = np.full((table.shape[1] + solution.n_edges,) * 2, np.nan)
     estimated = np.flatnonzero(np.r_[is_varying, np.ones(solution.n_edges, dtype=bool)])
@@ -181,6 +177,25 @@ def refit(
         errors[: table.shape[1]],
         full if covariance else None,
     )
+
+
+def estimate_unpenalised(
+    solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None, tol: float
+) -> Solution:
+    """Return the optimum without penalty on the edges of ``solution``; a SeparationError if it is not finite.
+
+    Examples
+    --------
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
+    >>> estimate_unpenalised(ising_path(X, alphas=[0.1])[0], X, None, 1e-9).edge_values.round(6).tolist()  # log 16
+    [2.772589]
+    """
+    _refuse_constant(solution, count_ones(table, weight)[1])
+    penalty = np.full((table.shape[1],) * 2, np.inf)
+    s, t = solution.edge_index.T
+    penalty[s, t] = penalty[t, s] = 0.0
+    # With every pair free or forbidden, alpha multiplies nothing.
+    return ising_path(table, alphas=[1.0], sample_weight=weight, penalty_weights=penalty, tol=tol).solutions[0]
 
 
 def _refuse_size(solution: Solution) -> None:
