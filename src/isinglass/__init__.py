@@ -12,11 +12,13 @@ _HOME = {
     "NodewisePath": "records",
     "Path": "records",
     "Solution": "records",
+    "Stability": "records",
     "exact_path": "exact",
     "ising_path": "path",
     "nodewise_ebic": "nodewise",
     "nodewise_path": "nodewise",
     "stacked_design": "design",
+    "stars": "selection.stars",
 }
 _SUBMODULES = ("baselines", "datasets", "design", "errors", "exact", "glm", "metrics", "objective", "simulate")
 

@@ -23,3 +23,7 @@ class ConstantColumnWarning(UserWarning):
 
 class MixingWarning(UserWarning):
     """A Markov chain moves so slowly that its rows do not represent the model yet."""
+
+
+class GridEndWarning(UserWarning):
+    """The chosen alpha is the first or the last of its grid, so that a better one may lie outside."""
