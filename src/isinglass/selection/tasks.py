@@ -153,7 +153,7 @@ def _run_missing(
                     f"{len(missing)} tasks are not finished; the workers were lost {ATTEMPTS} times in a row."
                 )
                 raise cause from None
-            logger.warning("workers lost (%r): running %d tasks again", error.__cause__, len(missing))
+            logger.warning("workers lost (%s): %d tasks run again", type(error.__cause__).__name__, len(missing))
 
 
 def _submit(
@@ -203,7 +203,8 @@ def _progress_bar(description: str, total: int, progress: bool | None) -> Iterat
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=console.is_terminal) as bar:
         task = bar.add_task(description or "Running", total=total)
         yield lambda steps: bar.update(task, advance=steps)
 
