@@ -265,16 +265,18 @@ def _search(runs: _Runs, threshold: float, bounded: bool, n_constant: int) -> St
     grid has ended; nothing beyond can change it.
     """
     n_alphas, n_subsamples = len(runs.grid), len(runs.seeds)
-    proposed, n_extensions, step = n_alphas - 1, 0, max(1, n_alphas // 10)
+    proposed, n_extensions, guess = n_alphas - 1, 0, np.zeros(n_alphas)
     if bounded and n_subsamples > PROPOSERS:
         runs.propose()
         # The expectation of D from B subsamples is proportional to 1 − 1/B.
-        scale = (1.0 - 1.0 / PROPOSERS) / (1.0 - 1.0 / n_subsamples)
-        proposed = _last_stable(runs.instability(n_alphas), scale * threshold)
+        guess = runs.instability(n_alphas) * (1.0 - 1.0 / n_subsamples) / (1.0 - 1.0 / PROPOSERS)
+        proposed = _last_stable(guess, threshold)
     first, end = len(runs.results), min(proposed + 2, n_alphas)
     runs.run(first, end)
-    while end < n_alphas and runs.instability(end).max() <= threshold:
-        end, step, n_extensions = min(end + step, n_alphas), 2 * step, n_extensions + 1
+    while end < n_alphas and (reached := runs.instability(end).max()) <= threshold:
+        # Follow the proposers' curve again, scaled to what all subsamples reached here; at least a tenth of the grid.
+        further = _last_stable(guess * reached, threshold * guess[:end].max()) + 2
+        end, n_extensions = min(max(further, end + max(1, n_alphas // 10)), n_alphas), n_extensions + 1
         runs.run(first, end)
     instability = runs.instability(end)
     index = _last_stable(instability, threshold)
