@@ -26,4 +26,4 @@ class MixingWarning(UserWarning):
 
 
 class GridEndWarning(UserWarning):
-    """The chosen alpha is the first or the last of its grid, so that a better one may lie outside."""
+    """The choice sits at an end of the grid of alphas."""

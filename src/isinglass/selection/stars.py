@@ -323,10 +323,10 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
             ConvergenceWarning,
             stacklevel=3,
         )
-    last = len(stability.alphas) - 1
-    if stability.alphas[0] == 0.0 or 0 < stability.index < last:  # nothing varies together: there is nothing to choose
+    last, reached = len(stability.alphas) - 1, float(stability.monotone[stability.index])
+    no_choice = last == 0 or stability.alpha == 0.0  # there is no other alpha, or none below
+    if 0 < stability.index < last or (no_choice and reached <= stability.threshold):
         return
-    reached = float(stability.monotone[stability.index])
     if reached > stability.threshold:
         remedy = "is unstable already. Pass larger alphas, or a number of them"
     elif stability.index == last:
