@@ -1,5 +1,6 @@
 """What selection asks of a path function."""
 
+import doctest
 import functools
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from isinglass import baselines, exact_path, ising_path, nodewise_path, objective
 from isinglass.errors import DataError
+from isinglass.selection import contract
 from isinglass.selection.contract import alpha_max_of, with_threads
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4), dtype=np.uint8)
@@ -37,3 +39,9 @@ def test_threads_are_set_where_there_is_such_a_parameter():
     chosen = functools.partial(nodewise_path, n_threads=2)
     assert with_threads(chosen, 1) is chosen
     assert with_threads(np.add, 1) is np.add
+
+
+def test_docstrings():
+    result = doctest.testmod(contract)
+    assert result.attempted > 0
+    assert result.failed == 0

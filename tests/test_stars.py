@@ -1,6 +1,8 @@
 """StARS: known curves, the exact shortcut, the same bits everywhere, degenerate tables."""
 
+import doctest
 import functools
+import importlib
 import threading
 import warnings
 
@@ -431,3 +433,9 @@ def test_any_curve_bounded_or_not(counts, threshold):
     choices = [KnownCurve(counts).choose(threshold=threshold, bounded=bounded).index for bounded in (False, True)]
     stable = np.maximum.accumulate(KnownCurve(counts).instability) <= threshold
     assert choices == [max(int(stable.sum()) - 1, 0)] * 2
+
+
+def test_docstrings():
+    result = doctest.testmod(importlib.import_module("isinglass.selection.stars"))
+    assert result.attempted > 0
+    assert result.failed == 0

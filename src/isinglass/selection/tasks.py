@@ -159,10 +159,11 @@ def _run_missing(
 def _submit(
     function: Callable[..., Mapping[str, ArrayLike]], arguments: list[tuple[Any, ...]], n_jobs: int | None
 ) -> Generator[_Outcome]:
+    settings = {"prefer": "threads"} | ({} if n_jobs is None else {"n_jobs": n_jobs})  # to joblib 1.3.0, None is 1
     try:
-        parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        parallel = joblib.Parallel(return_as="generator", **settings)
     except ValueError:  # a backend that can only return everything at once
-        parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads")
+        parallel = joblib.Parallel(**settings)
     outcomes: Iterator[Any] = iter(())
     try:
         outcomes = iter(parallel(joblib.delayed(_attempt)(function, *task) for task in arguments))
