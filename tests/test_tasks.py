@@ -3,6 +3,7 @@
 import doctest
 import logging
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -218,6 +219,34 @@ def test_resumed_results_have_the_same_bits(tmp_path):
     settings = {"checkpoint": tmp_path / "run.npz", "fingerprint": {}}
     run_tasks(draw, arguments()[:5], **settings)
     same_bits(run_tasks(draw, arguments(), **settings), run_tasks(draw, arguments()))
+
+
+INTERRUPTED = """
+import os, signal, sys
+import numpy as np
+from isinglass import ising_path
+from isinglass.selection.tasks import run_tasks
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+X = np.random.default_rng(0).integers(0, 2, (2000, 60), dtype=np.uint8)
+
+def fit(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+    return {"n_edges": ising_path(X, [0.02, 0.01, 0.005, 0.002, 0.001], n_threads=1).n_edges}
+
+try:
+    run_tasks(fit, [(number,) for number in range(50)], n_jobs=2, checkpoint=sys.argv[1])
+except KeyboardInterrupt:
+    sys.stdout.write("interrupted")
+"""
+
+
+def test_an_interrupt_leaves_a_checkpoint_and_a_clean_exit(tmp_path):
+    file = tmp_path / "run.npz"
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, file], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted", "")
+    assert 1 <= len(np.load(file)) - 1 < 50
 
 
 # --- what the user sees -----------------------------------------------------------------------------------------------

@@ -421,7 +421,7 @@ class Stability:
     n_constant: int
 
     def __post_init__(self) -> None:
-        for array in (self.alphas, self.instability, self.monotone):
+        for array in (self.alphas, self.instability, self.monotone, *(f.data for f in self.edge_frequencies)):
             read_only(array)
 
     def frequencies(self, index: int | None = None) -> FloatArray:

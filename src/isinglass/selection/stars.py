@@ -1,6 +1,6 @@
 """StARS: the least penalty at which subsamples of the table still agree about the edges.
 
-Liu, Roeder and Wasserman (2010). The definitions are in docs/math.md, the reasoning is in docs/selection.md.
+Liu, Roeder and Wasserman (2010). The definition is in docs/math.md, the reasoning in docs/selection.md.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ def stars(
     Returns
     -------
     Stability
+        The choice, and the agreement along the grid.
 
     Warns
     -----
@@ -98,6 +99,10 @@ def stars(
         If a column is constant in a subsample; it has no edges there.
     ConvergenceWarning
         If fits did not converge.
+
+    Notes
+    -----
+    There are no row weights: a subsample is a set of rows. Repeat a row that counts several times.
 
     Examples
     --------
@@ -211,6 +216,7 @@ class _Runs:
 
     def __post_init__(self) -> None:
         self.results: list[Result] = []
+        self._counted: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
         self.n_fits = self.n_unconverged = 0
 
     def run(self, first: int, end: int) -> None:
@@ -227,14 +233,16 @@ class _Runs:
 
     def _take(self, first: int, results: list[Result], end: int) -> None:
         self.results[first:] = results
+        self._counted.clear()
         self.n_fits += len(results) * end
         self.n_unconverged += sum(int(result["n_unconverged"]) for result in results)
 
     def frequencies(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the pairs that occur at alpha number ``k``, as s · p + t, and in how many subsamples."""
-        edges = [result["edges"][result["bounds"][k] : result["bounds"][k + 1]] for result in self.results]
-        codes, counts = np.unique(np.concatenate(edges), return_counts=True)
-        return codes, counts
+        if k not in self._counted:
+            edges = [result["edges"][result["bounds"][k] : result["bounds"][k + 1]] for result in self.results]
+            self._counted[k] = np.unique(np.concatenate(edges), return_counts=True)
+        return self._counted[k]
 
     def instability(self, end: int) -> FloatArray:
         """Return the mean of 2 f (1 − f) over all pairs, for the first ``end`` alphas."""

@@ -6,6 +6,7 @@ it, when, how often or next to what.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import sys
 import threading
@@ -120,10 +121,40 @@ class _WorkersLostError(Exception):
 
 
 def _attempt(function: Callable[..., Mapping[str, ArrayLike]], *arguments: Any) -> _Outcome:
-    try:
-        return _Outcome(result=function(*arguments))
-    except Exception as error:
-        return _Outcome(error=error)
+    with _running:
+        try:
+            return _Outcome(result=function(*arguments))
+        except Exception as error:
+            return _Outcome(error=error)
+
+
+class _Running:
+    """The tasks that threads of this process are running, also after an interrupt has left them behind.
+
+    An interrupt returns at once, but a kernel cannot be stopped; if the interpreter shut down under one, the process
+    would abort when that kernel asks for the interpreter lock again. So the exit waits for those still running.
+    """
+
+    def __init__(self) -> None:
+        self._number, self._changed = 0, threading.Condition()
+        atexit.register(self.wait)
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._number += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self._changed:
+            self._number -= 1
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Return when nothing is running."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._number == 0)
+
+
+_running = _Running()
 
 
 def _run_missing(
