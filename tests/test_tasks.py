@@ -222,7 +222,7 @@ def test_resumed_results_have_the_same_bits(tmp_path):
 
 
 INTERRUPTED = """
-import os, signal, sys
+import os, signal, sys, time
 import numpy as np
 from isinglass import ising_path
 from isinglass.selection.tasks import run_tasks
@@ -231,7 +231,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 X = np.random.default_rng(0).integers(0, 2, (2000, 60), dtype=np.uint8)
 
 def fit(number):
-    if number == 3:
+    if number == 8:
+        time.sleep(0.3)  # until the first results have been collected
         os.kill(os.getpid(), signal.SIGINT)
     return {"n_edges": ising_path(X, [0.02, 0.01, 0.005, 0.002, 0.001], n_threads=1).n_edges}
 
