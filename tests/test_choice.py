@@ -1,11 +1,10 @@
 import doctest
-import functools
 import warnings
 
 import numpy as np
 import pytest
 
-from isinglass import IsingModel, Path, Solution, ising_path, simulate
+from isinglass import IsingModel, Path, Solution, simulate
 from isinglass.errors import DataError, GridEndWarning
 from isinglass.selection import choice
 
@@ -51,16 +50,6 @@ def test_warning_at_the_ends(grid, index, end):
         return
     with pytest.warns(GridEndWarning, match=f"EBIC choice alpha=0.[13] is the {end} end"):
         choice.warn_at_grid_end(path, index, "EBIC")
-
-
-def test_threads_are_limited_where_possible():
-    def plain(X, alphas, *, sample_weight=None):
-        """No option for threads."""
-
-    mine = functools.partial(ising_path, n_threads=2)
-    assert choice.limit_threads(plain, 1) is plain
-    assert choice.limit_threads(mine, 1) is mine
-    assert choice.limit_threads(functools.partial(ising_path, tol=1e-5), 1).keywords == {"tol": 1e-5, "n_threads": 1}
 
 
 @pytest.mark.parametrize("value", [1, 2.0, True, "3"])

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from isinglass import Path, Solution, ising_path, nodewise_path, simulate
+from isinglass import Path, Solution, ising_path, nodewise_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, GridEndWarning
 from isinglass.selection import ebic, select_ebic
+
+ebic_module = importlib.import_module("isinglass.selection.ebic")
 
 # Four rows of three columns, and one coupling: small enough to write every term down.
 X = np.array([[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0]])
@@ -115,3 +117,30 @@ def test_table_is_checked():
 
 def test_examples_in_docstrings():
     assert doctest.testmod(importlib.import_module("isinglass.selection.ebic")).failed == 0
+
+
+def test_relaxed_values_are_those_of_the_unpenalised_estimates():
+    table = simulate.exact_sample(simulate.chain_network(4, strength=1.0, fields="balanced"), 300, random_state=0)
+    path = ising_path(table, 8)
+    for point, value in zip(path, ebic(path, table, relaxed=True), strict=True):
+        assert value == pytest.approx(ebic(refit(point, table).solution, table), rel=1e-7)
+    assert (ebic(path, table, relaxed=True) <= ebic(path, table) + 1e-6).all()
+
+
+def test_relaxed_choice_has_fewer_false_edges():
+    table = simulate.exact_sample(simulate.chain_network(8, strength=1.0, fields="balanced"), 4000, random_state=0)
+    found = select_ebic(table, alphas=30, relaxed=True)
+    assert found.solution.edge_index.tolist() == [[k, k + 1] for k in range(7)]
+    assert select_ebic(table, alphas=30).solution.n_edges > 7
+    assert "relaxed" in repr(found)
+
+
+def test_relaxed_is_infinite_where_the_estimate_is(monkeypatch):
+    table = np.repeat([[0, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 1]], 20, axis=0)  # 1 is never without 0
+    path = ising_path(table, [0.5, 0.1, 0.001])
+    solved = []
+    original = ebic_module.estimate_unpenalised
+    monkeypatch.setattr(ebic_module, "estimate_unpenalised", lambda *a: solved.append(a[0].alpha) or original(*a))
+    assert np.isinf(ebic(path, table, relaxed=True)).tolist() == [False, True, True]
+    assert path[1].n_edges < path[2].n_edges
+    assert solved == [0.5, 0.1]  # the third has more edges than one that separates

@@ -12,6 +12,7 @@ _HOME = {
     "NodewisePath": "records",
     "Path": "records",
     "Solution": "records",
+    "Stability": "records",
     "bootstrap": "selection.bootstrap",
     "exact_path": "exact",
     "ising_path": "path",
@@ -19,6 +20,7 @@ _HOME = {
     "nodewise_path": "nodewise",
     "refit": "selection.refit",
     "stacked_design": "design",
+    "stars": "selection.stars",
 }
 _SUBMODULES = (
     "baselines",

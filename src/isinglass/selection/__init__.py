@@ -5,6 +5,7 @@ from isinglass.selection.compare import Comparison, compare
 from isinglass.selection.cv import CrossValidation, cross_validate
 from isinglass.selection.ebic import EbicSelection, ebic, select_ebic
 from isinglass.selection.refit import Refit, refit
+from isinglass.selection.stars import stars
 
 __all__ = [
     "Bootstrap",
@@ -18,4 +19,5 @@ __all__ = [
     "ebic",
     "refit",
     "select_ebic",
+    "stars",
 ]

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import time
-import zipfile
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -116,7 +115,7 @@ class Checkpoint:
 
     def _read(self) -> None:
         try:
-            with np.load(self.path, allow_pickle=False) as archive:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 header = json.loads(archive["header"].tobytes())
                 self._refuse_other(header)
                 self._results = {
@@ -125,7 +124,7 @@ class Checkpoint:
                 }
         except DataError:
             raise
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        except Exception as error:  # damaged archives raise whatever their bytes lead to
             raise DataError(
                 f"checkpoint must be a file that an earlier run wrote, and whole; {str(self.path)!r} cannot be read "
                 f"({error}). Remove it to start again, or name another file."

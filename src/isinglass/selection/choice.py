@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import warnings
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isinglass.errors import DataError, GridEndWarning
 from isinglass.records import Path, Solution
 
-__all__ = ["PathFunction", "check_count", "check_width", "limit_threads", "row_scores", "warn_at_grid_end"]
+__all__ = ["check_count", "check_width", "row_scores", "warn_at_grid_end"]
 
 FloatArray = NDArray[np.float64]
-
-
-class PathFunction(Protocol):
-    """The path contract: a table and alphas in, a Path out."""
-
-    def __call__(self, X: ArrayLike, alphas: ArrayLike, /, *, sample_weight: ArrayLike | None = None) -> Path:
-        """Return one solution per alpha, in decreasing order of alpha."""
-
-
-def limit_threads(path_function: PathFunction, n_threads: int | None) -> PathFunction:
-    """Return the path function with that many threads, if it has the option and nobody has set it.
-
-    Examples
-    --------
-    >>> from isinglass.path import ising_path
-    >>> limit_threads(ising_path, 1).keywords, limit_threads(ising_path, None) is ising_path
-    ({'n_threads': 1}, True)
-    """
-    if n_threads is None or "n_threads" in getattr(path_function, "keywords", {}):
-        return path_function
-    if "n_threads" not in inspect.signature(path_function).parameters:
-        return path_function
-    return functools.partial(path_function, n_threads=n_threads)  # type: ignore[call-arg]  # just looked it up
 
 
 def row_scores(

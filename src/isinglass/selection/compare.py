@@ -14,7 +14,8 @@ from isinglass.errors import DataError, GridEndWarning
 from isinglass.path import ising_path
 from isinglass.randomness import RandomSource
 from isinglass.records import Path, read_only
-from isinglass.selection.choice import PathFunction, warn_at_grid_end
+from isinglass.selection.choice import warn_at_grid_end
+from isinglass.selection.contract import PathFunction
 from isinglass.selection.cv import CrossValidation, cross_validate
 from isinglass.selection.ebic import ebic
 from isinglass.selection.tasks import quietly

@@ -15,7 +15,8 @@ from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.path import ising_path
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.records import Path, Solution, read_only
-from isinglass.selection.choice import PathFunction, check_count, limit_threads, row_scores, warn_at_grid_end
+from isinglass.selection.choice import check_count, row_scores, warn_at_grid_end
+from isinglass.selection.contract import PathFunction, with_threads
 from isinglass.selection.tasks import kernel_threads, quietly, run_tasks
 
 __all__ = ["CrossValidation", "cross_validate"]
@@ -170,7 +171,7 @@ def cross_validate(
     _check_rule(rule)
     path = path_function(table, alphas, sample_weight=weight)
     grid, seeds = np.array([solution.alpha for solution in path]), spawn_seeds(random_state, repeats)
-    inside = limit_threads(path_function, kernel_threads(n_jobs))
+    inside = with_threads(path_function, kernel_threads(n_jobs))
     results = run_tasks(
         _score_fold,
         [

@@ -6,6 +6,7 @@ it, when, how often or next to what.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import sys
 import threading
@@ -120,10 +121,40 @@ class _WorkersLostError(Exception):
 
 
 def _attempt(function: Callable[..., Mapping[str, ArrayLike]], *arguments: Any) -> _Outcome:
-    try:
-        return _Outcome(result=function(*arguments))
-    except Exception as error:
-        return _Outcome(error=error)
+    with _running:
+        try:
+            return _Outcome(result=function(*arguments))
+        except Exception as error:
+            return _Outcome(error=error)
+
+
+class _Running:
+    """The tasks that threads of this process are running, also after an interrupt has left them behind.
+
+    An interrupt returns at once, but a kernel cannot be stopped; if the interpreter shut down under one, the process
+    would abort when that kernel asks for the interpreter lock again. So the exit waits for those still running.
+    """
+
+    def __init__(self) -> None:
+        self._number, self._changed = 0, threading.Condition()
+        atexit.register(self.wait)
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._number += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self._changed:
+            self._number -= 1
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Return when nothing is running."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._number == 0)
+
+
+_running = _Running()
 
 
 def _run_missing(
@@ -153,16 +184,17 @@ def _run_missing(
                     f"{len(missing)} tasks are not finished; the workers were lost {ATTEMPTS} times in a row."
                 )
                 raise cause from None
-            logger.warning("workers lost (%r): running %d tasks again", error.__cause__, len(missing))
+            logger.warning("workers lost (%s): %d tasks run again", type(error.__cause__).__name__, len(missing))
 
 
 def _submit(
     function: Callable[..., Mapping[str, ArrayLike]], arguments: list[tuple[Any, ...]], n_jobs: int | None
 ) -> Generator[_Outcome]:
+    settings = {"prefer": "threads"} | ({} if n_jobs is None else {"n_jobs": n_jobs})  # to joblib 1.3.0, None is 1
     try:
-        parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        parallel = joblib.Parallel(return_as="generator", **settings)
     except ValueError:  # a backend that can only return everything at once
-        parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads")
+        parallel = joblib.Parallel(**settings)
     outcomes: Iterator[Any] = iter(())
     try:
         outcomes = iter(parallel(joblib.delayed(_attempt)(function, *task) for task in arguments))
@@ -203,7 +235,8 @@ def _progress_bar(description: str, total: int, progress: bool | None) -> Iterat
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=console.is_terminal) as bar:
         task = bar.add_task(description or "Running", total=total)
         yield lambda steps: bar.update(task, advance=steps)
 
