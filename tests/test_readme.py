@@ -17,7 +17,15 @@ def python_blocks(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/index.md", "docs/simulation.md", "docs/selection.md", "docs/coming-from-r.md"]
+    "page",
+    [
+        "README.md",
+        "docs/index.md",
+        "docs/simulation.md",
+        "docs/selection.md",
+        "docs/trusting.md",
+        "docs/coming-from-r.md",
+    ],
 )
 def test_examples_run(page):
     text = (ROOT / page).read_text(encoding="utf-8")
