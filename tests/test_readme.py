@@ -16,7 +16,17 @@ def python_blocks(text: str) -> list[str]:
     return re.findall(r"^```(?:python|pycon)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/simulation.md", "docs/coming-from-r.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/index.md",
+        "docs/simulation.md",
+        "docs/selection.md",
+        "docs/trusting.md",
+        "docs/coming-from-r.md",
+    ],
+)
 def test_examples_run(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     assert ">>>" in text

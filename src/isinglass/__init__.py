@@ -12,13 +12,28 @@ _HOME = {
     "NodewisePath": "records",
     "Path": "records",
     "Solution": "records",
+    "Stability": "records",
+    "bootstrap": "selection.bootstrap",
     "exact_path": "exact",
     "ising_path": "path",
     "nodewise_ebic": "nodewise",
     "nodewise_path": "nodewise",
+    "refit": "selection.refit",
     "stacked_design": "design",
+    "stars": "selection.stars",
 }
-_SUBMODULES = ("baselines", "datasets", "design", "errors", "exact", "glm", "metrics", "objective", "simulate")
+_SUBMODULES = (
+    "baselines",
+    "datasets",
+    "design",
+    "errors",
+    "exact",
+    "glm",
+    "metrics",
+    "objective",
+    "selection",
+    "simulate",
+)
 
 __all__ = ["__version__", *_HOME, *_SUBMODULES]
 

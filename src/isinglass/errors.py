@@ -23,3 +23,7 @@ class ConstantColumnWarning(UserWarning):
 
 class MixingWarning(UserWarning):
     """A Markov chain moves so slowly that its rows do not represent the model yet."""
+
+
+class GridEndWarning(UserWarning):
+    """The choice sits at an end of the grid of alphas."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from isinglass.errors import DataError
 
-__all__ = ["NodeFits", "NodewisePath", "Path", "Solution", "symmetrise"]
+__all__ = ["NodeFits", "NodewisePath", "Path", "Solution", "Stability", "symmetrise"]
 
 FloatArray = NDArray[np.float64]
 
@@ -376,3 +376,70 @@ class NodewisePath(Path):
         choose from the alphas of the path.
         """
         return self.nodes.select_ebic(gamma, rule or self.rule, self.tol)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability:
+    """What ``stars`` chose, and how far the subsamples agreed along the grid.
+
+    Parameters
+    ----------
+    alpha : float
+        The choice: the smallest alpha whose ``monotone`` instability is at most ``threshold``.
+    index : int
+        Its number in ``alphas``.
+    alphas : ndarray of shape (n_alphas,)
+        The grid, decreasing.
+    instability : ndarray of shape (n_alphas,)
+        D, the mean over pairs of 2 f (1 − f); NaN where not all subsamples were run.
+    monotone : ndarray of shape (n_alphas,)
+        Largest D from the sparse end up to each alpha; NaN where not all subsamples were run.
+    edge_frequencies : tuple of csr_array
+        f, the share of subsamples with each pair, symmetric; one matrix for each alpha that all subsamples ran, from
+        the sparse end.
+    threshold : float
+        Largest instability that counts as stable.
+    subsample_size, n_subsamples : int
+        Rows in a subsample, and number of subsamples.
+    dense_end : float
+        The choice that the first two subsamples proposed; the last alpha if they were not asked.
+    n_extensions : int
+        How often the grid had to be followed further than they proposed.
+    n_fits, n_fits_saved : int
+        Pairs of a subsample and an alpha that were fitted, and how many fewer than all of them this is
+        (negative if extensions cost more than was left out).
+    n_constant : int
+        Subsamples in which a column is constant that varies in the table.
+    """
+
+    alpha: float
+    index: int
+    alphas: FloatArray
+    instability: FloatArray
+    monotone: FloatArray
+    edge_frequencies: tuple[sp.csr_array, ...]
+    threshold: float
+    subsample_size: int
+    n_subsamples: int
+    dense_end: float
+    n_extensions: int
+    n_fits: int
+    n_fits_saved: int
+    n_constant: int
+
+    def __post_init__(self) -> None:
+        for array in (self.alphas, self.instability, self.monotone, *(f.data for f in self.edge_frequencies)):
+            read_only(array)
+
+    def frequencies(self, index: int | None = None) -> FloatArray:
+        """Return the share of subsamples with each pair as a dense symmetric matrix, at the choice or at an alpha."""
+        shares = self.edge_frequencies[self.index if index is None else index]
+        return np.asarray(shares.toarray(), dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return (
+            f"Stability(alpha={self.alpha:.6g}: number {self.index} of {len(self.alphas)}, "
+            f"instability={self.monotone[self.index]:.3g} (threshold {self.threshold:g}), "
+            f"{self.n_subsamples} subsamples of {self.subsample_size} rows, {self.n_fits} fits, "
+            f"{self.n_fits_saved} saved)"
+        )

@@ -1,0 +1,51 @@
+"""Print how well the selected networks agree with the truth as the number of rows grows.
+
+Usage: python examples/recovery.py [replications]
+"""
+
+import sys
+
+import numpy as np
+
+from isinglass import IsingModel, simulate
+from isinglass.metrics import f1_score
+from isinglass.selection import cross_validate, ebic
+
+ROWS = (250, 500, 1000, 2000, 4000)
+COLUMNS = ("EBIC", "relaxed EBIC", "CV best", "CV 1se")
+ALPHAS = 30
+
+
+def networks() -> dict[str, IsingModel]:
+    """Return three networks of 16 nodes in which every column is 1 in half of the rows."""
+    mixed = {"couplings": "mixed", "strength": 1.0, "fields": "balanced", "random_state": 0}
+    return {
+        "chain of 16": simulate.chain_network(16, **mixed),
+        "grid of 4 × 4": simulate.grid_network(4, 4, **mixed),
+        "3-regular, 16 nodes": simulate.random_regular_network(16, 3, **mixed),
+    }
+
+
+def score_choices(model: IsingModel, n_rows: int, seed: np.random.SeedSequence) -> list[float]:
+    """Draw rows, select, and return the F1 score of each criterion's choice."""
+    draw, split = seed.spawn(2)
+    X = simulate.exact_sample(model, n_rows, random_state=np.random.default_rng(draw))
+    cv = cross_validate(X, alphas=ALPHAS, n_folds=5, random_state=split)
+    numbers = [int(ebic(cv.path, X, relaxed=relaxed).argmin()) for relaxed in (False, True)]
+    numbers += [cv.choose("best"), cv.choose("1se")]
+    return [f1_score(cv.path[k], model) for k in numbers]
+
+
+def main(n_replications: int) -> None:
+    """Print one line per network and number of rows, as a Markdown table."""
+    print(f"| network | rows | {' | '.join(COLUMNS)} |")
+    print("|---|---:|" + "---:|" * len(COLUMNS))
+    for name, model in networks().items():
+        for n_rows in ROWS:
+            seeds = np.random.SeedSequence(n_rows).spawn(n_replications)
+            scores = np.mean([score_choices(model, n_rows, seed) for seed in seeds], axis=0)
+            print(f"| {name} | {n_rows} | " + " | ".join(f"{score:.2f}" for score in scores) + " |")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)

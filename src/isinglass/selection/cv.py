@@ -1,0 +1,247 @@
+"""Cross-validation of the log pseudo-likelihood, repeated if asked for, with the one-standard-error rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass._core import count_ones
+from isinglass.binary import check_sample_weight, to_binary
+from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.path import ising_path
+from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.records import Path, Solution, read_only
+from isinglass.selection.choice import check_count, row_scores, warn_at_grid_end
+from isinglass.selection.contract import PathFunction, with_threads
+from isinglass.selection.tasks import kernel_threads, quietly, run_tasks
+
+__all__ = ["CrossValidation", "cross_validate"]
+
+FloatArray = NDArray[np.float64]
+RULES = ("best", "1se")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation:
+    """Held-out scores along a path, and the choice they lead to.
+
+    Parameters
+    ----------
+    alpha : float
+        The choice.
+    index : int
+        Its number on the path.
+    rule : {"best", "1se"}
+        How it was chosen.
+    path : Path
+        Solutions on the whole table.
+    scores : ndarray of shape (n_repeats, n_folds, n_alphas)
+        Mean log pseudo-likelihood per held-out row.
+    fold_weights : ndarray of shape (n_repeats, n_folds)
+        Sum of the weights of the rows held out.
+    n_constant : int
+        Training parts in which a column was constant that varies in the whole table.
+    """
+
+    alpha: float
+    index: int
+    rule: str
+    path: Path
+    scores: FloatArray
+    fold_weights: FloatArray
+    n_constant: int
+
+    def __post_init__(self) -> None:
+        read_only(self.scores)
+        read_only(self.fold_weights)
+
+    @property
+    def alphas(self) -> FloatArray:
+        """Penalty strengths, decreasing."""
+        return np.array([solution.alpha for solution in self.path])
+
+    @property
+    def solution(self) -> Solution:
+        """The network at the chosen alpha, estimated from the whole table."""
+        return self.path.solutions[self.index]
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean held-out score per alpha: every row counts once (or with its weight) in each repeat."""
+        return _mean_and_error(self.scores, self.fold_weights)[0]
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean per alpha, from the spread between the folds of a repeat.
+
+        Repeats average over ways to split the rows, they do not add rows: the errors of the repeats are averaged (as
+        variances), not divided by their number.
+        """
+        return _mean_and_error(self.scores, self.fold_weights)[1]
+
+    def choose(self, rule: str) -> int:
+        """Return the number of the alpha that a rule chooses.
+
+        Parameters
+        ----------
+        rule : {"best", "1se"}
+            The largest mean; or the sparsest network whose mean is at most one standard error below that.
+
+        Returns
+        -------
+        int
+        """
+        return _choose(*_mean_and_error(self.scores, self.fold_weights), rule)
+
+    def __repr__(self) -> str:
+        repeats = f"{self.scores.shape[0]} × " if self.scores.shape[0] > 1 else ""
+        return (
+            f'CrossValidation({repeats}{self.scores.shape[1]} folds, rule "{self.rule}": alpha={self.alpha:.6g}, '
+            f"number {self.index} of {len(self.path)}, {self.solution.n_edges} edges, "
+            f"held-out score {self.mean[self.index]:.6g} ± {self.standard_error[self.index]:.2g})"
+        )
+
+
+def cross_validate(
+    X: ArrayLike,
+    *,
+    alphas: int | float | ArrayLike = 30,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    rule: str = "best",
+    path_function: PathFunction = ising_path,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomSource = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+) -> CrossValidation:
+    """Choose alpha by the log pseudo-likelihood of rows that were left out of the fit.
+
+    All folds use the alphas of the whole table. A column that is constant in a training part gets no edges and a
+    smoothed field there, so that every held-out score is finite; such parts are counted.
+
+    Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
+    "1se" is sparser, and `select_ebic` usually sparser still.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1.
+    alphas : int, float or array-like, default 30
+        Number of geometric steps down from the smallest alpha without edges, or the values themselves.
+    n_folds : int, default 10
+        Parts into which the rows (those of positive weight) are split at random, as equal in number as possible.
+    n_repeats : int, default 1
+        Number of such splits.
+    rule : {"best", "1se"}, default "best"
+        The largest mean score; or the sparsest network whose mean is at most one standard error below that.
+    path_function : callable, default ising_path
+        ``path_function(X, alphas, *, sample_weight)``; use `functools.partial` to set its other options.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, in the fits and in the scores. A row is held out as a whole, whatever its weight.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Seed of the splits.
+    n_jobs : int, optional
+        Folds fitted at the same time, as in joblib; -1 is all cores. The result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished fits, so that an interrupted run can resume.
+
+    Returns
+    -------
+    CrossValidation
+        With a `GridEndWarning` if a better alpha may lie beyond the grid.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> cv = cross_validate(X, alphas=[0.2, 0.1, 0.02, 0.01, 0.0], rule="1se", random_state=0)
+    >>> cv.alpha, cv.solution.edge_index.tolist(), cv.scores.shape
+    (0.02, [[0, 2]], (1, 10, 5))
+    """
+    table = to_binary(X)
+    weight = check_sample_weight(sample_weight, len(table))
+    rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
+    folds, repeats = _check_folds(n_folds, len(rows)), check_count(n_repeats, "n_repeats", 1)
+    _check_rule(rule)
+    path = path_function(table, alphas, sample_weight=weight)
+    grid, seeds = np.array([solution.alpha for solution in path]), spawn_seeds(random_state, repeats)
+    inside = with_threads(path_function, kernel_threads(n_jobs))
+    results = run_tasks(
+        _score_fold,
+        [
+            (table, weight, grid, inside, np.setdiff1d(rows, held_out), held_out)
+            for seed in seeds
+            for held_out in np.array_split(np.random.default_rng(seed).permutation(rows), folds)
+        ],
+        n_jobs=n_jobs,
+        checkpoint=checkpoint,
+        fingerprint={
+            "X": table,
+            "sample_weight": weight,
+            "alphas": grid,
+            "n_folds": folds,
+            "n_repeats": repeats,
+            "path_function": path_function,
+            "random_state": seeds[0].entropy,
+            # A function is known by its name only, and all lambdas share one.
+            "the path of X": np.concatenate([solution.edge_values for solution in path]),
+        },
+        stage="folds",
+        description="Cross-validation",
+    )
+    scores = np.array([result["scores"] for result in results]).reshape(repeats, folds, len(grid))
+    fold_weights = np.array([result["weight"] for result in results]).reshape(repeats, folds)
+    n_constant = sum(bool(result["constant"]) for result in results)
+    index = _choose(*_mean_and_error(scores, fold_weights), rule)
+    warn_at_grid_end(path, index, f'cross-validation ("{rule}")')
+    return CrossValidation(path[index].alpha, index, rule, path, scores, fold_weights, n_constant)
+
+
+def _score_fold(
+    table: NDArray[np.uint8],
+    weight: FloatArray | None,
+    alphas: FloatArray,
+    path_function: PathFunction,
+    train: NDArray[np.intp],
+    held_out: NDArray[np.intp],
+) -> dict[str, Any]:
+    """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
+    train_weight = None if weight is None else weight[train]
+    became_constant = count_ones(table, weight)[1] & ~count_ones(table[train], train_weight)[1]
+    with quietly(ConstantColumnWarning):  # counted instead
+        path = path_function(table[train], alphas, sample_weight=train_weight)
+    unit = np.ones(len(held_out)) if weight is None else weight[held_out]
+    scores = np.array([unit @ row_scores(solution, table[held_out]) for solution in path]) / unit.sum()
+    return {"scores": scores, "weight": unit.sum(), "constant": became_constant.any()}
+
+
+def _mean_and_error(scores: FloatArray, fold_weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the weighted mean over folds and repeats, and its standard error from the folds of a repeat."""
+    share = (fold_weights / fold_weights.sum(axis=1, keepdims=True))[:, :, None]
+    means = (share * scores).sum(axis=1, keepdims=True)
+    variances = (share * (scores - means) ** 2).sum(axis=1) / (scores.shape[1] - 1)
+    return means.mean(axis=(0, 1)), np.sqrt(variances.mean(axis=0))
+
+
+def _choose(mean: FloatArray, error: FloatArray, rule: str) -> int:
+    _check_rule(rule)
+    best = int(mean.argmax())
+    return best if rule == "best" else int(np.flatnonzero(mean >= mean[best] - error[best])[0])
+
+
+def _check_rule(rule: str) -> None:
+    if rule not in RULES:
+        raise DataError(f'rule must be "best" or "1se"; got {rule!r}.')
+
+
+def _check_folds(n_folds: int, n_rows: int) -> int:
+    folds = check_count(n_folds, "n_folds", 2)
+    if folds > n_rows:
+        raise DataError(f"n_folds must be at most the number of rows with a positive weight ({n_rows}); got {folds}.")
+    return folds
