@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from isinglass import IsingModel, Path, Solution, simulate
-from isinglass.errors import DataError, GridEndWarning
+from isinglass.errors import GridEndWarning
 from isinglass.selection import choice
 
 
@@ -50,12 +50,6 @@ def test_warning_at_the_ends(grid, index, end):
         return
     with pytest.warns(GridEndWarning, match=f"EBIC choice alpha=0.[13] is the {end} end"):
         choice.warn_at_grid_end(path, index, "EBIC")
-
-
-@pytest.mark.parametrize("value", [1, 2.0, True, "3"])
-def test_counts_are_checked(value):
-    with pytest.raises(DataError, match="n_folds must be an integer of at least 2"):
-        choice.check_count(value, "n_folds", 2)
 
 
 def test_examples_in_docstrings():

@@ -28,14 +28,14 @@ def check_positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def check_count(name: str, value: Any, *, most: int = 2**31 - 1) -> int:
-    """Return ``value`` as an int if it is a whole number of at least 1.
+def check_count(name: str, value: Any, *, least: int = 1) -> int:
+    """Return ``value`` as an int if it is a whole number of at least ``least`` that fits 32 bits.
 
     Examples
     --------
     >>> check_count("max_iter", 100)
     100
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= most:
-        raise DataError(f"{name} must be an integer of at least 1; got {value!r}.")
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**31:
+        raise DataError(f"{name} must be an integer of at least {least}; got {value!r}.")
     return int(value)

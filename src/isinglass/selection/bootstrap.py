@@ -12,12 +12,12 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
+from isinglass.arguments import check_count
 from isinglass.binary import to_binary
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.path import ising_path
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.records import Solution, read_only
-from isinglass.selection.choice import check_count
 from isinglass.selection.tasks import kernel_threads, quietly, run_tasks
 
 __all__ = ["Bootstrap", "bootstrap"]
@@ -216,7 +216,7 @@ def bootstrap(
     >>> found.edge_index.tolist(), found.inclusion.tolist(), bool(found.edge_quantiles[0, 0] > 1)
     ([[0, 1]], [1.0], True)
     """
-    table, count = to_binary(X), check_count(n_boot, "n_boot", 1)
+    table, count = to_binary(X), check_count("n_boot", n_boot)
     fit_table = _as_fit(fit)
     kept, dropped = _plan(kind, drop_shares, count, len(table))
     solution = _checked(fit_table(table), table)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from isinglass.errors import DataError, GridEndWarning
 from isinglass.records import Path, Solution
 
-__all__ = ["check_count", "check_width", "row_scores", "warn_at_grid_end"]
+__all__ = ["check_width", "row_scores", "warn_at_grid_end"]
 
 FloatArray = NDArray[np.float64]
 
@@ -54,13 +54,6 @@ def warn_at_grid_end(path: Path, index: int, criterion: str, stacklevel: int = 3
         GridEndWarning,
         stacklevel=stacklevel,
     )
-
-
-def check_count(value: int, name: str, least: int) -> int:
-    """Return an integer of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise DataError(f"{name} must be an integer of at least {least}; got {value!r}.")
-    return int(value)
 
 
 def check_width(solution: Solution, table: NDArray[np.uint8]) -> None:

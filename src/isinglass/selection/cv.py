@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
+from isinglass.arguments import check_count
 from isinglass.binary import check_sample_weight, to_binary
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.path import ising_path
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.records import Path, Solution, read_only
-from isinglass.selection.choice import check_count, row_scores, warn_at_grid_end
+from isinglass.selection.choice import row_scores, warn_at_grid_end
 from isinglass.selection.contract import PathFunction, with_threads
 from isinglass.selection.tasks import kernel_threads, quietly, run_tasks
 
@@ -167,7 +168,7 @@ def cross_validate(
     table = to_binary(X)
     weight = check_sample_weight(sample_weight, len(table))
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
-    folds, repeats = _check_folds(n_folds, len(rows)), check_count(n_repeats, "n_repeats", 1)
+    folds, repeats = _check_folds(n_folds, len(rows)), check_count("n_repeats", n_repeats)
     _check_rule(rule)
     path = path_function(table, alphas, sample_weight=weight)
     grid, seeds = np.array([solution.alpha for solution in path]), spawn_seeds(random_state, repeats)
@@ -241,7 +242,7 @@ def _check_rule(rule: str) -> None:
 
 
 def _check_folds(n_folds: int, n_rows: int) -> int:
-    folds = check_count(n_folds, "n_folds", 2)
+    folds = check_count("n_folds", n_folds, least=2)
     if folds > n_rows:
         raise DataError(f"n_folds must be at most the number of rows with a positive weight ({n_rows}); got {folds}.")
     return folds
