@@ -7,7 +7,7 @@
 namespace isinglass {
 namespace {
 
-constexpr size_t SINGLE_THREAD_CELLS = 18000;  // below, a second thread costs more than it saves (measured)
+constexpr size_t SINGLE_THREAD_CELLS = 26000;  // below, a second thread costs more than it saves (measured)
 
 // KL(x + c r || sigma) of one cell with this margin (the predictor in favour of the observed answer).
 double cell_divergence(double margin, double c, double log_c, double log_rest) {
