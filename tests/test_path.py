@@ -473,3 +473,17 @@ def test_long_tables_come_back_to_python_in_between():
 def test_a_slice_of_a_path_is_a_path():
     path = ising_path(random_table(np.random.default_rng(34), 60, 5), 4)
     assert (len(path[1:3]), path[1:3].tol) == (2, path.tol)
+
+
+def test_small_alphas_on_small_separated_tables_converge():
+    """Blocks must be remade where tiny curvatures decide: kept ones stopped these short."""
+    rng = np.random.default_rng(36)
+    failed = 0
+    for _ in range(60):
+        X = random_table(rng, int(rng.integers(20, 120)), int(rng.integers(5, 20)), strength=rng.random())
+        top = objective.alpha_max(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            path = ising_path(X, [0.3 * top, 1e-3 * top, 1e-5 * top])
+        failed += not path.converged.all()
+    assert failed == 0

@@ -18,6 +18,7 @@ constexpr double UNCHANGED = 0.02;  // a block is kept while its curvatures have
 constexpr int STAGNATION = 40;      // steps without progress after which the best that can be had is returned
 constexpr double PROGRESS = 0.9;    // a residual this much smaller than the best so far is progress
 constexpr double DRIFT = 1e-3;      // share of the tolerance that rounding of predictors may take
+constexpr double SLOW = 0.2;        // a step that leaves more than this share of the residual is slow
 constexpr double SUFFICIENT = 1e-4;   // share of the predicted decrease a step must bring
 constexpr double ROUNDING = 1e-14;    // relative error of F that the line search forgives
 constexpr int MAX_HALVINGS = 12;      // then the blocks are majorised: sigma (1 - sigma) <= 1/4
@@ -189,9 +190,12 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
         const double next = inner_residual(alpha);
         stale = !accepted || majorised_ || next > CONTRACTION * kkt;
         if (!accepted) {
+            std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
             assemble(true);
             stale = false;
         }
+        // Slow: small curvatures may matter that the share of change does not see, so every block is remade.
+        if (next > SLOW * kkt) std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
         kkt = next;
         since_best = kkt < PROGRESS * best ? 0 : since_best + 1;
         best = since_best == 0 ? kkt : best;
