@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,76 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import DataError
 
-__all__ = ["check_penalty_weights", "check_sample_weight", "to_binary"]
+__all__ = ["BinaryTable", "check_penalty_weights", "check_sample_weight", "read_binary", "to_binary"]
 
 _SHOWN = 5  # offending values quoted in a message
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BinaryTable:
+    """A table of 0 and 1 with the names that came with it, and what was done to get it.
+
+    Estimators take it wherever they take an array or a frame; ``numpy.asarray`` gives the bare table.
+
+    Parameters
+    ----------
+    X : ndarray of uint8, shape (n_samples, n_features)
+        Only 0 and 1, C-contiguous.
+    names : tuple of str, optional
+        Names of the columns; None if the source had none.
+    row_names : tuple of str, optional
+        Names of the rows.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Row weights that came with the table.
+    rows : ndarray of int, optional
+        Which rows of the source these are, if some were dropped.
+    n_missing : int
+        Missing cells that were filled or dropped.
+    encoding : dict
+        For each column that was not 0/1 already: its two source values, ``(zero, one)``.
+    """
+
+    X: NDArray[np.uint8]
+    names: tuple[str, ...] | None = None
+    row_names: tuple[str, ...] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+    rows: NDArray[np.intp] | None = None
+    n_missing: int = 0
+    encoding: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.X.shape[0], self.X.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.X, dtype=dtype, copy=True) if copy else np.asarray(self.X, dtype=dtype)
+
+    def __getitem__(self, rows: Any) -> BinaryTable:
+        """Return the same columns of some rows (a slice, numbers or a mask)."""
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[rows]),
+            row_names=None if self.row_names is None else tuple(np.asarray(self.row_names, dtype=object)[rows]),
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
+        )
+
+
+def read_binary(
+    X: Any,
+    *,
+    names: Sequence[str] | None = None,
+    missing: str = "error",
+    encode: Any = None,
+    coding: str = "bits",
+    binarize: float | None = None,
+) -> BinaryTable:
+    """Convert a table of any kind, with its names."""
+    raise NotImplementedError
 
 
 def to_binary(X: ArrayLike) -> NDArray[np.uint8]:
