@@ -30,7 +30,9 @@ _SUBMODULES = (
     "exact",
     "glm",
     "metrics",
+    "networks",
     "objective",
+    "plot",
     "selection",
     "simulate",
 )
