@@ -29,6 +29,7 @@ _SUBMODULES = (
     "errors",
     "exact",
     "glm",
+    "layout",
     "metrics",
     "networks",
     "objective",
