@@ -33,7 +33,6 @@ _SUBMODULES = (
     "metrics",
     "networks",
     "objective",
-    "plot",
     "selection",
     "simulate",
 )

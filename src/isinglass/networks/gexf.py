@@ -71,7 +71,7 @@ def write_gexf(
 
 
 def _lines(graph: Graph) -> Iterator[str]:
-    nodes, edges = graph.node_values, graph.edge_values
+    nodes, edges = graph.node_values, {**graph.edge_values, "color": Column("text", graph.edge_colors)}
     del edges["weight"]  # an attribute of the edge itself
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield xml_element("gexf", {"xmlns": _NAMESPACE, "xmlns:viz": f"{_NAMESPACE}/viz", "version": "1.2"}, closed=False)

@@ -23,7 +23,7 @@ NAMED: Mapping[str, str] = {
     "vermillion": "#d55e00",
     "red": "#d55e00",  # the red of this palette
     "purple": "#cc79a7",
-    "grey": "#999999",
+    "grey": "#bbbbbb",  # not Okabe and Ito's; lighter, as purple looks grey without green cones
 }
 POSITIVE, NEGATIVE, BETWEEN, NEUTRAL = NAMED["blue"], NAMED["vermillion"], NAMED["purple"], NAMED["grey"]
 GROUPS = tuple(NAMED[name] for name in ("orange", "sky blue", "green", "yellow", "black", "blue", "vermillion"))
@@ -70,7 +70,7 @@ def color_groups(groups: Iterable[object], chosen: Mapping[object, str] | None =
     Examples
     --------
     >>> color_groups(["R", "D", "R", None], {"R": "red"})
-    {'R': '#d55e00', 'D': '#e69f00', None: '#999999'}
+    {'R': '#d55e00', 'D': '#e69f00', None: '#bbbbbb'}
     """
     chosen = {group: read_color(color) for group, color in (chosen or {}).items()}
     found = dict.fromkeys(groups)
