@@ -78,9 +78,14 @@ class Method:
     @property
     def path_function(self) -> PathFunction:
         """The path function with its settings."""
+        return self.with_settings()
+
+    def with_settings(self, **more: Any) -> PathFunction:
+        """Return the path function with its settings and some more."""
         module, name, _, _ = METHODS[self.method]
         function: PathFunction = getattr(import_module(f"isinglass.{module}"), name)
-        return functools.partial(function, **self.settings) if self.settings else function
+        settings = self.settings | more
+        return functools.partial(function, **settings) if settings else function
 
     def fit_path(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -35,6 +36,12 @@ class Option(click.Option):
     def __init__(self, *names: str, section: str = "Options", **attributes: Any) -> None:
         super().__init__(list(names), **attributes)
         self.section = section
+
+    def under(self, section: str) -> Option:
+        """Return the same option under another heading."""
+        moved = copy.copy(self)
+        moved.section = section
+        return moved
 
 
 @dataclass(frozen=True)
