@@ -9,7 +9,13 @@ __version__ = "0.1.0"
 # costs next to nothing.
 _HOME = {
     "BinaryTable": "binary",
+    "ExactIsing": "estimators",
+    "IsingLasso": "estimators",
+    "IsingLassoCV": "estimators",
+    "IsingLassoEBIC": "estimators",
+    "IsingLassoStARS": "estimators",
     "IsingModel": "model",
+    "NodewiseIsing": "estimators",
     "NodewisePath": "records",
     "Path": "records",
     "Solution": "records",

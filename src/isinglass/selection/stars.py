@@ -164,7 +164,7 @@ def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | Non
     if not 0.0 <= threshold <= 0.5:
         raise DataError(f"threshold must be from 0 to 0.5, the range of 2 f (1 − f); got {threshold!r}.")
     if n_samples < 3:
-        raise DataError(f"X must have at least 3 rows to draw subsamples from; got {n_samples}.")
+        raise DataError(f"X must have at least 3 rows to draw subsamples from; got n_samples={n_samples}.")
     if subsample_size is None:
         return math.isqrt(100 * n_samples) if n_samples > 144 else 4 * n_samples // 5
     if not 2 <= subsample_size < n_samples:
