@@ -57,12 +57,11 @@ class LazyGroup(click.Group):
         prog_name: str | None = "isinglass",
         complete_var: str | None = None,
         standalone_mode: bool = True,
-        windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
         """Run the command; every way to end has its exit code."""
         try:
-            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+            code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
             sys.stdout.flush()  # a reader that went away is noticed here, not by the interpreter at exit
         except Exception as error:
             code = report_error(error)
@@ -74,7 +73,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="isinglass")
 def main() -> None:
-    """Sparse networks from tables of yes/no columns, with proof that the optimum was reached.
+    r"""Sparse networks from tables of yes/no columns, with proof that the optimum was reached.
 
     Start with `isinglass demo`, or with a table of your own:
 

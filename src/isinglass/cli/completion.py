@@ -12,7 +12,7 @@ __all__ = ["completion"]
 
 @command("completion", click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])), as_json=False)
 def completion(console: Console, shell: str) -> None:
-    """Print the completion script of a SHELL.
+    r"""Print the completion script of a SHELL.
 
     \b
       bash   isinglass completion bash >> ~/.bashrc

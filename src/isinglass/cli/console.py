@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -72,9 +72,15 @@ class Console:
 
     def write(self, text: str) -> None:
         """Write text to stdout as UTF-8, whatever the locale."""
-        stream = click.get_binary_stream("stdout")
+        stream: IO[bytes] = click.get_binary_stream("stdout")
         stream.write(text.encode("utf-8", errors="backslashreplace"))
         stream.flush()
+
+    def write_text(self, writer: Callable[[io.StringIO], object]) -> None:
+        """Write to stdout what a function writes to a text stream."""
+        stream = io.StringIO()
+        writer(stream)
+        self.write(stream.getvalue())
 
     def write_csv(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Write a table to stdout."""

@@ -143,13 +143,11 @@ def command(
     return decorate
 
 
-_STRICT = Option(
-    "--strict", is_flag=True, section=GENERAL, help="Fail with exit code 4 if a fit misses its tolerance."
-)
+_STRICT = Option("--strict", is_flag=True, section=GENERAL, help="Fail with exit code 4 if a fit misses its tolerance.")
 _JSON = Option("--json", "as_json", is_flag=True, section=GENERAL, help="Print the result as one JSON object.")
 
 
-class AlphasType(click.ParamType):
+class AlphasType(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
     """A number of alphas, or the alphas themselves, separated by commas."""
 
     name = "alphas"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import signal
@@ -81,7 +80,7 @@ class OutputFolder:
             with _uninterrupted():
                 self.path.mkdir(exist_ok=True)
                 for name in [*written, RECORD]:
-                    os.replace(workshop / name, self.path / name)
+                    (workshop / name).replace(self.path / name)
         finally:
             shutil.rmtree(workshop, ignore_errors=True)
 

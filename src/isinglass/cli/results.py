@@ -142,3 +142,18 @@ def describe_stability(stability: Stability) -> dict[str, Any]:
         "instability": stability.instability,
         "n_fits": stability.n_fits,
     }
+
+
+def format_bytes(number: float) -> str:
+    """Return a size with the unit that suits it.
+
+    Examples
+    --------
+    >>> format_bytes(999), format_bytes(12_345_678)
+    ('999 B', '12 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            break
+        number /= 1000
+    return f"{number:.1f} {unit}" if number < 10 and unit != "B" else f"{number:.0f} {unit}"
