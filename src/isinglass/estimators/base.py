@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -297,16 +296,20 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return self.encoding_ or None
 
     def _check_columns(self, X: Any) -> None:
-        """Refuse other columns before their cells are looked at, where they can be counted or have names."""
+        """Refuse other columns before their cells are looked at, where they have names or can be counted."""
+        if isinstance(X, BinaryTable):
+            self._check_names(X.names)
+        else:
+            _check_feature_names(self, X, reset=False)
         if len(getattr(X, "shape", ())) == 2:
             _check_n_features(self, X, reset=False)
-        if not isinstance(X, BinaryTable):
-            _check_feature_names(self, X, reset=False)
+
+    def _check_names(self, names: tuple[str, ...] | None) -> None:
+        """Do for a BinaryTable what scikit-learn does for frames."""
+        known = tuple(getattr(self, "feature_names_in_", ()))
+        if names is None or not known or names == known:
             return
-        known: Sequence[str] = getattr(self, "feature_names_in_", ())
-        if X.names is None or not len(known) or tuple(known) == X.names:
-            return
-        unknown = [name for name in X.names if name not in set(known)]
+        unknown = [name for name in names if name not in set(known)]
         shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
         raise DataError(f"X must have the columns of fit in the same order; got {shown}.")
 
