@@ -27,7 +27,7 @@ LAYERS = (
     ("selection",),
     ("estimators",),
     ("cli", "report", "plot", "tables", "networks"),
-    ("__init__",),  # the public names
+    ("__init__", "__main__"),  # the public names, and python -m isinglass
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 EDGE = set(LAYERS[-2])

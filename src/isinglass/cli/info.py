@@ -124,9 +124,7 @@ def _lines(found: dict[str, Any], rare: float) -> list[str]:
         "Missing": f"{found['n_missing']} cells",
     }
     if found["sum_of_weights"] != n or found["effective_rows"] != n:
-        facts["Weights"] = (
-            f"sum {found['sum_of_weights']:.6g}, worth {found['effective_rows']:.1f} equal rows"
-        )
+        facts["Weights"] = f"sum {found['sum_of_weights']:.6g}, worth {found['effective_rows']:.1f} equal rows"
     if found["encoding"]:
         facts["Values"] = _list([f"{name}: {zero} = 0, {one} = 1" for name, (zero, one) in found["encoding"].items()])
     facts["Constant"] = _list(found["constant_columns"])

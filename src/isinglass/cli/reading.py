@@ -48,12 +48,12 @@ class EncodeType(click.ParamType):  # type: ignore[type-arg]  # generic from cli
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is read.
+    """How a table is read: what the user said, by the names of ``read_table``.
 
     Parameters
     ----------
-    missing, encode, coding, binarize, transpose, header, id_column, delimiter, weights, drop
-        As for ``read_table``.
+    missing, encode, coding, binarize, transpose, header, id_column, delimiter, weights, columns, drop, na_values
+        As for ``read_table``; None or empty where nothing was said.
     """
 
     missing: str | None
@@ -62,11 +62,12 @@ class Reading:
     binarize: float | None
     transpose: bool
     header: bool | None
-    id_column: str | None
+    id_column: str
     delimiter: str | None
     weights: str | None
+    columns: tuple[str, ...]
     drop: tuple[str, ...]
-    na: tuple[str, ...]
+    na_values: tuple[str, ...]
 
     def read(self, console: Console, table: str, *, missing: str = "error", encode: Any = None) -> BinaryTable:
         """Return the table; ``missing`` and ``encode`` are what holds if the user does not say it."""
@@ -77,6 +78,16 @@ class Reading:
                 table,
                 missing=self.missing or missing,
                 encode=self.encode or encode,
+                coding=self.coding,
+                binarize=self.binarize,
+                transpose=self.transpose,
+                header="auto" if self.header is None else self.header,
+                id_column=None if self.id_column == "none" else self.id_column,
+                delimiter=self.delimiter,
+                weights=self.weights,
+                columns=self.columns or None,
+                drop=self.drop or None,
+                na_values=self.na_values,
             )
 
     def refuse_weights(self, reason: str) -> None:
@@ -94,3 +105,70 @@ class Reading:
         if data.sample_weight is not None:
             parts.append(f"weights {self.weights!r}, sum {data.sample_weight.sum():.6g}")
         return ", ".join(parts)
+
+
+READING = Bundle(
+    "reading",
+    Reading,
+    [
+        Option(
+            "--missing",
+            type=click.Choice(["error", "zero", "drop"]),
+            section=SECTION,
+            help="Missing cells: refuse them, take them as 0, or leave out their rows.  [default: error]",
+        ),
+        Option(
+            "--encode",
+            type=EncodeType(),
+            section=SECTION,
+            help="What the answers mean (Unknown= is missing); auto: find the two answers of every column.",
+        ),
+        Option(
+            "--coding",
+            type=click.Choice(["bits", "spins"]),
+            default="bits",
+            show_default=True,
+            section=SECTION,
+            help="Numbers are 0 and 1, or -1 and 1.",
+        ),
+        Option("--binarize", type=float, metavar="CUT", section=SECTION, help="Numbers above CUT are 1, others 0."),
+        Option("--transpose", is_flag=True, section=SECTION, help="The file has one line per column of the table."),
+        Option(
+            "--header/--no-header",
+            default=None,
+            section=SECTION,
+            help="Whether the first line names the columns.  [default: told by its cells]",
+        ),
+        Option(
+            "--id-column",
+            default="auto",
+            metavar="COLUMN",
+            section=SECTION,
+            help="Column that names the rows; none: there is none.  [default: told by its cells]",
+        ),
+        Option(
+            "--delimiter",
+            metavar="CHARACTER",
+            section=SECTION,
+            help="Between cells: a character, tab, blank, or none.  [default: told by the first lines]",
+        ),
+        Option("--weights", metavar="COLUMN", section=SECTION, help="Column that holds the weights of the rows."),
+        Option(
+            "--column",
+            "columns",
+            multiple=True,
+            metavar="COLUMN",
+            section=SECTION,
+            help="Keep this column; repeatable.",
+        ),
+        Option("--drop", multiple=True, metavar="COLUMN", section=SECTION, help="Leave this column out; repeatable."),
+        Option(
+            "--na",
+            "na_values",
+            multiple=True,
+            metavar="TEXT",
+            section=SECTION,
+            help="One more spelling of a missing cell.",
+        ),
+    ],
+)
