@@ -33,6 +33,7 @@ _SUBMODULES = (
     "metrics",
     "networks",
     "objective",
+    "plot",
     "selection",
     "simulate",
 )
