@@ -41,6 +41,7 @@ _SUBMODULES = (
     "metrics",
     "networks",
     "objective",
+    "plot",
     "selection",
     "simulate",
 )
