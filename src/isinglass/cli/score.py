@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from isinglass.cli.console import Console
-from isinglass.cli.models import load_model, match_columns
-from isinglass.cli.options import IN_FILE, MODEL_FILE, Option, command
+from isinglass.cli.models import MODEL, Loaded
+from isinglass.cli.options import IN_FILE, Option, command
 from isinglass.cli.reading import READING, Reading
 
 __all__ = ["score"]
@@ -14,7 +14,7 @@ __all__ = ["score"]
 
 @command(
     "score",
-    click.Argument(["model"], type=MODEL_FILE),
+    MODEL,
     click.Argument(["table"], type=IN_FILE),
     Option("--rows", is_flag=True, help="Print the score of every row as CSV."),
     bundles=[READING],
@@ -27,10 +27,18 @@ def score(console: Console, model: str, table: str, rows: bool, reading: Reading
     """
     import numpy as np
 
-    network = load_model(model)
-    data = match_columns(reading.read(console, table), network)
-    scores = network.log_pseudolikelihood(data.X)
+    from isinglass.cli.results import row_labels
+
+    loaded = Loaded.open(model)
+    data = loaded.read_table(console, reading, table)
+    scores = loaded.model.log_pseudolikelihood(data.X)
     mean = float(np.average(scores, weights=data.sample_weight))
+    console.say_facts(
+        {
+            "Table": reading.describe(data, table),
+            "Score": f"{mean:.6g} per row, {mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)",
+        }
+    )
     if console.as_json:
         record = {"model": model, "n_rows": len(data), "n_columns": data.shape[1], "mean": mean}
         console.write_json("score", {**record, **({"scores": scores} if rows else {})})
@@ -38,4 +46,3 @@ def score(console: Console, model: str, table: str, rows: bool, reading: Reading
         console.write_csv(["row", "score"], zip(row_labels(data), scores.tolist(), strict=True))
     else:
         console.write(f"{mean!r}\n")
-    console.say(f"mean log pseudo-likelihood per row of {len(data)} rows; {mean / data.shape[1]:.4f} per cell")
