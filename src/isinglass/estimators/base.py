@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -64,9 +65,17 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._remember_columns(X, table)
-        constant = _warn_constant(table, weight)
+        n_rows = float(len(table) if weight is None else weight.sum())
+        marginals = _count_ones(table, weight) / n_rows
         solution, found = self._estimate(table, weight, y)
-        self._remember_solution(solution, table, weight, constant)
+        self._remember_solution(
+            solution,
+            table.names,
+            n_rows=n_rows,
+            marginals=marginals,
+            encoding=table.encoding,
+            edge_counts=count_edges(table.X, weight, solution.edge_index),
+        )
         for name, value in found.items():
             setattr(self, name, value)
         self._frame_kind = kind_of(X)
@@ -85,18 +94,25 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.n_features_in_ = table.shape[1]
 
     def _remember_solution(
-        self, solution: Solution, table: BinaryTable, weight: FloatArray | None, ones: FloatArray
+        self,
+        solution: Solution,
+        names: Sequence[str] | None,
+        *,
+        n_rows: float,
+        marginals: FloatArray,
+        encoding: Mapping[Hashable, tuple[Any, Any]],
+        edge_counts: NDArray[Any],
     ) -> None:
+        """Set the attributes that all estimators have; a model file does so too."""
         self.solution_ = solution
-        self.model_ = IsingModel.from_solution(solution, table.names)
+        self.model_ = IsingModel.from_solution(solution, names)
         self.alpha_ = solution.alpha
         self.couplings_, self.fields_ = self.model_.couplings, self.model_.fields
         self.kkt_residual_, self.duality_gap_ = solution.kkt_residual, solution.duality_gap
         self.converged_, self.n_iter_ = solution.converged, solution.n_iter
-        self.n_rows_ = float(len(table) if weight is None else weight.sum())
-        self.marginals_ = ones / self.n_rows_
-        self.encoding_ = dict(table.encoding)
-        self.edge_counts_ = count_edges(table.X, weight, solution.edge_index)
+        self.n_rows_, self.marginals_ = n_rows, marginals
+        self.encoding_ = dict(encoding)
+        self.edge_counts_ = edge_counts
 
     # ------------------------------------------------------------------------------------- what rows look like
 
@@ -335,8 +351,8 @@ def _weights_of(X: Any, table: BinaryTable, sample_weight: ArrayLike | None) -> 
     return check_sample_weight(weight[table.rows], len(table))
 
 
-def _warn_constant(table: BinaryTable, weight: FloatArray | None) -> FloatArray:
-    """Name constant columns in one warning, by their names; return the weight of the ones of every column."""
+def _count_ones(table: BinaryTable, weight: FloatArray | None) -> FloatArray:
+    """Return the weight of the ones of every column; name constant columns in one warning, by their names."""
     if weight is not None and not weight.all():
         ones, varies = count_ones(np.ascontiguousarray(table.X[weight > 0]), weight[weight > 0])
     else:
