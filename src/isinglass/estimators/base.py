@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
 from isinglass._core import count_ones
-from isinglass.binary import BinaryTable, check_sample_weight, read_binary, read_incomplete
+from isinglass.binary import BinaryTable, check_sample_weight, read_binary
 from isinglass.errors import DataError
 from isinglass.estimators.edges import count_edges, edge_table
 from isinglass.estimators.frames import complete_like, kind_of
@@ -149,7 +149,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         -------
         float
         """
-        table = self._read(X, drop=True)
+        table = self._read(X, missing=self.missing)
         weight = _weights_of(X, table, sample_weight)
         return float(np.average(self.model_.log_pseudolikelihood(table.X), weights=weight))
 
@@ -200,7 +200,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         ----------
         X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
             The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, whatever the parameter
-            ``missing`` says.
+            ``missing`` says, and the cells that a BinaryTable says were ``filled``.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the more probable value. Other missing cells of the row stand in with their probabilities,
             from the marginals to a fixed point (mean field), which is exact where no two of them are neighbours.
@@ -223,9 +223,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self)
         if method not in METHODS:
             raise DataError(f'method must be "conditional" or "gibbs"; got {method!r}.')
-        self._check_columns(X)
-        table, missing = read_incomplete(X, encode=self._known_encode(), coding=self.coding, binarize=self.binarize)
-        _check_n_features(self, table, reset=False)
+        table = self._read(X, missing="zero")
+        missing = np.zeros(table.shape, dtype=bool) if table.filled is None else table.filled
         if method == "conditional":
             means = conditional_fill(self.model_, table.X, missing, self.marginals_)
             draws = np.where(missing, means > 0.5, means)
@@ -296,11 +295,11 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     # ------------------------------------------------------------------------------------- reading
 
-    def _read(self, X: Any, *, drop: bool = False) -> BinaryTable:
-        """Return a table like that of `fit`; rows with missing cells are dropped only where rows do not matter."""
+    def _read(self, X: Any, *, missing: str | None = None) -> BinaryTable:
+        """Return a table like that of `fit`; unless asked to, it never drops rows: every one wants an answer."""
         check_is_fitted(self)
         self._check_columns(X)
-        missing = "error" if self.missing == "drop" and not drop else self.missing
+        missing = missing or ("error" if self.missing == "drop" else self.missing)
         table = read_binary(X, missing=missing, encode=self._known_encode(), coding=self.coding, binarize=self.binarize)
         _check_n_features(self, table, reset=False)
         return table
