@@ -20,6 +20,7 @@ from isinglass.binary.levels import (
     is_number,
     many_values_remedy,
     read_encode,
+    show_value,
     show_values,
 )
 from isinglass.binary.sources import Column, Source, open_source
@@ -263,7 +264,15 @@ def _settle(
             raise DataError('X must have a row without missing cells for missing="drop"; got none. Drop columns first.')
         codes = codes[rows]
         row_names = None if row_names is None else tuple(row_names[i] for i in rows)
-    return BinaryTable(codes, names, row_names, rows=rows, n_missing=n_missing, encoding=bits.encoding)
+    return BinaryTable(
+        codes,
+        names,
+        row_names,
+        rows=rows,
+        n_missing=n_missing,
+        encoding=bits.encoding,
+        filled=gone if n_missing and missing == "zero" else None,
+    )
 
 
 def _refuse(column: Column, label: Hashable, rule: Pair | Cut | Codebook, row: int) -> NoReturn:
@@ -291,6 +300,6 @@ def _remedy(values: list[Any]) -> str:
         return f'It looks like ±1 spins: pass coding="spins" {_BY}.'
     if len(values) == 2:
         (book,) = choose_pairs({0: values}, {0: Column(np.empty(0))}).values()
-        zero, one = book.pair
-        return f'Say which is 1, for example encode={{{one!r}: 1, {zero!r}: 0}}, or pass encode="auto" {_BY}.'
+        zero, one = (show_value(value) for value in book.pair)
+        return f'Say which is 1, for example encode={{{one}: 1, {zero}: 0}}, or pass encode="auto" {_BY}.'
     return many_values_remedy(values)
