@@ -313,6 +313,7 @@ def test_imputation_returns_what_it_was_given():
     for other in (from_polars, from_arrow.to_pandas()):
         np.testing.assert_array_equal(np.asarray(other), expected)
     np.testing.assert_array_equal(net.impute(KINDS["BinaryTable"]), X)
+    np.testing.assert_array_equal(net.impute(read_binary(frame, missing="zero")), expected)
 
 
 def test_what_missing_means():
