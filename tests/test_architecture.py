@@ -19,7 +19,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 # From the bottom to the top. A module may import from its own layer and from the layers before it.
 LAYERS = (
     ("_core",),
-    ("records", "errors", "arguments", "grid", "randomness", "threads", "mixing"),
+    ("version", "records", "errors", "arguments", "grid", "randomness", "threads", "mixing"),
     ("binary", "model", "objective", "varying"),
     ("exact",),
     ("screening", "glm", "design", "simulate", "metrics", "layout", "imputation", "datasets"),

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from isinglass import __version__
 from isinglass.cli.exits import EPILOG, report_error
+from isinglass.version import __version__
 
 __all__ = ["main"]
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.groups import GROUPS, Groups
 from isinglass.cli.models import MODEL, Loaded
 from isinglass.cli.options import OUT_FILE, SEED, Option, command
-from isinglass.cli.output import refuse_overwriting
+from isinglass.cli.output import check_target
 
 __all__ = ["export"]
 
+WITH_PLACES = {"gexf", "graphml", "json"}
 FORMATS = ["edges", "nodes", "matrix", "gexf", "graphml", "json"]
 
 
@@ -36,7 +40,7 @@ def export(
     seed: int,
     groups: Groups,
 ) -> None:
-    """Convert MODEL, the model.npz of a fit, for other programs.
+    r"""Convert MODEL, the model.npz of a fit, for other programs.
 
     \b
       edges    CSV of the edges: source, target, coupling, sign, weight
@@ -47,15 +51,16 @@ def export(
     """
     from isinglass.networks import write_network
 
-    refuse_overwriting(output, [model, groups.groups])
+    check_target(output, [model, groups.groups])
     loaded = Loaded.open(model)
     attributes = groups.read(loaded.model.names)
-    options = {
+    placed = layout and (format or Path(output).suffix[1:]) in WITH_PLACES
+    options: dict[str, Any] = {
         "node_attributes": attributes.columns or None,
         "edge_attributes": loaded.edge_attributes or None,
         "color_by": attributes.color_by,
         "spreadsheet_safe": spreadsheet_safe,
-        "positions": loaded.place_nodes(seed) if layout and _has_places(format, output) else None,
+        "positions": loaded.place_nodes(seed) if placed else None,
     }
     if output == "-":
         chosen = format or "edges"

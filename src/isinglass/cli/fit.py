@@ -98,7 +98,8 @@ def write_files(here: Path, found: Fitted, data: BinaryTable, attributes: Attrib
     """Write edges, nodes, model and GEXF of a fit into a folder."""
     from isinglass.layout import force_layout
     from isinglass.metrics import node_table
-    from isinglass.networks import save, write_edges, write_gexf, write_nodes
+    from isinglass.networks import write_edges, write_gexf, write_nodes
+    from isinglass.networks.modelfile import save
 
     model, index = found.model, found.solution.edge_index
     measured = node_table(model, data.X, data.sample_weight).columns

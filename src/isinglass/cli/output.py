@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import shlex
 import shutil
 import signal
@@ -14,10 +15,10 @@ from pathlib import Path
 
 import click
 
-from isinglass import __version__
 from isinglass.cli.options import command_line
+from isinglass.version import __version__
 
-__all__ = ["RECORD", "OutputFolder", "refuse_overwriting"]
+__all__ = ["RECORD", "OutputFolder", "check_target", "filling_file", "write_file"]
 
 RECORD = "run.json"
 """The file in an output folder that says what wrote it, and which of the files are ours to replace."""
@@ -26,7 +27,7 @@ RECORD = "run.json"
 class OutputFolder:
     """A folder that gets all files of a command at the end, or none.
 
-    The files are made in a hidden folder beside it and renamed. Files of the same names are replaced if an earlier run
+    The files are made in a hidden folder and renamed. Files of the same names are replaced if an earlier run
     wrote them (``run.json`` says so); others are refused unless ``force``, before anything is computed.
 
     Parameters
@@ -53,8 +54,8 @@ class OutputFolder:
                 "--force to replace it.",
                 param_hint="'-o'",
             )
-        for name in self.names:
-            refuse_overwriting(path / name, inputs)
+        for name in self.names if path.exists() else ():
+            check_target(path / name, inputs)
 
     @property
     def summary(self) -> str:
@@ -64,9 +65,9 @@ class OutputFolder:
     @contextmanager
     def filling(self) -> Iterator[Path]:
         """Yield a folder to write into; when the block ends well its files move to their place."""
-        parent = self.path.resolve().parent
-        parent.mkdir(parents=True, exist_ok=True)
-        workshop = Path(tempfile.mkdtemp(prefix=f".{self.path.name}-", suffix=".part", dir=parent))
+        beside = self.path if self.path.is_dir() else self.path.resolve().parent  # the same disk either way
+        beside.mkdir(parents=True, exist_ok=True)
+        workshop = Path(tempfile.mkdtemp(prefix=".isinglass-", suffix=".part", dir=beside))
         try:
             yield workshop
             written = [name for name in self.names if (workshop / name).exists()]
@@ -85,10 +86,33 @@ class OutputFolder:
             shutil.rmtree(workshop, ignore_errors=True)
 
 
-def refuse_overwriting(target: Path, inputs: Iterable[str | None]) -> None:
-    """Refuse to replace a file that the command reads."""
+@contextmanager
+def filling_file(target: Path) -> Iterator[Path]:
+    """Yield a name beside the target, with its ending, to write to; when the block ends well it becomes the target."""
+    temporary = target.with_name(f".isinglass-{secrets.token_hex(6)}{target.suffix}")
+    try:
+        yield temporary
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_file(target: str, text: str) -> None:
+    """Write one file, whole or not at all."""
+    from isinglass.networks.output import write_lines
+
+    write_lines([text.removesuffix("\n")], target)
+
+
+def check_target(target: str | Path, inputs: Iterable[str | None]) -> None:
+    """Refuse a file whose folder does not exist, or that the command reads."""
+    place = Path(target)
+    if target == "-":
+        return
+    if not place.parent.is_dir():
+        raise click.BadParameter(f"the folder {str(place.parent)!r} does not exist.", param_hint="'-o'")
     for source in inputs:
-        if source and source != "-" and target.exists() and target.samefile(source):
+        if source and source != "-" and place.exists() and place.samefile(source):
             raise click.BadParameter(f"{str(target)!r} is also read by this command.", param_hint="'-o'")
 
 

@@ -9,7 +9,7 @@ import click
 from isinglass.cli.console import Console, csv_text
 from isinglass.cli.models import MODEL, Loaded
 from isinglass.cli.options import IN_FILE, OUT_FILE, SEED, Option, command
-from isinglass.cli.output import write_file
+from isinglass.cli.output import check_target, write_file
 from isinglass.cli.reading import READING, Reading
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def predict(
     """
     from isinglass.cli.results import row_labels
 
+    check_target(output, [model, table])
     loaded = Loaded.open(model)
     data = loaded.read_table(console, reading, table, missing="zero" if impute else "error")
     cells = _fill(loaded, data, fill, seed) if impute else loaded.model.conditional_probabilities(data.X)
@@ -59,7 +60,7 @@ def predict(
     elif output == "-":
         console.write_csv(names, rows)
     else:
-        write_file(output, csv_text(names, rows), inputs=[model, table])
+        write_file(output, csv_text(names, rows))
 
 
 def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: int) -> Any:
@@ -71,7 +72,7 @@ def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: int) -> Any:
     if data.filled is None:
         return data.X
     if not hasattr(loaded.network, "impute"):
-        raise DataError("MODEL must be the model of a fit; got a network by itself, which knows no means to start from.")
+        raise DataError("MODEL must be the model of a fit; got a network without the means of its columns.")
     cells = np.where(data.filled, np.nan, data.X)
     method = "gibbs" if fill == "draw" else "conditional"
     found = loaded.network.impute(cells, method=method, probabilities=fill == "probability", random_state=seed)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from isinglass import __version__
+from isinglass.version import __version__
 
 if TYPE_CHECKING:
     from isinglass.binary import BinaryTable
@@ -95,6 +95,14 @@ def judge(solutions: Sequence[Solution], tol: float) -> str:
     return f"NOT reached{where} ({certificate})"
 
 
+def row_labels(table: BinaryTable) -> list[str]:
+    """Return the names of the rows; their numbers from 1 in the file if there are none."""
+    if table.row_names is not None:
+        return list(table.row_names)
+    rows = range(len(table)) if table.rows is None else table.rows.tolist()
+    return [str(row + 1) for row in rows]
+
+
 def describe_solution(solution: Solution) -> dict[str, Any]:
     """Return the size of a network and its certificate."""
     n_positive = int((solution.edge_values > 0).sum())
@@ -152,8 +160,8 @@ def format_bytes(number: float) -> str:
     >>> format_bytes(999), format_bytes(12_345_678)
     ('999 B', '12 MB')
     """
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < 1000:
-            break
-        number /= 1000
-    return f"{number:.1f} {unit}" if number < 10 and unit != "B" else f"{number:.0f} {unit}"
+    if number < 1000:
+        return f"{number:.0f} B"
+    unit = min(int(math.log10(number)) // 3, 3)
+    number /= 1000**unit
+    return f"{number:.{1 if number < 10 else 0}f} {('B', 'kB', 'MB', 'GB')[unit]}"

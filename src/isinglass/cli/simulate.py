@@ -75,7 +75,8 @@ def simulate(
     the sampler mixes so slowly that the rows do not represent the model.
     """
     from isinglass import simulate as simulation
-    from isinglass.networks import save, write_edges
+    from isinglass.networks import write_edges
+    from isinglass.networks.modelfile import save
     from isinglass.randomness import spawn_seeds
 
     folder = OutputFolder(output, FILES, force=force) if output else None

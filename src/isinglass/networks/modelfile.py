@@ -21,6 +21,7 @@ from isinglass.model import IsingModel
 from isinglass.networks.archive import Archive, DamagedError, OversizedError, write_archive
 from isinglass.networks.modelparts import NotStorableError, Reading, Writing, from_json, to_json
 from isinglass.records import Solution, Stability
+from isinglass.version import __version__
 
 __all__ = ["load", "save"]
 
@@ -129,9 +130,7 @@ def _damaged(shown: str, error: Exception) -> DataError:
 
 
 def _versions() -> dict[str, str]:
-    import isinglass
-
-    return {"isinglass": isinglass.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    return {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
 
 
 def _classes() -> dict[str, Any]:
