@@ -20,6 +20,7 @@ _HOME = {
     "nodewise_ebic": "nodewise",
     "nodewise_path": "nodewise",
     "read_binary": "binary",
+    "read_table": "tables.reader",
     "refit": "selection.refit",
     "stacked_design": "design",
     "stars": "selection.stars",
