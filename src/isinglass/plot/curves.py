@@ -107,8 +107,8 @@ def instability(result: Stability | Any, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> from isinglass import plot, simulate, stars
-    >>> model = simulate.chain_network(8, strength=2.0, fields="balanced")
-    >>> found = stars(simulate.gibbs_sample(model, 400, random_state=0), alphas=10, random_state=0, progress=False)
+    >>> model = simulate.chain_network(12, strength=2.0, fields="balanced")
+    >>> found = stars(simulate.exact_sample(model, 2000, random_state=0), random_state=0)
     >>> ax = plot.instability(found)
     >>> [line.get_label() for line in ax.lines]
     ['instability', 'largest so far', 'threshold', 'choice', 'chosen alpha']

@@ -123,10 +123,10 @@ def network(
     texts = _label_texts(labels, graph.names, longest_label)
     xy = _place_nodes(graph, shown, positions, random_state)
     n = graph.n_nodes
-    ax = axes_or_new(ax, (12.0, 9.0) if n > 40 else (8.0, 6.0), fill=True)
     diameter = check_positive("node_size", np.clip(60.0 / np.sqrt(n), 5.0, 14.0) if node_size is None else node_size)
     letters = 9.0 if n <= 40 else 7.0 if n <= 120 else 6.0
     letters = check_positive("font_size", letters if font_size is None else font_size)
+    ax = axes_or_new(ax, (12.0, 9.0) if n > 40 else (8.0, 6.0), fill=True)
 
     _frame(ax, xy, keep_aspect=positions is not None)
     edge_colors = _edge_colors(graph, shown, members, colors, edge_color)

@@ -63,10 +63,10 @@ def edge_frequencies(
     Examples
     --------
     >>> from isinglass import plot, simulate, stars
-    >>> model = simulate.chain_network(8, strength=2.0, fields="balanced")
-    >>> found = stars(simulate.gibbs_sample(model, 400, random_state=0), alphas=10, random_state=0, progress=False)
+    >>> model = simulate.chain_network(12, strength=2.0, fields="balanced")
+    >>> found = stars(simulate.exact_sample(model, 2000, random_state=0), random_state=0)
     >>> plot.edge_frequencies(found, order="given").images[0].get_array().shape
-    (8, 8)
+    (12, 12)
     """
     stability = read_stability(result)
     last = len(stability.edge_frequencies) - 1
@@ -182,7 +182,7 @@ def node_strength(
     --------
     >>> from isinglass import IsingModel, plot
     >>> ax = plot.node_strength(IsingModel([[0, 2, 0], [2, 0, -1], [0, -1, 0]], [0, 0, 0], names=["a", "b", "c"]))
-    >>> [label.get_text() for label in ax.get_yticklabels()], [bar.get_width() for bar in ax.patches]
+    >>> [label.get_text() for label in ax.get_yticklabels()], [float(bar.get_width()) for bar in ax.patches]
     (['c', 'a', 'b'], [0.0, 2.0, 2.0, 1.0, 0.0, 1.0])
     """
     graph = read_graph(result, names=names)
@@ -232,7 +232,7 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int = 
     >>> from isinglass import metrics, plot
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
     >>> ax = plot.predictability(metrics.node_table([[-1.4, 2.8], [2.8, -1.4]], X))
-    >>> [round(bar.get_width(), 3) for bar in ax.patches]
+    >>> [round(float(bar.get_width()), 3) for bar in ax.patches]
     [0.5, 0.5, 0.3, 0.3]
     """
     if not isinstance(result, NodeTable):
