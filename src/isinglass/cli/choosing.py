@@ -30,7 +30,7 @@ class Choosing:
         Grid of all criteria.
     alpha_min_ratio : float
         Last alpha over first of a counted grid.
-    n_subsamples, threshold : int, float
+    n_subsamples, subsample_size, threshold : int, int, float
         Of StARS.
     gamma, relaxed : float, bool
         Of the EBIC.
@@ -43,6 +43,7 @@ class Choosing:
     alphas: int | list[float]
     alpha_min_ratio: float
     n_subsamples: int
+    subsample_size: int | None
     threshold: float
     gamma: float
     relaxed: bool
@@ -64,6 +65,7 @@ class Choosing:
             data.X,
             **self.grid,
             n_subsamples=self.n_subsamples,
+            subsample_size=self.subsample_size,
             threshold=self.threshold,
             path_function=method.path_function,
             sample_weight=data.sample_weight,
@@ -126,6 +128,12 @@ CHOOSING = Bundle(
             help="stars: number of subsamples.",
         ),
         Option(
+            "--subsample-size",
+            type=click.IntRange(min=2),
+            section=SECTION,
+            help="stars: rows in each.  [default: 10 √rows, or 80 % of up to 144]",
+        ),
+        Option(
             "--threshold",
             type=click.FloatRange(0, 0.5),
             default=0.05,
@@ -142,10 +150,11 @@ CHOOSING = Bundle(
             help="ebic: weight of the number of candidate networks.",
         ),
         Option(
-            "--relaxed",
-            is_flag=True,
+            "--relaxed/--no-relaxed",
+            default=True,
+            show_default=True,
             section=SECTION,
-            help="ebic: judge each network by the unpenalised estimate on its edges.",
+            help="ebic: judge networks by the unpenalised estimate on their edges; slower, and finds the true ones.",
         ),
         Option(
             "--folds",

@@ -5,17 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import logging
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from isinglass import errors
-from isinglass.cli.exits import printable
+from isinglass.cli.wording import as_options, printable
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -72,7 +71,7 @@ class Console:
 
     def write(self, text: str) -> None:
         """Write text to stdout as UTF-8, whatever the locale."""
-        stream: IO[bytes] = click.get_binary_stream("stdout")
+        stream = sys.stdout.buffer
         stream.write(text.encode("utf-8", errors="backslashreplace"))
         stream.flush()
 
@@ -169,7 +168,7 @@ class Console:
                 logger.setLevel(level)
 
     def _show_warning(self, message: Warning | str, *where: Any, **more: Any) -> None:
-        text = " ".join(str(message).split())
+        text = as_options(str(message))
         if text in self.warnings:  # one of several fits said it already
             return
         self.warnings.append(text)

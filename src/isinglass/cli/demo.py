@@ -28,10 +28,10 @@ SHOWN = 5
 
 @command("demo", SEED, JOBS, out_folder(", ".join(FILES[:-1]) + " and model.npz"), FORCE)
 def demo(console: Console, seed: int, n_jobs: int, output: Path | None, force: bool) -> None:
-    """Fit the network of the U.S. Senate: who votes with whom, when the votes of all others are known?
+    """Fit the network of the U.S. Senate, and print what it shows.
 
-    The votes of 2006, one column per senator. The network is fitted at alpha 0.06, the penalty of the paper by Geng,
-    Kuang and Page (2017), and at the one that StARS chooses. Prints what the first one shows.
+    Who votes with whom, when the votes of all others are known? The votes of 2006, one column per senator. The network
+    is fitted at alpha 0.06, the penalty of the paper by Geng, Kuang and Page (2017), and at the one that StARS chooses.
     """
     from isinglass.binary import BinaryTable
     from isinglass.datasets import load_senate109
@@ -189,9 +189,17 @@ def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Sena
     save(fitted, here / "model.npz")
     save_figure(
         lambda ax: plot.network(
-            model, ax, groups=senate.parties, group_colors=COLORS, positive_only=True, positions=places
+            model,
+            ax,
+            groups=senate.parties,
+            group_colors=COLORS,
+            edge_color="group",
+            positive_only=True,
+            positions=places,
         ),
         here / "senate.png",
+        size=(14, 8),
+        fill=True,
     )
     write_report(
         fitted,
@@ -202,7 +210,6 @@ def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Sena
         groups=senate.parties,
         group_colors=COLORS,
         title="U.S. Senate, 2006",
-        notes="Who votes with whom, when the votes of all the other senators are known. Votes that are missing count as "
-        "nay.",
+        notes="Who votes with whom, when the votes of all the others are known. Missing votes count as nay.",
         command=shlex.join(command_line()),
     )

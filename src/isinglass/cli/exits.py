@@ -9,9 +9,10 @@ import threading
 
 import click
 
+from isinglass.cli.wording import as_options, printable
 from isinglass.errors import ConvergenceWarning, DataError, LimitError, SeparationError
 
-__all__ = ["EPILOG", "discard_output", "printable", "report_error"]
+__all__ = ["EPILOG", "discard_output", "report_error"]
 
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
 INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13  # as a shell reports a process that the signal has ended
@@ -36,19 +37,8 @@ def report_error(error: BaseException) -> int:
         error.show()
         return error.exit_code
     code, message = _explain(error)
-    click.echo(f"Error: {printable(' '.join(message.split()))}", err=True)
+    click.echo(f"Error: {printable(as_options(message))}", err=True)
     return code
-
-
-def printable(text: str) -> str:
-    r"""Return the text with control characters spelled out: a column name must not command the terminal.
-
-    Examples
-    --------
-    >>> printable("naïve \x1b[2J")
-    'naïve \\x1b[2J'
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _explain(error: BaseException) -> tuple[int, str]:

@@ -53,9 +53,9 @@ def save_figure(
         if size is not None:
             figure = pyplot.figure(figsize=size, layout="none" if fill else "constrained")
             ax = figure.add_axes((0.01, 0.01, 0.98, 0.98)) if fill else figure.add_subplot()
-        drawn = draw(ax).figure
+        drawn = draw(ax).figure.canvas.figure  # the whole one, not a part of it
         try:
             with filling_file(target) as temporary:
                 drawn.savefig(temporary, dpi=dpi, metadata=METADATA[target.suffix])
         finally:
-            pyplot.close(drawn)  # type: ignore[arg-type]
+            pyplot.close(drawn)

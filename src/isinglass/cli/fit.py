@@ -51,7 +51,7 @@ def fit(
     """Estimate the network of TABLE.
 
     TABLE has one row per case and one yes/no column per node; - is stdin. Alpha, the strength of the penalty, is given
-    or chosen: by default the smallest at which subsamples of the rows still agree about the edges (StARS).
+    or chosen: by default the one with the smallest extended BIC (--select ebic).
 
     The edges go to stdout as CSV, or with -o into a folder with the nodes, the model and a file for Gephi.
     """

@@ -113,8 +113,8 @@ def _estimate(data: BinaryTable, alpha_max: float) -> dict[str, Any]:
 
 def _lines(found: dict[str, Any], rare: float) -> list[str]:
     """Return the description in words."""
-    from isinglass.cli.exits import printable
     from isinglass.cli.results import format_bytes
+    from isinglass.cli.wording import printable
 
     n, p = found["n_rows"], found["n_columns"]
     facts = {

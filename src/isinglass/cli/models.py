@@ -71,7 +71,8 @@ class Loaded:
         from isinglass.path import ising_path
 
         kind = type(self.network).__name__
-        function: PathFunction = {"NodewiseIsing": nodewise_path, "ExactIsing": exact_path}.get(kind, ising_path)
+        functions: dict[str, PathFunction] = {"NodewiseIsing": nodewise_path, "ExactIsing": exact_path}
+        function = functions.get(kind, ising_path)
         known = inspect.signature(function).parameters
         settings = {name: value for name, value in self.network.get_params().items() if name in known}
         return functools.partial(function, **{name: settings[name] for name in settings.keys() - NOT_SETTINGS})
@@ -113,4 +114,4 @@ class Loaded:
             raise DataError(f"The table must have no other columns than the model; got {other!r}. Use --drop.")
         order = [place[name] for name in names]
         filled = None if data.filled is None else data.filled[:, order]
-        return replace(data, X=data.X[:, order], names=names, filled=filled)
+        return replace(data, X=data.X[:, order], names=tuple(names), filled=filled)

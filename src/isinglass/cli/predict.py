@@ -65,15 +65,11 @@ def predict(
 
 def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: int) -> Any:
     """Return the table with its missing cells filled."""
-    import numpy as np
-
     from isinglass.errors import DataError
 
     if data.filled is None:
         return data.X
     if not hasattr(loaded.network, "impute"):
         raise DataError("MODEL must be the model of a fit; got a network without the means of its columns.")
-    cells = np.where(data.filled, np.nan, data.X)
     method = "gibbs" if fill == "draw" else "conditional"
-    found = loaded.network.impute(cells, method=method, probabilities=fill == "probability", random_state=seed)
-    return found if fill == "probability" else np.asarray(found, dtype=np.uint8)
+    return loaded.network.impute(data, method=method, probabilities=fill == "probability", random_state=seed)

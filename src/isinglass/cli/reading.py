@@ -46,13 +46,32 @@ class EncodeType(click.ParamType):  # type: ignore[type-arg]  # generic from cli
         return meanings
 
 
+class ColumnType(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
+    """A column by its name, or by its number from 1: ``#3``."""
+
+    name = "column"
+
+    def spell(self, value: str | int) -> str:
+        """Return the text that stands for a value."""
+        return f"#{value + 1}" if isinstance(value, int) else value
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | int:
+        """Read ``#3`` as the third column, everything else as a name."""
+        number = value[1:] if isinstance(value, str) and value.startswith("#") else ""
+        return int(number) - 1 if number.isdecimal() and int(number) > 0 else value
+
+
+COLUMN = ColumnType()
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a table is read: what the user said, by the names of ``read_table``.
 
     Parameters
     ----------
-    missing, encode, coding, binarize, transpose, header, id_column, delimiter, weights, columns, drop, na_values
+    missing, encode, coding, binarize, weights, columns, drop, transpose, header, id_column, na_values, delimiter, \
+    format, encoding, max_rows, max_columns, max_bytes
         As for ``read_table``; None or empty where nothing was said.
     """
 
@@ -60,19 +79,25 @@ class Reading:
     encode: Any
     coding: str
     binarize: float | None
+    weights: str | int | None
+    columns: tuple[str | int, ...]
+    drop: tuple[str | int, ...]
     transpose: bool
     header: bool | None
-    id_column: str
-    delimiter: str | None
-    weights: str | None
-    columns: tuple[str, ...]
-    drop: tuple[str, ...]
+    id_column: str | int
     na_values: tuple[str, ...]
+    delimiter: str | None
+    format: str | None
+    encoding: str
+    max_rows: int | None
+    max_columns: int | None
+    max_bytes: int | None
 
     def read(self, console: Console, table: str, *, missing: str = "error", encode: Any = None) -> BinaryTable:
         """Return the table; ``missing`` and ``encode`` are what holds if the user does not say it."""
         from isinglass.tables import read_table
 
+        limits = {name: getattr(self, name) for name in ("max_rows", "max_columns", "max_bytes")}
         with console.progress("Reading"):
             return read_table(
                 table,
@@ -88,6 +113,9 @@ class Reading:
                 columns=self.columns or None,
                 drop=self.drop or None,
                 na_values=self.na_values,
+                format=self.format,
+                encoding=self.encoding,
+                **{name: limit for name, limit in limits.items() if limit is not None},
             )
 
     def refuse_weights(self, reason: str) -> None:
@@ -132,6 +160,16 @@ READING = Bundle(
             help="Numbers are 0 and 1, or -1 and 1.",
         ),
         Option("--binarize", type=float, metavar="CUT", section=SECTION, help="Numbers above CUT are 1, others 0."),
+        Option("--weights", type=COLUMN, section=SECTION, help="Column that holds the weights of the rows."),
+        Option(
+            "--column",
+            "columns",
+            type=COLUMN,
+            multiple=True,
+            section=SECTION,
+            help="Keep this column (name, or #3 for the third); repeatable.",
+        ),
+        Option("--drop", type=COLUMN, multiple=True, section=SECTION, help="Leave this column out; repeatable."),
         Option("--transpose", is_flag=True, section=SECTION, help="The file has one line per column of the table."),
         Option(
             "--header/--no-header",
@@ -141,27 +179,11 @@ READING = Bundle(
         ),
         Option(
             "--id-column",
+            type=COLUMN,
             default="auto",
-            metavar="COLUMN",
             section=SECTION,
             help="Column that names the rows; none: there is none.  [default: told by its cells]",
         ),
-        Option(
-            "--delimiter",
-            metavar="CHARACTER",
-            section=SECTION,
-            help="Between cells: a character, tab, blank, or none.  [default: told by the first lines]",
-        ),
-        Option("--weights", metavar="COLUMN", section=SECTION, help="Column that holds the weights of the rows."),
-        Option(
-            "--column",
-            "columns",
-            multiple=True,
-            metavar="COLUMN",
-            section=SECTION,
-            help="Keep this column; repeatable.",
-        ),
-        Option("--drop", multiple=True, metavar="COLUMN", section=SECTION, help="Leave this column out; repeatable."),
         Option(
             "--na",
             "na_values",
@@ -170,5 +192,20 @@ READING = Bundle(
             section=SECTION,
             help="One more spelling of a missing cell.",
         ),
+        Option(
+            "--delimiter",
+            metavar="CHARACTER",
+            section=SECTION,
+            help="Between cells: a character, tab, blank or none.  [default: told by the first lines]",
+        ),
+        Option(
+            "--format",
+            type=click.Choice(["text", "npy", "npz", "mtx", "parquet", "feather", "stata", "spss"]),
+            section=SECTION,
+            help="Kind of file.  [default: told by its first bytes and its name]",
+        ),
+        Option("--encoding", default="utf-8", show_default=True, section=SECTION, help="Encoding of a text."),
+        # Only the message that a limit was exceeded leads to these.
+        *(Option(f"--max-{what}", type=click.IntRange(min=1), hidden=True) for what in ("rows", "columns", "bytes")),
     ],
 )
