@@ -96,7 +96,7 @@ def bootstrap(
         with folder.filling() as here:
             for name, (header, rows) in zip(files, tables, strict=True):
                 (here / name).write_text(csv_text(header, rows), encoding="utf-8")
-    chosen = f"alpha {alpha:.6g}, " + ("given" if criterion is None else choosing.describe(criterion))
+    chosen = f"alpha {alpha:.6g}, " + ("given" if criterion is None else choosing.describe(criterion, method))
     facts = {
         "Table": reading.describe(data, table),
         "Method": f"{method}; {chosen}",

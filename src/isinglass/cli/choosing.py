@@ -96,10 +96,12 @@ class Choosing:
             **shared,
         ).alpha
 
-    def describe(self, criterion: str) -> str:
+    def describe(self, criterion: str, method: Method) -> str:
         """Say in words how the criterion was set."""
         if criterion == "stars":
             return f"StARS, instability up to {self.threshold:g} over {self.n_subsamples} subsamples, seed {self.seed}"
+        if criterion == "ebic" and method.method == "nodewise":
+            return f"EBIC of every node, gamma {self.gamma:g}"
         if criterion == "ebic":
             return f"EBIC, gamma {self.gamma:g}" + (", relaxed" if self.relaxed else "")
         return f'cross-validation, {self.folds} folds, rule "{self.cv_rule}", seed {self.seed}'

@@ -49,6 +49,8 @@ class Fitted:
         How alpha was chosen, in words.
     stability : Stability, optional
         What StARS found, if it chose.
+    proved : bool
+        Whether the tolerance is one of the certificate.
     """
 
     network: Any
@@ -57,6 +59,7 @@ class Fitted:
     tol: float
     chosen: str
     stability: Stability | None = None
+    proved: bool = True
 
     @property
     def edge_attributes(self) -> dict[str, Any]:
@@ -75,8 +78,8 @@ def fit_network(
     console: Console, data: BinaryTable, method: Method, choosing: Choosing, alpha: float | None, criterion: str | None
 ) -> Fitted:
     """Fit at alpha, or at the one that the criterion chooses."""
-    chosen = "given" if criterion is None else choosing.describe(criterion)
-    if method.method in ("plg", "bmn"):
+    chosen = "given" if criterion is None else choosing.describe(criterion, method)
+    if not method.proves:
         return _fit_published(console, data, method, choosing, alpha, criterion, chosen)
     estimator = _estimator(console, data, method, choosing, alpha, criterion)
     # StARS and cross-validation show a bar of their own.
@@ -139,7 +142,7 @@ def _fit_published(
     with console.progress("Fitting"):
         path = method.fit_path(data, [alpha])
     model = IsingModel.from_solution(path[0], data.names)
-    return Fitted(model, model, path[0], path.tol, chosen)
+    return Fitted(model, model, path[0], path.tol, chosen, proved=False)
 
 
 def describe_fit(found: Fitted) -> dict[str, str]:
@@ -154,5 +157,5 @@ def describe_fit(found: Fitted) -> dict[str, str]:
         "Alpha": f"{alpha} ({found.chosen})",
         "Network": f"{solution.n_edges} edges among {n_pairs} pairs, {n_positive} positive, "
         f"{solution.n_edges - n_positive} negative",
-        "Optimum": judge([solution], found.tol),
+        **judge([solution], found.tol, proved=found.proved),
     }

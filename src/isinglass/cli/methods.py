@@ -33,6 +33,7 @@ STANDARDISE: dict[str, dict[str, Any]] = {
     "nodewise": {"standardize": True},
     "exact": {"penalty_weights": "standardized"},
 }
+PUBLISHED = {"plg", "bmn"}  # as published: they stop by rules of their own, and have no estimator
 ONE_BY_ONE = {"joint", "bmn"}  # the methods that tell when a solution is found
 
 
@@ -79,6 +80,11 @@ class Method:
     def path_function(self) -> PathFunction:
         """The path function with its settings."""
         return self.with_settings()
+
+    @property
+    def proves(self) -> bool:
+        """Whether the tolerance is one of the certificate, not of the method's own stopping rule."""
+        return self.method not in PUBLISHED
 
     def with_settings(self, **more: Any) -> PathFunction:
         """Return the path function with its settings and some more."""

@@ -66,7 +66,7 @@ def path(
             "Method": str(method),
             "Path": f"{len(found)} alphas from {found[0].alpha:.4g} to {found[-1].alpha:.4g}, "
             f"{found[0].n_edges} to {found[-1].n_edges} edges",
-            "Optimum": results.judge(found.solutions, found.tol),
+            **results.judge(found.solutions, found.tol, proved=method.proves),
             "Time": format_seconds(console.seconds),
             **({"Wrote": folder.summary} if folder else {}),
         }

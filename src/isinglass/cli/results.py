@@ -83,16 +83,18 @@ def names_of(table: BinaryTable) -> tuple[str, ...]:
     return table.names or tuple(f"x{k}" for k in range(table.shape[1]))
 
 
-def judge(solutions: Sequence[Solution], tol: float) -> str:
-    """Say in words whether the optimum was reached."""
+def judge(solutions: Sequence[Solution], tol: float, *, proved: bool = True) -> dict[str, str]:
+    """Say in words whether the optimum was reached, or where a method stopped that proves nothing itself."""
     missed = [solution for solution in solutions if not solution.converged]
     residual = max(solution.kkt_residual for solution in solutions)
-    gap = max(solution.duality_gap for solution in solutions)
-    certificate = f"KKT residual {residual:.1e}, duality gap {gap:.1e}, tolerance {tol:g}"
-    if not missed:
-        return f"reached ({certificate})"
-    where = f" at {len(missed)} of {len(solutions)} alphas" if len(solutions) > 1 else ""
-    return f"NOT reached{where} ({certificate})"
+    gaps = [solution.duality_gap for solution in solutions if not math.isnan(solution.duality_gap)]
+    minimum = f", objective at most {max(gaps):.1e} above its minimum" if gaps else ""
+    where = f" at {len(missed)} of {len(solutions)} alphas" if missed and len(solutions) > 1 else ""
+    certificate = f"KKT residual {residual:.1e}{minimum}"
+    if not proved:
+        rule = f"{'NOT ' if missed else ''}by the method's own rule{where} (tolerance {tol:g})"
+        return {"Stopped": rule, "Optimum": f"not proved: {certificate}"}
+    return {"Optimum": f"{'NOT ' if missed else ''}reached{where}: {certificate} (tolerance {tol:g})"}
 
 
 def row_labels(table: BinaryTable) -> list[str]:

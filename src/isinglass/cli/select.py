@@ -19,20 +19,23 @@ COLUMNS = ["criterion", "alpha", "n_edges", "n_positive", "ebic", "held_out"]
 def select(console: Console, table: str, choosing: Choosing, method: Method, reading: Reading) -> None:
     """Show which penalty alpha each criterion chooses for TABLE.
 
-    Prints one line per criterion as CSV: StARS (stability), EBIC with three values of gamma, and cross-validation with
-    two rules. Every choice is judged by the EBIC (at --gamma) and by the score of held-out rows. TABLE may be - for
-    stdin.
+    Prints one line per criterion as CSV: StARS (stability), EBIC with three values of gamma and relaxed, and
+    cross-validation with two rules. Every choice is judged by the EBIC (at --gamma) and by the score of held-out rows.
+    TABLE may be - for stdin.
     """
     from isinglass.cli import results
     from isinglass.selection import compare
 
     data = reading.read(console, table)
     stability = choosing.run_stars(console, data, method)
+    others = {"StARS": stability.alpha}
+    if choosing.relaxed:
+        others[f"EBIC γ={choosing.gamma:g} relaxed"] = choosing.choose_alpha(console, data, method, "ebic")
     found = compare(
         data.X,
         alphas=choosing.alphas,
         ebic_gamma=choosing.gamma,
-        others={"StARS": stability.alpha},
+        others=others,
         n_folds=choosing.folds,
         path_function=method.path_function,
         sample_weight=data.sample_weight,
@@ -45,7 +48,8 @@ def select(console: Console, table: str, choosing: Choosing, method: Method, rea
         {
             "Table": reading.describe(data, table),
             "Method": str(method),
-            "Path": f"{len(found.path)} alphas, {results.judge(found.path.solutions, found.path.tol)}",
+            "Path": f"{len(found.path)} alphas from {found.path[0].alpha:.4g} to {found.path[-1].alpha:.4g}",
+            **results.judge(found.path.solutions, found.path.tol, proved=method.proves),
             "Time": format_seconds(console.seconds),
         }
     )

@@ -31,7 +31,7 @@ PHRASES = (
     (r"\bpath must", "the file must"),
     (r"isinglass\.save wrote", "isinglass wrote"),
     (r"of the path function with functools\.partial", "with --tol or --max-iter"),
-    (r"Use ising_path, ", "Use --method joint, "),
+    (r"([Uu])se ising_path\b", r"\1se --method joint"),
 )
 
 QUOTES = "'\""
