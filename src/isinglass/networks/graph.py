@@ -73,9 +73,9 @@ class Graph:
         return np.abs(self.couplings)
 
     @cached_property
-    def signs(self) -> tuple[str, ...]:
-        """``positive`` or ``negative``."""
-        return tuple("positive" if coupling > 0 else "negative" for coupling in self.couplings)
+    def signs(self) -> tuple[int, ...]:
+        """1 or -1, as in the edges of an estimator."""
+        return tuple(1 if coupling > 0 else -1 for coupling in self.couplings)
 
     @cached_property
     def edge_colors(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class Graph:
         """All that is said about edges besides their ends and colours."""
         return {
             "coupling": Column("real", tuple(self.couplings.tolist())),
-            "sign": Column("text", self.signs),
+            "sign": Column("integer", self.signs),
             "weight": Column("real", tuple(self.weights.tolist())),
             **self.edge_columns,
         }
@@ -137,7 +137,7 @@ def read_graph(
     >>> model = IsingModel([[0, -2.0], [-2.0, 0]], [0.5, 0.0], names=["tea", "coffee"])
     >>> graph = read_graph(model, node_attributes={"hot": [True, True]})
     >>> graph.names, graph.edge_index.tolist(), graph.weights.tolist(), graph.signs, graph.node_columns["hot"].kind
-    (('tea', 'coffee'), [[0, 1]], [2.0], ('negative',), 'boolean')
+    (('tea', 'coffee'), [[0, 1]], [2.0], (-1,), 'boolean')
     """
     fields, index, values, own_names = _read_edges(network)
     order = np.argsort(-np.abs(values), kind="stable")

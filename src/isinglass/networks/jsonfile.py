@@ -44,7 +44,7 @@ def to_json(
     >>> from isinglass import IsingModel
     >>> found = json.loads(to_json(IsingModel([[0, -1.5], [-1.5, 0]], [0, 0], names=["tea", "coffee"])))
     >>> found["nodes"][0]["name"], found["edges"]
-    ('tea', [{'source': 0, 'target': 1, 'coupling': -1.5, 'sign': 'negative', 'weight': 1.5}])
+    ('tea', [{'source': 0, 'target': 1, 'coupling': -1.5, 'sign': -1, 'weight': 1.5}])
     """
     graph = read_graph(
         network,
