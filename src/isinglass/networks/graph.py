@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import DataError
 from isinglass.model import IsingModel, check_names
-from isinglass.networks.columns import Column, check_name, pair_column, read_column
+from isinglass.networks.columns import Cell, Column, check_name, pair_column, read_column
 from isinglass.networks.palette import NEGATIVE, POSITIVE, color_groups
 from isinglass.records import Solution
 
@@ -43,7 +43,7 @@ class Graph:
         One ``#rrggbb`` per node.
     positions : ndarray of shape (n_nodes, 2), optional
         Where the nodes lie.
-    facts : mapping of str to object
+    facts : mapping of str to number or bool
         Alpha and certificate, where they are known.
     """
 
@@ -55,7 +55,7 @@ class Graph:
     edge_columns: Mapping[str, Column]
     node_colors: tuple[str, ...] | None
     positions: FloatArray | None
-    facts: Mapping[str, object]
+    facts: Mapping[str, Cell]
 
     @property
     def n_nodes(self) -> int:
@@ -209,7 +209,7 @@ def _node_colors(
     return tuple(colors[group] for group in groups)
 
 
-def _facts(network: Network) -> dict[str, object]:
+def _facts(network: Network) -> dict[str, Cell]:
     """Return what is known about how the network was estimated."""
     solution = getattr(network, "solution_", network)
     if not isinstance(solution, Solution):

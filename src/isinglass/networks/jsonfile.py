@@ -102,7 +102,8 @@ def write_json(
 
 
 def _lines(graph: Graph) -> Iterator[str]:
-    head = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False, "graph": dict(graph.facts)}
+    facts = {name: _cell(value) for name, value in graph.facts.items()}
+    head = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False, "graph": facts}
     yield _dump(head)[:-1] + ","
     yield '"nodes": ['
     columns = graph.node_values
