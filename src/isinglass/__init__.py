@@ -43,6 +43,7 @@ _SUBMODULES = (
     "metrics",
     "networks",
     "objective",
+    "plot",
     "selection",
     "simulate",
 )
