@@ -163,6 +163,7 @@ def _line_up(
     model: IsingModel, path: Path | None, solution: Solution | None, wanted: int | float | None
 ) -> tuple[tuple[Solution, ...], int]:
     """Return the networks along the slider and the number of the selected one, which is among them."""
+    solutions: tuple[Solution, ...]
     if path is None or len(path) == 0:
         alone = solution if solution is not None else Solution.from_dense(np.nan, model.couplings, model.fields)
         solutions, index = (alone,), 0

@@ -480,6 +480,16 @@ function connectTheme() {
   repaint();
 }
 
+/* For scripts that steer the page: where a node is on the screen, and how much is drawn. */
+globalThis.isinglassReport = Object.freeze({
+  positionOf: (name) => {
+    const box = byId("canvas").getBoundingClientRect();
+    const [x, y] = view.screen(NODES.names.indexOf(name));
+    return [box.left + x, box.top + y];
+  },
+  drawn: () => ({ k: state.k, edges: view.pairs.length, focus: NODES.names[state.focus] ?? null, scale: view.scale }),
+});
+
 showSections();
 showLead();
 showReproduction();

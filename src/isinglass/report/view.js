@@ -1,6 +1,8 @@
 /* The drawing: a canvas that can be moved, zoomed and pulled at. */
 
-const LEVELS = 8; /* steps of line width; edges of one step are drawn in one stroke */
+const LEVELS = 8; /* steps of line width; edges of one step are drawn with one pen */
+const LINES_PER_STROKE = 8; /* measured without a graphics card: single lines and very long paths are both slower */
+const MANY_EDGES = 800; /* from here on dashes wait until nothing moves */
 const DIMMED = 0.1;
 const FONT = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, sans-serif";
 const COLORS = ["ink", "muted", "sunken", "surface", "positive", "negative", "node", "accent"];
@@ -63,7 +65,7 @@ class NetworkView {
     const rank = this.loneliness.map((distance, k) => distance + network.strength[k] / most);
     this.importance.sort((a, b) => rank[b] - rank[a] || a - b);
     this.fillBuckets();
-    this.draw();
+    this.hurry();
   }
 
   /* Sort edges by how their lines look, weak ones first so that strong ones lie on top. */
@@ -179,14 +181,14 @@ class NetworkView {
     this.top = y - ((y - this.top) * scale) / this.scale;
     this.scale = scale;
     this.moved = true;
-    this.draw();
+    this.hurry();
   }
 
   pan(dx, dy) {
     this.left += dx;
     this.top += dy;
     this.moved = true;
-    this.draw();
+    this.hurry();
   }
 
   /* Bring a node into the frame if it is outside. */
@@ -203,6 +205,19 @@ class NetworkView {
   }
 
   /* ------------------------------------------------------------------ drawing */
+
+  /* Draw soon, with dashes left out while things move; and once more when they have come to rest. */
+  hurry() {
+    this.hurried = this.pairs.length > MANY_EDGES;
+    this.draw();
+    clearTimeout(this.resting);
+    if (this.hurried) {
+      this.resting = setTimeout(() => {
+        this.hurried = false;
+        this.draw();
+      }, 150);
+    }
+  }
 
   draw() {
     if (this.pending) return;
@@ -229,25 +244,26 @@ class NetworkView {
 
   drawEdges(lit) {
     const { context } = this;
-    context.lineCap = "round";
     for (const bucket of this.buckets) this.strokePairs(bucket, bucket.pairs, lit === null ? 1 : DIMMED);
     if (lit !== null) for (const bucket of this.buckets) this.strokePairs(bucket, bucket.pairs.filter(lit.has), 1.6);
     context.setLineDash([]);
   }
 
   strokePairs(bucket, pairs, emphasis) {
-    if (pairs.length === 0) return;
     const { context, x, y, left, top, scale } = this;
-    context.beginPath();
-    for (const { s, t } of pairs) {
-      context.moveTo(left + x[s] * scale, top + y[s] * scale);
-      context.lineTo(left + x[t] * scale, top + y[t] * scale);
-    }
     context.strokeStyle = bucket.color();
     context.lineWidth = bucket.width;
-    context.setLineDash(bucket.dashed ? [2 + 2 * bucket.width, 2 + 1.5 * bucket.width] : []);
+    context.setLineDash(bucket.dashed && !this.hurried ? [2 + 2 * bucket.width, 2 + 1.5 * bucket.width] : []);
     context.globalAlpha = Math.min(1, bucket.opacity * emphasis);
-    context.stroke();
+    for (let first = 0; first < pairs.length; first += LINES_PER_STROKE) {
+      context.beginPath();
+      for (let k = first; k < Math.min(first + LINES_PER_STROKE, pairs.length); k += 1) {
+        const { s, t } = pairs[k];
+        context.moveTo(left + x[s] * scale, top + y[s] * scale);
+        context.lineTo(left + x[t] * scale, top + y[t] * scale);
+      }
+      context.stroke();
+    }
   }
 
   size(node) {
@@ -420,7 +436,7 @@ class NetworkView {
         if (Math.hypot(stepX, stepY) * this.scale > 0.3) still = false;
       }
     }
-    if (!still) this.draw();
+    if (!still) this.hurry();
   }
 
   listen() {
@@ -474,7 +490,7 @@ class NetworkView {
     } else if (this.dragged >= 0) {
       this.x[this.dragged] += dx / this.scale;
       this.y[this.dragged] += dy / this.scale;
-      this.draw();
+      this.hurry();
     } else if (this.pointers.size === 1) {
       this.pan(dx, dy);
     }
