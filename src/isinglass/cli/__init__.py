@@ -70,7 +70,7 @@ class LazyGroup(click.Group):
         return code
 
 
-@click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("isinglass", cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="isinglass")
 def main() -> None:
     r"""Sparse networks from tables of yes/no columns, with proof that the optimum was reached.

@@ -71,9 +71,10 @@ class Console:
 
     def write(self, text: str) -> None:
         """Write text to stdout as UTF-8, whatever the locale."""
-        stream = sys.stdout.buffer
-        stream.write(text.encode("utf-8", errors="backslashreplace"))
-        stream.flush()
+        rest = text.encode("utf-8", errors="backslashreplace")
+        while rest:  # with PYTHONUNBUFFERED this is the bare pipe, which may take only a part
+            rest = rest[sys.stdout.buffer.write(rest) :]
+        sys.stdout.buffer.flush()
 
     def write_text(self, writer: Callable[[io.StringIO], object]) -> None:
         """Write to stdout what a function writes to a text stream."""
