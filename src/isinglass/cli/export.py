@@ -16,6 +16,7 @@ from isinglass.cli.output import check_target
 __all__ = ["export"]
 
 WITH_PLACES = {"gexf", "graphml", "json"}
+ENDINGS = (".csv", ".gexf", ".graphml", ".json")
 FORMATS = ["edges", "nodes", "matrix", "gexf", "graphml", "json"]
 
 
@@ -51,6 +52,8 @@ def export(
     """
     from isinglass.networks import write_network
 
+    if format is None and output != "-" and Path(output).suffix not in ENDINGS:
+        raise click.BadParameter(f"{output!r} must end in {', '.join(ENDINGS)}; or add --format.", param_hint="'-o'")
     check_target(output, [model, groups.groups])
     loaded = Loaded.open(model)
     attributes = groups.read(loaded.model.names)

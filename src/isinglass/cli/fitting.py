@@ -88,6 +88,8 @@ def fit_network(
     else:
         with console.progress("Fitting"):
             estimator.fit(data)
+    # Nothing depends on these, so that the model file must not either.
+    estimator.set_params(**{name: None for name in ("n_jobs", "progress") if name in estimator.get_params()})
     stability = getattr(estimator, "stability_", None)
     return Fitted(estimator, estimator.model_, estimator.solution_, estimator.tol, chosen, stability)
 

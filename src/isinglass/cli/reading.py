@@ -47,7 +47,7 @@ class EncodeType(click.ParamType):  # type: ignore[type-arg]  # generic from cli
 
 
 class ColumnType(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
-    """A column by its name, or by its number from 1: ``#3``."""
+    """A column by its name, or by its number from 1, row names not counted: ``#3``."""
 
     name = "column"
 
@@ -167,7 +167,7 @@ READING = Bundle(
             type=COLUMN,
             multiple=True,
             section=SECTION,
-            help="Keep this column (name, or #3 for the third); repeatable.",
+            help="Keep this column (name, or #3: the third beside the row names); repeatable.",
         ),
         Option("--drop", type=COLUMN, multiple=True, section=SECTION, help="Leave this column out; repeatable."),
         Option("--transpose", is_flag=True, section=SECTION, help="The file has one line per column of the table."),

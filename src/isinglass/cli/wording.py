@@ -18,7 +18,7 @@ PHRASES = (
     (r" \([^()]*read_table take it\)", ""),
     (r"\(None: missing\)", "(nothing: missing)"),
     (r"header=False", "--no-header"),
-    (r"drop=\[(\d+)\]", lambda found: f"--drop '#{int(found[1]) + 1}'"),
+    (r"drop=\[\d+\]", "--drop"),
     (r"encode=\{([^}]*)\}", lambda found: "--encode " + _spell_answers(found[1])),
     (r"binarize=…", "--binarize CUT"),
     (r"format=(?=;)", "--format"),
