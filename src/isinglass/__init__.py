@@ -8,7 +8,14 @@ __version__ = "0.1.0"
 # Public name -> module that defines it; loaded on first use (PEP 562), so that `import isinglass`
 # costs next to nothing.
 _HOME = {
+    "BinaryTable": "binary",
+    "ExactIsing": "estimators",
+    "IsingLasso": "estimators",
+    "IsingLassoCV": "estimators",
+    "IsingLassoEBIC": "estimators",
+    "IsingLassoStARS": "estimators",
     "IsingModel": "model",
+    "NodewiseIsing": "estimators",
     "NodewisePath": "records",
     "Path": "records",
     "Solution": "records",
@@ -18,6 +25,7 @@ _HOME = {
     "ising_path": "path",
     "nodewise_ebic": "nodewise",
     "nodewise_path": "nodewise",
+    "read_binary": "binary",
     "refit": "selection.refit",
     "stacked_design": "design",
     "stars": "selection.stars",
