@@ -23,10 +23,12 @@ _HOME = {
     "bootstrap": "selection.bootstrap",
     "exact_path": "exact",
     "ising_path": "path",
+    "load": "networks.modelfile",
     "nodewise_ebic": "nodewise",
     "nodewise_path": "nodewise",
     "read_binary": "binary",
     "refit": "selection.refit",
+    "save": "networks.modelfile",
     "stacked_design": "design",
     "stars": "selection.stars",
 }

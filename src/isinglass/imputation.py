@@ -108,8 +108,8 @@ def gibbs_fill(
     >>> model = IsingModel([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
     >>> gone = np.array([[True, False]])
     >>> draws, means = gibbs_fill(model, [[0, 1]], gone, [0.5, 0.5], random_state=0)
-    >>> means.round(3).tolist(), draws[0, 1]
-    ([[0.731, 1.0]], np.float64(1.0))
+    >>> means.round(3).tolist(), float(draws[0, 1])
+    ([[0.731, 1.0]], 1.0)
     """
     check_count("n_sweeps", n_sweeps)
     rng = as_generator(random_state)

@@ -133,8 +133,8 @@ class Cut:
 
     def convert(self, values: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the bits of an array of numbers and where they mean nothing."""
-        with np.errstate(invalid="ignore"):
-            return values > self.threshold, ~np.isfinite(values)
+        # An array, not a number: a number would be rounded to the precision of the table first.
+        return np.greater(values, np.array([self.threshold])), ~np.isfinite(values)
 
     def target(self, value: Any) -> int:
         """Return the bit of one value."""
@@ -273,11 +273,12 @@ def show_values(values: Iterable[Any], most: int = 5) -> str:
         if len(shown) == most:
             shown.append("…")
             break
-        shown.append(_show(value))
+        shown.append(show_value(value))
     return ", ".join(shown)
 
 
-def _show(value: Any) -> str:
+def show_value(value: Any) -> str:
+    """Write one value for a message."""
     plain = value.item() if isinstance(value, np.generic) else value
     try:
         text = f"{plain:g}" if isinstance(plain, float) else repr(plain)
@@ -289,5 +290,8 @@ def _show(value: Any) -> str:
 def many_values_remedy(values: list[Any]) -> str:
     """Say what to do with a column of more than two values."""
     if all(is_number(value) for value in values):
-        return "Choose a threshold, binarize=…, or say what each value means: encode={…: 0, …: 1, …: None}."
-    return "Say what each value means with encode={…: 0, …: 1, …: None}, where None stands for missing."
+        return (
+            "Choose a threshold, binarize=…, say what each value means, encode={…: 0, …: 1, …: None}, or leave the "
+            "column out."
+        )
+    return "Say what each value means, encode={…: 0, …: 1, …: None} (None: missing), or leave the column out."

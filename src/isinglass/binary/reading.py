@@ -20,16 +20,17 @@ from isinglass.binary.levels import (
     is_number,
     many_values_remedy,
     read_encode,
+    show_value,
     show_values,
 )
 from isinglass.binary.sources import Column, Source, open_source
 from isinglass.binary.table import BinaryTable, checked_names
 from isinglass.errors import DataError
 
-__all__ = ["convert_source", "read_binary", "read_incomplete", "to_binary"]
+__all__ = ["convert_source", "read_binary", "to_binary"]
 
 _BITS, _SPINS = Pair(0, 1), Pair(-1, 1)
-_BY = "(read_binary and read_table take it)"
+_BY = "(estimators, read_binary and read_table take it)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,38 +116,6 @@ def to_binary(X: Any) -> NDArray[np.uint8]:
     return read_binary(X).X
 
 
-def read_incomplete(
-    X: Any, *, encode: Any = None, coding: str = "bits", binarize: float | None = None
-) -> tuple[BinaryTable, NDArray[np.bool_]]:
-    """Convert a table that may have missing cells, and say where they are.
-
-    Parameters
-    ----------
-    X, encode, coding, binarize
-        As for `read_binary`.
-
-    Returns
-    -------
-    table : BinaryTable
-        With 0 in the missing cells.
-    missing : ndarray of bool, shape (n_samples, n_features)
-
-    Examples
-    --------
-    >>> table, missing = read_incomplete([[1, None], [0, 1]])
-    >>> table.X.tolist(), missing.tolist()
-    ([[1, 0], [0, 1]], [[False, True], [False, False]])
-    """
-    if isinstance(X, BinaryTable):
-        return X, np.zeros(X.shape, dtype=bool)
-    source = open_source(X)
-    columns = checked_names(source.names, source.shape[1])
-    labels = range(source.shape[1]) if columns is None else columns
-    bits = _convert(source, labels, encode, coding, binarize)
-    gone = np.zeros(source.shape, dtype=bool) if bits.missing is None else bits.missing
-    return _settle(bits, source, columns, labels, "zero"), gone
-
-
 def convert_source(
     source: Source,
     *,
@@ -159,21 +128,18 @@ def convert_source(
     """Convert an opened table; the arguments are those of `read_binary`."""
     if missing not in ("error", "zero", "drop"):
         raise DataError(f'missing must be "error", "zero" or "drop"; got {missing!r}.')
+    rule = _read_rule(encode, coding, binarize)
     columns = checked_names(source.names if names is None else names, source.shape[1])
     labels = range(source.shape[1]) if columns is None else columns
-    return _settle(_convert(source, labels, encode, coding, binarize), source, columns, labels, missing)
-
-
-def _convert(source: Source, labels: Sequence[Hashable], encode: Any, coding: str, binarize: float | None) -> _Bits:
-    """Convert the cells in whichever way is fastest for this source."""
-    rule = _read_rule(encode, coding, binarize)
     if rule is None:
-        return _convert_columns(source, labels, _read_books(source, labels, encode))
-    if source.block is not None:
-        return _convert_block(source, labels, rule)
-    if source.sparse is not None and rule is not _SPINS:
-        return _convert_sparse(source, labels, rule)
-    return _convert_columns(source, labels, dict.fromkeys(labels, rule))
+        bits = _convert_columns(source, labels, _read_books(source, labels, encode))
+    elif source.block is not None:
+        bits = _convert_block(source, labels, rule)
+    elif source.sparse is not None and rule is not _SPINS:
+        bits = _convert_sparse(source, labels, rule)
+    else:
+        bits = _convert_columns(source, labels, dict.fromkeys(labels, rule))
+    return _settle(bits, source, columns, labels, missing)
 
 
 def _read_rule(encode: Any, coding: str, binarize: float | None) -> Pair | Cut | None:
@@ -298,7 +264,15 @@ def _settle(
             raise DataError('X must have a row without missing cells for missing="drop"; got none. Drop columns first.')
         codes = codes[rows]
         row_names = None if row_names is None else tuple(row_names[i] for i in rows)
-    return BinaryTable(codes, names, row_names, rows=rows, n_missing=n_missing, encoding=bits.encoding)
+    return BinaryTable(
+        codes,
+        names,
+        row_names,
+        rows=rows,
+        n_missing=n_missing,
+        encoding=bits.encoding,
+        filled=gone if n_missing and missing == "zero" else None,
+    )
 
 
 def _refuse(column: Column, label: Hashable, rule: Pair | Cut | Codebook, row: int) -> NoReturn:
@@ -326,6 +300,6 @@ def _remedy(values: list[Any]) -> str:
         return f'It looks like ±1 spins: pass coding="spins" {_BY}.'
     if len(values) == 2:
         (book,) = choose_pairs({0: values}, {0: Column(np.empty(0))}).values()
-        zero, one = book.pair
-        return f'Say which is 1, for example encode={{{one!r}: 1, {zero!r}: 0}}, or pass encode="auto" {_BY}.'
+        zero, one = (show_value(value) for value in book.pair)
+        return f'Say which is 1, for example encode={{{one}: 1, {zero}: 0}}, or pass encode="auto" {_BY}.'
     return many_values_remedy(values)

@@ -111,9 +111,10 @@ def _as_array(X: Any) -> NDArray[Any]:
 def _check_shape(shape: tuple[int, ...], X: Any) -> None:
     kind = type(X).__name__
     if len(shape) == 1:
+        how = "X.to_frame()" if hasattr(X, "to_frame") else "X.reshape(-1, 1)"
         raise DataError(
             f"X must be a table of shape (n_samples, n_features); got {kind} with 1 dimension(s). Reshape your data: "
-            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+            f"{how} if it is one column, X.reshape(1, -1) if it is one row."
         )
     if len(shape) != 2:
         raise DataError(

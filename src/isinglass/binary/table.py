@@ -39,6 +39,8 @@ class BinaryTable:
         For each column that was not 0/1 already: its two source values, ``(zero, one)``. The key is the name of the
         column, or its number if there are no names; several values with one meaning are a tuple. What stands here can
         be passed as ``encode`` to read another table in the same way.
+    filled : ndarray of bool, shape (n_samples, n_features), optional
+        Which cells were missing and are 0 here; None if there are none.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class BinaryTable:
     rows: NDArray[np.intp] | None = None
     n_missing: int = 0
     encoding: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
+    filled: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         X = self.X
@@ -67,6 +70,8 @@ class BinaryTable:
             given = getattr(self, name)
             if given is not None and len(given) != len(X):
                 raise DataError(f"{name} must have one entry per row ({len(X)}); got {len(given)}.")
+        if self.filled is not None and self.filled.shape != X.shape:
+            raise DataError(f"filled must have the shape of X, {X.shape}; got {self.filled.shape}.")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -93,6 +98,7 @@ class BinaryTable:
             row_names=None if self.row_names is None else tuple(np.asarray(self.row_names, dtype=object)[rows]),
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
+            filled=None if self.filled is None else self.filled[rows],
         )
 
 
@@ -100,6 +106,8 @@ def checked_names(names: Any, n_columns: int) -> tuple[str, ...] | None:
     """Return one distinct string per column, or None."""
     if names is None:
         return None
+    if isinstance(names, str):
+        raise DataError(f"names must be a sequence with one entry per column; got the text {names!r}.")
     labels = tuple(names)
     if len(labels) != n_columns:
         raise DataError(f"names must have one entry per column ({n_columns}); got {len(labels)}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
 from isinglass._core import count_ones
-from isinglass.binary import BinaryTable, check_sample_weight, read_binary, read_incomplete
+from isinglass.binary import BinaryTable, check_sample_weight, read_binary
 from isinglass.errors import DataError
 from isinglass.estimators.edges import count_edges, edge_table
 from isinglass.estimators.frames import complete_like, kind_of
@@ -65,9 +65,17 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._remember_columns(X, table)
-        constant = _warn_constant(table, weight)
+        n_rows = float(len(table) if weight is None else weight.sum())
+        marginals = _count_ones(table, weight) / n_rows
         solution, found = self._estimate(table, weight, y)
-        self._remember_solution(solution, table, weight, constant)
+        self._remember_solution(
+            solution,
+            table.names,
+            n_rows=n_rows,
+            marginals=marginals,
+            encoding=table.encoding,
+            edge_counts=count_edges(table.X, weight, solution.edge_index),
+        )
         for name, value in found.items():
             setattr(self, name, value)
         self._frame_kind = kind_of(X)
@@ -86,18 +94,25 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.n_features_in_ = table.shape[1]
 
     def _remember_solution(
-        self, solution: Solution, table: BinaryTable, weight: FloatArray | None, ones: FloatArray
+        self,
+        solution: Solution,
+        names: Sequence[str] | None,
+        *,
+        n_rows: float,
+        marginals: FloatArray,
+        encoding: Mapping[Hashable, tuple[Any, Any]],
+        edge_counts: NDArray[Any],
     ) -> None:
+        """Set the attributes that all estimators have; a model file does so too."""
         self.solution_ = solution
-        self.model_ = IsingModel.from_solution(solution, table.names)
+        self.model_ = IsingModel.from_solution(solution, names)
         self.alpha_ = solution.alpha
         self.couplings_, self.fields_ = self.model_.couplings, self.model_.fields
         self.kkt_residual_, self.duality_gap_ = solution.kkt_residual, solution.duality_gap
         self.converged_, self.n_iter_ = solution.converged, solution.n_iter
-        self.n_rows_ = float(len(table) if weight is None else weight.sum())
-        self.marginals_ = ones / self.n_rows_
-        self.encoding_ = dict(table.encoding)
-        self.edge_counts_ = count_edges(table.X, weight, solution.edge_index)
+        self.n_rows_, self.marginals_ = n_rows, marginals
+        self.encoding_ = dict(encoding)
+        self.edge_counts_ = edge_counts
 
     # ------------------------------------------------------------------------------------- what rows look like
 
@@ -134,7 +149,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         -------
         float
         """
-        table = self._read(X, drop=True)
+        table = self._read(X, missing=self.missing)
         weight = _weights_of(X, table, sample_weight)
         return float(np.average(self.model_.log_pseudolikelihood(table.X), weights=weight))
 
@@ -185,7 +200,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         ----------
         X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
             The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, whatever the parameter
-            ``missing`` says.
+            ``missing`` says, and the cells that a BinaryTable says were ``filled``.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the more probable value. Other missing cells of the row stand in with their probabilities,
             from the marginals to a fixed point (mean field), which is exact where no two of them are neighbours.
@@ -208,9 +223,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self)
         if method not in METHODS:
             raise DataError(f'method must be "conditional" or "gibbs"; got {method!r}.')
-        self._check_columns(X)
-        table, missing = read_incomplete(X, encode=self._known_encode(), coding=self.coding, binarize=self.binarize)
-        _check_n_features(self, table, reset=False)
+        table = self._read(X, missing="zero")
+        missing = np.zeros(table.shape, dtype=bool) if table.filled is None else table.filled
         if method == "conditional":
             means = conditional_fill(self.model_, table.X, missing, self.marginals_)
             draws = np.where(missing, means > 0.5, means)
@@ -281,11 +295,11 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     # ------------------------------------------------------------------------------------- reading
 
-    def _read(self, X: Any, *, drop: bool = False) -> BinaryTable:
-        """Return a table like that of `fit`; rows with missing cells are dropped only where rows do not matter."""
+    def _read(self, X: Any, *, missing: str | None = None) -> BinaryTable:
+        """Return a table like that of `fit`; unless asked to, it never drops rows: every one wants an answer."""
         check_is_fitted(self)
         self._check_columns(X)
-        missing = "error" if self.missing == "drop" and not drop else self.missing
+        missing = missing or ("error" if self.missing == "drop" else self.missing)
         table = read_binary(X, missing=missing, encode=self._known_encode(), coding=self.coding, binarize=self.binarize)
         _check_n_features(self, table, reset=False)
         return table
@@ -297,16 +311,20 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return self.encoding_ or None
 
     def _check_columns(self, X: Any) -> None:
-        """Refuse other columns before their cells are looked at, where they can be counted or have names."""
+        """Refuse other columns before their cells are looked at, where they have names or can be counted."""
+        if isinstance(X, BinaryTable):
+            self._check_names(X.names)
+        else:
+            _check_feature_names(self, X, reset=False)
         if len(getattr(X, "shape", ())) == 2:
             _check_n_features(self, X, reset=False)
-        if not isinstance(X, BinaryTable):
-            _check_feature_names(self, X, reset=False)
+
+    def _check_names(self, names: tuple[str, ...] | None) -> None:
+        """Do for a BinaryTable what scikit-learn does for frames."""
+        known = tuple(getattr(self, "feature_names_in_", ()))
+        if names is None or not known or names == known:
             return
-        known: Sequence[str] = getattr(self, "feature_names_in_", ())
-        if X.names is None or not len(known) or tuple(known) == X.names:
-            return
-        unknown = [name for name in X.names if name not in set(known)]
+        unknown = [name for name in names if name not in set(known)]
         shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
         raise DataError(f"X must have the columns of fit in the same order; got {shown}.")
 
@@ -332,8 +350,8 @@ def _weights_of(X: Any, table: BinaryTable, sample_weight: ArrayLike | None) -> 
     return check_sample_weight(weight[table.rows], len(table))
 
 
-def _warn_constant(table: BinaryTable, weight: FloatArray | None) -> FloatArray:
-    """Name constant columns in one warning, by their names; return the weight of the ones of every column."""
+def _count_ones(table: BinaryTable, weight: FloatArray | None) -> FloatArray:
+    """Return the weight of the ones of every column; name constant columns in one warning, by their names."""
     if weight is not None and not weight.all():
         ones, varies = count_ones(np.ascontiguousarray(table.X[weight > 0]), weight[weight > 0])
     else:
