@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import select
+import signal
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -196,7 +200,8 @@ def section(rows: list[Row]) -> str:
 One fit at one λ on tables with N = {first["N"]} rows from random networks with {DEGREE:g} neighbours per node on
 average, couplings uniform on [−1, 1] as in the paper (its P would make every node a neighbour of hundreds). λ is
 half the size that gradients of absent edges reach: {penalties}, which gives {edges} edges.
-Each fit has a process of its own with one thread, {LIMIT_SECONDS:.0f} seconds and {LIMIT_BYTES / 1e9:.0f} GB; the stacked design of PLG is refused beforehand when
+Each fit has a process of its own with one thread, {LIMIT_SECONDS:.0f} seconds and {LIMIT_BYTES / 1e9:.0f} GB; the
+stacked design of PLG is refused beforehand when
 {STACKED_COPIES} copies of it would not fit. Fits shorter than {SHORT:g} s are measured on up to {TRIALS} tables
 (geometric mean). Memory is the peak of the process, Python or R and the table included.
 
