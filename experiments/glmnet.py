@@ -6,13 +6,13 @@ not part of them.
 
 from __future__ import annotations
 
-import atexit
 import select
 import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 import numpy as np
@@ -188,7 +188,8 @@ def session() -> Session | None:
         _running.clear()
     if not _running:
         _running.append(Session())
-        atexit.register(_running[0].close)
+        # Not atexit, which worker processes leave out.
+        Finalize(None, _running[0].close, exitpriority=10)
     return _running[0]
 
 
