@@ -185,12 +185,20 @@ def session() -> Session | None:
     if not versions()["glmnet"]:
         return None
     if _running and _running[0].process.poll() is not None:
-        _running.clear()
+        end_session()
     if not _running:
         _running.append(Session())
-        # Not atexit, which worker processes leave out.
-        Finalize(None, _running[0].close, exitpriority=10)
     return _running[0]
+
+
+def end_session() -> None:
+    """End the session of this process if there is one."""
+    while _running:
+        _running.pop().close()
+
+
+# Not atexit, which worker processes leave out.
+Finalize(None, end_session, exitpriority=10)
 
 
 @cache
