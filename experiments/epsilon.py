@@ -245,8 +245,8 @@ def stuck_sentence(rows: list[Row]) -> str:
         return "BMN met its own stopping rule in every fit."
     cycles = sum(column(stuck, "bmn_cycles"))
     return (
-        f"In {markdown.share(len(stuck), len(rows))} fits BMN ran out of its 10 000 steps, in {cycles} of them going to "
-        "and fro between two points: its check, every 50 steps, meets the same one each time. It was "
+        f"In {markdown.share(len(stuck), len(rows))} fits BMN ran out of its 10 000 steps, in {cycles} of them going "
+        "to and fro between two points: its check, every 50 steps, meets the same one each time. It was "
         f"{markdown.number(average(stuck, 'bmn'))} away from the optimum on average. The means leave these fits out."
     )
 
@@ -263,8 +263,8 @@ def source_sentence(rows: list[Row]) -> str:
     return (
         f"PLG's distance goes with the power {slopes['plg']:.2f} of glmnet's threshold, which bounds the square of the "
         f"last step, and BMN's with the power {slopes['bmn']:.2f} of its tolerance, which bounds the step itself. At "
-        f"the defaults PLG's distance from the optimum is {shares['plg']:.2f} of the mean ε and BMN's {shares['bmn']:.2f}: "
-        f"what the table of ε measures is the stopping rule of {'glmnet' if shares['plg'] > shares['bmn'] else 'BMN'}."
+        f"the defaults PLG's distance from the optimum is {shares['plg']:.2f} of the mean ε and BMN's "
+        f"{shares['bmn']:.2f}: what the table of ε measures is the stopping rule of {'glmnet' if shares['plg'] > shares['bmn'] else 'BMN'}."
     )
 
 

@@ -449,7 +449,7 @@ def epsilon_rows(scale=1.0, excess=1e-8, bmn=1e-4, rising=True):
 def test_epsilon_verdicts_follow_the_numbers():
     yes, remark, no = Verdict.REPRODUCED, Verdict.REMARK, Verdict.NOT
     assert verdicts("epsilon", epsilon_rows()) == [yes, yes, yes, remark]
-    assert verdicts("epsilon", epsilon_rows(scale=10.0, excess=1e-5, bmn=1e-2)) == [no, remark, yes, yes]
+    assert verdicts("epsilon", epsilon_rows(scale=10.0, excess=1e-4, bmn=1e-2)) == [no, remark, yes, yes]
     assert verdicts("epsilon", epsilon_rows(excess=0.1, bmn=1e-8, rising=False))[1:] == [no, no, no]
 
 
