@@ -131,7 +131,7 @@ def largest_disagreement(rows: list[Row]) -> float:
 
 def draw(rows: list[Row]) -> figures.Figure:
     """Draw ε against p beside the paper's, and the distance to the optimum against the stopping rules."""
-    figure, grid = figures.new_figure(3, size=(11.0, 3.6))
+    figure, grid = figures.new_figure(3, size=(11.0, 4.2))
     draw_sizes(grid[0, 0], rows)
     for axes, (prefix, settings, text) in zip(
         grid[0, 1:],
@@ -148,7 +148,7 @@ def draw(rows: list[Row]) -> figures.Figure:
         )
         axes.invert_xaxis()
     grid[0, 2].sharey(grid[0, 1])
-    grid[0, 2].legend(title=None, frameon=False, fontsize=8)
+    grid[0, 2].legend(fontsize=8)
     grid[0, 1].set_ylabel("mean ε to the certified optimum")
     return figure
 
@@ -167,8 +167,9 @@ def draw_sizes(axes: Any, rows: list[Row]) -> None:
     for name, source, text, color, marker, line in lines:
         values = by_size(rows, name, source)
         axes.plot(list(values), list(values.values()), color=color, marker=marker, linestyle=line, label=text)
-    axes.set(yscale="log", xlabel="p", ylabel="mean ε", xticks=sizes, title="default stopping rules")
-    axes.legend(frameon=False, fontsize=7)
+    axes.set(xlabel="p", ylabel="mean ε", xticks=sizes, title="default stopping rules")
+    figures.log_axis(axes.yaxis)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=7)
 
 
 # ------------------------------------------------------------------------------------------- the page
@@ -264,7 +265,8 @@ def source_sentence(rows: list[Row]) -> str:
         f"PLG's distance goes with the power {slopes['plg']:.2f} of glmnet's threshold, which bounds the square of the "
         f"last step, and BMN's with the power {slopes['bmn']:.2f} of its tolerance, which bounds the step itself. At "
         f"the defaults PLG's distance from the optimum is {shares['plg']:.2f} of the mean ε and BMN's "
-        f"{shares['bmn']:.2f}: what the table of ε measures is the stopping rule of {'glmnet' if shares['plg'] > shares['bmn'] else 'BMN'}."
+        f"{shares['bmn']:.2f}: what the table of ε measures is the stopping rule of "
+        f"{'glmnet' if shares['plg'] > shares['bmn'] else 'BMN'}."
     )
 
 
