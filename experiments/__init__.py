@@ -10,7 +10,7 @@ from importlib import import_module
 
 from experiments.contract import Item
 
-ITEMS = ("lambdas",)
+ITEMS = ("lambdas", "timing", "epsilon")
 """Modules of this package that are items, in the order of the page."""
 
 

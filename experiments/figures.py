@@ -60,6 +60,11 @@ def label(method: str) -> str:
     return METHODS[method].label
 
 
+def shade(place: float) -> Any:
+    """Return the colour at a place between 0 and 1 of a scale that darkens evenly, for ordered curves."""
+    return mpl.colormaps["viridis"](place)
+
+
 def new_figure(n_columns: int = 1, n_rows: int = 1, *, size: tuple[float, float], **options: Any) -> tuple[Figure, Any]:
     """Return a figure with its grid of axes, always two-dimensional; ``options`` as for ``Figure.subplots``."""
     with mpl.rc_context(SETTINGS):

@@ -111,6 +111,15 @@ def selected(rows: list[Row], beta: float = STANDARD_BETA, **setting: Any) -> di
     return {key: mean for key, mean in means.items() if mean.n}
 
 
+def both_lambdas(config: Config) -> dict[tuple[int, float], dict[str, float]]:
+    """Return for every (p, P) the λ of our standard choice, rounded, and the paper's own: where other items fit."""
+    found = selected(run(config))
+    return {
+        key: {"selected": float(f"{mean.mean:.4g}"), "paper": published.value(published.LAMBDA_JOINT, *key)}
+        for key, mean in found.items()
+    }
+
+
 def distance(rows: list[Row], beta: float, **setting: Any) -> tuple[float, float]:
     """Return the root mean square of log(λ/λ_paper) over the cells of the table, and the geometric mean of the ratio.
 
@@ -273,8 +282,9 @@ def misprint_remark() -> str:
     return (
         f"A slip in the paper: for p = {p}, P = {probability} it prints {joint} for BMN and PLG and {half} for NLR, "
         f"whose double is {2 * half:g}. The former is likely the misprint: {len(values) - len(odd)} of its "
-        f"{len(values)} joint values are whole multiples of {step:g} = 0.0009/{published.TRIALS}, as means of {published.TRIALS} "
-        f"choices from a grid with step 0.0009 would be; the exceptions are {', '.join(map(str, odd))}, and "
+        f"{len(values)} joint values are whole multiples of {step:g} = 0.0009/{published.TRIALS}, as means of "
+        f"{published.TRIALS} choices from a grid with step 0.0009 would be; the exceptions are "
+        f"{', '.join(map(str, odd))}, and "
         f"{2 * half:g} {fits} such a multiple. Our distances use {2 * half:g} there."
     )
 

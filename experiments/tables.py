@@ -11,7 +11,7 @@ from typing import Any
 
 from experiments.contract import Row
 
-DIGITS = ".8g"
+DIGITS = ".6g"
 """Floats are written with so many digits: far beyond what any of them means, and files stay small."""
 
 
