@@ -10,7 +10,7 @@ from importlib import import_module
 
 from experiments.contract import Item
 
-ITEMS = ("lambdas", "timing", "epsilon")
+ITEMS = ("lambdas", "timing", "epsilon", "roc", "scaling", "exact")
 """Modules of this package that are items, in the order of the page."""
 
 

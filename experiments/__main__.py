@@ -76,8 +76,9 @@ def finish(items: list[Item], config: Config) -> None:
     write_rows(config.out / "published.csv", published.rows())
     found = [(item, config.out / f"{item.NAME}.csv") for item in items]
     measured = [(item, read_rows(file)) for item, file in found if file.exists()]
-    for item, rows in measured:
-        figures.save(item.draw(rows), config.out / f"{item.NAME}.png")
+    with figures.look():
+        for item, rows in measured:
+            figures.save(item.draw(rows), config.out / f"{item.NAME}.png")
     write_whole(config.page, page.render(measured, config))
     print(f"wrote {config.page} and {len(measured)} tables in {config.out}", file=sys.stderr)
 

@@ -231,8 +231,8 @@ def glmnet_sentence(rows: list[Row]) -> str:
         return "glmnet in R was not installed; PLG is our implementation of its algorithm."
     worst = max(abs(a / b - 1) for a, b in pairs)
     return (
-        f"PLG is our implementation of glmnet's algorithm; with glmnet in R, ε differs by at most {worst:.1g} of its value "
-        f"in {len(pairs)} fits."
+        f"PLG is our implementation of glmnet's algorithm; with glmnet in R, ε differs by at most {worst:.1e} of its "
+        f"value in {len(pairs)} fits."
     )
 
 
@@ -272,12 +272,15 @@ def judge_objective(rows: list[Row]) -> Claim:
     worst, stuck = largest_disagreement(rows), sum(not row["bmn_converged"] for row in rows)
     verdict = Verdict.REPRODUCED if worst <= SAME and not stuck else Verdict.REMARK if worst <= 1e-3 else Verdict.NOT
     finding = (
-        f"The objective values differ by at most {worst:.1e} of their size over {len(rows) - stuck} fits; PLG's is above "
-        f"the minimum by {max(column(rows, 'excess_plg')):.1e} at most."
+        f"The objective values differ by at most {worst:.1e} of their size over {len(rows) - stuck} fits; PLG's is "
+        f"above the minimum by {max(column(rows, 'excess_plg')):.1e} at most."
     )
     if stuck:
         finding += f" In {markdown.share(stuck, len(rows))} fits BMN ran out of steps and is left out."
-    rule = f"reproduced if no fit differs by more than {SAME:.0e} and BMN always converged, with a remark up to 1e-3, else not."
+    rule = (
+        f"reproduced if no fit differs by more than {SAME:.0e} and BMN always converged, with a remark if it did not "
+        "or up to 1e-3, else not."
+    )
     return Claim("PLG achieves the same objective value as BMN", "Numerical experiments", verdict, finding, rule)
 
 
@@ -289,10 +292,13 @@ def judge_rise(rows: list[Row]) -> Claim:
     verdict = Verdict.REPRODUCED if monotone["paper"] else Verdict.REMARK if grown else Verdict.NOT
     listed = {source: ", ".join(map(markdown.number, found)) for source, found in values.items()}
     finding = (
-        f"Mean ε for p = {', '.join(map(str, group(rows, 'p')))}: {listed['paper']} at the paper's λ; {listed['selected']} at "
-        "the λ selected here."
+        f"Mean ε for p = {', '.join(map(str, group(rows, 'p')))}: {listed['paper']} at the paper's λ; "
+        f"{listed['selected']} at the λ selected here."
     )
-    rule = "reproduced if the mean of ε rises from each p to the next at the paper's λ, with a remark if it is larger at the last p than at the first, else not."
+    rule = (
+        "reproduced if the mean of ε rises from each p to the next at the paper's λ, with a remark if it is larger at "
+        "the last p than at the first, else not."
+    )
     return Claim("ε rises with p", "Table of ε", verdict, finding, rule)
 
 
@@ -304,11 +310,14 @@ def judge_accuracy(rows: list[Row]) -> Claim:
     enough = mean["tight"] <= mean["bmn"]
     verdict = Verdict.REPRODUCED if mean["plg"] <= mean["bmn"] else Verdict.REMARK if enough else Verdict.NOT
     finding = (
-        f"With its default threshold PLG is on average {mean['plg'] / mean['bmn']:.3g} times as far from the optimum as BMN "
-        f"(mean distance {markdown.number(mean['plg'])} against {markdown.number(mean['bmn'])}), and "
+        f"With its default threshold PLG is on average {mean['plg'] / mean['bmn']:.3g} times as far from the optimum "
+        f"as BMN (mean distance {markdown.number(mean['plg'])} against {markdown.number(mean['bmn'])}), and "
         f"{markdown.share(other, len(rows))} networks have other edges than the optimum. With the threshold "
-        f"{PLG_THRESHOLDS[-1]:.0e} the distance is {markdown.number(mean['tight'])}. For the use of a network both are small."
+        f"{PLG_THRESHOLDS[-1]:.0e} the distance is {markdown.number(mean['tight'])}."
     )
-    rule = "reproduced if PLG is on average at most as far from the optimum as BMN, with a remark if a tighter threshold makes it so, else not."
+    rule = (
+        "reproduced if PLG is on average at most as far from the optimum as BMN, with a remark if a tighter threshold "
+        "makes it so, else not."
+    )
     text = "PLG is faster without losing any accuracy"
     return Claim(text, "Abstract, introduction, section on efficiency", verdict, finding, rule)

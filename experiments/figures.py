@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,7 +46,8 @@ class Style(NamedTuple):
 METHODS = {
     "isinglass": Style("isinglass", "#000000", "o"),
     "isinglass-nodewise": Style("isinglass, node-wise", "#56B4E9", "P"),
-    "bmn": Style("BMN", "#D55E00", "s"),
+    "bmn": Style("BMN (our kernels)", "#D55E00", "s"),
+    "bmn-plain": Style("BMN (plain NumPy)", "#D55E00", "s", "--"),
     "plg": Style("PLG (re-implemented)", "#0072B2", "^"),
     "plg-glmnet": Style("PLG (glmnet in R)", "#0072B2", "v", "--"),
     "nlr": Style("NLR (re-implemented)", "#009E73", "D"),
@@ -65,27 +68,33 @@ def shade(place: float) -> Any:
     return mpl.colormaps["viridis"](place)
 
 
+@contextmanager
+def look() -> Iterator[None]:
+    """Draw with the look of this study, and leave that of others alone."""
+    with mpl.rc_context(SETTINGS):
+        yield
+
+
 def new_figure(n_columns: int = 1, n_rows: int = 1, *, size: tuple[float, float], **options: Any) -> tuple[Figure, Any]:
     """Return a figure with its grid of axes, always two-dimensional; ``options`` as for ``Figure.subplots``."""
-    with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=size, layout="constrained")
-        return figure, figure.subplots(n_rows, n_columns, squeeze=False, **options)
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **options)
 
 
 def draw_line(axes: Axes, method: str, x: Any, y: Any, **options: Any) -> None:
     """Draw one method's curve in its style."""
     style = METHODS[method]
     settings = {"color": style.color, "marker": style.marker, "linestyle": style.line, "label": style.label}
-    axes.plot(x, y, linewidth=1.6, markersize=4.5, **settings | options)
+    axes.plot(x, y, **settings | options)
 
 
 def add_legend(figure: Figure, axes: Axes, *, columns: int = 4) -> None:
-    """Put one legend for all panels below them."""
+    """Put one legend for all panels below them, with as many columns as the width takes."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+    fitting = max(1, int(figure.get_figwidth() / (0.8 + 0.065 * max(map(len, labels)))))
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, fitting))
 
 
 def save(figure: Figure, path: Path) -> None:
     """Write a PNG file without dates, so that equal figures are equal files."""
-    with mpl.rc_context(SETTINGS):
-        fill_whole(path, lambda scratch: figure.savefig(scratch, dpi=130, metadata={"Software": None}))
+    fill_whole(path, lambda scratch: figure.savefig(scratch, dpi=130, metadata={"Software": None}))

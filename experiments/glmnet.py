@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from experiments import memory
 from isinglass.design import stacked_design, unvectorise
 
 SCRIPT = Path(__file__).with_suffix(".R")
@@ -117,11 +118,7 @@ class Session:
 
     def peak_bytes(self) -> int | None:
         """Return the largest memory R has had so far, where the system tells."""
-        status = Path(f"/proc/{self.process.pid}/status")
-        if not status.exists():
-            return None
-        lines = [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")]
-        return 1024 * int(lines[0].split()[1]) if lines else None
+        return memory.peak_bytes(self.process.pid)
 
     def close(self) -> None:
         """End R and remove the files."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import glmnet
+from experiments.plain_bmn import PlainBmn
 from isinglass import ising_path, nodewise_path
 from isinglass._core import Bmn
 from isinglass.design import stacked_design, unvectorise
@@ -80,6 +81,14 @@ def fit_bmn(X: Table, alpha: float, *, tolerance: float = 1e-5, max_iter: int = 
     return Fit(theta, seconds, int(n_iter), bool(converged))
 
 
+def fit_plain_bmn(X: Table, alpha: float, *, tolerance: float = 1e-5, max_iter: int = 10_000) -> Fit:
+    """Fit by the same steps without merged rows and compiled kernels."""
+    started = time.perf_counter()
+    problem = PlainBmn(X, alpha)
+    theta, converged = problem.solve(tolerance, max_iter)
+    return Fit(theta, time.perf_counter() - started, problem.n_iter, converged)
+
+
 def fit_plg(X: Table, alpha: float, *, thresh: float = 1e-7, max_iter: int = 100_000) -> Fit:
     """Fit by the paper's Algorithm 1 with our implementation of glmnet's algorithm, as ``baselines.plg`` does."""
     p = X.shape[1]
@@ -124,6 +133,7 @@ FITS: dict[str, Callable[..., Fit]] = {
     "isinglass": fit_isinglass,
     "isinglass-nodewise": fit_isinglass_nodewise,
     "bmn": fit_bmn,
+    "bmn-plain": fit_plain_bmn,
     "plg": fit_plg,
     "plg-glmnet": partial(fit_glmnet, mode="stacked"),
     "nlr": fit_nlr,
@@ -132,11 +142,16 @@ FITS: dict[str, Callable[..., Fit]] = {
 """Every method by the name it has in rows and in ``figures.METHODS``."""
 
 
-def prepare(X: Table, names: Sequence[str]) -> list[str]:
+def stacked_bytes(n: int, p: int) -> float:
+    """Return the size of the stacked design of a balanced table: a double and a row number for every entry."""
+    return 12.0 * n * p * (1.0 + (p - 1) / 2.0)
+
+
+def prepare(X: Table, names: Sequence[str], *, max_bytes: int | None = None) -> list[str]:
     """Return the methods that can run here, with the table loaded into R if one of them needs it."""
     running = glmnet.session() if any(name.endswith("glmnet") for name in names) else None
     if running is not None:
-        running.load(X, stacked="plg-glmnet" in names)
+        running.load(X, stacked="plg-glmnet" in names, max_bytes=max_bytes)
     return [name for name in names if running is not None or not name.endswith("glmnet")]
 
 

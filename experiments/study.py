@@ -86,6 +86,11 @@ def seconds_spent(item: Item, config: Config) -> float:
     return sum(json.loads(file.read_text(encoding="utf-8"))["seconds"] for file in files)
 
 
+def single_thread_environment() -> dict[str, str]:
+    """Return the environment of a process that shall use one thread."""
+    return {**os.environ, **SINGLE}
+
+
 @contextmanager
 def single_threads() -> Iterator[None]:
     """Let processes that are started meanwhile use one thread each."""

@@ -14,10 +14,11 @@ from experiments.summary import column, geometric_mean, group, where
 
 NAME = "timing"
 TITLE = "Computation time"
-VERSION = 1
+VERSION = 2
 TIMED = True
 
-METHODS = ("isinglass", "isinglass-nodewise", "bmn", "plg", "plg-glmnet", "nlr", "nlr-glmnet")
+METHODS = ("isinglass", "isinglass-nodewise", "bmn", "bmn-plain", "plg", "plg-glmnet", "nlr", "nlr-glmnet")
+BMN = ("bmn", "bmn-plain")
 SOURCES = {"paper": "the paper's λ", "selected": "λ selected here"}
 MUCH = 5.0
 """Factor from which on a method counts as much faster."""
@@ -105,14 +106,16 @@ def section(rows: list[Row]) -> str:
     trials = len({row["trial"] for row in rows})
     return f"""\
 Seconds of one fit at a given λ, mean over {trials} tables for each P and over all P; on each table the methods take
-turns, three rounds, median. One thread each. BMN and the methods marked as re-implemented are compiled code of this
-package that follows the published algorithms step by step ([comparators](comparators.md)); glmnet in R is what the
-paper called. R was running already; building the stacked design is part of the re-implemented PLG and not of the one in
-R. The paper shows this figure without printing a number, so that shapes and ratios are all there is to compare.
+turns, three rounds, median. One thread each. The methods marked as re-implemented are compiled code of this package
+that follows the published algorithms step by step ([comparators](comparators.md)); glmnet in R is what the paper
+called. R was running already; building the stacked design is part of the re-implemented PLG and not of the one in R.
+BMN is measured twice, with the same steps: with our kernels, which merge equal rows and use the vectorised arithmetic
+of `ising_path`, and in plain NumPy over all rows. The R package that the paper timed is no longer installable; it
+computes every row, as the plain one does. The paper shows this figure without printing a number, so that shapes and ratios are
+all there is to compare.
 
 {chr(10).join(tables)}
-{stuck_sentence(rows)} Our BMN merges equal rows and uses the same vectorised arithmetic as `ising_path`; the R package
-does neither. Ratios to BMN therefore speak about the algorithm, not about the package of 2010.
+{stuck_sentence(rows)}
 """
 
 
@@ -138,40 +141,55 @@ def stuck_sentence(rows: list[Row]) -> str:
 
 
 def claims(rows: list[Row]) -> list[Claim]:
-    """Judge the two claims about BMN and the one about NLR; add ours."""
+    """Judge the two claims about BMN and the one about NLR."""
     return [judge_faster(rows), judge_growth(rows), judge_nlr(rows)]
 
 
 def judge_faster(rows: list[Row]) -> Claim:
     """Compare BMN with PLG at the largest p."""
     p, plg = max(row["p"] for row in rows), original(rows, "plg")
-    found = {source: ratio(rows, "bmn", plg, p=p, source=source) for source in SOURCES}
+    found = {(name, source): ratio(rows, name, plg, p=p, source=source) for name in BMN for source in SOURCES}
     ours = {source: ratio(rows, plg, "isinglass", p=p, source=source) for source in SOURCES}
-    best, worst = max(found.values()), min(found.values())
-    verdict = Verdict.REPRODUCED if worst >= MUCH else Verdict.REMARK if best > 1 else Verdict.NOT
-    finding = (
-        f"At p = {p}, BMN's algorithm takes {found['paper']:.2g} times as long as {figures.label(plg)} at the paper's λ and "
-        f"{found['selected']:.2g} times at the λ selected here. How much faster PLG is depends on λ and on how BMN is "
-        f"programmed. isinglass, which solves the same problem, is {ours['paper']:.3g} and {ours['selected']:.3g} times as "
-        "fast as PLG."
+    there = [found[name, "paper"] for name in BMN]
+    verdict = Verdict.REPRODUCED if min(there) >= MUCH else Verdict.REMARK if max(there) > 1 else Verdict.NOT
+    listed = "; ".join(
+        f"{figures.label(name)} {found[name, 'paper']:.2g} times at the paper's λ and {found[name, 'selected']:.2g} "
+        "times at the λ selected here"
+        for name in BMN
     )
-    rule = f"reproduced if BMN takes at least {MUCH:g} times as long at the largest p for both λ, with a remark if it takes longer for one of them, else not."
+    finding = (
+        f"Time at p = {p} in multiples of that of {figures.label(plg)}: {listed}. How much faster PLG is depends on λ "
+        f"and on how BMN is programmed. isinglass, which solves the same problem, is {ours['paper']:.3g} and "
+        f"{ours['selected']:.3g} times as fast as PLG."
+    )
+    rule = (
+        f"reproduced if BMN takes at least {MUCH:g} times as long at the largest p and the paper's λ however it is "
+        "programmed, with a remark if it takes longer in one of the two ways, else not."
+    )
     return Claim("PLG is much faster than BMN", "Figure of times, abstract", verdict, finding, rule)
 
 
 def judge_growth(rows: list[Row]) -> Claim:
     """Look at the ratio of BMN to PLG along p."""
     plg = original(rows, "plg")
-    found = {source: [ratio(rows, "bmn", plg, source=source, p=p) for p in group(rows, "p")] for source in SOURCES}
-    rising = {source: bool(np.all(np.diff(values) > 0)) for source, values in found.items()}
+    found = {
+        (name, source): [ratio(rows, name, plg, source=source, p=p) for p in group(rows, "p")]
+        for name in BMN
+        for source in SOURCES
+    }
+    rising = all(np.all(np.diff(values) > 0) for values in found.values())
     grown = all(values[-1] > values[0] for values in found.values())
-    verdict = Verdict.REPRODUCED if all(rising.values()) else Verdict.REMARK if grown else Verdict.NOT
-    listed = {source: ", ".join(f"{value:.2g}" for value in values) for source, values in found.items()}
-    finding = (
-        f"BMN's time over that of {figures.label(plg)} for p = {', '.join(map(str, group(rows, 'p')))}: {listed['paper']} at "
-        f"the paper's λ; {listed['selected']} at the λ selected here."
+    verdict = Verdict.REPRODUCED if rising else Verdict.REMARK if grown else Verdict.NOT
+    listed = "; ".join(
+        f"{', '.join(f'{value:.2g}' for value in values)} ({figures.label(name)}, {SOURCES[source]})"
+        for (name, source), values in found.items()
     )
-    rule = "reproduced if the ratio rises from each p to the next for both λ, with a remark if it is larger at the last p than at the first, else not."
+    sizes = ", ".join(map(str, group(rows, "p")))
+    finding = f"BMN's time over that of {figures.label(plg)} for p = {sizes}: {listed}."
+    rule = (
+        "reproduced if the ratio rises from each p to the next for both λ and both programs, with a remark if it is "
+        "larger at the last p than at the first, else not."
+    )
     return Claim("The advantage over BMN grows with the network", "Figure of times", verdict, finding, rule)
 
 
@@ -186,5 +204,8 @@ def judge_nlr(rows: list[Row]) -> Claim:
         f"{figures.label(plg)} takes between {found[low]:.2g} (p = {low[1]}, {SOURCES[low[0]]}) and {found[high]:.2g} "
         f"(p = {high[1]}, {SOURCES[high[0]]}) times as long as {figures.label(nlr)}."
     )
-    rule = f"reproduced if the ratio is within a factor of {COMPARABLE:g} for every p and both λ, with a remark if for at least half of them, else not."
+    rule = (
+        f"reproduced if the ratio is within a factor of {COMPARABLE:g} for every p and both λ, with a remark if for at "
+        "least half of them, else not."
+    )
     return Claim("PLG takes about as long as NLR", "Figure of times", verdict, finding, rule)
