@@ -56,8 +56,8 @@ VARIANTS: dict[str, Variant] = {
     "start swapped": Variant({"max_iter": 20_000}, swap=True),
 }
 """Variants of the algorithm. In older versions of glmnet, fitted probabilities counted as 0 or 1 from 1e-5 on."""
-BOUNDED = "bounded Hessian"
-"""glmnet's type.logistic = "modified.Newton", which only R has."""
+IN_R = {"glmnet in R": "Newton", "bounded Hessian": "modified.Newton"}
+"""glmnet's own, to confirm ours, and with an upper bound in place of the Hessian, an option that only R has."""
 VARIED = ("paper", "5 rare")
 """Kinds of tables on which the variants are tried."""
 VARIED_TRIALS = 10
@@ -66,10 +66,10 @@ SLOW_TRIALS = {"threshold 1e-10": 5, "start swapped": 5}
 
 def cells(config: Config) -> list[Cell]:
     """Return one cell per table and variant."""
-    trials = dict.fromkeys([*VARIANTS, BOUNDED], VARIED_TRIALS) | SLOW_TRIALS | {"published": published.TRIALS}
+    trials = dict.fromkeys([*VARIANTS, *IN_R], VARIED_TRIALS) | SLOW_TRIALS | {"published": published.TRIALS}
     alphas = [1e-2, 1e-5] if config.quick else list(ALPHAS)
-    wanted = [(data, "published") for data in (VARIED if config.quick else DATA)]
-    variants = ["start swapped"] if config.quick else [*VARIANTS, BOUNDED][1:]
+    wanted = [(data, "published") for data in (("balanced", *VARIED) if config.quick else DATA)]
+    variants = ["start swapped"] if config.quick else [*VARIANTS, *IN_R][1:]
     wanted += [(data, variant) for variant in variants for data in VARIED]
     return [
         {"data": data, "variant": variant, "trial": trial, "seed": config.seed, "alphas": alphas}
@@ -89,8 +89,8 @@ def run_cell(cell: Cell) -> list[Row]:
     key = {name: cell[name] for name in ("data", "variant", "trial")} | describe(X, n_constant)
     rows = []
     for alpha in cell["alphas"]:
-        if cell["variant"] == BOUNDED:
-            found = bounded_hessian(X, alpha)
+        if cell["variant"] in IN_R:
+            found = fit_in_r(X, alpha, IN_R[cell["variant"]])
         else:
             variant = VARIANTS[cell["variant"]]
             found = [report(X, alpha, name, fit(X, alpha, variant), variant) for name, fit in FITS.items()]
@@ -116,7 +116,7 @@ def make_table(
 
 def drop_constant(X: Table) -> tuple[Table, int]:
     """Return the columns that vary and the number of the others, which every method leaves out."""
-    varying = (X != X[0]).any(axis=0)
+    varying = (X[0] != X).any(axis=0)
     return np.ascontiguousarray(X[:, varying]), int((~varying).sum())
 
 
@@ -124,6 +124,21 @@ def minorities(X: Table) -> NDArray[np.int64]:
     """Return the number of rows with the rarer value, column by column."""
     ones = X.sum(axis=0, dtype=np.int64)
     return np.minimum(ones, len(X) - ones)
+
+
+def rare_nodes(X: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which nodes are rare, and which of them share a rare row with another rare one.
+
+    Rare is a node that glmnet accepts and of whose rows at most one in twenty has the rarer value; a node that glmnet
+    refuses is rare as a partner.
+    """
+    few = minorities(X)
+    scarce = few <= len(X) / 20
+    rarer = np.where(X.mean(axis=0) > 0.5, X == 0, X == 1) & scarce
+    together = rarer.T.astype(np.int64) @ rarer.astype(np.int64)
+    np.fill_diagonal(together, 0)
+    rare = scarce & (few >= 2)
+    return rare, rare & (together > 0).any(axis=1)
 
 
 def describe(X: Table, n_constant: int) -> Row:
@@ -167,26 +182,37 @@ def report(X: Table, alpha: float, method: str, found: Outcome, variant: Variant
 
 def count(X: Table, method: str, passes: NDArray[Any], converged: NDArray[np.bool_]) -> Row:
     """Return what all methods of glmnet's kind have in common."""
-    return {
+    row: Row = {
         "method": method,
         "passes": int(passes.sum()),
         # A pass of the stacked regression visits every column of every node's regression once.
         "table_passes": float(passes.mean()),
-        "rare_passes": int(passes[minorities(X).argmin()]) if len(passes) > 1 else None,
         "n_failed": int((~converged).sum()),
         "converged": bool(converged.all()),
     }
+    if method == "plg":
+        return row
+    failed = ~converged & (minorities(X) >= 2)
+    rare, meeting = rare_nodes(X)
+    return row | {
+        "rare_passes": int(passes[minorities(X).argmin()]),
+        "n_failed_accepted": int(failed.sum()),
+        "n_alone": int((rare & ~meeting).sum()),
+        "n_failed_alone": int((failed & ~meeting).sum()),
+        "n_meeting": int(meeting.sum()),
+        "n_failed_meeting": int((failed & meeting).sum()),
+    }
 
 
-def bounded_hessian(X: Table, alpha: float) -> list[Row]:
-    """Fit with glmnet's bounded Hessian; nothing where R is not installed."""
+def fit_in_r(X: Table, alpha: float, hessian: str) -> list[Row]:
+    """Fit with glmnet in R, where nodes that it refuses count neither as passes nor as failures."""
     session = glmnet.session()
     if session is None:
         return []
     session.load(X)
     rows = []
     for method, mode in (("nlr", "nodewise"), ("plg", "stacked")):
-        found = session.fit(mode, alpha, hessian="modified.Newton")
+        found = session.fit(mode, alpha, hessian=hessian)
         rows.append(count(X, method, found.passes, (found.jerr == 0) | (found.jerr == glmnet.REFUSED)))
     return rows
 

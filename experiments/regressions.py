@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.data import Table
-from isinglass import ising_path, nodewise_path, objective
+from isinglass import ising_path, metrics, nodewise_path, objective
 from isinglass.design import stacked_design, unvectorise
 from isinglass.glm import logistic_path
 
@@ -136,6 +136,4 @@ def joint_accuracy(X: Table, theta: FloatArray, alpha: float) -> tuple[float, fl
     value = objective.value(X, theta - np.diag(fields), fields, alpha)
     means = X.mean(axis=0)
     null = -float(np.sum(means * np.log(means) + (1 - means) * np.log1p(-means)))
-    upper = np.triu_indices(len(theta))
-    exact = (best.couplings + np.diag(best.fields))[upper]
-    return (value - best.objective) / null, float(np.linalg.norm(theta[upper] - exact) / np.linalg.norm(exact))
+    return (value - best.objective) / null, metrics.relative_difference(theta, best)
