@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,11 +12,13 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from experiments.tables import fill_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 SETTINGS = {
     "font.size": 9,
@@ -86,6 +88,14 @@ def draw_line(axes: Axes, method: str, x: Any, y: Any, **options: Any) -> None:
     style = METHODS[method]
     settings = {"color": style.color, "marker": style.marker, "linestyle": style.line, "label": style.label}
     axes.plot(x, y, **settings | options)
+
+
+def log_axis(axis: Axis, places: Sequence[float] | None = None) -> None:
+    """Make an axis logarithmic with plain numbers: at the given places, or at 1, 2 and 5 of every decade."""
+    (axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale)("log")
+    axis.set_major_locator(FixedLocator(places) if places is not None else LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def add_legend(figure: Figure, axes: Axes, *, columns: int = 4) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -16,6 +17,12 @@ def peak_bytes(pid: int | str = "self") -> int | None:
 def resident_bytes(pid: int | str = "self") -> int | None:
     """Return the memory that a process has now."""
     return _read(pid, "VmRSS:")
+
+
+def forget_peak() -> None:
+    """Let the peak of this process begin with what it has now, where the kernel can do that."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def _read(pid: int | str, name: str) -> int | None:

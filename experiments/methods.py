@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ Table = NDArray[np.uint8]
 FloatArray = NDArray[np.float64]
 
 ROUNDS = 3
-SLOW = 1.0  # seconds beyond which a fit is not repeated
+SLOW = 0.3  # seconds beyond which a fit is not repeated
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Fit:
 
     Parameters
     ----------
-    theta : ndarray of shape (p, p)
-        Fields on the diagonal. Node-wise: row s is the regression of column s, not symmetric.
+    make_theta : callable
+        Returns what ``theta`` keeps; the fit itself makes no dense matrix.
     seconds : float
         The fit, with the stacked design where the method builds one.
     n_iter : int
@@ -46,19 +46,24 @@ class Fit:
         Part of ``seconds`` that went into the stacked design.
     """
 
-    theta: FloatArray
+    make_theta: Callable[[], FloatArray]
     seconds: float
     n_iter: int
     converged: bool
     design_seconds: float = 0.0
 
+    @cached_property
+    def theta(self) -> FloatArray:
+        """Θ with the fields on the diagonal. Node-wise: row s is the regression of column s, not symmetric."""
+        return self.make_theta()
+
 
 def fit_isinglass(X: Table, alpha: float, *, tol: float = 1e-7) -> Fit:
     """Fit with ``ising_path`` on one thread."""
     started = time.perf_counter()
-    solution = ising_path(X, [alpha], tol=tol, n_threads=1)[0]
+    found = ising_path(X, [alpha], tol=tol, n_threads=1)[0]
     seconds = time.perf_counter() - started
-    return Fit(solution.couplings + np.diag(solution.fields), seconds, solution.n_iter, solution.converged)
+    return Fit(lambda: found.couplings + np.diag(found.fields), seconds, found.n_iter, found.converged)
 
 
 def fit_isinglass_nodewise(X: Table, alpha: float, *, tol: float = 1e-7) -> Fit:
@@ -66,8 +71,10 @@ def fit_isinglass_nodewise(X: Table, alpha: float, *, tol: float = 1e-7) -> Fit:
     started = time.perf_counter()
     path = nodewise_path(X, [alpha / 2], tol=tol, n_threads=1)
     seconds = time.perf_counter() - started
-    theta = path.asymmetric_couplings[0].toarray() + np.diag(path.fields[0])
-    return Fit(theta, seconds, int(path.nodes.n_iter[0].sum()), path[0].converged)
+    n_iter = int(path.nodes.n_iter[0].sum())
+    return Fit(
+        lambda: path.asymmetric_couplings[0].toarray() + np.diag(path.fields[0]), seconds, n_iter, path[0].converged
+    )
 
 
 def fit_bmn(X: Table, alpha: float, *, tolerance: float = 1e-5, max_iter: int = 10_000) -> Fit:
@@ -76,9 +83,13 @@ def fit_bmn(X: Table, alpha: float, *, tolerance: float = 1e-5, max_iter: int = 
     started = time.perf_counter()
     fields, edges, values, n_iter, *_, converged = Bmn(X, None).solve(alpha, tolerance, max_iter, max(100, p), False)
     seconds = time.perf_counter() - started
-    theta = np.diag(fields)
-    theta[edges[:, 0], edges[:, 1]] = theta[edges[:, 1], edges[:, 0]] = values
-    return Fit(theta, seconds, int(n_iter), bool(converged))
+
+    def make_theta() -> FloatArray:
+        theta = np.diag(fields)
+        theta[edges[:, 0], edges[:, 1]] = theta[edges[:, 1], edges[:, 0]] = values
+        return theta
+
+    return Fit(make_theta, seconds, int(n_iter), bool(converged))
 
 
 def fit_plain_bmn(X: Table, alpha: float, *, tolerance: float = 1e-5, max_iter: int = 10_000) -> Fit:
@@ -86,7 +97,7 @@ def fit_plain_bmn(X: Table, alpha: float, *, tolerance: float = 1e-5, max_iter: 
     started = time.perf_counter()
     problem = PlainBmn(X, alpha)
     theta, converged = problem.solve(tolerance, max_iter)
-    return Fit(theta, time.perf_counter() - started, problem.n_iter, converged)
+    return Fit(lambda: theta, time.perf_counter() - started, problem.n_iter, converged)
 
 
 def fit_plg(X: Table, alpha: float, *, thresh: float = 1e-7, max_iter: int = 100_000) -> Fit:
@@ -105,28 +116,31 @@ def fit_plg(X: Table, alpha: float, *, thresh: float = 1e-7, max_iter: int = 100
         max_iter=max_iter,
     )
     seconds = time.perf_counter() - started
-    theta = unvectorise(found.coefficients[0])
-    return Fit(theta, seconds, int(found.n_iter[0]), bool(found.converged[0]), built - started)
+    n_iter, converged = int(found.n_iter[0]), bool(found.converged[0])
+    return Fit(lambda: unvectorise(found.coefficients[0]), seconds, n_iter, converged, built - started)
 
 
 def fit_nlr(X: Table, alpha: float, *, thresh: float = 1e-7, max_iter: int = 100_000) -> Fit:
     """Fit one regression per node with our implementation of glmnet's algorithm."""
     p = X.shape[1]
-    theta, n_iter, converged = np.zeros((p, p)), 0, True
     started = time.perf_counter()
-    for s in range(p):
-        others = np.delete(X, s, axis=1)
-        found = logistic_path(others, X[:, s], [alpha / 2], thresh=thresh, max_iter=max_iter)
-        theta[s] = np.insert(found.coefficients[0], s, found.intercepts[0])
-        n_iter, converged = n_iter + int(found.n_iter[0]), converged and bool(found.converged[0])
-    return Fit(theta, time.perf_counter() - started, n_iter, converged)
+    found = [
+        logistic_path(np.delete(X, s, axis=1), X[:, s], [alpha / 2], thresh=thresh, max_iter=max_iter) for s in range(p)
+    ]
+    seconds = time.perf_counter() - started
+    n_iter, converged = sum(int(path.n_iter[0]) for path in found), all(bool(path.converged[0]) for path in found)
+
+    def make_theta() -> FloatArray:
+        return np.array([np.insert(path.coefficients[0], s, path.intercepts[0]) for s, path in enumerate(found)])
+
+    return Fit(make_theta, seconds, n_iter, converged)
 
 
 def fit_glmnet(X: Table, alpha: float, *, mode: str, thresh: float = 1e-7, maxit: int = 100_000) -> Fit:
-    """Fit with glmnet in R; the table must have been loaded, and the seconds of the design are not in R's own."""
+    """Fit with glmnet in R; the table must have been loaded, and the design is not built again."""
     found = glmnet.session().fit(mode, alpha, thresh=thresh, maxit=maxit)
     converged = bool((found.jerr == 0).all())
-    return Fit(found.theta[0], float(found.seconds.sum()), int(found.passes.sum()), converged)
+    return Fit(lambda: found.theta[0], float(found.seconds.sum()), int(found.passes.sum()), converged)
 
 
 FITS: dict[str, Callable[..., Fit]] = {

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import select
+import signal
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,7 +22,7 @@ from experiments.summary import column, geometric_mean, group, where
 
 NAME = "scaling"
 TITLE = "Beyond the paper: larger networks"
-VERSION = 1
+VERSION = 3
 TIMED = True
 
 SIZES = (100, 300, 1000, 3000)
@@ -61,11 +65,12 @@ def run_cell(cell: Cell) -> list[Row]:
 
 
 def penalty(p: int, n: int) -> float:
-    """Return λ: the largest of p(p−1)/2 normal variables with the spread that the gradient of an absent edge has.
+    """Return λ: half the size that the gradients of absent edges reach, so that the networks are not too sparse.
 
-    For balanced columns that spread is 2·¼/√N, and the largest of m such variables is about √(2 log m) times it.
+    For balanced columns the gradient of an absent edge has the spread 2·¼/√N, and the largest of m normal variables is
+    about √(2 log m) times their spread.
     """
-    return float(f"{0.5 * math.sqrt(2 * math.log(p * (p - 1) / 2) / n):.4g}")
+    return float(f"{0.25 * math.sqrt(2 * math.log(p * (p - 1) / 2) / n):.4g}")
 
 
 def first_stop(rows: list[Row]) -> int:
@@ -80,26 +85,43 @@ def measure(cell: Cell, p: int, trial: int) -> dict[str, Any]:
         return {"reason": f"memory: about {needed / 1e9:.0f} GB, limit {LIMIT_BYTES / 1e9:.0f} GB"}
     job = {"p": p, "trial": trial, "alpha": penalty(p, cell["N"]), "degree": DEGREE, "max_bytes": LIMIT_BYTES}
     job |= {name: cell[name] for name in ("method", "seed", "N")}
-    with subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-m", "experiments.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-        text=True,
-        env=study.single_thread_environment(),
-    ) as worker:
+    with tempfile.TemporaryDirectory(prefix="scaling-") as scratch:
+        worker = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-m", "experiments.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            text=True,
+            env={**study.single_thread_environment(), "TMPDIR": scratch},
+            start_new_session=True,
+        )
         try:
-            worker.stdin.write(json.dumps(job))
-            worker.stdin.close()
-            if read_line(worker, READY).strip() != "start":
-                return {"reason": f"failed: {last_line(worker)}"}
-            answer = read_line(worker, cell["limit"] + 1.0)
-            return {"reason": None, **json.loads(answer)} if answer else {"reason": f"failed: {last_line(worker)}"}
-        except TimeoutError:
-            return {"reason": f"time: more than {cell['limit']:.0f} s"}
+            return read_answer(worker, job, cell["limit"])
         finally:
-            worker.kill()
+            end(worker)
+
+
+def read_answer(worker: subprocess.Popen[str], job: dict[str, Any], limit: float) -> dict[str, Any]:
+    """Hand over the job and return what the worker measured, or the reason why there is nothing."""
+    worker.stdin.write(json.dumps(job))
+    worker.stdin.close()
+    try:
+        if read_line(worker, READY).strip() != "start":
+            return {"reason": f"failed: {last_line(worker)}"}
+        answer = read_line(worker, limit + 1.0)
+    except TimeoutError:
+        return {"reason": f"time: more than {limit:.0f} s"}
+    return {"reason": None, **json.loads(answer)} if answer else {"reason": f"failed: {last_line(worker)}"}
+
+
+def end(worker: subprocess.Popen[str]) -> None:
+    """End a worker and the R it may have started: left alone, that one would go on and disturb the next fit."""
+    with suppress(ProcessLookupError):
+        os.killpg(worker.pid, signal.SIGKILL)
+    worker.wait()
+    for pipe in (worker.stdin, worker.stdout, worker.stderr):
+        pipe.close()
 
 
 def read_line(worker: subprocess.Popen[str], limit: float) -> str:
@@ -112,7 +134,6 @@ def read_line(worker: subprocess.Popen[str], limit: float) -> str:
 
 def last_line(worker: subprocess.Popen[str]) -> str:
     """Return what a worker that failed said last."""
-    worker.kill()
     lines = worker.stderr.read().strip().splitlines()
     return lines[-1][:200] if lines else "no message"
 
@@ -139,11 +160,11 @@ def draw(rows: list[Row]) -> figures.Figure:
             means = [geometric_mean(column(trials, name)) for trials in found.values()]
             if found:
                 figures.draw_line(axes, method, list(found), means)
-        axes.set(xscale="log", yscale="log", xlabel="p")
-        axes.set_xticks(sorted({row["p"] for row in rows}), [str(p) for p in sorted({row["p"] for row in rows})])
-        axes.minorticks_off()
+        figures.log_axis(axes.xaxis, sorted(group(rows, "p")))
+        axes.set(yscale="log", xlabel="p")
     mark_limits(grid[0, 0], rows)
     grid[0, 0].set_ylabel("seconds of one fit")
+    figures.log_axis(grid[0, 1].yaxis)
     grid[0, 1].set_ylabel("peak memory of the process, MB")
     figures.add_legend(figure, grid[0, 1])
     return figure
@@ -172,14 +193,17 @@ def section(rows: list[Row]) -> str:
     """Return times and memory, and why methods stopped."""
     sizes, first = list(group(rows, "p")), rows[0]
     penalties = ", ".join(f"{found[0]['lambda']:g} for p = {p}" for p, found in group(rows, "p").items())
+    ours = finished(rows, "isinglass")
+    edges = ", ".join(f"{np.mean(column(found, 'n_edges')):.0f}" for found in ours.values())
     lines = [[figures.label(m), *(describe(rows, m, p) for p in sizes)] for m in group(rows, "method")]
     return f"""\
 One fit at one λ on tables with N = {first["N"]} rows from random networks with {DEGREE:g} neighbours per node on
-average, couplings uniform on [−1, 1] as in the paper (its P would make every node a neighbour of hundreds). λ is the
-size that the gradient of absent edges hardly exceeds: {penalties}. Each fit has a process of its own with one thread,
-{LIMIT_SECONDS:.0f} seconds and {LIMIT_BYTES / 1e9:.0f} GB; the stacked design of PLG is refused beforehand when
-{STACKED_COPIES} copies of it would not fit. Fits shorter than {SHORT:g} s are measured on up to {TRIALS} tables (geometric
-mean). Memory is the peak of the process, Python or R and the table included.
+average, couplings uniform on [−1, 1] as in the paper (its P would make every node a neighbour of hundreds). λ is
+half the size that gradients of absent edges reach: {penalties}, which gives {edges} edges.
+Each fit has a process of its own with one thread, {LIMIT_SECONDS:.0f} seconds and {LIMIT_BYTES / 1e9:.0f} GB; the
+stacked design of PLG is refused beforehand when
+{STACKED_COPIES} copies of it would not fit. Fits shorter than {SHORT:g} s are measured on up to {TRIALS} tables
+(geometric mean). Memory is the peak of the process, Python or R and the table included.
 
 {markdown.table(["", *(f"p = {p}" for p in sizes)], lines)}
 """

@@ -33,10 +33,11 @@ def run_item(item: Item, config: Config) -> list[Row]:
     """Return the rows of all cells of ``item``, in the order of its cells."""
     cells = item.cells(config)
     missing = [cell for cell in cells if not cell_file(item, cell, config.cache).exists()]
-    progress = Progress(item.NAME, len(cells), len(cells) - len(missing))
-    for _ in compute(item, missing, config):
-        progress.advance()
-    progress.close()
+    if missing:
+        progress = Progress(item.NAME, len(cells), len(cells) - len(missing))
+        for _ in compute(item, missing, config):
+            progress.advance()
+        progress.close()
     found = [json.loads(cell_file(item, cell, config.cache).read_text(encoding="utf-8")) for cell in cells]
     return [row for content in found for row in content["rows"]]
 

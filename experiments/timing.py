@@ -111,8 +111,8 @@ that follows the published algorithms step by step ([comparators](comparators.md
 called. R was running already; building the stacked design is part of the re-implemented PLG and not of the one in R.
 BMN is measured twice, with the same steps: with our kernels, which merge equal rows and use the vectorised arithmetic
 of `ising_path`, and in plain NumPy over all rows. The R package that the paper timed is no longer installable; it
-computes every row, as the plain one does. The paper shows this figure without printing a number, so that shapes and ratios are
-all there is to compare.
+computes every row, as the plain one does. The paper shows this figure without printing a number, so that shapes and
+ratios are all there is to compare.
 
 {chr(10).join(tables)}
 {stuck_sentence(rows)}

@@ -21,6 +21,7 @@ def main() -> None:
     _, table = sparse_table(job["p"], job["trial"], job["seed"], n_samples=job["N"], degree=job["degree"])
     method = job["method"]
     methods.prepare(table, [method], max_bytes=job["max_bytes"])
+    memory.forget_peak()
     before = memory.resident_bytes() or 0
     print("start", flush=True)
     fit = methods.FITS[method](table, job["alpha"])
