@@ -20,7 +20,7 @@ VERSION = 1
 TIMED = False
 
 RATIO = 1.05
-GRID = tuple(float(f"{published.SENATE_LAMBDA * RATIO**k:.8g}") for k in range(44, -33, -1))
+GRID = tuple(float(f"{published.SENATE_LAMBDA * RATIO**k:.5g}") for k in range(44, -33, -1))
 """From 0.51, above the largest λ any subsample can have an edge at, to 0.0126; the paper's 0.06 is one of them."""
 BETAS = (0.025, 0.05, 0.075, 0.1)
 STANDARD = {"b": 167, "B": 20}

@@ -168,21 +168,16 @@ def judge_nlr(rows: list[Row]) -> Claim:
     slower, passes = growth(rows, nlr), growth(rows, nlr, "table_passes")
     small = min(row["alpha"] for row in rows)
     against = ratio_at(rows, small, nlr, plg)
-    verdict = (
-        Verdict.REPRODUCED
-        if slower >= DECAY and against > 1
-        else Verdict.REMARK
-        if max(slower, passes) >= DECAY
-        else Verdict.NOT
-    )
+    slow = slower >= DECAY
+    verdict = Verdict.REPRODUCED if slow and against > 1 else Verdict.REMARK if slow else Verdict.NOT
     finding = (
         f"From the largest to the smallest λ the time of {figures.label(nlr)} changes by a factor of {slower:.2g} and "
         f"its passes by {passes:.2g}; at λ = {small:g} it takes {against:.2g} times as long as {figures.label(plg)}. "
-        "The passes are those of the rare node alone, one regression in ten."
+        "What grows is the regression of the rare node, one of ten; see the next section for when that matters."
     )
     rule = (
         f"reproduced if NLR takes at least {DECAY:g} times as long at the smallest λ as at the largest and longer than "
-        "PLG there, with a remark if its time or its passes grow by that factor, else not."
+        "PLG there, with a remark if its own time grows by that factor, else not."
     )
     where_ = "Section on unbalanced data, its figure"
     return Claim("On unbalanced data NLR slows down as λ falls", where_, verdict, finding, rule)
