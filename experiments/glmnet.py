@@ -6,13 +6,13 @@ not part of them.
 
 from __future__ import annotations
 
-import atexit
 import select
 import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 import numpy as np
@@ -190,11 +190,20 @@ def session() -> Session | None:
     if not versions()["glmnet"]:
         return None
     if _running and _running[0].process.poll() is not None:
-        _running.clear()
+        end_session()
     if not _running:
         _running.append(Session())
-        atexit.register(_running[0].close)
     return _running[0]
+
+
+def end_session() -> None:
+    """End the session of this process if there is one."""
+    while _running:
+        _running.pop().close()
+
+
+# Not atexit, which worker processes leave out.
+Finalize(None, end_session, exitpriority=10)
 
 
 @cache
