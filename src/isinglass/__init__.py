@@ -8,7 +8,14 @@ __version__ = "0.1.0"
 # Public name -> module that defines it; loaded on first use (PEP 562), so that `import isinglass`
 # costs next to nothing.
 _HOME = {
+    "BinaryTable": "binary",
+    "ExactIsing": "estimators",
+    "IsingLasso": "estimators",
+    "IsingLassoCV": "estimators",
+    "IsingLassoEBIC": "estimators",
+    "IsingLassoStARS": "estimators",
     "IsingModel": "model",
+    "NodewiseIsing": "estimators",
     "NodewisePath": "records",
     "Path": "records",
     "Solution": "records",
@@ -16,9 +23,12 @@ _HOME = {
     "bootstrap": "selection.bootstrap",
     "exact_path": "exact",
     "ising_path": "path",
+    "load": "networks.modelfile",
     "nodewise_ebic": "nodewise",
     "nodewise_path": "nodewise",
+    "read_binary": "binary",
     "refit": "selection.refit",
+    "save": "networks.modelfile",
     "stacked_design": "design",
     "stars": "selection.stars",
 }
@@ -33,6 +43,7 @@ _SUBMODULES = (
     "metrics",
     "networks",
     "objective",
+    "plot",
     "selection",
     "simulate",
 )

@@ -1,0 +1,297 @@
+"""What the values of a column mean: 0, 1 or missing."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.binary.sources import Column
+from isinglass.errors import DataError
+
+__all__ = ["MISSING", "Codebook", "Cut", "Levels", "Pair", "choose_pairs", "find_levels", "read_encode"]
+
+MISSING, BAD = 2, 3  # targets of a level beside 0 and 1
+
+# Words whose meaning is known, 0 before 1; compared without regard to case.
+_KNOWN = (
+    ("no", "yes"),
+    ("n", "y"),
+    ("false", "true"),
+    ("f", "t"),
+    ("off", "on"),
+    ("nay", "yea"),
+    ("absent", "present"),
+    ("negative", "positive"),
+    ("disagree", "agree"),
+    ("incorrect", "correct"),
+    ("wrong", "right"),
+    ("fail", "pass"),
+    ("never", "ever"),
+    ("-", "+"),
+    ("0", "1"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The distinct values of a column, and which of them every row holds.
+
+    Parameters
+    ----------
+    values : list
+        Distinct values in the order of their first row, numbers ascending; missing ones included.
+    inverse : ndarray of int
+        Position in `values` for every row.
+    missing : ndarray of bool
+        Which of them stand for a missing cell.
+    """
+
+    values: list[Any]
+    inverse: NDArray[np.intp]
+    missing: NDArray[np.bool_]
+
+    @property
+    def present(self) -> list[Any]:
+        """The values that are not missing."""
+        return [value for value, gone in zip(self.values, self.missing, strict=True) if not gone]
+
+
+def find_levels(column: Column, label: str) -> Levels:
+    """Return the distinct values of a column."""
+    if column.values.dtype.kind != "O":
+        unique, inverse = np.unique(column.values, return_inverse=True)
+        values = unique.tolist()
+        gone = np.isnan(unique) if unique.dtype.kind == "f" else np.zeros(len(unique), dtype=bool)
+    else:
+        positions: dict[Any, int] = {}
+        inverse = np.empty(len(column.values), dtype=np.intp)
+        for row, cell in enumerate(column.values):
+            try:
+                inverse[row] = positions.setdefault(cell, len(positions))
+            except TypeError:
+                raise TypeError(
+                    f"X must hold numbers or text; got {cell!r} in column {label} (row {row}). Every cell that is an "
+                    f"argument must be a string or a number, not a {type(cell).__name__}."
+                ) from None
+        values = list(positions)
+        gone = np.array([_is_missing(value) for value in values], dtype=bool)
+    if column.masked is not None and column.masked.any():
+        inverse = np.where(column.masked, len(values), inverse)
+        values, gone = [*values, None], np.append(gone, True)
+        used = np.isin(np.arange(len(values)), inverse)  # a value behind the mask only is not a value of the column
+        renumber = np.cumsum(used) - 1
+        values, gone, inverse = [v for v, u in zip(values, used, strict=True) if u], gone[used], renumber[inverse]
+    return Levels(values, inverse, gone)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or value is np.ma.masked or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value can be compared with a threshold."""
+    return isinstance(value, numbers.Number | np.bool_) and not isinstance(value, complex | np.complexfloating)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two numbers stand for 0 and 1: the bits themselves, or spins."""
+
+    zero: int
+    one: int
+
+    def convert(self, values: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the bits of an array of numbers and where they mean nothing."""
+        ones = values == self.one
+        return ones, ~ones & (values != self.zero)
+
+    def target(self, value: Any) -> int:
+        """Return the bit of one value."""
+        if not is_number(value) or value not in (self.zero, self.one):
+            return BAD
+        return int(value == self.one)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Numbers above a threshold stand for 1, the others for 0."""
+
+    threshold: float
+
+    def convert(self, values: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the bits of an array of numbers and where they mean nothing."""
+        # An array, not a number: a number would be rounded to the precision of the table first.
+        return np.greater(values, np.array([self.threshold])), ~np.isfinite(values)
+
+    def target(self, value: Any) -> int:
+        """Return the bit of one value."""
+        if not is_number(value) or value in (math.inf, -math.inf):
+            return BAD
+        return int(value > self.threshold)
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """Every value has its entry: 0, 1 or `MISSING`."""
+
+    entries: Mapping[Any, int]
+
+    def target(self, value: Any) -> int:
+        """Return the bit of one value."""
+        return self.entries.get(value, BAD)
+
+    @property
+    def pair(self) -> tuple[Any, Any]:
+        """The values that stand for 0 and for 1; a tuple where there are several, None where there is none."""
+        groups = [tuple(value for value, bit in self.entries.items() if bit == side) for side in (0, 1)]
+        zero, one = (group[0] if len(group) == 1 else group or None for group in groups)
+        return zero, one
+
+
+def read_encode(encode: Any, labels: Iterable[Hashable]) -> dict[Hashable, Codebook] | Codebook:
+    """Read the argument ``encode``: one codebook for all columns, or one for each column named."""
+    if not isinstance(encode, Mapping) or not encode:
+        raise DataError(
+            'encode must be None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column; '
+            f"got {encode!r}."
+        )
+    if all(isinstance(entry, Mapping | tuple) for entry in encode.values()):
+        known = set(labels)
+        for label in encode:
+            if label not in known:
+                raise DataError(f"encode must name columns of X; got {label!r}, which X does not have.")
+        return {label: _read_codebook(entry) for label, entry in encode.items()}
+    return _read_codebook(encode)
+
+
+def _read_codebook(entry: Any) -> Codebook:
+    if isinstance(entry, tuple):  # (zero, one), as BinaryTable.encoding has it
+        if len(entry) != 2:
+            raise DataError(f"encode must give two values (zero, one) for a column; got {entry!r}.")
+        sides = [side if isinstance(side, tuple) else () if side is None else (side,) for side in entry]
+        return Codebook({value: bit for bit, side in enumerate(sides) for value in side})
+    book = {}
+    for value, bit in entry.items():
+        if bit is not None and bit not in (0, 1):
+            raise DataError(f"encode must map values to 0, 1 or None (missing); got {bit!r} for {value!r}.")
+        book[value] = MISSING if bit is None else int(bit)
+    return Codebook(book)
+
+
+def choose_pairs(levels: Mapping[Hashable, list[Any]], columns: Mapping[Hashable, Column]) -> dict[Hashable, Codebook]:
+    """Choose which of two values is 1, for every column that is not 0/1 already.
+
+    Ordered categories keep their order; then come words of known meaning, then the order of the categories, then
+    ascending order. A column with one value follows the other columns that have it, if they agree.
+    """
+    pairs: dict[Hashable, tuple[Any, Any]] = {}
+    single: list[Hashable] = []
+    for label, values in levels.items():
+        if len(values) > 2:
+            raise DataError(
+                f'X must have two values in every column for encode="auto"; got {show_values(values)} in column '
+                f"{label!r}. {many_values_remedy(values)}"
+            )
+        pair = _ordered_pair(values, columns[label])
+        if pair is None:
+            single.append(label)
+        else:
+            pairs[label] = pair
+    for label in single:
+        if levels[label]:
+            pairs[label] = _pair_of_single(levels[label][0], set(pairs.values()))
+    return {
+        label: Codebook({value: bit for bit, value in enumerate(pair) if value is not None})
+        for label, pair in pairs.items()
+        if not _is_bits(pair)
+    }
+
+
+def _ordered_pair(values: list[Any], column: Column) -> tuple[Any, Any] | None:
+    categories = column.categories
+    if categories is not None and len(categories) == 2 and column.ordered:
+        return categories[0], categories[1]
+    known = _known_pair(values)
+    if known is not None:
+        return known
+    if categories is not None:
+        chosen = categories if len(categories) == 2 else [c for c in categories if c in values]
+        return (chosen[0], chosen[1]) if len(chosen) == 2 else None
+    if len(values) < 2:
+        return None
+    zero, one = sorted(values, key=_rank)
+    return zero, one
+
+
+def _rank(value: Any) -> tuple[bool, Any]:
+    """Order numbers before everything else, text by its characters and other values by how they are written."""
+    return (False, value) if is_number(value) else (True, value if isinstance(value, str) else repr(value))
+
+
+def _known_pair(values: list[Any]) -> tuple[Any, Any] | None:
+    if len(values) != 2 or not all(isinstance(value, str) for value in values):
+        return None
+    folded = [value.strip().casefold() for value in values]
+    for zero, one in _KNOWN:
+        if sorted(folded) == sorted((zero, one)):
+            first = folded.index(zero)
+            return values[first], values[1 - first]
+    return None
+
+
+def _pair_of_single(value: Any, others: set[tuple[Any, Any]]) -> tuple[Any, Any]:
+    holders = [pair for pair in others if value in pair]
+    if len(holders) == 1:
+        return holders[0]
+    if is_number(value) and value in (0, 1):
+        return 0, 1
+    word = value.strip().casefold() if isinstance(value, str) else None
+    return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)
+
+
+def _is_bits(pair: tuple[Any, Any]) -> bool:
+    return all(is_number(value) for value in pair) and pair == (0, 1)
+
+
+def show_values(values: Iterable[Any], most: int = 5) -> str:
+    """Write a few values for a message."""
+    shown: list[str] = []
+    for value in sorted(values, key=_rank):
+        if len(shown) == most:
+            shown.append("…")
+            break
+        shown.append(show_value(value))
+    return ", ".join(shown)
+
+
+def show_value(value: Any) -> str:
+    """Write one value for a message."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    try:
+        text = f"{plain:g}" if isinstance(plain, float) else repr(plain)
+    except ValueError:  # an integer of more digits than Python writes
+        text = "an integer of thousands of digits"
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+def many_values_remedy(values: list[Any]) -> str:
+    """Say what to do with a column of more than two values."""
+    if all(is_number(value) for value in values):
+        return (
+            "Choose a threshold, binarize=…, say what each value means, encode={…: 0, …: 1, …: None}, or leave the "
+            "column out."
+        )
+    return "Say what each value means, encode={…: 0, …: 1, …: None} (None: missing), or leave the column out."

@@ -1,0 +1,219 @@
+"""What a table can come in: arrays, lists, sparse matrices and data frames, all read column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.errors import DataError
+
+__all__ = ["Column", "Source", "open_source"]
+
+_NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column as it came.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+        Numbers or objects.
+    masked : ndarray of bool, optional
+        Cells that are missing whatever they hold.
+    categories : tuple, optional
+        The categories of a categorical column, if their order means something.
+    ordered : bool
+        Whether the source declares that order.
+    """
+
+    values: NDArray[Any]
+    masked: NDArray[np.bool_] | None = None
+    categories: tuple[Any, ...] | None = None
+    ordered: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table of any kind.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns, at least one of each.
+    column : callable
+        The column of a given number.
+    block : ndarray, optional
+        The whole table, if it is dense and holds numbers.
+    masked : ndarray of bool, optional
+        Missing cells of `block` that are not NaN.
+    sparse : scipy.sparse array or matrix, optional
+        The whole table by rows, without duplicate entries.
+    names, row_names : sequence, optional
+        Labels of columns and rows.
+    """
+
+    shape: tuple[int, int]
+    column: Callable[[int], Column]
+    block: NDArray[Any] | None = None
+    masked: NDArray[np.bool_] | None = None
+    sparse: Any = None
+    names: Sequence[Any] | None = None
+    row_names: Sequence[Any] | None = None
+
+
+def open_source(X: Any) -> Source:
+    """Find out what ``X`` is; nothing is converted yet."""
+    if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
+        raise DataError(f"X must be a table; got the text {X!r}. To read a file use isinglass.read_table(path).")
+    if hasattr(X, "tocsr") and hasattr(X, "nnz"):
+        return _sparse_source(X)
+    if not isinstance(X, np.ndarray | list | tuple):
+        frame = _as_frame(X)
+        if frame is not None:
+            return _frame_source(frame)
+    return _array_source(X)
+
+
+def _array_source(X: Any) -> Source:
+    masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any() else None
+    table = _as_array(X)
+    _check_shape(table.shape, X)
+    if table.dtype.kind == "c":
+        raise DataError(f"X must hold 0 and 1; got dtype {table.dtype}. Complex data not supported.")
+
+    def column(j: int) -> Column:
+        values = table[:, j]
+        values = values if values.dtype.kind in _NUMBERS else values.astype(object)
+        return Column(values, None if masked is None else masked[:, j])
+
+    block = table if table.dtype.kind in _NUMBERS else None
+    return Source((table.shape[0], table.shape[1]), column, block=block, masked=masked)
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    try:
+        table = np.asarray(X)
+    except (ValueError, TypeError):
+        if isinstance(X, list | tuple):
+            raise DataError("X must be a table whose rows have equal length; got rows of different lengths.") from None
+        raise DataError(f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}.") from None
+    if table.dtype.kind in "US" and not isinstance(X, np.ndarray):
+        table = np.asarray(X, dtype=object)  # a list that mixes text and numbers keeps its numbers
+    return table
+
+
+def _check_shape(shape: tuple[int, ...], X: Any) -> None:
+    kind = type(X).__name__
+    if len(shape) == 1:
+        how = "X.to_frame()" if hasattr(X, "to_frame") else "X.reshape(-1, 1)"
+        raise DataError(
+            f"X must be a table of shape (n_samples, n_features); got {kind} with 1 dimension(s). Reshape your data: "
+            f"{how} if it is one column, X.reshape(1, -1) if it is one row."
+        )
+    if len(shape) != 2:
+        raise DataError(
+            f"X must be a table of shape (n_samples, n_features); got {kind} with {len(shape)} dimension(s)."
+        )
+    for axis, what in ((1, "feature"), (0, "sample")):
+        if shape[axis] == 0:
+            raise DataError(
+                f"X must have at least one row and one column; got 0 {what}(s) (shape={tuple(shape)}) while a minimum "
+                "of 1 is required."
+            )
+
+
+def _sparse_source(X: Any) -> Source:
+    _check_shape(X.shape, X)
+    if X.dtype.kind not in _NUMBERS:
+        hint = "Complex data not supported." if X.dtype.kind == "c" else "Use numbers."
+        raise DataError(f"X must hold 0 and 1; got a sparse matrix of dtype {X.dtype}. {hint}")
+    rows = X.tocsr()
+    if not rows.has_canonical_format:  # entries that scipy would add up; the caller's matrix is left alone
+        rows = rows.copy()
+        rows.sum_duplicates()
+    by_column: list[Any] = []  # converted once, and only if columns are asked for
+
+    def column(j: int) -> Column:
+        if not by_column:
+            by_column.append(rows.tocsc())
+        matrix = by_column[0]
+        values = np.zeros(matrix.shape[0], dtype=matrix.dtype)
+        entries = slice(matrix.indptr[j], matrix.indptr[j + 1])
+        values[matrix.indices[entries]] = matrix.data[entries]
+        return Column(values)
+
+    return Source((rows.shape[0], rows.shape[1]), column, sparse=rows)
+
+
+def _as_frame(X: Any) -> Any:
+    """Return a narwhals frame, or None if ``X`` is not a data frame."""
+    import narwhals.stable.v1 as nw  # imported here: arrays never need it
+
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError:
+        labels = [str(label) for label in X.columns]
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise DataError(
+            f"X must have distinct column names; got {twice!r} {labels.count(twice)} times. Rename these columns."
+        ) from None
+    if isinstance(frame, nw.Series):
+        _check_shape((len(frame),), X)
+    if isinstance(frame, nw.LazyFrame):
+        raise DataError(
+            f"X must be a table in memory; got the lazy frame {type(X).__module__.split('.')[0]}.{type(X).__name__}. "
+            "Run its query first: X.collect() (polars), X.compute() (Dask)."
+        )
+    if isinstance(frame, nw.DataFrame):
+        if nw.get_level(frame) == "full":
+            return frame
+        if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+            import pyarrow
+
+            return nw.from_native(pyarrow.table(X), eager_only=True)
+    return None
+
+
+def _frame_source(frame: Any) -> Source:
+    import narwhals.stable.v1 as nw
+
+    _check_shape(frame.shape, nw.to_native(frame))
+    pandas_like = frame.implementation.is_pandas_like()
+
+    def column(j: int) -> Column:
+        series = frame[:, j]
+        values = series.to_numpy()
+        values = values if values.dtype.kind in _NUMBERS else values.astype(object)
+        # Categories of polars and pyarrow, unless declared as an Enum, stand in the order of their first appearance.
+        if series.dtype == nw.Enum or (series.dtype == nw.Categorical and pandas_like):
+            categories = tuple(series.cat.get_categories().to_list())
+            return Column(values, categories=categories, ordered=nw.is_ordered_categorical(series))
+        return Column(values)
+
+    index: Any = nw.maybe_get_index(frame)
+    plain = index is None or type(index).__name__ == "RangeIndex"
+    labels = list(frame.columns)
+    return Source(
+        frame.shape,
+        column,
+        block=_frame_block(frame),
+        names=None if labels == list(range(len(labels))) else labels,
+        row_names=None if plain else list(index),
+    )
+
+
+def _frame_block(frame: Any) -> NDArray[Any] | None:
+    """Return the frame as one array of numbers if all columns have one numeric type."""
+    import narwhals.stable.v1 as nw
+
+    types = set(frame.schema.values())
+    if len(types) > 1 or not (types <= {nw.Boolean} or next(iter(types)).is_numeric()):
+        return None
+    table = frame.to_numpy()
+    return table if table.dtype.kind in _NUMBERS else None

@@ -1,0 +1,55 @@
+"""Checks of row weights and of pair weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.errors import DataError
+
+__all__ = ["check_penalty_weights", "check_sample_weight"]
+
+
+def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:
+    """Return finite, non-negative row weights with a positive sum, or None for equal weights."""
+    if sample_weight is None:
+        return None
+    weight = _as_floats("sample_weight", sample_weight)
+    if weight.shape != (n_samples,):
+        raise DataError(f"sample_weight must have one value per row ({n_samples},); got shape {weight.shape}.")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        value = weight[~(np.isfinite(weight) & (weight >= 0))][0]
+        raise DataError(f"sample_weight must be finite and not negative; got {float(value)!r}.")
+    if not weight.any():
+        raise DataError("sample_weight must have a positive sum; got only weights of zero.")
+    if weight.max() > np.finfo(np.float64).max / len(weight):
+        raise DataError(f"sample_weight must have a finite sum; got values up to {weight.max():g}. Rescale them.")
+    return weight
+
+
+def check_penalty_weights(penalty_weights: ArrayLike | str | None, n_features: int) -> NDArray[np.float64] | str | None:
+    """Return None (all 1), ``"standardized"`` or a symmetric matrix of weights in [0, inf]."""
+    if penalty_weights is None:
+        return None
+    if isinstance(penalty_weights, str):
+        if penalty_weights != "standardized":
+            raise DataError(
+                f'penalty_weights must be None, "standardized" or a symmetric matrix; got {penalty_weights!r}.'
+            )
+        return penalty_weights
+    matrix = _as_floats("penalty_weights", penalty_weights)
+    if matrix.shape != (n_features, n_features):
+        raise DataError(f"penalty_weights must have shape {(n_features, n_features)}; got {matrix.shape}.")
+    off_diagonal = ~np.eye(n_features, dtype=bool)
+    if (np.isnan(matrix) | (matrix < 0))[off_diagonal].any():
+        raise DataError("penalty_weights must be in [0, inf]; got a negative value or NaN.")
+    if not np.array_equal(matrix[off_diagonal], matrix.T[off_diagonal]):
+        raise DataError("penalty_weights must be symmetric; got a matrix that differs from its transpose.")
+    return matrix
+
+
+def _as_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must hold numbers; got {values!r}.") from None
