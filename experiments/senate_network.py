@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.collections import LineCollection
-from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
+from matplotlib.colors import to_hex
 from numpy.typing import NDArray
 
 from experiments import figures, markdown, published, study
 from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.methods import FITS
-from experiments.senators import CROSS_COLOR, PARTY_COLORS, PARTY_NAMES, short_names
-from isinglass import IsingModel
+from experiments.senators import PARTY_COLORS, PARTY_NAMES, short_names
+from isinglass import IsingModel, plot
 from isinglass.datasets import Senate109, load_senate109
 from isinglass.layout import force_layout
 from isinglass.networks import write_gexf
@@ -80,11 +78,6 @@ def couplings_of(rows: list[Row], method: str, senate: Senate109) -> NDArray[np.
     return theta
 
 
-def edge_color(one: str, two: str) -> str:
-    """Return the colour of the party, or purple between parties."""
-    return PARTY_COLORS[one] if one == two else CROSS_COLOR
-
-
 def positions_of(theta: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return where the senators are drawn: positive couplings attract."""
     positive = np.triu(np.maximum(theta, 0.0), 1)
@@ -96,40 +89,28 @@ def draw(rows: list[Row]) -> figures.Figure:
     """Draw the positive edges, nodes and edges coloured by party as in the paper."""
     senate = load_senate109()
     theta = couplings_of(rows, "isinglass", senate)
-    place = positions_of(theta)
-    figure, grid = figures.new_figure(size=(10.4, 5.2))
-    axes = grid[0, 0]
-    index = np.argwhere(np.triu(theta, 1) > 0)
-    order = np.argsort([theta[i, j] + 10 * (senate.parties[i] != senate.parties[j]) for i, j in index])
-    index = index[order]  # ties between parties lie on top
-    colors = [edge_color(senate.parties[i], senate.parties[j]) for i, j in index]
-    alphas = [0.85 if color == CROSS_COLOR else 0.35 for color in colors]
-    widths = 0.4 + 2.2 * np.sqrt(theta[tuple(index.T)] / theta.max())
-    axes.add_collection(LineCollection(place[index], colors=colors, linewidths=widths, alpha=alphas, zorder=1))
-    nodes = [PARTY_COLORS[party] for party in senate.parties]
-    axes.scatter(*place.T, s=46, c=nodes, edgecolors="white", linewidths=0.8, zorder=2)
-    halo = [withStroke(linewidth=1.6, foreground="white", alpha=0.85)]
-    for name, point in zip(short_names(senate.names), place, strict=True):
-        look = {"fontsize": 9, "fontweight": "bold"} if name in SHOWN else {"fontsize": 6.5}
-        offset = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
-        axes.annotate(name, point, **offset, **look, path_effects=halo, zorder=3)
-    axes.set_axis_off()
-    axes.set_aspect("equal")
-    add_key(axes)
+    figure, grid = figures.new_figure(size=(10.4, 5.4))
+    axes = plot.network(
+        IsingModel.from_theta(theta, short_names(senate.names)),
+        grid[0, 0],
+        groups=[PARTY_NAMES[party] for party in senate.parties],
+        group_colors={PARTY_NAMES[party]: color for party, color in PARTY_COLORS.items()},
+        edge_color="group",
+        positive_only=True,
+    )
+    emphasise(axes)
     return figure
 
 
-def add_key(axes: Any) -> None:
-    """Say what the colours mean."""
-    dots = [
-        Line2D([], [], marker="o", linestyle="none", color=PARTY_COLORS[party], label=name)
-        for party, name in PARTY_NAMES.items()
-    ]
-    lines = [
-        Line2D([], [], color=PARTY_COLORS["R"], alpha=0.6, label="within a party"),
-        Line2D([], [], color=CROSS_COLOR, label="between parties"),
-    ]
-    axes.legend(handles=dots + lines, loc="upper center", bbox_to_anchor=(0.5, 1.0), fontsize=8.5)
+def emphasise(axes: Any) -> None:
+    """Set the three names in bold, and draw the few ties between parties thicker than the others."""
+    for text in axes.texts:
+        if text.get_text() in SHOWN:
+            text.set_fontweight("bold")
+    lines = axes.collections[0]
+    parties = set(PARTY_COLORS.values())
+    across = np.array([to_hex(color) not in parties for color in lines.get_colors()])
+    lines.set_linewidths(np.where(across, 1.0 + 1.3 * np.array(lines.get_linewidths()), lines.get_linewidths()))
 
 
 def write_files(rows: list[Row], folder: Path) -> None:
@@ -171,15 +152,12 @@ def section(rows: list[Row]) -> str:
         )
     header = ["method", "edges", "positive", "shared with the optimum", "different"]
     return f"""\
-The network at λ = {published.SENATE_LAMBDA}, positive edges only, as the paper shows it; the width of a line grows with
-the coupling, and positions come from a force layout that does not know the parties. [{GEXF}]({GEXF_LINK}) is the same
-network for Gephi.
+The network at λ = {published.SENATE_LAMBDA}, positive edges only, as the paper shows it. The width of a line grows with
+the coupling, ties between parties are thicker, and the force layout that places the senators does not know the parties.
+[{GEXF}](paper/{GEXF}) is the same network for Gephi.
 
 {markdown.table(header, lines)}
 """
-
-
-GEXF_LINK = f"paper/{GEXF}"
 
 
 def label(method: str) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 PARTY_COLORS = {"R": "#c0392b", "D": "#2471a3", "I": "#1e8449"}
 """As in the paper: red, blue, green."""
 PARTY_NAMES = {"R": "Republican", "D": "Democrat", "I": "Independent"}
-CROSS_COLOR = "#7d3c98"
-"""Ties between parties: purple."""
 _SPELLED = {"MCCAIN": "McCain", "MCCONNELL": "McConnell", "DEWINE": "DeWine", "DEMINT": "DeMint"}
 
 

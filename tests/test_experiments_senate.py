@@ -167,14 +167,16 @@ def test_gephi_file_holds_the_positive_edges(network, tmp_path):
 
 
 def test_network_figure_colours_by_party(network):
-    figure = senate_network.draw(network)
-    lines = figure.axes[0].collections[0]
+    axes = senate_network.draw(network).axes[0]
+    lines = axes.collections[0]
     assert len(lines.get_segments()) == 548
     colors = [to_hex(color) for color in lines.get_colors()]
-    assert colors.count(senators.CROSS_COLOR) == 548 - 525
-    assert {to_hex(color) for color in figure.axes[0].collections[1].get_facecolors()} == set(
-        senators.PARTY_COLORS.values()
-    )
+    within = {party: colors.count(color) for party, color in senators.PARTY_COLORS.items()}
+    assert sum(within.values()) == 525
+    assert len(set(colors) - set(senators.PARTY_COLORS.values())) == 1  # one more colour, for ties between parties
+    nodes = {to_hex(color) for nodes in axes.collections[1:] for color in nodes.get_facecolors()}
+    assert nodes == set(senators.PARTY_COLORS.values())
+    assert {"Chafee", "Nelson (NE)"} <= {text.get_text() for text in axes.texts}
     claim = senate_network.claims(network)[0]
     assert claim.verdict is Verdict.REMARK  # PLG's stopping rule costs it a few edges
     assert "| isinglass | 562 | 548 | 562 | 0 |" in senate_network.section(network)
