@@ -1,17 +1,20 @@
-"""Figure of unbalanced data: time, passes and convergence against λ where one node is nearly constant (θ_11 = 5)."""
+"""Figure of unbalanced data: time, passes and convergence against λ where nodes are nearly constant.
+
+One node with θ_11 = 5 is the paper's design; five such nodes are what it takes for the paper's curves to appear.
+"""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 
 from experiments import figures, markdown, published, study
 from experiments.contract import Cell, Claim, Config, Row, Verdict
-from experiments.data import paper_table
-from experiments.imbalance import drop_constant, minorities
+from experiments.imbalance import DATA, drop_constant, make_table, minorities
 from experiments.methods import time_fits
-from experiments.summary import column, geometric_mean, group, where
+from experiments.summary import column, group, where
 
 NAME = "unbalanced"
 TITLE = "Learning from unbalanced data"
@@ -20,31 +23,39 @@ TIMED = True
 
 METHODS = ("isinglass", "isinglass-nodewise", "plg", "plg-glmnet", "nlr", "nlr-glmnet")
 NODEWISE = ("isinglass-nodewise", "nlr", "nlr-glmnet")
-SIZE, PROBABILITY = 10, 0.3
+PAPER, SEVERAL = "paper", "5 rare"
+KINDS = {PAPER: "one rare node (the paper's design)", SEVERAL: "five rare nodes"}
+SEVERAL_TRIALS = 10
 ALPHAS = tuple(float(f"{alpha:.3g}") for alpha in np.geomspace(1e-1, 1e-5, 9))
 DECAY = 2.0
 """A method slows down if it takes this many times as long at the smallest λ as at the largest."""
 
 
 def cells(config: Config) -> list[Cell]:
-    """Return one cell per table and λ."""
-    alphas = ALPHAS[::4] if config.quick else ALPHAS
-    trials = 2 if config.quick else published.TRIALS
-    return [{"trial": trial, "alpha": alpha, "seed": config.seed} for trial in range(trials) for alpha in alphas]
+    """Return one cell per table and λ; with five rare nodes fewer tables and every other λ, as NLR takes long there."""
+    wanted = {PAPER: (published.TRIALS, ALPHAS), SEVERAL: (SEVERAL_TRIALS, ALPHAS[::2])}
+    if config.quick:
+        wanted = {PAPER: (2, ALPHAS[::8]), SEVERAL: (1, ALPHAS[::8])}
+    return [
+        {"data": data, "trial": trial, "alpha": alpha, "seed": config.seed}
+        for data, (trials, alphas) in wanted.items()
+        for trial in range(trials)
+        for alpha in alphas
+    ]
 
 
 def run_cell(cell: Cell) -> list[Row]:
     """Time every method on one table at one λ; constant columns are left out, as every method leaves them out."""
-    _, table = paper_table(SIZE, PROBABILITY, cell["trial"], cell["seed"], unbalanced=True)
-    table, n_constant = drop_constant(table)
+    table, n_constant = drop_constant(make_table(cell["trial"], cell["seed"], **DATA[cell["data"]]))
     few = minorities(table)
-    key = {"trial": cell["trial"], "alpha": cell["alpha"], "n_constant": n_constant, "minority": int(few.min())}
+    facts = {"n_constant": n_constant, "minority": int(few.min())}
     rows = []
     for method, fit in time_fits(table, cell["alpha"], METHODS).items():
         refused = int((few < 2).sum()) if method == "nlr-glmnet" else 0  # glmnet's rule for a binary response
         regressions = table.shape[1] if method in NODEWISE else 1
         measured = {"seconds": fit.seconds, "n_iter": fit.n_iter, "table_passes": fit.n_iter / regressions}
-        rows.append({**key, "method": method, **measured, "n_refused": refused, "converged": fit.converged})
+        key = {name: cell[name] for name in ("data", "trial", "alpha")}
+        rows.append({**key, **facts, "method": method, **measured, "n_refused": refused, "converged": fit.converged})
     return rows
 
 
@@ -81,33 +92,38 @@ def growth(rows: list[Row], method: str, name: str = "seconds") -> float:
 
 
 def ratio_at(rows: list[Row], alpha: float, one: str, two: str) -> float:
-    """Return the geometric mean over tables of one method's time over the other's."""
-    first, second = (
-        {row["trial"]: row["seconds"] for row in where(rows, alpha=alpha, method=method)} for method in (one, two)
-    )
-    return geometric_mean(first[trial] / second[trial] for trial in first if trial in second)
+    """Return the ratio of the mean times of two methods."""
+    return mean_by_alpha(rows, one, "seconds")[alpha] / mean_by_alpha(rows, two, "seconds")[alpha]
 
 
 def draw(rows: list[Row]) -> figures.Figure:
-    """Draw time, passes over the table and the share of fits that met their stopping rule, against λ."""
-    figure, grid = figures.new_figure(3, size=(10.2, 3.6))
-    panels = (("seconds", "seconds (mean of the trials)"), ("table_passes", "passes over the table (mean)"))
-    for axes, (name, text) in zip(grid[0], panels, strict=False):
-        for method in present(rows):
-            found = mean_by_alpha(rows, method, name)
-            figures.draw_line(axes, method, list(found), list(found.values()))
-        axes.set(xscale="log", yscale="log", xlabel="λ", ylabel=text)
-        axes.invert_xaxis()
-    axes = grid[0, 2]
-    for method in present(rows):
-        found = group(where(rows, method=method), "alpha")
-        shares = [100 * np.mean(column(trials, "converged")) for trials in found.values()]
-        figures.draw_line(axes, method, list(found), shares)
-    axes.set(xscale="log", xlabel="λ", ylabel="tables with all regressions converged (%)", ylim=(-3, 105))
-    axes.invert_xaxis()
-    grid[0, 1].set_title("Newton steps for isinglass", fontsize=8, color="#555555")
+    """Draw time, passes over the table and the share of tables on which all converged, for both kinds of tables."""
+    kinds = [data for data in KINDS if where(rows, data=data)]
+    figure, grid = figures.new_figure(3, len(kinds), size=(10.2, 2.9 * len(kinds) + 0.7))
+    for line, data in zip(grid, kinds, strict=True):
+        draw_kind(line, where(rows, data=data), KINDS[data])
     figures.add_legend(figure, grid[0, 0], columns=3)
     return figure
+
+
+def draw_kind(line: Any, rows: list[Row], text: str) -> None:
+    """Draw the three panels of one kind of tables."""
+    panels = {
+        "seconds": f"{text}:\nseconds (mean)",
+        "table_passes": "passes over the table (mean;\nNewton steps for isinglass)",
+        "converged": "tables with all regressions\nconverged (%)",
+    }
+    for axes, (name, label) in zip(line, panels.items(), strict=True):
+        for method in present(rows):
+            found = mean_by_alpha(rows, method, name)
+            if name == "converged":
+                found = {alpha: 100 * value for alpha, value in found.items()}
+            else:  # where nothing enters the network there is nothing to iterate
+                found = {alpha: value for alpha, value in found.items() if value > 0}
+            figures.draw_line(axes, method, list(found), list(found.values()))
+        axes.set(xscale="log", xlabel="λ", ylabel=label)
+        axes.set(**({"ylim": (-4, 106)} if name == "converged" else {"yscale": "log"}))
+        axes.invert_xaxis()
 
 
 # ------------------------------------------------------------------------------------------- the page
@@ -115,28 +131,34 @@ def draw(rows: list[Row]) -> figures.Figure:
 
 def section(rows: list[Row]) -> str:
     """Return the times and passes by λ, and what glmnet refuses."""
-    trials = {row["trial"]: row for row in rows}
+    paper, several = (where(rows, data=data) for data in (PAPER, SEVERAL))
+    trials = {row["trial"]: row for row in paper}
     rare = sorted(row["minority"] for row in trials.values())
-    refused = len({row["trial"] for row in rows if row["n_refused"]})
-    constant = sum(row["n_constant"] > 0 for row in trials.values())
-    note = (
-        " glmnet refuses a response one of whose values occurs in fewer than two rows, so that NLR in R lacks a node "
-        f"on {refused} of these tables; PLG does not notice."
-        if where(rows, method="nlr-glmnet")
-        else ""
-    )
     return f"""\
-The paper's design: p = {SIZE}, P = {PROBABILITY}, N = {published.N_SAMPLES}, θ_11 = 5, {len(trials)} tables. The first
-node then differs from 1 in {rare[0]} to {rare[-1]} of the {published.N_SAMPLES} rows (median
-{int(np.median(rare))}){f", in {constant} tables in none: that column is left out" if constant else ""}.{note} A pass
-over the table is one visit to every coefficient of every node: a pass of the stacked regression, or one pass of each of
-the p regressions of NLR. Times are means over the tables, as in the paper.
+The paper's design: p = 10, P = 0.3, N = {published.N_SAMPLES}, θ_11 = 5, {len(trials)} tables. The first node then
+differs from 1 in {rare[0]} to {rare[-1]} of the {published.N_SAMPLES} rows (median {int(np.median(rare))}).
+{refused_sentence(paper)}A pass over the table is one visit to every coefficient of every node: a pass of the stacked
+regression, or one pass of each of the p regressions of NLR. Times are means over the tables, as in the paper.
 
-{time_table(rows)}
+{time_table(paper)}
 Passes over the table (Newton steps for isinglass):
 
-{pass_table(rows)}
+{pass_table(paper)}
+Seconds with five nodes of θ_ss = 5, {len(group(several, "trial"))} tables:
+
+{time_table(several)}
 """
+
+
+def refused_sentence(rows: list[Row]) -> str:
+    """Say what glmnet would not fit; nothing where it was not run."""
+    if not where(rows, method="nlr-glmnet"):
+        return ""
+    refused = len({row["trial"] for row in rows if row["n_refused"]})
+    return (
+        "glmnet refuses a response one of whose values occurs in fewer than two rows, so that NLR in R lacks a node on "
+        f"{refused} of these tables; PLG does not notice. "
+    )
 
 
 def time_table(rows: list[Row]) -> str:
@@ -162,54 +184,62 @@ def claims(rows: list[Row]) -> list[Claim]:
     return [judge_nlr(rows), judge_plg(rows), judge_large(rows)]
 
 
+WHERE = "Section on unbalanced data, its figure"
+
+
 def judge_nlr(rows: list[Row]) -> Claim:
     """Ask whether NLR slows down as λ falls."""
     nlr, plg = original(rows, "nlr"), original(rows, "plg")
-    slower, passes = growth(rows, nlr), growth(rows, nlr, "table_passes")
     small = min(row["alpha"] for row in rows)
-    against = ratio_at(rows, small, nlr, plg)
-    slow = slower >= DECAY
-    verdict = Verdict.REPRODUCED if slow and against > 1 else Verdict.REMARK if slow else Verdict.NOT
+    slower, against = {}, {}
+    for data in (PAPER, SEVERAL):
+        found = where(rows, data=data)
+        slower[data], against[data] = growth(found, nlr), ratio_at(found, small, nlr, plg)
+    decays = {data: slower[data] >= DECAY and against[data] > 1 for data in slower}
+    verdict = Verdict.REPRODUCED if decays[PAPER] else Verdict.REMARK if decays[SEVERAL] else Verdict.NOT
     finding = (
-        f"From the largest to the smallest λ the time of {figures.label(nlr)} changes by a factor of {slower:.2g} and "
-        f"its passes by {passes:.2g}; at λ = {small:g} it takes {against:.2g} times as long as {figures.label(plg)}. "
-        "What grows is the regression of the rare node, one of ten; see the next section for when that matters."
+        f"From the largest to the smallest λ the mean time of {figures.label(nlr)} changes by a factor of "
+        f"{slower[PAPER]:.2g} on the paper's design, where it takes {against[PAPER]:.2g} times as long as "
+        f"{figures.label(plg)} at λ = {small:g}; with five rare nodes by a factor of {slower[SEVERAL]:.2g}, and it "
+        f"takes {against[SEVERAL]:.2g} times as long."
     )
     rule = (
-        f"reproduced if NLR takes at least {DECAY:g} times as long at the smallest λ as at the largest and longer than "
-        "PLG there, with a remark if its own time grows by that factor, else not."
+        f"reproduced if on the paper's design NLR takes at least {DECAY:g} times as long at the smallest λ as at the "
+        "largest, and longer than PLG there; with a remark if it does so with five rare nodes; else not. Means over "
+        "tables."
     )
-    where_ = "Section on unbalanced data, its figure"
-    return Claim("On unbalanced data NLR slows down as λ falls", where_, verdict, finding, rule)
+    return Claim("On unbalanced data NLR slows down as λ falls", WHERE, verdict, finding, rule)
 
 
 def judge_plg(rows: list[Row]) -> Claim:
     """Ask whether PLG stays fast as λ falls."""
     nlr, plg = original(rows, "nlr"), original(rows, "plg")
-    slower, passes = growth(rows, plg), growth(rows, plg, "table_passes")
-    small = min(row["alpha"] for row in rows)
-    against = ratio_at(rows, small, plg, nlr)
-    verdict = Verdict.NOT if against >= 1 else Verdict.REPRODUCED if slower < DECAY else Verdict.REMARK
+    paper, several = (where(rows, data=data) for data in (PAPER, SEVERAL))
+    slower, small = growth(paper, plg), min(row["alpha"] for row in rows)
+    here, there = ratio_at(paper, small, plg, nlr), ratio_at(several, small, plg, nlr)
+    verdict = (
+        Verdict.REPRODUCED if here < 1 and slower < DECAY else Verdict.REMARK if min(here, there) < 1 else Verdict.NOT
+    )
     finding = (
-        f"From the largest to the smallest λ the time of {figures.label(plg)} grows by a factor of {slower:.2g}, its "
-        f"passes by {passes:.2g}; at λ = {small:g} it takes {against:.2g} times as long as {figures.label(nlr)}, and "
-        f"{ratio_at(rows, small, plg, 'isinglass'):.2g} times as long as isinglass, which solves the same problem."
+        f"From the largest to the smallest λ the mean time of {figures.label(plg)} grows by a factor of {slower:.2g} "
+        f"on the paper's design; at λ = {small:g} it takes {here:.2g} times as long as {figures.label(nlr)} there, and "
+        f"{there:.2g} times with five rare nodes. isinglass, which solves the same problem, takes "
+        f"1/{ratio_at(paper, small, plg, 'isinglass'):.0f} of its time."
     )
     rule = (
-        f"not reproduced if PLG takes longer than NLR at the smallest λ; else reproduced if its own time grows by less "
-        f"than a factor of {DECAY:g}, with a remark if by more."
+        f"reproduced if on the paper's design PLG's time grows by less than a factor of {DECAY:g} and is shorter than "
+        "NLR's at the smallest λ; with a remark if it is shorter there or with five rare nodes; else not. Means over "
+        "tables."
     )
-    where_ = "Section on unbalanced data, its figure"
-    return Claim(
-        "On unbalanced data PLG keeps its speed as λ falls and outperforms NLR", where_, verdict, finding, rule
-    )
+    text = "On unbalanced data PLG keeps its speed as λ falls and outperforms NLR"
+    return Claim(text, WHERE, verdict, finding, rule)
 
 
 def judge_large(rows: list[Row]) -> Claim:
     """Compare the two at the largest λ."""
     nlr, plg = original(rows, "nlr"), original(rows, "plg")
     large = max(row["alpha"] for row in rows)
-    found = ratio_at(rows, large, plg, nlr)
+    found = ratio_at(where(rows, data=PAPER), large, plg, nlr)
     verdict = Verdict.REPRODUCED if 1 / 2 <= found <= 2 else Verdict.REMARK if 1 / 5 <= found <= 5 else Verdict.NOT
     finding = f"At λ = {large:g} {figures.label(plg)} takes {found:.2g} times as long as {figures.label(nlr)}."
     rule = "reproduced if the ratio of the times is within a factor of 2, with a remark within 5, else not."

@@ -220,10 +220,15 @@ def test_verdicts_follow_their_rules():
 
 def test_timed_cell_has_every_method(tmp_path):
     cells = unbalanced.cells(Config(quick=True))
-    rows = unbalanced.run_cell(cells[0]) + unbalanced.run_cell(cells[-1])
+    ends = [*cells[:2], *cells[-2:]]  # the largest and the smallest λ of either kind
+    assert {(cell["data"], cell["alpha"]) for cell in ends} == {
+        (data, alpha) for data in unbalanced.KINDS for alpha in (0.1, 1e-5)
+    }
+    rows = [row for cell in ends for row in unbalanced.run_cell(cell)]
     here = [method for method in unbalanced.METHODS if "glmnet" not in method or glmnet.versions()["glmnet"]]
-    assert [row["method"] for row in rows] == here * 2
-    assert all(row["seconds"] > 0 and row["converged"] for row in rows)
+    assert [row["method"] for row in rows] == here * 4
+    assert all(row["converged"] for row in rows if row["data"] == "paper" or "isinglass" in row["method"])
+    assert all(row["seconds"] > 0 for row in rows)
     by_method = {row["method"]: row for row in rows[: len(here)]}
     assert by_method["nlr"]["table_passes"] == by_method["nlr"]["n_iter"] / 10
     write_rows(tmp_path / "rows.csv", rows)
@@ -234,18 +239,20 @@ def test_timed_cell_has_every_method(tmp_path):
 
 
 def test_timed_verdicts_follow_their_rules():
-    def rows(nlr, plg):
-        times = {"nlr": nlr, "plg": plg, "isinglass": (0.1, 0.1)}
+    def rows(paper, several):
+        """Seconds of (NLR, PLG) at the largest and at the smallest λ, for both kinds of tables."""
         return [
-            {"trial": 0, "alpha": alpha, "method": method, "seconds": seconds, "table_passes": 1.0}
-            for method, pair in times.items()
+            {"data": data, "trial": 0, "alpha": alpha, "method": method, "seconds": seconds}
+            for data, times in (("paper", paper), ("5 rare", several))
+            for method, pair in zip(("nlr", "plg", "isinglass"), (*times, (0.1, 0.1)), strict=True)
             for alpha, seconds in zip((0.1, 1e-5), pair, strict=True)
         ]
 
     def verdicts(*times):
         return [claim.verdict for claim in unbalanced.claims(rows(*times))]
 
-    assert verdicts((1.0, 9.0), (1.0, 1.5)) == [Verdict.REPRODUCED] * 3
-    assert verdicts((1.0, 1.0), (1.5, 9.0)) == [Verdict.NOT, Verdict.NOT, Verdict.REPRODUCED]
-    assert verdicts((1.0, 3.0), (9.0, 4.0)) == [Verdict.REMARK, Verdict.NOT, Verdict.NOT]
-    assert verdicts((1.0, 9.0), (3.0, 8.0)) == [Verdict.REPRODUCED, Verdict.REMARK, Verdict.REMARK]
+    slow_nlr, slow_plg, even = ((1.0, 9.0), (1.0, 1.5)), ((1.0, 1.0), (1.5, 9.0)), ((1.0, 1.0), (9.0, 9.0))
+    assert verdicts(slow_nlr, slow_nlr) == [Verdict.REPRODUCED] * 3
+    assert verdicts(slow_plg, slow_nlr) == [Verdict.REMARK, Verdict.REMARK, Verdict.REPRODUCED]
+    assert verdicts(slow_plg, slow_plg) == [Verdict.NOT, Verdict.NOT, Verdict.REPRODUCED]
+    assert verdicts(even, even) == [Verdict.NOT, Verdict.NOT, Verdict.NOT]
