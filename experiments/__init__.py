@@ -10,7 +10,21 @@ from importlib import import_module
 
 from experiments.contract import Item
 
-ITEMS = ("lambdas", "timing", "epsilon", "roc", "scaling", "exact")
+ITEMS = (
+    "lambdas",
+    "timing",
+    "epsilon",
+    "roc",
+    "unbalanced",
+    "imbalance",
+    "senate_lambda",
+    "senate_network",
+    "senate_findings",
+    "senate_time",
+    "scaling",
+    "exact",
+    "discrete",
+)
 """Modules of this package that are items, in the order of the page."""
 
 

@@ -85,6 +85,8 @@ def finish(items: list[Item], config: Config) -> None:
     with figures.look():
         for item, rows in measured:
             figures.save(item.draw(rows), config.out / f"{item.NAME}.png")
+            if hasattr(item, "write_files"):
+                item.write_files(rows, config.out)
     write_whole(config.page, page.render(measured, config))
     print(f"wrote {config.page} and {len(measured)} tables in {config.out}", file=sys.stderr)
 

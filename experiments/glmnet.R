@@ -1,6 +1,6 @@
 # Serves glmnet to experiments/glmnet.py: reads one folder per line from standard input, does the job described there,
 # writes the answer beside it and says so. The process stays, so that starting R is never part of a measured time.
-#   job.txt   key=value: do = load | fit, n, p; mode = stacked | nodewise, thresh, maxit, whole
+#   job.txt   key=value: do = load | fit, n, p; mode = stacked | nodewise, thresh, maxit, whole, standardize, hessian
 suppressMessages({library(Matrix); library(glmnet)})
 options(warn = -1)
 table <- NULL; design <- NULL; response <- NULL
@@ -30,11 +30,14 @@ run_fits <- function(folder, job) {
   alphas <- read(folder, "alphas.bin", "double", 8); p <- ncol(table)
   glmnet.control(factory = TRUE)
   if (job$whole == "1") glmnet.control(fdev = 0, devmax = 1)  # else glmnet may end a list of penalties early
-  settings <- list(family = "binomial", standardize = FALSE, thresh = as.numeric(job$thresh), maxit = as.numeric(job$maxit))
+  settings <- list(family = "binomial", standardize = job$standardize == "1", thresh = as.numeric(job$thresh),
+                   maxit = as.numeric(job$maxit), type.logistic = job$hessian)
   stacked <- function(k) do.call(glmnet, c(list(design, response, intercept = FALSE, lambda = alphas * (p - 1) / (p * (p + 1)),
                                                 penalty.factor = rep(c(1, 0), c(p * (p - 1) / 2, p))), settings))
   node <- function(k) do.call(glmnet, c(list(table[, -k, drop = FALSE], table[, k], lambda = alphas / 2), settings))
-  fit <- if (job$mode == "stacked") stacked else node
+  # glmnet refuses a node with fewer than two rows of one kind; the other nodes are fitted all the same.
+  refused <- list(jerr = 9999L, npasses = 0L, lambda = numeric(0))
+  fit <- if (job$mode == "stacked") stacked else function(k) tryCatch(node(k), error = function(e) refused)
   fits <- list(); times <- c()
   for (k in seq_len(if (job$mode == "stacked") 1 else p)) {
     started <- Sys.time(); fits[[k]] <- fit(k); times[k] <- as.numeric(Sys.time() - started, units = "secs")

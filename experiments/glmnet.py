@@ -23,6 +23,7 @@ from isinglass.design import stacked_design, unvectorise
 
 SCRIPT = Path(__file__).with_suffix(".R")
 START_LIMIT = 120.0  # seconds for R to start on a busy machine
+REFUSED = 9999  # our code for a regression that glmnet would not begin
 
 FloatArray = NDArray[np.float64]
 
@@ -44,7 +45,8 @@ class GlmnetFits:
     passes : ndarray of int, shape (n_regressions,)
         Passes of coordinate descent, all alphas together.
     jerr : ndarray of int, shape (n_regressions,)
-        0: no complaint; −k: not converged at alpha number k after ``maxit`` passes.
+        0: no complaint; −k: not converged at alpha number k after ``maxit`` passes; ``REFUSED``: glmnet would not fit
+        the node, one of whose values occurs in fewer than two rows.
     solved : ndarray of int, shape (n_regressions,)
         Number of alphas with coefficients; a fit that did not converge at the first one has coefficients 0.
     """
@@ -97,18 +99,21 @@ class Session:
         thresh: float = 1e-7,
         maxit: int = 100_000,
         whole: bool = True,
+        standardize: bool = False,
+        hessian: str = "Newton",
         timeout: float | None = None,
     ) -> GlmnetFits:
         """Fit the loaded table: ``mode`` is "stacked" (PLG) or "nodewise" (NLR), ``alphas`` the joint penalties.
 
         glmnet gets α(p−1)/(p(p+1)) in the one case and α/2 in the other. ``whole=False`` leaves glmnet its rules for
-        ending a list of penalties early. A fit that takes longer than ``timeout`` seconds ends the session and raises
-        TimeoutError.
+        ending a list of penalties early. ``hessian`` is glmnet's type.logistic, "Newton" or "modified.Newton". A fit
+        that takes longer than ``timeout`` seconds ends the session and raises TimeoutError.
         """
         self._clear()
         values = np.sort(np.atleast_1d(np.asarray(alphas, dtype=np.float64)))[::-1]
         values.tofile(self.folder / "alphas.bin")
-        self._ask({"do": "fit", "mode": mode, "thresh": thresh, "maxit": maxit, "whole": int(whole)}, timeout)
+        options = {"thresh": thresh, "maxit": maxit, "whole": int(whole), "standardize": int(standardize)}
+        self._ask({"do": "fit", "mode": mode, **options, "hessian": hessian}, timeout)
         return self._read_answer(mode == "stacked", len(values))
 
     def peak_bytes(self) -> int | None:
