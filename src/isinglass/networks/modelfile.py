@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -129,9 +130,8 @@ def _damaged(shown: str, error: Exception) -> DataError:
 
 
 def _versions() -> dict[str, str]:
-    import isinglass
-
-    return {"isinglass": isinglass.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    package = import_module(__name__.split(".")[0])
+    return {"isinglass": package.__version__, "numpy": np.__version__, "python": platform.python_version()}
 
 
 def _classes() -> dict[str, Any]:

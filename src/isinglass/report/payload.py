@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import platform
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-import isinglass
 from isinglass.layout import force_layout
 from isinglass.randomness import RandomSource
 from isinglass.records import Solution, Stability
@@ -42,7 +42,7 @@ def make_payload(contents: Contents, *, max_edges: int, random_state: RandomSour
         "settings": contents.settings,
         "command": contents.command,
         "versions": {
-            "isinglass": isinglass.__version__,
+            "isinglass": import_module(__name__.split(".")[0]).__version__,
             "numpy": np.__version__,
             "scipy": scipy.__version__,
             "python": platform.python_version(),
