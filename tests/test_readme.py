@@ -30,6 +30,7 @@ def python_blocks(text: str) -> list[str]:
         "docs/coming-from-r.md",
         "docs/networks.md",
         "docs/plots.md",
+        "docs/report.md",
     ],
 )
 def test_examples_run(page, tmp_path, monkeypatch):

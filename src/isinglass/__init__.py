@@ -44,6 +44,7 @@ _SUBMODULES = (
     "networks",
     "objective",
     "plot",
+    "report",
     "selection",
     "simulate",
 )
