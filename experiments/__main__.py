@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from experiments.study import SINGLE
+
+if __name__ == "__main__":  # before NumPy is loaded: every method is timed on one thread
+    os.environ.update(SINGLE)
 
 from experiments import ITEMS, figures, load_items, machine, page, published, study
 from experiments.contract import ROOT, Config, Item

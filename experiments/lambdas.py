@@ -22,7 +22,7 @@ from isinglass.records import Stability
 
 NAME = "lambdas"
 TITLE = "λ selected by StARS"
-VERSION = 2
+VERSION = 3
 TIMED = False
 
 GRID = np.geomspace(0.4, 0.004, 60)
@@ -68,7 +68,7 @@ def run_cell(cell: Cell) -> list[Row]:
     return [{**key, **setting, **choose(table, setting, target, cell["seed"])} for setting in settings]
 
 
-def choose(table: Any, setting: dict[str, Any], target: float, seed: int) -> dict[str, float | None]:
+def choose(table: Any, setting: dict[str, Any], target: float, seed: int) -> dict[str, float]:
     """Return λ for every β, and how unstable the paper's λ is."""
     joint = setting["method"] == "joint"
     rule = setting["method"].removeprefix("nodewise-")
@@ -90,10 +90,9 @@ def choose(table: Any, setting: dict[str, Any], target: float, seed: int) -> dic
     return {**chosen, "instability_at_paper": float(found.instability[nearest])}
 
 
-def select(found: Stability, beta: float) -> float | None:
-    """Return the smallest λ before the instability first exceeds β; None if it never does on the grid."""
-    stable = found.monotone <= beta
-    return None if stable.all() else float(found.alphas[max(int(stable.sum()) - 1, 0)])
+def select(found: Stability, beta: float) -> float:
+    """Return the smallest λ before the instability first exceeds β: the end of the grid if it never does."""
+    return float(found.alphas[max(int((found.monotone <= beta).sum()) - 1, 0)])
 
 
 def run(config: Config) -> list[Row]:
@@ -107,8 +106,7 @@ def run(config: Config) -> list[Row]:
 def selected(rows: list[Row], beta: float = STANDARD_BETA, **setting: Any) -> dict[tuple[int, float], Mean]:
     """Return the mean of λ over the trials for every (p, P); other items fit at these."""
     wanted = where(rows, **(STANDARD | setting))
-    means = {key: mean_of(column(found, f"beta_{beta}")) for key, found in group(wanted, "p", "P").items()}
-    return {key: mean for key, mean in means.items() if mean.n}
+    return {key: mean_of(column(found, f"beta_{beta}")) for key, found in group(wanted, "p", "P").items()}
 
 
 def both_lambdas(config: Config) -> dict[tuple[int, float], dict[str, float]]:
@@ -123,11 +121,9 @@ def both_lambdas(config: Config) -> dict[tuple[int, float], dict[str, float]]:
 def distance(rows: list[Row], beta: float, **setting: Any) -> tuple[float, float]:
     """Return the root mean square of log(λ/λ_paper) over the cells of the table, and the geometric mean of the ratio.
 
-    The cell with the misprint counts with twice its node-wise λ. Infinite if a cell has no choice on our grid.
+    The cell with the misprint counts with twice its node-wise λ.
     """
     found = selected(rows, beta, **setting)
-    if len(found) < len(group(rows, "p", "P")):
-        return math.inf, math.nan
     ratios = [found[key].mean / paper_lambda(*key) for key in found]
     return math.sqrt(np.mean(np.log(ratios) ** 2)), geometric_mean(ratios)
 
@@ -156,7 +152,7 @@ def nodewise_ratio(rows: list[Row], rule: str) -> Mean:
     name = f"beta_{STANDARD_BETA}"
     joint = {key: found[0][name] for key, found in group(where(rows, **STANDARD), "p", "P", "trial").items()}
     own = group(where(rows, method=f"nodewise-{rule}"), "p", "P", "trial")
-    return mean_of(found[0][name] / joint[key] for key, found in own.items() if found[0][name] and joint[key])
+    return mean_of(found[0][name] / joint[key] for key, found in own.items())
 
 
 def draw(rows: list[Row]) -> figures.Figure:
@@ -176,10 +172,9 @@ def draw(rows: list[Row]) -> figures.Figure:
         paper = [published.value(published.LAMBDA_JOINT, p, probability) for p in sizes]
         axes.plot(sizes, paper, color="#0072B2", marker="^", linestyle=":", label="the paper (BMN & PLG)")
         for means, text, (color, marker, line) in zip(ours, names, styles, strict=True):
-            known = [p for p in sizes if (p, probability) in means]
-            y = [means[p, probability] for p in known]
+            y = [means[p, probability] for p in sizes]
             axes.errorbar(
-                known,
+                sizes,
                 [m.mean for m in y],
                 [m.half_width for m in y],
                 color=color,
@@ -211,11 +206,12 @@ below whose table comes nearest to the paper's. The paper takes half of the join
 {lambda_table(rows)}
 The paper's StARS settings are not stated. Distance of our table from the paper's for every subsample size b and every
 threshold β (root mean square of the difference of log λ over the cells; in brackets the geometric mean of ours over
-theirs; – where the instability never exceeds β):
+theirs). Where the instability never exceeds β, StARS takes the end of the grid, here {GRID[-1]:g}.
 
 {scan_table(rows)}
-Nearest: b = {b}, B = {n}, β = {beta}. {instability_sentence(rows)} The number of subsamples hardly matters: see the
-rows with B = 100, run on {MANY_TRIALS} tables per cell.
+Nearest: b = {b}, B = {n}, β = {beta}, where {at_the_end(rows)} choices are that end.
+{instability_sentence(rows)} The number of subsamples hardly matters: see the rows with B = 100, run on {MANY_TRIALS}
+tables per cell.
 
 {misprint_remark()}
 """
@@ -228,10 +224,9 @@ def lambda_table(rows: list[Row]) -> str:
     own = [selected(rows, method=f"nodewise-{rule}") for rule in ("and", "or")]
     lines = []
     for key in group(rows, "p", "P"):
-        means = [found[key].mean if key in found else None for found in (standard, nearest, *own)]
+        means = [found[key].mean for found in (standard, nearest, *own)]
         paper = [published.value(table, *key) for table in (published.LAMBDA_JOINT, published.LAMBDA_NODEWISE)]
-        half = means[0] / 2 if means[0] else None
-        shown = [paper[0], means[0], means[1], paper[1], half, means[2], means[3]]
+        shown = [paper[0], means[0], means[1], paper[1], means[0] / 2, means[2], means[3]]
         lines.append([key[0], key[1], *(markdown.number(value) for value in shown)])
     header = [
         "p",
@@ -251,24 +246,26 @@ def scan_table(rows: list[Row]) -> str:
     """Return the distances of all settings."""
     found = scan(rows)
     lines = [
-        [f"b = {b}, B = {n}", *(show_distance(*found[b, n, beta]) for beta in BETAS)]
+        [f"b = {b}, B = {n}", *("{:.2f} ({:.2f})".format(*found[b, n, beta]) for beta in BETAS)]
         for b, n in dict.fromkeys(key[:2] for key in found)
     ]
     return markdown.table(["", *(f"β = {beta}" for beta in BETAS)], lines)
 
 
-def show_distance(rms: float, ratio: float) -> str:
-    """Return a distance and a ratio in one cell."""
-    return "–" if math.isinf(rms) else f"{rms:.2f} ({ratio:.2f})"
+def at_the_end(rows: list[Row]) -> str:
+    """Return how many choices of the nearest setting are the end of the grid."""
+    b, n, beta = nearest_setting(rows)
+    values = column(where(rows, method="joint", b=b, B=n), f"beta_{beta}")
+    return markdown.share(sum(math.isclose(value, GRID[-1], rel_tol=1e-4) for value in values), len(values))
 
 
 def instability_sentence(rows: list[Row]) -> str:
     """Say how unstable the paper's λ are under the standard setting."""
-    values = column(where(rows, **STANDARD), "instability_at_paper")
+    mean = float(np.mean(column(where(rows, **STANDARD), "instability_at_paper")))
+    could = "could" if mean <= STANDARD_BETA else "cannot"
     return (
-        f"At the paper's own λ the mean instability of subsamples of {STANDARD['b']} rows is "
-        f"{markdown.number(float(np.mean(values)))} (of at most 0.5), so that a threshold of {STANDARD_BETA} on such "
-        "subsamples cannot have produced them."
+        f"At the paper's own λ the mean instability of subsamples of {STANDARD['b']} rows is {markdown.number(mean)} "
+        f"(of at most 0.5), so that a threshold of {STANDARD_BETA} on such subsamples {could} have produced them."
     )
 
 

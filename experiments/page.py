@@ -75,7 +75,7 @@ def section(item: Item, rows: list[Row], claims: list[Claim], out: Path) -> str:
 
 def describe_claim(claim: Claim) -> str:
     """Return one claim with its verdict, finding and rule."""
-    return f"**{claim.text}** ({claim.where}) — *{claim.verdict}.* {claim.finding}\n: Rule: {claim.rule}\n"
+    return f"- **{claim.text}** ({claim.where}): *{claim.verdict}*. {claim.finding} Rule: {claim.rule}\n"
 
 
 def anchor(title: str) -> str:

@@ -110,7 +110,7 @@ turns, three rounds, median. One thread each. The methods marked as re-implement
 that follows the published algorithms step by step ([comparators](comparators.md)); glmnet in R is what the paper
 called. R was running already; building the stacked design is part of the re-implemented PLG and not of the one in R.
 BMN is measured twice, with the same steps: with our kernels, which merge equal rows and use the vectorised arithmetic
-of `ising_path`, and in plain NumPy over all rows. The R package that the paper timed is no longer installable; it
+of `ising_path`, and in plain NumPy over all rows. The R package that the paper timed has left the registries; it
 computes every row, as the plain one does. The paper shows this figure without printing a number, so that shapes and
 ratios are all there is to compare.
 
