@@ -3,6 +3,7 @@ import itertools
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.collections import PathCollection
@@ -198,6 +199,22 @@ def test_hostile_names_are_drawn_as_text():
     assert {"$x_1$ $", "_hidden", "</script>", "�", "n" * 29 + "…", "two lines"} <= shown
     assert not any(text.get_parse_math() for text in ax.texts)
     assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["$g$", "_g"]
+
+
+def test_missing_groups_and_frames():
+    groups = pd.Series(["a", np.nan, None, "a"])
+    ax = network(random_model(4), groups=groups)
+    assert [len(found.get_offsets()) for found in ax.collections if isinstance(found, PathCollection)] == [2, 2]
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["a", "no group"]
+
+
+def test_labels_follow_a_dark_style():
+    with plt.style.context("dark_background"):
+        ax = network(random_model(3))
+        halo = ax.texts[0].get_path_effects()[0]
+        assert to_hex(ax.texts[0].get_color()) == "#ffffff"
+        assert halo._gc["foreground"] == to_hex(ax.figure.get_facecolor()) == "#000000"
+        assert to_hex(ax.collections[1].get_edgecolor()[0]) == "#ffffff"
 
 
 def test_labels_can_be_chosen_or_left_out():

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 from unicodedata import category
 
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.font_manager import FontProperties, findfont, get_font
@@ -16,7 +17,7 @@ from matplotlib.legend import Legend
 from isinglass.errors import DataError
 from isinglass.networks.palette import NAMED
 
-__all__ = ["PLAIN", "any_color", "axes_or_new", "readable", "write_legend"]
+__all__ = ["PLAIN", "any_color", "axes_or_new", "ink", "readable", "write_legend"]
 
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """For every text that holds a name: a dollar sign is a dollar sign."""
@@ -37,6 +38,11 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = Fals
     if not fill:
         return pyplot.subplots(figsize=size, layout="constrained")[1]
     return pyplot.figure(figsize=size, layout="none").add_axes((0.01, 0.01, 0.98, 0.98))
+
+
+def ink() -> str:
+    """Return the colour in which the current style draws lines: black on white, white on black."""
+    return to_hex(rcParams["axes.edgecolor"])
 
 
 def any_color(color: Any) -> str:

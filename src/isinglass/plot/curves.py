@@ -17,7 +17,7 @@ from isinglass.errors import DataError
 from isinglass.metrics import RocCurve
 from isinglass.model import check_names
 from isinglass.networks.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE
-from isinglass.plot.canvas import PLAIN, axes_or_new, readable, write_legend
+from isinglass.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
 from isinglass.records import Path, Stability
 
 __all__ = ["certificate", "instability", "path", "roc"]
@@ -75,7 +75,7 @@ def path(
     lines = [np.column_stack([alphas, column]) for column in values.T]
     thin = float(np.clip(20.0 / np.sqrt(len(lines) + 1.0), 0.35, 1.2))  # thousands of lines must not become one area
     ax.add_collection(LineCollection(lines, colors=colors, linewidths=thin, alpha=0.7), autolim=False)
-    ax.axhline(0.0, color="black", linewidth=0.6)
+    ax.axhline(0.0, color=ink(), linewidth=0.6)
     _scale_alphas(ax, alphas)
     reach = 1.05 * float(np.abs(values).max(initial=0.0)) or 1.0
     ax.set_ylim(max(-reach, 1.05 * float(values.min(initial=0.0)) - 0.05 * reach), reach)
@@ -115,12 +115,12 @@ def instability(result: Stability | Any, ax: Axes | None = None) -> Axes:
     """
     stability = read_stability(result)
     ax = axes_or_new(ax, (8.0, 5.0))
-    ax.plot(stability.alphas, stability.instability, ".", color="black", markersize=5, label="instability")
+    ax.plot(stability.alphas, stability.instability, ".", color=ink(), markersize=5, label="instability")
     ax.plot(stability.alphas, stability.monotone, "-", color=POSITIVE, label="largest so far")
     ax.axhline(stability.threshold, color=NEGATIVE, linestyle="--", label="threshold")
     chosen = float(stability.monotone[stability.index])
     orange = NAMED["orange"]
-    ax.plot([stability.alpha], [chosen], "o", color=orange, markeredgecolor="black", markersize=9, label="choice")
+    ax.plot([stability.alpha], [chosen], "o", color=orange, markeredgecolor=ink(), markersize=9, label="choice")
     ax.axvline(stability.alpha, color=orange, linewidth=1.0, zorder=0, label="chosen alpha")
     _scale_alphas(ax, stability.alphas[np.isfinite(stability.monotone)])
     top = max(float(np.nanmax(stability.monotone)), stability.threshold)
@@ -171,7 +171,7 @@ def certificate(result: Path, ax: Axes | None = None) -> Axes:
     ):
         ax.plot(alphas, np.maximum(values, FLOOR), style, color=color, markersize=4, linewidth=1.2, label=label)
     if np.isfinite(solutions.tol):
-        ax.axhline(solutions.tol, color="black", linestyle=":", label="tolerance")
+        ax.axhline(solutions.tol, color=ink(), linestyle=":", label="tolerance")
     failed = ~np.asarray(solutions.converged, dtype=bool)
     if failed.any():
         worst = np.maximum(np.fmax(residual, gap), FLOOR)[failed]
@@ -208,7 +208,7 @@ def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes
     """
     curves = _read_curves(result)
     ax = axes_or_new(ax, (5.5, 5.5))
-    colors = [POSITIVE, NEGATIVE, NAMED["green"], NAMED["black"], NAMED["orange"], NAMED["purple"], NAMED["sky blue"]]
+    colors = [POSITIVE, NEGATIVE, NAMED["green"], NAMED["orange"], NAMED["purple"], NAMED["sky blue"]]
     entries: list[tuple[Line2D, str]] = []
     for k, (name, curve) in enumerate(curves):
         style = LINES[k % len(LINES)]

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgba
+from matplotlib.colors import to_hex, to_rgba
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import check_positive
 from isinglass.errors import DataError
 from isinglass.layout import force_layout
+from isinglass.networks.columns import plain_value
 from isinglass.networks.graph import Graph, Network, check_positions, read_graph
 from isinglass.networks.palette import BETWEEN, NEGATIVE, NEUTRAL, POSITIVE, color_groups
-from isinglass.plot.canvas import PLAIN, any_color, axes_or_new, readable, write_legend
+from isinglass.plot.canvas import PLAIN, any_color, axes_or_new, ink, readable, write_legend
 from isinglass.plot.labels import place_labels
 from isinglass.randomness import RandomSource
 
@@ -68,7 +69,7 @@ def network(
     names : sequence of str, optional
         Names of the nodes, in place of those the network has.
     groups : sequence, optional
-        The group of every node, which decides its colour; None is no group.
+        The group of every node, which decides its colour; None or NaN is no group.
     group_colors : mapping, optional
         Colours of some groups: names of our palette, such as "red", or whatever matplotlib knows. The others are
         chosen.
@@ -150,7 +151,7 @@ def _read_groups(
         if group_colors is not None:
             raise DataError("group_colors must come with groups, one per node; got None.")
         return [None] * n_nodes, {None: NEUTRAL}
-    members = list(groups)
+    members = [plain_value(group) for group in groups]
     if isinstance(groups, str) or len(members) != n_nodes:
         raise DataError(f"groups must have one entry per node ({n_nodes}); got {len(members)}.")
     return members, color_groups(members, {group: any_color(c) for group, c in (group_colors or {}).items()})
@@ -242,7 +243,7 @@ def _draw_nodes(ax: Axes, xy: FloatArray, members: list[Any], colors: Mapping[An
             s=diameter**2,
             c=color,
             marker=marker,
-            edgecolors="black",
+            edgecolors=ink(),
             linewidths=0.6,
             zorder=2,
             clip_on=False,
@@ -266,7 +267,7 @@ def _explain(
     entries: list[tuple[Line2D, str]] = []
     if set(colors) != {None}:
         for (group, color), marker in zip(colors.items(), _markers(colors), strict=True):
-            handle = Line2D([], [], color=color, marker=marker, linestyle="none", markeredgecolor="black")
+            handle = Line2D([], [], color=color, marker=marker, linestyle="none", markeredgecolor=ink())
             entries.append((handle, "no group" if group is None else readable(group)))
     couplings = graph.couplings[shown]
     if edge_color == "sign" and (couplings > 0).any():
@@ -274,7 +275,7 @@ def _explain(
     if edge_color == "group" and any(members[s] != members[t] for s, t in graph.edge_index[shown]):
         entries.append((Line2D([], [], color=BETWEEN, linewidth=2), "between groups"))
     if (couplings < 0).any():
-        color = NEGATIVE if edge_color == "sign" else "black"
+        color = NEGATIVE if edge_color == "sign" else ink()
         entries.append((Line2D([], [], color=color, linewidth=2, linestyle=DASHES), "negative coupling"))
     return entries
 
@@ -354,7 +355,8 @@ def _label(ax: Axes, point: FloatArray, text: str, font_size: float) -> Annotati
         annotation_clip=False,
         **PLAIN,
     )
-    label.set_path_effects([patheffects.withStroke(linewidth=1.6, foreground="white", alpha=0.85)])
+    paper = to_hex(ax.figure.get_facecolor())
+    label.set_path_effects([patheffects.withStroke(linewidth=1.6, foreground=paper, alpha=0.85)])
     return label
 
 
@@ -363,5 +365,5 @@ def _draw_leaders(ax: Axes, anchors: FloatArray, centres: FloatArray, sizes: Flo
     ends = np.clip(anchors, centres - sizes / 2, centres + sizes / 2)
     far = np.hypot(*(ends - anchors).T) > nearest
     segments = ax.transData.inverted().transform(np.stack([anchors[far], ends[far]], axis=1).reshape(-1, 2))
-    leaders = LineCollection(list(segments.reshape(-1, 2, 2)), colors="0.35", linewidths=0.5, zorder=3)
+    leaders = LineCollection(list(segments.reshape(-1, 2, 2)), colors=ink(), linewidths=0.4, zorder=3)
     ax.add_collection(leaders, autolim=False)

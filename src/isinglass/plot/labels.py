@@ -10,8 +10,8 @@ __all__ = ["boxes_at", "place_labels"]
 FloatArray = NDArray[np.float64]
 
 DIRECTIONS = 16
-RINGS = (0.0, 0.35, 0.8, 1.4, 2.2, 3.2, 4.5, 6.0, 8.0, 11.0)
-"""Distances between a node and its label that are tried, in heights of the label."""
+RINGS = (0.0, 0.35, 0.8, 1.4, 2.2, 3.2, 4.5)
+"""Distances between a node and its label that are tried, in heights of the label; further away nobody finds it."""
 SWEEPS = 3
 """How often every label may look for a better place once all have one."""
 OVER_NODE = 4.0
@@ -64,11 +64,14 @@ def place_labels(
         for k in order:
             places, prices = _candidates(anchors[k], sizes[k], radii[k], middle)
             boxes = boxes_at(places, sizes[k])
+            around = np.r_[boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)][None]  # all that matters is in here
             placed[k] = False
             others = np.vstack([taken, boxes_at(centres[placed], sizes[placed])])
+            others = others[_overlaps(around, others)[0]]
             free = _inside(boxes, bounds) & ~_overlaps(boxes, others).any(axis=1)
             if free.any():
-                price = prices + OVER_NODE * sizes[k, 1] * _share_covered(boxes, nodes)
+                covered = _share_covered(boxes, nodes[_overlaps(around, nodes)[0]])
+                price = prices + OVER_NODE * sizes[k, 1] * covered
                 centres[k] = places[np.where(free, price, np.inf).argmin()]
                 placed[k] = True
         if sweep and np.array_equal(centres, before):

@@ -18,7 +18,7 @@ from isinglass.metrics import NodeTable
 from isinglass.model import check_names
 from isinglass.networks.graph import Network, read_graph
 from isinglass.networks.palette import NEGATIVE, NEUTRAL, POSITIVE
-from isinglass.plot.canvas import PLAIN, axes_or_new, readable, write_legend
+from isinglass.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
 from isinglass.plot.curves import read_stability
 from isinglass.selection.bootstrap import Bootstrap
 
@@ -143,9 +143,9 @@ def bootstrap_intervals(
     y = np.arange(len(rows))
     colors = [_sign_color(value) for value in result.edge_values[rows]]
     ax.hlines(y, low, high, colors=colors, linewidth=2.0, alpha=0.6)
-    ax.scatter(median, y, marker="|", c="black", s=60, linewidths=1.0, zorder=3)
-    ax.scatter(result.edge_values[rows], y, c=colors, s=28, edgecolors="black", linewidths=0.6, zorder=4)
-    ax.axvline(0.0, color="black", linewidth=0.6)
+    ax.scatter(median, y, marker="|", c=ink(), s=60, linewidths=1.0, zorder=3)
+    ax.scatter(result.edge_values[rows], y, c=colors, s=28, edgecolors=ink(), linewidths=0.6, zorder=4)
+    ax.axvline(0.0, color=ink(), linewidth=0.6)
     pairs = result.edge_index[rows]
     texts = [f"{readable(labels[s], 20)} – {readable(labels[t], 20)}" for s, t in pairs]
     _name_rows(ax, texts)
