@@ -134,6 +134,7 @@ def draw_accuracy(axes: Axes, rows: list[Row]) -> None:
     axes.plot(*zip(*shown, strict=True), color="#000000", marker="o", label="isinglass")
     axes.axhline(1, color="#888888", linewidth=0.8)
     axes.set(title="One rare node: error of what is returned", ylabel="ε to the optimum (median)")
+    axes.set_ylim(bottom=1e-12)
     axes.legend(frameon=False, fontsize=8, loc="lower right")
 
 
@@ -261,12 +262,14 @@ intercept; it starts from 0, where every weight is 1/4 and no step is long. {swa
 def meeting_sentence(rows: list[Row]) -> str:
     """Say how failures depend on a rare row shared with another rare column."""
     found = where(rows, variant=PUBLISHED, method="nlr", alpha=SMALL)
-    total = {name: sum(column(found, name)) for name in ("n_alone", "n_failed_alone", "n_meeting", "n_failed_meeting")}
+    names = ("n_alone", "n_failed_alone", "n_meeting", "n_failed_meeting", "n_failed_common")
+    total = {name: sum(column(found, name)) for name in names}
     return (
         f"Over all kinds of tables, as published, {markdown.share(total['n_failed_meeting'], total['n_meeting'])} rare "
-        "nodes that share a rare row with another rare column failed, and "
-        f"{markdown.share(total['n_failed_alone'], total['n_alone'])} of those that do not (rare: at least 2 and at "
-        "most 5 % of the rows)."
+        f"nodes that share a rare row with another rare column failed, and "
+        f"{markdown.share(total['n_failed_alone'], total['n_alone'])} rare nodes that do not; "
+        f"{total['n_failed_common']} failures were of nodes that are not rare (rare: at least 2 and at most 5 % of the "
+        "rows)."
     )
 
 

@@ -182,7 +182,7 @@ def make_row(data, variant, method, converged, passes, **more):
     row = {"data": data, "variant": variant, "method": method, "alpha": 1e-5, "trial": 0, "converged": converged}
     counts = {"table_passes": passes, "rare_passes": passes, "newton_steps": 9, "n_refused": 0, "epsilon": 0.1}
     facts = {"node_separated": True, "joint_separated": True, "minority": 5, "n_failed_accepted": int(not converged)}
-    meeting = {"n_alone": 0, "n_failed_alone": 0, "n_meeting": 1, "n_failed_meeting": 0}
+    meeting = {"n_alone": 0, "n_failed_alone": 0, "n_meeting": 1, "n_failed_meeting": 0, "n_failed_common": 0}
     return row | counts | facts | meeting | more
 
 
