@@ -55,7 +55,8 @@ def main() -> None:
     path = make_path(500, 3000)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         start = time.perf_counter()
-        file = write_report(path[-1], FilePath(folder) / "page.html", path=path)
+        file = FilePath(folder) / "page.html"
+        write_report(path[-1], file, path=path)
         print(f"written in {time.perf_counter() - start:.2f} s, {file.stat().st_size / 1e6:.2f} MB")
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
         page = browser.new_page(viewport={"width": 1280, "height": 1000})

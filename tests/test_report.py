@@ -16,14 +16,17 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import isinglass
 from isinglass import IsingModel, Path, Solution, ising_path, metrics, nodewise_ebic, selection, simulate
+from isinglass.binary import BinaryTable
 from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
+from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
 from isinglass.report import build_report, page, payload, write_report
 
 ROOT = FilePath(__file__).resolve().parents[1]
@@ -294,22 +297,61 @@ def test_nodes_with_an_alpha_each(table):
     assert data["path"]["alphas"] == [None]
 
 
-def test_an_estimator_gives_what_it_knows(stability, table):
-    chosen = ising_path(table, stability.alphas)
+@pytest.fixture(scope="module")
+def frame(table):
+    return pd.DataFrame(table, columns=list("abcdefgh"))
 
-    class Fitted:
-        model_ = IsingModel.from_solution(chosen[stability.index])
-        path_, solution_, stability_ = chosen, chosen[stability.index], stability
 
-        def get_params(self, deep=True):
-            return {"alphas": 12, "threshold": 0.05}
-
-    data = data_of(build_report(Fitted(), X=table))
-    assert data["path"]["selected"] == stability.index
+def test_an_estimator_gives_what_it_knows(frame):
+    net = IsingLassoStARS(alphas=12, n_subsamples=4, threshold=0.1, random_state=0).fit(frame)
+    data = data_of(build_report(net, X=frame))
+    chosen = net.stability_.index
+    assert data["nodes"]["names"] == list(frame.columns)
+    assert data["path"]["selected"] == chosen
+    assert data["path"]["alphas"] == [solution.alpha for solution in net.path_]
     assert data["curve"]["kind"] == "instability"
-    assert data["settings"] == {"estimator": "Fitted", "alphas": "12", "threshold": "0.05"}
-    assert data["certificate"]["kkt_residual"][stability.index] == chosen[stability.index].kkt_residual
-    assert data_of(build_report(Fitted(), settings={"a": 1}))["settings"] == {"a": "1"}
+    assert data["settings"]["estimator"] == "IsingLassoStARS"
+    assert data["settings"]["threshold"] == "0.1"
+    assert data["certificate"]["kkt_residual"][chosen] == net.kkt_residual_
+    assert data["n_rows"] == len(frame)
+    labels = [column["label"] for column in data["edge_columns"]]
+    assert labels == ["in subsamples", "n11", "n10", "n01", "n00", "log_odds_ratio"]
+    assert data_of(build_report(net, settings={"a": 1}))["settings"] == {"a": "1"}
+
+
+def test_other_estimators(frame, table):
+    net = IsingLassoEBIC(alphas=10).fit(frame)
+    data = data_of(build_report(net))
+    assert (data["curve"]["kind"], data["curve"]["gamma"]) == ("ebic", net.gamma)
+    assert data["curve"]["values"] == net.ebic_path_.tolist()
+    assert data["curve"]["alphas"][data["curve"]["choice"]] == net.alpha_
+    net = IsingLassoCV(alphas=10, random_state=0).fit(table)  # no frame: the edges are a structured array
+    data = data_of(build_report(net))
+    assert (data["curve"]["kind"], data["curve"]["rule"]) == ("score", net.rule)
+    assert data["curve"]["values"] == net.cv_results_["mean_test_score"].tolist()
+    assert data["path"]["alphas"][data["path"]["selected"]] == net.alpha_
+    assert [column["label"] for column in data["edge_columns"]] == ["n11", "n10", "n01", "n00", "log_odds_ratio"]
+    net = IsingLasso(alpha=0.05).fit(frame)
+    data = data_of(build_report(net))
+    assert (data["path"]["alphas"], data["curve"]) == ([0.05], None)
+    assert data["n_rows"] == len(frame)
+    means = table.mean(axis=0)
+    null = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
+    assert math.isclose(data["certificate"]["relative_gap"][0], net.duality_gap_ / null, rel_tol=1e-9)
+    assert data["certificate"]["tol"] == net.tol
+
+
+def test_weights_of_a_table_count(table):
+    weight = np.arange(len(table)) % 3 + 1.0
+    weighted = BinaryTable(table, sample_weight=weight)
+    solution = ising_path(table, [0.05], sample_weight=weight)[0]
+    data = data_of(build_report(solution, X=weighted))
+    (accuracy,) = [column["values"] for column in data["nodes"]["columns"] if column["label"] == "accuracy"]
+    repeated = np.repeat(table, weight.astype(int), axis=0)
+    assert accuracy == pytest.approx(metrics.node_table(solution, repeated).accuracy)
+    means = repeated.mean(axis=0)
+    null = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
+    assert data["certificate"]["null_objective"] == pytest.approx(null)
 
 
 def test_node_measures(path, table):
@@ -334,7 +376,7 @@ def test_node_measures(path, table):
     assert data_of(pages[0])["n_rows"] == len(table)
 
 
-@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_edge_columns_find_their_pairs(path, kind):
     (s, t), *_ = path[5].edge_index.tolist()
     table = kind({"target": [f"x{s}"], "source": [f"x{t}"], "coupling": [1.0], "count": [7], "note": ["a"]})
@@ -359,10 +401,19 @@ def test_groups_by_name_and_in_order(path):
 
 def test_group_colors(path):
     groups = list("abcabcab")
-    data = data_of(build_report(path[5], groups=groups, group_colors={"c": "#123456", "a": "teal", "z": "#fff"}))
-    assert [(group["name"], group["color"]) for group in data["groups"]][:2] == [("c", "#123456"), ("a", "teal")]
+    data = data_of(build_report(path[5], groups=groups, group_colors={"c": "#123456", "a": "blue", "z": "#ffffff"}))
+    colors = {group["name"]: group["color"] for group in data["groups"]}
+    assert list(colors) == ["a", "b", "c"]
+    assert (colors["a"], colors["c"]) == ("#0072b2", "#123456")
+    assert colors["b"] not in (colors["a"], colors["c"])
     many = data_of(build_report(IsingModel(np.zeros((20, 20)), np.zeros(20)), groups=range(20)))
     assert len({group["color"] for group in many["groups"][:7]}) == 7
+
+
+def test_missing_cells_are_empty(path):
+    extra = pd.DataFrame({"name": [f"x{k}" for k in range(8)], "age": pd.array([1, None] * 4, dtype="Int64")})
+    (column,) = data_of(build_report(path[5], node_table=extra))["nodes"]["columns"]
+    assert column == {"label": "age", "values": [1, None] * 4}
 
 
 def test_curves(stability, table):
@@ -405,7 +456,8 @@ def test_shares_at_another_alpha_say_so(stability, table):
         ({"groups": "abcdefgh"}, "groups must be a mapping"),
         ({"groups": ["a"]}, r"groups must have one entry per node \(8\); got 1"),
         ({"groups": {"nobody": "a"}}, "groups must be keyed by the names of nodes; got 'nobody'"),
-        ({"group_colors": {"a": "url(x)"}}, "group_colors must be colours"),
+        ({"group_colors": {"a": "url(x)"}}, "a colour must be #rrggbb"),
+        ({"criterion": 3}, "criterion must be an EbicSelection or a CrossValidation; got 3"),
         ({"node_table": {"a": [1]}}, "node_table must have one row per node"),
         ({"node_table": {"name": list("abcdefgh")}}, "node_table must have the nodes of the network"),
         ({"node_table": 3}, "node_table must be a data frame"),
@@ -431,14 +483,15 @@ def test_other_results_are_refused(path):
 
 
 def test_file_holds_the_page(tmp_path, path):
-    target = write_report(path[5], tmp_path / "report.html", path=path, title="é")
-    assert target == tmp_path / "report.html"
+    target = tmp_path / "report.html"
+    write_report(path[5], target, path=path, title="é")
     assert target.read_bytes() == build_report(path[5], path=path, title="é").encode("utf-8")
     assert list(tmp_path.iterdir()) == [target]
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, path, monkeypatch):
-    target = write_report(path[5], tmp_path / "report.html")
+    target = tmp_path / "report.html"
+    write_report(path[5], target)
     before = target.read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(FilePath, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -451,7 +504,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, path, monkeypatch):
 
 
 def test_a_missing_folder_is_refused(tmp_path, path):
-    with pytest.raises(DataError, match="filename must be in a folder that exists"):
+    with pytest.raises(DataError, match="path must be a file in a folder that exists"):
         write_report(path[5], tmp_path / "nowhere" / "report.html")
 
 
@@ -468,7 +521,7 @@ def test_rounding_never_makes_zero():
     assert payload._round(values) == [1e-300, -5e-324, 123457000.0, 0.123457]
 
 
-@pytest.mark.parametrize("module", ["page", "payload", "contents"])
+@pytest.mark.parametrize("module", ["page", "payload", "contents", "curve"])
 def test_examples(module):
     assert doctest.testmod(importlib.import_module(f"isinglass.report.{module}")).failed == 0
 

@@ -98,7 +98,7 @@ def stability(table):
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory, path, stability, table):
-    return write_report(
+    return write(
         path[14],
         tmp_path_factory.mktemp("report") / "report with space.html",
         names=NAMES,
@@ -111,6 +111,11 @@ def file(tmp_path_factory, path, stability, table):
         settings={HOSTILE: HOSTILE},
         command=HOSTILE,
     )
+
+
+def write(result, file, **options):
+    write_report(result, file, **options)
+    return file
 
 
 def drawn(page):
@@ -594,7 +599,7 @@ def test_certificate_and_choice_are_told(visit, file, path, stability):
 
 def test_unconverged_networks_are_said_to_be(visit, tmp_path):
     bad = Solution.from_dense(0.1, np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(2), kkt_residual=0.5, duality_gap=0.5)
-    page = visit(write_report(bad, tmp_path / "bad.html"))
+    page = visit(write(bad, tmp_path / "bad.html"))
     assert "NOT reached" in page.text_content("#verdict")
     assert "not reached" in page.text_content("#figures")
 
@@ -602,7 +607,7 @@ def test_unconverged_networks_are_said_to_be(visit, tmp_path):
 @pytest.mark.parametrize("p", [1, 2, 6])
 def test_a_model_alone_makes_a_small_page(visit, tmp_path, p):
     couplings = np.diag(np.ones(p - 1), 1) + np.diag(np.ones(p - 1), -1)
-    page = visit(write_report(IsingModel(couplings, np.zeros(p)), tmp_path / "small.html"))
+    page = visit(write(IsingModel(couplings, np.zeros(p)), tmp_path / "small.html"))
     assert drawn(page)["edges"] == p - 1
     for absent in ("#path", "#choice", "#predictability", "#group-box", "#settings-box", "#command-box", "#capped"):
         assert not page.is_visible(absent)
@@ -612,11 +617,11 @@ def test_a_model_alone_makes_a_small_page(visit, tmp_path, p):
 
 def test_other_criteria_draw_their_curves(visit, tmp_path, table):
     scored = selection.cross_validate(table, alphas=6, random_state=0)
-    page = visit(write_report(scored.solution, tmp_path / "cv.html", path=scored.path, criterion=scored))
+    page = visit(write(scored.solution, tmp_path / "cv.html", path=scored.path, criterion=scored))
     assert page.locator("#choice-chart .band").count() == 1
     assert "cross-validation" in page.text_content("#choice-title")
     chosen = selection.select_ebic(table, alphas=6)
-    page = visit(write_report(chosen.solution, tmp_path / "ebic.html", path=chosen.path, criterion=chosen))
+    page = visit(write(chosen.solution, tmp_path / "ebic.html", path=chosen.path, criterion=chosen))
     assert "BIC" in page.text_content("#choice-title")
 
 
@@ -646,7 +651,7 @@ def large():
 def test_five_hundred_nodes_load_and_move(visit, tmp_path, large):
     path, group = large
     assert path[14].n_edges == 3000
-    page = visit(write_report(path[14], tmp_path / "large.html", path=path, groups=group.tolist()))
+    page = visit(write(path[14], tmp_path / "large.html", path=path, groups=group.tolist()))
     for k in (0, 7, 14):
         set_range(page, "#slider", k)
         assert drawn(page)["edges"] == path[k].n_edges
@@ -665,7 +670,7 @@ def test_five_hundred_nodes_load_and_move(visit, tmp_path, large):
 
 def test_cap_is_announced(visit, tmp_path, large):
     path, _ = large
-    page = visit(write_report(path[14], tmp_path / "capped.html", path=path, max_edges=1000))
+    page = visit(write(path[14], tmp_path / "capped.html", path=path, max_edges=1000))
     assert page.is_visible("#capped")
     assert "1,000 of the 3,000 pairs" in page.text_content("#capped")
     assert drawn(page)["edges"] == 1000

@@ -45,6 +45,7 @@ _SUBMODULES = (
     "networks",
     "objective",
     "plot",
+    "report",
     "selection",
     "simulate",
 )

@@ -105,7 +105,7 @@ class IsingLasso(_Joint):
         For each column that was not 0/1 already: the two values that stand for 0 and 1.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns; only if they all have one that is a string.
 
     See Also
@@ -233,7 +233,7 @@ class IsingLassoStARS(_Joint):
         For each column that was not 0/1 already: the two values that stand for 0 and 1.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns; only if they all have one that is a string.
 
     See Also
@@ -385,7 +385,7 @@ class IsingLassoEBIC(_Joint):
         For each column that was not 0/1 already: the two values that stand for 0 and 1.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns; only if they all have one that is a string.
 
     See Also
@@ -528,7 +528,7 @@ class IsingLassoCV(_Joint):
         For each column that was not 0/1 already: the two values that stand for 0 and 1.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns; only if they all have one that is a string.
 
     See Also

@@ -91,7 +91,7 @@ class NodewiseIsing(IsingEstimator):
         For each column that was not 0/1 already: the two values that stand for 0 and 1.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns; only if they all have one that is a string.
 
     See Also

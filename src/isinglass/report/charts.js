@@ -98,6 +98,8 @@ class CurveChart {
     if (scale.inside(this.now)) {
       const x = scale.x(this.now);
       svg.append(makeSvg("line", { class: "now", x1: x, x2: x, y1: MARGIN.top, y2: height - MARGIN.bottom }));
+      const right = x > width - 90;
+      svg.append(makeSvg("text", { x: x + (right ? -6 : 6), y: height - MARGIN.bottom - 8, "text-anchor": right ? "end" : "start" }, "slider"));
     }
     for (const line of lines) svg.append(makeSvg("polyline", { class: line.kind, points: points(line.values).join(" ") }));
     const [x, y] = [scale.x(alphas[choice]), scale.y(lines[lines.length - 1].values[choice] ?? scale.low)];

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import entr
 
 from isinglass import metrics
-from isinglass.binary import to_binary
+from isinglass.binary import BinaryTable, read_binary
 from isinglass.errors import DataError
 from isinglass.model import IsingModel
+from isinglass.networks.columns import plain_value
+from isinglass.networks.palette import color_groups
 from isinglass.records import Path, Solution, Stability
+from isinglass.report.curve import read_curve
 
 __all__ = ["Contents", "gather"]
 
 FloatArray = NDArray[np.float64]
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
-"""Colours of groups, after Okabe and Ito: they differ for colour-blind readers too. No yellow, which white swallows."""
 SAME_ALPHA = 1e-9
 """Relative difference up to which two alphas are one."""
 
@@ -41,8 +41,10 @@ class Contents:
         Which of them the report is about.
     tol : float
         Tolerance that ``converged`` refers to; NaN if unknown.
-    stability, criterion : object or None
-        What chose the alpha: a Stability, or a selection by EBIC or cross-validation.
+    stability : Stability or None
+        How far subsamples agreed.
+    curve : dict or None
+        What the alpha was read from.
     node_columns, edge_columns : dict
         Further columns of the tables; the edges' are by pair of node numbers.
     groups : tuple of str or None
@@ -51,8 +53,8 @@ class Contents:
         The colour of every group, in the order of the legend.
     null_objective : float
         Objective without edges; NaN if unknown.
-    n_rows : int or None
-        Rows of the table.
+    n_rows : float or None
+        Rows of the table, or the sum of their weights.
     title, notes, settings, command
         Texts.
     """
@@ -62,13 +64,13 @@ class Contents:
     selected: int
     tol: float
     stability: Stability | None
-    criterion: Any
+    curve: dict[str, Any] | None
     node_columns: dict[str, list[Any]]
     edge_columns: dict[str, dict[tuple[int, int], Any]]
     groups: tuple[str | None, ...]
     group_colors: dict[str, str]
     null_objective: float
-    n_rows: int | None
+    n_rows: float | None
     title: str
     notes: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
@@ -78,7 +80,7 @@ class Contents:
 def gather(
     result: Any,
     *,
-    X: ArrayLike | None,
+    X: Any,
     names: Sequence[str] | None,
     path: Path | None,
     selected: int | float | None,
@@ -95,39 +97,67 @@ def gather(
     command: str | None,
 ) -> Contents:
     """Read the arguments of ``build_report``; what a fitted estimator knows stands in for what was not given."""
-    if hasattr(result, "model_"):
-        path = path if path is not None else getattr(result, "path_", None)
-        solution = solution if solution is not None else getattr(result, "solution_", None)
-        stability = stability if stability is not None else getattr(result, "stability_", None)
-        criterion = criterion if criterion is not None else getattr(result, "ebic_path_", None)
-        settings = settings if settings is not None else _parameters(result)
-    elif isinstance(result, Solution):
-        solution = result
+    known = _Known.of(result)
+    path = known.path if path is None else path
+    solution = known.solution if solution is None else solution
+    stability = known.stability if stability is None else stability
     model = _model_of(result, names)
     wanted = _wanted(selected, solution, stability, criterion)
     solutions, index = _line_up(model, path, solution, wanted)
-    table = None if X is None else to_binary(X)
+    table = None if X is None else read_binary(X)
     if node_table is None and table is not None:
-        node_table = metrics.node_table(model, table)
-    group_names = _read_groups(groups, model.names)
+        node_table = metrics.node_table(model, table.X, table.sample_weight)
+    members = _read_groups(groups, model.names)
     return Contents(
         names=tuple(model.names),
         solutions=solutions,
         selected=index,
-        tol=float(getattr(path, "tol", np.nan)),
+        tol=known.tol if path is None else path.tol,
         stability=stability,
-        criterion=criterion,
+        curve=read_curve(stability, criterion, result),
         node_columns=_node_columns(node_table, model.names),
-        edge_columns=_edge_columns(edge_table, model.names),
-        groups=group_names,
-        group_colors=_colors(group_names, group_colors),
-        null_objective=_null_objective(table, solutions),
-        n_rows=None if table is None else len(table),
+        edge_columns=_edge_columns(known.edge_table if edge_table is None else edge_table, model.names),
+        groups=members,
+        group_colors=_colors(members, group_colors),
+        null_objective=_null_objective(solutions, known.marginals if table is None else _means(table)),
+        n_rows=known.n_rows if table is None else len(table.X),
         title=str(title),
         notes=(notes,) if isinstance(notes, str) else tuple(str(note) for note in notes),
-        settings={str(name): str(value) for name, value in (settings or {}).items()},
+        settings={str(name): str(value) for name, value in (known.settings if settings is None else settings).items()},
         command=None if command is None else str(command),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What the network itself brings along: everything for a fitted estimator, little for a model."""
+
+    path: Path | None = None
+    solution: Solution | None = None
+    stability: Stability | None = None
+    edge_table: Any = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    marginals: FloatArray | None = None
+    n_rows: float | None = None
+    tol: float = float("nan")
+
+    @classmethod
+    def of(cls, result: Any) -> _Known:
+        if isinstance(result, Solution):
+            return cls(solution=result)
+        if not hasattr(result, "model_"):
+            return cls()
+        parameters = result.get_params(deep=False) if hasattr(result, "get_params") else {}
+        return cls(
+            path=getattr(result, "path_", None),
+            solution=getattr(result, "solution_", None),
+            stability=getattr(result, "stability_", None),
+            edge_table=result.edges() if hasattr(result, "edges") else None,
+            settings={"estimator": type(result).__name__, **parameters},
+            marginals=getattr(result, "marginals_", None),
+            n_rows=getattr(result, "n_rows_", None),
+            tol=parameters.get("tol", float("nan")),
+        )
 
 
 # ------------------------------------------------------------------------------------------- the networks
@@ -140,11 +170,6 @@ def _model_of(result: Any, names: Sequence[str] | None) -> IsingModel:
     if not isinstance(found, IsingModel):
         raise DataError(f"result must be an IsingModel, a Solution or a fitted estimator; got {result!r}.")
     return found if names is None else IsingModel(found.couplings, found.fields, names)
-
-
-def _parameters(estimator: Any) -> dict[str, Any]:
-    parameters = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-    return {"estimator": type(estimator).__name__, **parameters}
 
 
 def _wanted(
@@ -204,30 +229,42 @@ def _find(
     raise DataError(f"selected must be an alpha of the path or a number on it; got {wanted!r}. Pass its Solution too.")
 
 
-def _null_objective(table: NDArray[np.uint8] | None, solutions: tuple[Solution, ...]) -> float:
+def _null_objective(solutions: tuple[Solution, ...], marginals: FloatArray | None) -> float:
+    """Return the objective without edges: that of an empty network, or the sum of the columns' entropies."""
     empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
-    if empty:  # without edges the objective is the sum of the columns' entropies, with weights or without
+    if empty:
         return float(empty[0])
-    if table is None:
-        return float("nan")
-    means = table.mean(axis=0)
-    return float((entr(means) + entr(1.0 - means)).sum())
+    return float("nan") if marginals is None else float((entr(marginals) + entr(1.0 - marginals)).sum())
+
+
+def _means(table: BinaryTable) -> FloatArray:
+    means: FloatArray = np.average(table.X, axis=0, weights=table.sample_weight)
+    return np.clip(means, 0.0, 1.0)
 
 
 # ------------------------------------------------------------------------------------------- tables and groups
 
 
 def _columns(table: Any, name: str) -> dict[str, list[Any]]:
-    """Return a table as lists by name: a mapping, a record with a mapping of columns, or a data frame."""
+    """Return a table as lists by name: a mapping, a record with one, a data frame, or a structured array."""
     if table is None:
         return {}
     columns = getattr(table, "columns", table)
     if isinstance(columns, Mapping):
-        return {str(key): list(values) for key, values in columns.items()}
+        return {str(key): _cells(values) for key, values in columns.items()}
+    if isinstance(table, np.ndarray):
+        columns = table.dtype.names
+    elif hasattr(table, "column_names"):  # a Table of pyarrow
+        columns = table.column_names
     try:
-        return {str(key): list(table[key]) for key in columns}
+        return {str(key): _cells(table[key]) for key in columns}
     except (TypeError, KeyError, IndexError):
         raise DataError(f"{name} must be a data frame or a mapping of columns; got {table!r}.") from None
+
+
+def _cells(values: Any) -> list[Any]:
+    values = values.to_pylist() if hasattr(values, "to_pylist") else values  # pyarrow's cells are objects
+    return [plain_value(value) for value in values]
 
 
 def _node_columns(table: Any, names: Sequence[str]) -> dict[str, list[Any]]:
@@ -254,7 +291,9 @@ def _edge_columns(table: Any, names: Sequence[str]) -> dict[str, dict[tuple[int,
         raise DataError(f"edge_table must name nodes of the network; got {error.args[0]!r}.") from None
     pairs = [(min(pair), max(pair)) for pair in zip(*ends, strict=True)]
     # The page has its own columns for these, which follow the slider.
-    kept = {label: values for label, values in columns.items() if label not in ("coupling", "sign", "stability")}
+    kept = {
+        label: values for label, values in columns.items() if label not in ("coupling", "sign", "weight", "stability")
+    }
     return {label: dict(zip(pairs, values, strict=True)) for label, values in kept.items()}
 
 
@@ -275,14 +314,6 @@ def _read_groups(groups: Mapping[str, Any] | Sequence[Any] | None, names: Sequen
     return tuple(None if member is None else str(member) for member in members)
 
 
-def _colors(groups: tuple[str | None, ...], given: Mapping[Any, str] | None) -> dict[str, str]:
-    colors = {str(name): color for name, color in (given or {}).items()}
-    for color in colors.values():
-        if not (isinstance(color, str) and re.fullmatch(r"#([0-9a-fA-F]{3}){1,2}|[a-zA-Z]+", color)):
-            raise DataError(f"group_colors must be colours such as '#0072B2' or 'teal'; got {color!r}.")
-    present = list(dict.fromkeys(group for group in groups if group is not None))
-    order = [name for name in colors if name in present] + [name for name in present if name not in colors]
-    free = [color for color in PALETTE if color not in colors.values()] or list(PALETTE)
-    new = [name for name in order if name not in colors]
-    colors |= {name: free[k % len(free)] for k, name in enumerate(new)}
-    return {name: colors[name] for name in order}
+def _colors(groups: tuple[str | None, ...], chosen: Mapping[Any, str] | None) -> dict[str, str]:
+    colors = color_groups(groups, {str(group): color for group, color in (chosen or {}).items()})
+    return {str(group): color for group, color in colors.items() if group is not None}

@@ -270,7 +270,7 @@ function showCertificate() {
     ["Relative gap", proof.relative_gap[k] === null ? null : small(proof.relative_gap[k]), "The gap as a share of the objective without edges."],
     ["Objective", proof.objective[k] === null ? null : formatNumber(proof.objective[k], 6), proof.null_objective === null ? "Loss plus penalty." : `Loss plus penalty; ${formatNumber(proof.null_objective, 6)} without edges.`],
     ["Certified zeros", proof.certified_zeros[k] ? proof.certified_zeros[k].toLocaleString("en") : null, `So many of the ${n_pairs.toLocaleString("en")} pairs are proved to have no edge at this penalty, whatever the solver did.`],
-    ["Newton steps", String(proof.n_iter[k]), `${proof.n_screened[k].toLocaleString("en")} pairs never had to be looked at by the solver; the proof covers them too.`],
+    ["Iterations", proof.n_iter[k] ? String(proof.n_iter[k]) : null, proof.n_screened[k] ? `The solver never had to look at ${formatCount(proof.n_screened[k], "pair")}; the proof covers them too.` : "What the solver needed to get here."],
     ["The path", N_ALPHAS > 1 ? `${N_ALPHAS - failed} of ${N_ALPHAS}` : null, "networks on the slider reached the tolerance."],
   ];
   byId("certificate-facts").replaceChildren(

@@ -6,18 +6,13 @@ import base64
 import hashlib
 import html
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from os import PathLike
-from pathlib import Path as FilePath
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from isinglass.arguments import check_count
-from isinglass.errors import DataError
+from isinglass.networks.output import Target, write_lines
 from isinglass.randomness import RandomSource
 from isinglass.records import Path, Solution, Stability
 from isinglass.report.contents import gather
@@ -32,7 +27,7 @@ SCRIPTS = ("data.js", "elements.js", "view.js", "tables.js", "charts.js", "page.
 def build_report(
     result: Any,
     *,
-    X: ArrayLike | None = None,
+    X: Any = None,
     names: Sequence[str] | None = None,
     path: Path | None = None,
     selected: int | float | None = None,
@@ -56,9 +51,10 @@ def build_report(
     ----------
     result : IsingModel, Solution or fitted estimator
         The network the report is about. What an estimator knows (its path, certificate, stability and parameters) is
-        used where the arguments below are not given.
-    X : array-like of shape (n_samples, n_features), optional
-        The table of 0 and 1, from which the page tells how well the nodes can be predicted.
+        used where the arguments below do not say otherwise.
+    X : table, optional
+        The rows of 0 and 1 (array, data frame, sparse matrix or BinaryTable), from which the page tells how well the
+        nodes can be predicted.
     names : sequence of str, optional
         Names of the nodes; default those of the model.
     path : Path, optional
@@ -74,11 +70,11 @@ def build_report(
     node_table : NodeTable, data frame or mapping of columns, optional
         Measures of the nodes; default computed from ``X``.
     edge_table : data frame or mapping of columns, optional
-        Further columns for the edge table, with ``source`` and ``target``.
+        Further columns for the edge table, with ``source`` and ``target``; default the ``edges()`` of an estimator.
     groups : mapping or sequence, optional
         Group of each node, by name or in order, for colours and a legend.
     group_colors : mapping, optional
-        Colours of groups, such as ``"#0072B2"``; default a colour-blind-safe palette.
+        Colours of groups, ``"#rrggbb"`` or a name such as ``"blue"``; default a colour-blind-safe palette.
     title : str, default "Network"
         Heading.
     notes : str or iterable of str, default ()
@@ -126,42 +122,26 @@ def build_report(
     return _assemble(contents.title, make_payload(contents, max_edges=max_edges, random_state=random_state))
 
 
-def write_report(result: Any, filename: str | PathLike[str], **options: Any) -> FilePath:
+def write_report(result: Any, filename: Target, **options: Any) -> None:
     """Write the page of ``build_report`` to a file; a reader never sees half of it.
 
     Parameters
     ----------
     result : IsingModel, Solution or fitted estimator
         As for ``build_report``.
-    filename : path
-        Where to; its folder must exist. A file of that name is replaced.
+    filename : path, "-" or text stream
+        Where to; "-" is the standard output. A file of that name is replaced.
     **options
         As for ``build_report``.
-
-    Returns
-    -------
-    pathlib.Path
-        The file.
 
     Examples
     --------
     >>> import tempfile
     >>> from isinglass import IsingModel
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report(IsingModel([[0.0]], [0.0]), folder + "/report.html").name
-    'report.html'
+    ...     write_report(IsingModel([[0.0]], [0.0]), folder + "/report.html")
     """
-    target = FilePath(filename)
-    if not target.parent.is_dir():
-        raise DataError(f"filename must be in a folder that exists; got {str(target)!r}.")
-    page = build_report(result, **options)
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(page, encoding="utf-8", newline="\n")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return target
+    write_lines([build_report(result, **options).rstrip("\n")], filename)
 
 
 def _assemble(title: str, payload: Mapping[str, Any]) -> str:

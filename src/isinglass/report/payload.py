@@ -37,7 +37,7 @@ def make_payload(contents: Contents, *, max_edges: int, random_state: RandomSour
         "groups": [{"name": name, "color": color} for name, color in contents.group_colors.items()],
         "path": _path(contents, stored),
         "edge_columns": _edge_columns(contents, stored),
-        "curve": _curve(contents),
+        "curve": contents.curve,
         "certificate": _certificate(contents),
         "settings": contents.settings,
         "command": contents.command,
@@ -185,43 +185,7 @@ def _shares(stability: Stability, alpha: float, s: NDArray[np.int64], t: NDArray
     return {"label": label, "values": np.asarray(stability.edge_frequencies[nearest][s, t]).ravel()}
 
 
-# ------------------------------------------------------------------------------------------- the choice and its proof
-
-
-def _curve(contents: Contents) -> dict[str, Any] | None:
-    """Return the curve that the choice was read from: instability, EBIC or held-out score."""
-    stability, criterion = contents.stability, contents.criterion
-    if stability is not None:
-        return {
-            "kind": "instability",
-            "alphas": stability.alphas,
-            "values": stability.instability,
-            "monotone": stability.monotone,
-            "threshold": stability.threshold,
-            "choice": stability.index,
-            "n_subsamples": stability.n_subsamples,
-            "subsample_size": stability.subsample_size,
-        }
-    if hasattr(criterion, "scores") and hasattr(criterion, "standard_error"):
-        return {
-            "kind": "score",
-            "alphas": criterion.alphas,
-            "values": criterion.mean,
-            "errors": criterion.standard_error,
-            "choice": criterion.index,
-            "rule": criterion.rule,
-        }
-    if hasattr(criterion, "scores") and hasattr(criterion, "gamma"):
-        alphas = [solution.alpha for solution in criterion.path]
-        return {
-            "kind": "ebic",
-            "alphas": alphas,
-            "values": criterion.scores,
-            "choice": criterion.index,
-            "gamma": criterion.gamma,
-            "relaxed": criterion.relaxed,
-        }
-    return None
+# ------------------------------------------------------------------------------------------- the proof
 
 
 def _certificate(contents: Contents) -> dict[str, Any]:

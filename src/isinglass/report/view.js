@@ -44,6 +44,14 @@ class NetworkView {
       probe.style.color = `var(--${name})`;
       this.colors[name] = getComputedStyle(probe).color;
     }
+    this.rims = new Map();
+    const ground = luminance(this.colors.sunken);
+    for (const group of DATA.groups) {
+      probe.style.color = group.color;
+      const [low, high] = [ground, luminance(getComputedStyle(probe).color)].sort((a, b) => a - b);
+      /* Yellow on white and black on black need a rim to be seen. */
+      if ((high + 0.05) / (low + 0.05) < 1.8) this.rims.set(group, this.colors.muted);
+    }
     probe.remove();
   }
 
@@ -281,7 +289,8 @@ class NetworkView {
       const isLit = lit === null || lit.nodes.has(node);
       context.globalAlpha = isLit ? 1 : 0.22;
       context.fillStyle = group === null ? this.colors.node : group.color;
-      context.strokeStyle = node === this.state.focus || (lit !== null && node === lit.centre) ? this.colors.ink : this.colors.sunken;
+      const marked = node === this.state.focus || (lit !== null && node === lit.centre);
+      context.strokeStyle = marked ? this.colors.ink : this.rims.get(group) ?? this.colors.sunken;
       this.outline(shapeOf(node), x, y, this.size(node));
       context.fill();
       context.stroke();
@@ -528,6 +537,15 @@ class NetworkView {
     event.preventDefault();
     actions[event.key]();
   }
+}
+
+/* Relative luminance of a computed colour, as in the web's rules of contrast. */
+function luminance(color) {
+  const [red, green, blue] = color.match(/[\d.]+/g).map((part) => {
+    const share = Number(part) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 /* Distance of every node to its nearest, as a multiple of the median. */
