@@ -1,5 +1,6 @@
 """Files of Stata and SPSS."""
 
+import datetime
 import gzip
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from isinglass import read_table
 from isinglass.errors import DataError, LimitError
+from isinglass.tables import survey_worker
 
 FRAME = pd.DataFrame(
     {
@@ -72,6 +74,22 @@ def test_values_without_a_label_stay_numbers(tmp_path):
     with pytest.raises(DataError, match="got 2, 9 in column 'q'"):
         read_table(path)
     assert read_table(path, encode={1: 1, 2: 0, 9: None, 0: 0}, missing="zero").X.tolist() == [[1, 0], [0, 1], [0, 1]]
+
+
+def test_a_file_that_crashes_the_library_is_one_clear_error(survey, monkeypatch, tmp_path):
+    crash = tmp_path / "crash.py"
+    crash.write_text("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    monkeypatch.setattr(survey_worker, "__file__", str(crash))
+    with pytest.raises(DataError, match="cannot be read: it ends the program that reads it"):
+        read_table(survey)
+
+
+def test_dates_are_text(tmp_path):
+    path = tmp_path / "t.sav"
+    pyreadstat.write_sav(pd.DataFrame({"q": [0, 1], "day": [datetime.date(2020, 1, 2)] * 2}), path)
+    with pytest.raises(DataError, match="got '2020-01-02' in column 'day'"):
+        read_table(path)
+    assert read_table(path, drop=["day"]).X.tolist() == [[0], [1]]
 
 
 def test_an_empty_survey(tmp_path):

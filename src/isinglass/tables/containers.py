@@ -1,4 +1,4 @@
-"""Tables in files that are not text: NumPy, Matrix Market, Parquet, Feather."""
+"""Tables in files that are not text: NumPy, Parquet, Feather."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from isinglass.errors import DataError
 from isinglass.tables.limits import Limits
 from isinglass.tables.sheet import Sheet
 
-__all__ = ["load_feather", "load_mtx", "load_npy", "load_npz", "load_parquet", "sheet_of"]
+__all__ = ["load_feather", "load_npy", "load_npz", "load_parquet", "sheet_of"]
 
 _SPARSE_FORMATS = ("csr", "csc", "coo", "bsr", "dia")
-_SHORTEST_ENTRY = 4  # bytes of "1 1\n", the least that an entry of a Matrix Market file takes
 
 
 def sheet_of(X: Any) -> Sheet:
@@ -50,15 +49,6 @@ def load_npz(data: bytes, limits: Limits) -> Sheet:
     table = tables["X"] if "X" in tables else next(iter(tables.values()))
     _check_table(table, limits)
     return sheet_of(table)
-
-
-def load_mtx(data: bytes, limits: Limits) -> Sheet:
-    """Read a matrix in the format of Matrix Market."""
-    from scipy.io import mmread
-
-    _check_mtx_size(data, limits)
-    matrix = _guard("mtx", lambda: mmread(io.BytesIO(data)))
-    return sheet_of(matrix)
 
 
 def load_parquet(data: bytes, limits: Limits) -> Sheet:
@@ -142,7 +132,17 @@ def _read_array(stream: Any, limits: Limits) -> NDArray[Any]:
         raise DataError(f"the file must be a complete array; got {len(content)} of {n_bytes} bytes.")
     if dtype.itemsize == 0:
         raise DataError("the file must be an array of numbers or text; got empty fields.")
-    return np.frombuffer(content, dtype=dtype).reshape(shape, order="F" if fortran_order else "C")
+    array = np.frombuffer(content, dtype=dtype)
+    if dtype.kind == "U":
+        _check_characters(array)
+    return array.reshape(shape, order="F" if fortran_order else "C")
+
+
+def _check_characters(array: NDArray[Any]) -> None:
+    """Refuse numbers that are no characters: NumPy would make strings of them that bring the interpreter down."""
+    points = array.view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+    if ((points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000))).any():
+        raise DataError("the file must be an array of numbers or text; got text with invalid characters.")
 
 
 def _check_table(array: NDArray[Any], limits: Limits) -> None:
@@ -185,18 +185,3 @@ def _read_sparse(arrays: dict[str, NDArray[Any]], limits: Limits) -> Any:
     matrix = build((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
     matrix.check_format(full_check=True)
     return matrix
-
-
-def _check_mtx_size(data: bytes, limits: Limits) -> None:
-    """Read the size line, so that a matrix that claims to be huge is refused before it is allocated."""
-    lines = io.BytesIO(data)
-    banner = lines.readline().split()
-    size = next((line.split() for line in lines if line.strip() and not line.startswith(b"%")), [])
-    if len(banner) < 3 or len(size) not in (2, 3) or not all(field.isdigit() for field in size):
-        raise DataError("the file must be a Matrix Market file; got one without a valid banner and size.")
-    if any(len(field) > 18 for field in size):
-        raise DataError("the file must be a sound mtx file; got a size of more than 18 digits.")
-    n_rows, n_columns, *rest = (int(field) for field in size)
-    limits.check_shape(n_rows, n_columns)
-    if rest and rest[0] > len(data) // _SHORTEST_ENTRY:
-        raise DataError(f"the file must be a complete mtx file; got fewer than the {rest[0]} entries it announces.")

@@ -13,10 +13,11 @@ from isinglass.binary import BinaryTable
 from isinglass.binary.levels import is_number, show_value
 from isinglass.binary.reading import convert_source
 from isinglass.errors import DataError, LimitError
-from isinglass.tables.containers import load_feather, load_mtx, load_npy, load_npz, load_parquet
+from isinglass.tables.containers import load_feather, load_npy, load_npz, load_parquet
 from isinglass.tables.documents import Document, open_document
 from isinglass.tables.layout import lay_out
 from isinglass.tables.limits import Limits
+from isinglass.tables.market import load_mtx
 from isinglass.tables.sheet import Sheet
 from isinglass.tables.surveys import load_spss, load_stata
 from isinglass.tables.text import find_delimiter, read_records, to_utf8

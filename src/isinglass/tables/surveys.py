@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +15,7 @@ import numpy as np
 
 from isinglass.binary.sources import Column, Source
 from isinglass.errors import DataError
+from isinglass.tables import survey_worker
 from isinglass.tables.limits import Limits
 from isinglass.tables.sheet import Sheet
 
@@ -27,39 +33,43 @@ def load_spss(data: bytes, limits: Limits) -> Sheet:
 
 
 def _load(reader: str, suffix: str, data: bytes, limits: Limits) -> Sheet:
-    try:
-        import pyreadstat
-    except ImportError:
-        raise ImportError('reading this format needs pyreadstat: pip install "isinglass[io]"') from None
-    read = getattr(pyreadstat, reader)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"table{suffix}"  # the library wants a file
-        path.write_bytes(data)
-        try:
-            _, meta = read(path, metadataonly=True)
-            limits.check_shape(meta.number_rows or 0, meta.number_columns or 0)
-            columns, meta = read(path, output_format="dict", row_limit=limits.max_rows + 1)
-        except Exception as error:
-            if type(error).__module__.startswith("isinglass"):
-                raise
-            raise DataError(
-                f"the file must be a sound {suffix} file; got one that cannot be read: {str(error)[:200].rstrip('.')}."
-            ) from None
-    return _build_sheet(columns, meta.variable_value_labels, limits)
-
-
-def _build_sheet(columns: dict[str, Any], labels: dict[str, dict[Any, str]], limits: Limits) -> Sheet:
-    names = list(columns)
-    n_rows = len(columns[names[0]]) if names else 0
+    if find_spec("pyreadstat") is None:
+        raise ImportError('reading this format needs pyreadstat: pip install "isinglass[io]"')
+    survey = _read_apart(reader, suffix, data, limits)
+    if "error" in survey:
+        reason = survey["error"].splitlines()[0][:200].rstrip(".")
+        raise DataError(f"the file must be a sound {suffix} file; got one that cannot be read: {reason}.")
+    limits.check_shape(*survey["shape"])
+    columns, labels = survey["columns"], [dict(pairs) for pairs in survey["labels"]]
+    n_rows = len(columns[0]) if columns else 0
     if n_rows == 0:
-        raise DataError(f"the file must be a table with rows; got {len(names)} column(s) and none.")
-    limits.check_shape(n_rows, len(names))
-    return Sheet(
-        Source((n_rows, len(names)), lambda j: _labelled(columns[names[j]], labels.get(names[j], {}))), header=names
-    )
+        raise DataError(f"the file must be a table with rows; got {len(columns)} column(s) and none.")
+    limits.check_shape(n_rows, len(columns))
+    source = Source((n_rows, len(columns)), lambda j: _labelled(columns[j], labels[j]))
+    return Sheet(source, header=[str(name) for name in survey["names"]])
 
 
-def _labelled(cells: Any, labels: dict[Any, str]) -> Column:
+def _read_apart(reader: str, suffix: str, data: bytes, limits: Limits) -> Any:
+    """Let another process read the file, so that a file that crashes the library does not end this one."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / f"table{suffix}", Path(folder) / "table.json"
+        source.write_bytes(data)
+        command = [sys.executable, "-P", survey_worker.__file__, reader, source, target]
+        subprocess.run(
+            [*map(str, command), str(limits.max_rows), str(limits.max_columns)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True,
+            check=False,
+        )
+        if not target.exists():
+            return {"error": "it ends the program that reads it"}
+        try:
+            return json.loads(target.read_text(encoding="utf-8"))
+        except ValueError as error:
+            return {"error": f"its text is damaged: {error}"}
+
+
+def _labelled(cells: list[Any], labels: dict[Any, str]) -> Column:
     """Return a column; labels replace its values if all have one and they are not 0 and 1 themselves."""
     values = np.empty(len(cells), dtype=object)
     values[:] = [None if isinstance(cell, float) and np.isnan(cell) else cell for cell in cells]

@@ -161,6 +161,8 @@ def _split(stream: io.TextIOBase, delimiter: str) -> Iterator[tuple[int, list[st
 
 def _collect(records: Iterator[tuple[int, list[str]]], limits: Limits) -> Records:
     start, first = next(((line, record) for line, record in records if not _is_blank(record)), (0, []))
+    if not first:
+        raise DataError("the file must be a table; got only blank lines.")
     numbering, codes, lines = _Numbering(), array("i"), array("q", [start])
     width = len(first)
     for line, record in records:
