@@ -223,7 +223,7 @@ def test_figures_are_the_same_bytes_every_time(tmp_path, model, ending):
 
 @pytest.mark.parametrize(
     ("kind", "wanted"),
-    [("path", "--select"), ("instability", "--select stars"), ("predictability", "TABLE"), ("roc", "--select")],
+    [("path", "--alpha"), ("instability", "--select stars"), ("predictability", "TABLE"), ("roc", "--alpha")],
 )
 def test_figures_say_what_they_need(tmp_path, model, kind, wanted):
     assert wanted in error_line(run("plot", kind, model, "-o", tmp_path / "a.png", code=2))

@@ -70,15 +70,20 @@ class LazyGroup(click.Group):
         return code
 
 
-@click.group("isinglass", cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+HELP = """Sparse networks from tables of yes/no columns, with proof that the optimum was reached.
+
+Start with `isinglass demo`, or with a table of your own:
+
+\b
+  isinglass info votes.csv
+  isinglass fit votes.csv -o network
+  isinglass report network/model.npz votes.csv -o report.html
+"""
+
+
+@click.group(
+    "isinglass", cls=LazyGroup, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="isinglass")
 def main() -> None:
-    r"""Sparse networks from tables of yes/no columns, with proof that the optimum was reached.
-
-    Start with `isinglass demo`, or with a table of your own:
-
-    \b
-      isinglass info votes.csv
-      isinglass fit votes.csv -o network
-      isinglass report network/model.npz votes.csv -o report.html
-    """
+    """Run a command."""

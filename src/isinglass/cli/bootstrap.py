@@ -78,6 +78,7 @@ def bootstrap(
     files = ["edges.csv", "nodes.csv"] if kind == "rows" else ["drops.csv"]
     folder = OutputFolder(output, files, force=force, inputs=[table]) if output else None
     data = reading.read(console, table)
+    console.restart_clock()
     if criterion is not None:
         alpha = choosing.choose_alpha(console, data, method, criterion)
     assert alpha is not None  # given, or chosen
@@ -136,7 +137,7 @@ def _tabulate(found: Bootstrap, names: tuple[str, ...]) -> list[tuple[list[str],
         return [(DROP_COLUMNS, [[float(s), float(r.mean()), float(np.quantile(r, 0.05))] for s, r in drops])]
     columns = [found.edge_values, found.edge_means, *found.edge_quantiles, found.inclusion]
     numbers = np.column_stack(columns).tolist()
-    order = np.argsort(-np.abs(found.edge_values), kind="stable").tolist()
+    order = np.lexsort([-found.inclusion, -np.abs(found.edge_values)]).tolist()
     pairs = found.edge_index.tolist()
     edges = [[names[pairs[k][0]], names[pairs[k][1]], *numbers[k]] for k in order]
     strengths = np.column_stack([found.strength, *found.strength_quantiles]).tolist()

@@ -117,9 +117,13 @@ class Console:
             for name, value in facts.items():
                 self.stderr.print(Text.assemble((f"{name:<{width}}  ", "bold"), printable(value)))
 
+    def restart_clock(self) -> None:
+        """Begin to measure: packages are loaded and the table is read."""
+        self._start = time.perf_counter()
+
     @property
     def seconds(self) -> float:
-        """Time since the command began."""
+        """Time since the clock was started."""
         return time.perf_counter() - self._start
 
     @property

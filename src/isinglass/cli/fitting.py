@@ -10,6 +10,8 @@ import click
 from isinglass.cli.options import Option
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from isinglass.binary import BinaryTable
     from isinglass.cli.choosing import Choosing
     from isinglass.cli.console import Console
@@ -78,10 +80,13 @@ def fit_network(
     console: Console, data: BinaryTable, method: Method, choosing: Choosing, alpha: float | None, criterion: str | None
 ) -> Fitted:
     """Fit at alpha, or at the one that the criterion chooses."""
+    from isinglass import estimators  # takes longer than most fits
+
+    console.restart_clock()
     chosen = "given" if criterion is None else choosing.describe(criterion, method)
     if not method.proves:
         return _fit_published(console, data, method, choosing, alpha, criterion, chosen)
-    estimator = _estimator(console, data, method, choosing, alpha, criterion)
+    estimator = _estimator(estimators, console, data, method, choosing, alpha, criterion)
     # StARS and cross-validation show a bar of their own.
     if criterion in ("stars", "cv") and method.method == "joint":
         estimator.fit(data)
@@ -95,11 +100,15 @@ def fit_network(
 
 
 def _estimator(
-    console: Console, data: BinaryTable, method: Method, choosing: Choosing, alpha: float | None, criterion: str | None
+    estimators: ModuleType,
+    console: Console,
+    data: BinaryTable,
+    method: Method,
+    choosing: Choosing,
+    alpha: float | None,
+    criterion: str | None,
 ) -> Any:
     """Return the estimator that does it, not yet fitted."""
-    from isinglass import estimators
-
     settings = method.settings
     if method.method == "nodewise" and criterion == "ebic":  # every node chooses for itself, as IsingFit does
         count: dict[str, Any] = {"alphas": choosing.alphas} if isinstance(choosing.alphas, int) else {}

@@ -12,7 +12,7 @@ from isinglass.cli.options import IN_FILE, Option, command
 from isinglass.cli.reading import READING, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from isinglass.binary import BinaryTable
 
@@ -126,7 +126,7 @@ def _lines(found: dict[str, Any], rare: float) -> list[str]:
     if found["sum_of_weights"] != n or found["effective_rows"] != n:
         facts["Weights"] = f"sum {found['sum_of_weights']:.6g}, worth {found['effective_rows']:.1f} equal rows"
     if found["encoding"]:
-        facts["Values"] = _list([f"{name}: {zero} = 0, {one} = 1" for name, (zero, one) in found["encoding"].items()])
+        facts["Values"] = _describe_values(found["encoding"])
     facts["Constant"] = _list(found["constant_columns"])
     facts["Rare"] = _list([f"{name} ({share:.1%} ones)" for name, share in found["rare_columns"].items()])
     facts["Rare"] += f" [rarer value below {rare:.0%}]" if found["rare_columns"] else f" below {rare:.0%}"
@@ -144,6 +144,16 @@ def _lines(found: dict[str, Any], rare: float) -> list[str]:
     facts["Time"] = "one fit " + ", ".join(trials) + " (measured now)" if trials else "nothing to fit"
     width = max(map(len, facts))
     return [f"{name:<{width}}  {printable(value)}" for name, value in facts.items()]
+
+
+def _describe_values(encoding: Mapping[str, Sequence[Any]]) -> str:
+    """Say what stands for 0 and 1, and in how many columns."""
+    columns: dict[str, int] = {}
+    for zero, one in encoding.values():
+        meaning = f"{zero} = 0, {one} = 1"
+        columns[meaning] = columns.get(meaning, 0) + 1
+    shown = [f"{meaning} in {number} columns" for meaning, number in columns.items()]
+    return "; ".join(shown[:SHOWN]) + (f"; and {len(shown) - SHOWN} more" if len(shown) > SHOWN else "")
 
 
 def _list(items: Sequence[str]) -> str:

@@ -34,8 +34,16 @@ class Option(click.Option):
     """An option with the heading under which the help lists it."""
 
     def __init__(self, *names: str, section: str = "Options", **attributes: Any) -> None:
+        if isinstance(attributes.get("type"), click.IntRange | click.FloatRange):
+            attributes.setdefault("metavar", "N")
         super().__init__(list(names), **attributes)
         self.section = section
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Leave out the range, which the message about a wrong value states."""
+        extra: dict[str, Any] = {**super().get_help_extra(ctx)}
+        extra.pop("range", None)
+        return extra
 
     def under(self, section: str) -> Option:
         """Return the same option under another heading."""
@@ -70,7 +78,7 @@ class Command(click.Command):
         """Write one section per heading, in order of appearance, the general options last."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            row = parameter.get_help_record(ctx)
+            row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if row is not None:
                 sections.setdefault(getattr(parameter, "section", GENERAL), []).append(row)
         general = sections.pop(GENERAL, [])
@@ -136,7 +144,7 @@ def command(
             name,
             callback=run,
             params=[*parameters, *shared, *general],
-            help=function.__doc__,
+            help=(function.__doc__ or "").replace("\\b", "\b"),  # click's mark of a paragraph that keeps its lines
             context_settings={"help_option_names": ["-h", "--help"]},
         )
 

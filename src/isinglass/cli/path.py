@@ -52,6 +52,7 @@ def path(
 
     folder = OutputFolder(output, ["path.csv", "edges.csv"], force=force, inputs=[table]) if output else None
     data = reading.read(console, table)
+    console.restart_clock()
     with console.progress("Path", total=alphas if isinstance(alphas, int) else len(alphas)) as advance:
         found = method.fit_path(data, alphas, alpha_min_ratio=alpha_min_ratio, advance=advance)
     names, rows = results.names_of(data), results.tabulate_path(found)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot"]
 
+NO_PATH = "fit it by --method joint without --alpha, so that there is a path"
 ENDINGS = (".png", ".svg", ".pdf")
 
 
@@ -88,14 +89,14 @@ def _predictability(request: Request) -> Axes:
 def _path(request: Request) -> Axes:
     from isinglass.plot import path
 
-    fitted = request.known("path_", "fit it with --select, so that there is a path")
+    fitted = request.known("path_", NO_PATH)
     return path(fitted.path_, request.ax, names=request.names, alpha=fitted.alpha_)
 
 
 def _certificate(request: Request) -> Axes:
     from isinglass.plot import certificate
 
-    return certificate(request.known("path_", "fit it with --select, so that there is a path").path_, request.ax)
+    return certificate(request.known("path_", NO_PATH).path_, request.ax)
 
 
 def _instability(request: Request) -> Axes:
@@ -131,7 +132,7 @@ def _roc(request: Request) -> Axes:
     from isinglass.metrics import roc_curve
     from isinglass.plot import roc
 
-    fitted = request.known("path_", "fit it with --select, so that there is a path")
+    fitted = request.known("path_", NO_PATH)
     if request.settings["truth"] is None:
         raise click.UsageError("This figure needs --truth MODEL, the true network.")
     return roc(roc_curve(fitted.path_, Loaded.open(request.settings["truth"]).model), request.ax)
@@ -152,7 +153,7 @@ KINDS: dict[str, Callable[[Request], Axes]] = {
 
 @command(
     "plot",
-    click.Argument(["kind"], type=click.Choice(list(KINDS))),
+    click.Argument(["kind"], type=click.Choice(list(KINDS)), metavar="KIND"),
     MODEL,
     click.Argument(["table"], type=IN_FILE, required=False),
     Option(
@@ -200,9 +201,9 @@ def plot(
       network         nodes and edges
       strength        the strength of every node
       predictability  how well every node is predicted (needs TABLE)
-      path            every coupling along the penalty (fit with --select)
-      certificate     how close to the optimum it is (fit with --select)
-      instability     how far subsamples disagree (fit with --select stars)
+      path            every coupling along the penalty (fitted without --alpha)
+      certificate     how close to the optimum that is (fitted without --alpha)
+      instability     how far subsamples disagree (fitted by --select stars)
       frequencies     the share of subsamples with each edge (the same)
       bootstrap       the spread of the strongest edges (needs TABLE)
       roc             true edges against false ones (needs --truth)

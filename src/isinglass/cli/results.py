@@ -23,7 +23,7 @@ SCHEMAS = {
     name: f"isinglass/{name}/1"
     for name in (
         *("fit", "path", "select", "bootstrap", "info", "score", "predict"),
-        *("plot", "export", "report", "simulate", "demo"),
+        *("plot", "report", "simulate", "demo"),
     )
 }
 

@@ -27,6 +27,7 @@ def select(console: Console, table: str, choosing: Choosing, method: Method, rea
     from isinglass.selection import compare
 
     data = reading.read(console, table)
+    console.restart_clock()
     stability = choosing.run_stars(console, data, method)
     others = {"StARS": stability.alpha}
     if choosing.relaxed:
