@@ -201,7 +201,7 @@ def test_bad_data_is_a_value_error():
 
 def test_cells_that_are_neither_text_nor_number_are_a_type_error():
     # scikit-learn's check_dtype_object asks for this type and these words.
-    with pytest.raises(TypeError, match=r"got \{'foo': 'bar'\} in column 1 .*argument must be .* string.* number"):
+    with pytest.raises(TypeError, match=r"got \{.foo.: .bar.\} in column 1. .*argument must be .* string.* number"):
         to_binary(np.array([[1, {"foo": "bar"}]], dtype=object))
 
 
@@ -239,6 +239,43 @@ def test_missing_cells(X):
     # The policies hold for a threshold too.
     assert read_binary(X, missing="drop", binarize=0.5).X.tolist() == dropped.X.tolist()
     assert read_binary(X, missing="zero", binarize=-1).X.tolist() == [[1, 1], [0, 1], [1, 0], [1, 1]]
+
+
+ANSWERS = ["No", None, "Yes", "No"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(ANSWERS),
+        pd.Series(ANSWERS, dtype=object),
+        pd.Series(ANSWERS, dtype="string"),
+        pd.Series(ANSWERS, dtype="category"),
+        pd.Series(ANSWERS, dtype=pd.ArrowDtype(pa.string())),
+        pd.Series(ANSWERS, dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
+        pl.Series(ANSWERS),
+        pl.Series(ANSWERS, dtype=pl.Categorical),
+        pl.Series(ANSWERS, dtype=pl.Enum(["No", "Yes"])),
+        pa.array(ANSWERS),
+        pa.array(ANSWERS).dictionary_encode(),
+        pa.chunked_array([pa.array(ANSWERS[:2]).dictionary_encode(), pa.array(ANSWERS[2:]).dictionary_encode()]),
+    ],
+    ids=lambda column: f"{type(column).__module__} {getattr(column, 'dtype', None) or column.type}",
+)
+def test_missing_answers(column):
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[type(column).__module__.split(".")[0]]
+    table = read_binary(make({"a": column, "b": [0, 1, 1, 0]}), encode="auto", missing="zero")
+    assert table.X.tolist() == [[0, 0], [0, 1], [1, 1], [0, 0]]
+    assert np.argwhere(table.filled).tolist() == [[1, 0]]
+    assert table.encoding == {"a": ("No", "Yes")}
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.float32(), pa.bool_(), pa.decimal128(4, 1)])
+def test_missing_numbers_of_pyarrow(kind):
+    column = pa.array([1, None, 0, 1], type=pa.int8()).cast(kind)
+    for cells in (column, *([] if pa.types.is_decimal(kind) else [column.dictionary_encode()])):
+        table = read_binary(pa.table({"a": cells, "b": [0, 1, 1, 0]}), missing="drop")
+        assert table.X.tolist() == [[1, 0], [0, 1], [1, 0]]
 
 
 def test_a_view_is_never_filled():

@@ -27,6 +27,7 @@ _HOME = {
     "nodewise_ebic": "nodewise",
     "nodewise_path": "nodewise",
     "read_binary": "binary",
+    "read_table": "tables.reader",
     "refit": "selection.refit",
     "save": "networks.modelfile",
     "stacked_design": "design",

@@ -5,6 +5,10 @@ class DataError(ValueError):
     """The table, the weights or a parameter matrix is not what it must be."""
 
 
+class CellTypeError(DataError, TypeError):
+    """A cell of a table is neither a number nor text."""
+
+
 class LimitError(ValueError):
     """The request is well formed but larger than the documented limit or than the memory."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.binary.sources import Column
-from isinglass.errors import DataError
+from isinglass.errors import CellTypeError, DataError
 
 __all__ = ["MISSING", "Codebook", "Cut", "Levels", "Pair", "choose_pairs", "find_levels", "read_encode"]
 
@@ -63,8 +63,8 @@ class Levels:
         return [value for value, gone in zip(self.values, self.missing, strict=True) if not gone]
 
 
-def find_levels(column: Column, label: str) -> Levels:
-    """Return the distinct values of a column."""
+def find_levels(column: Column, where: str) -> Levels:
+    """Return the distinct values of a column; ``where`` is what messages call it."""
     if column.values.dtype.kind != "O":
         unique, inverse = np.unique(column.values, return_inverse=True)
         values = unique.tolist()
@@ -76,9 +76,9 @@ def find_levels(column: Column, label: str) -> Levels:
             try:
                 inverse[row] = positions.setdefault(cell, len(positions))
             except TypeError:
-                raise TypeError(
-                    f"X must hold numbers or text; got {cell!r} in column {label} (row {row}). Every cell that is an "
-                    f"argument must be a string or a number, not a {type(cell).__name__}."
+                raise CellTypeError(
+                    f"X must hold numbers or text; got {show_value(cell)} in {where}. Every cell that is an argument "
+                    f"must be a string or a number, not a {type(cell).__name__}."
                 ) from None
         values = list(positions)
         gone = np.array([_is_missing(value) for value in values], dtype=bool)
@@ -191,31 +191,32 @@ def _read_codebook(entry: Any) -> Codebook:
     return Codebook(book)
 
 
-def choose_pairs(levels: Mapping[Hashable, list[Any]], columns: Mapping[Hashable, Column]) -> dict[Hashable, Codebook]:
+def choose_pairs(
+    levels: Sequence[list[Any]], columns: Sequence[Column], where: Callable[[int], str]
+) -> dict[int, Codebook]:
     """Choose which of two values is 1, for every column that is not 0/1 already.
 
     Ordered categories keep their order; then come words of known meaning, then the order of the categories, then
     ascending order. A column with one value follows the other columns that have it, if they agree.
     """
-    pairs: dict[Hashable, tuple[Any, Any]] = {}
-    single: list[Hashable] = []
-    for label, values in levels.items():
+    pairs: dict[int, tuple[Any, Any]] = {}
+    single: list[int] = []
+    for j, (values, column) in enumerate(zip(levels, columns, strict=True)):
         if len(values) > 2:
             raise DataError(
-                f'X must have two values in every column for encode="auto"; got {show_values(values)} in column '
-                f"{label!r}. {many_values_remedy(values)}"
+                f'X must have two values in every column for encode="auto"; got {show_values(values)} in {where(j)}. '
+                f"{many_values_remedy(values)}"
             )
-        pair = _ordered_pair(values, columns[label])
-        if pair is None:
-            single.append(label)
-        else:
-            pairs[label] = pair
-    for label in single:
-        if levels[label]:
-            pairs[label] = _pair_of_single(levels[label][0], set(pairs.values()))
+        pair = _ordered_pair(values, column)
+        if pair is not None:
+            pairs[j] = pair
+        elif values:
+            single.append(j)
+    known = set(pairs.values())
+    pairs.update({j: _pair_of_single(levels[j][0], known) for j in single})
     return {
-        label: Codebook({value: bit for bit, value in enumerate(pair) if value is not None})
-        for label, pair in pairs.items()
+        j: Codebook({value: bit for bit, value in enumerate(pair) if value is not None})
+        for j, pair in pairs.items()
         if not _is_bits(pair)
     }
 
@@ -287,8 +288,17 @@ def show_value(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
+def looks_missing(value: Any) -> bool:
+    """Tell whether a number is one that surveys use for missing answers, such as -9, 7, 99 or 888."""
+    return is_number(value) and (value < -1 or (value >= 7 and set(show_value(value)) <= set("789")))
+
+
 def many_values_remedy(values: list[Any]) -> str:
     """Say what to do with a column of more than two values."""
+    others = [value for value in values if not (is_number(value) and value in (0, 1))]
+    if len(others) < len(values) and all(looks_missing(value) for value in others):
+        book = ", ".join(f"{show_value(value)}: None" for value in others)
+        return f'If this stands for a missing answer, pass encode={{0: 0, 1: 1, {book}}} and missing="zero" or "drop".'
     if all(is_number(value) for value in values):
         return (
             "Choose a threshold, binarize=…, say what each value means, encode={…: 0, …: 1, …: None}, or leave the "

@@ -18,12 +18,13 @@ from isinglass.binary.levels import (
     choose_pairs,
     find_levels,
     is_number,
+    looks_missing,
     many_values_remedy,
     read_encode,
     show_value,
     show_values,
 )
-from isinglass.binary.sources import Column, Source, open_source
+from isinglass.binary.sources import Column, Grid, Source, open_source
 from isinglass.binary.table import BinaryTable, checked_names
 from isinglass.errors import DataError
 
@@ -130,16 +131,20 @@ def convert_source(
         raise DataError(f'missing must be "error", "zero" or "drop"; got {missing!r}.')
     rule = _read_rule(encode, coding, binarize)
     columns = checked_names(source.names if names is None else names, source.shape[1])
-    labels = range(source.shape[1]) if columns is None else columns
+    labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
+    if source.describe_column is None:
+        source = replace(source, describe_column=lambda j: f"column {labels[j]!r}")
     if rule is None:
         bits = _convert_columns(source, labels, _read_books(source, labels, encode))
     elif source.block is not None:
-        bits = _convert_block(source, labels, rule)
+        bits = _convert_block(source, rule)
+    elif source.grid is not None:
+        bits = _convert_grid(source, source.grid, rule)
     elif source.sparse is not None and rule is not _SPINS:
-        bits = _convert_sparse(source, labels, rule)
+        bits = _convert_sparse(source, rule)
     else:
-        bits = _convert_columns(source, labels, dict.fromkeys(labels, rule))
-    return _settle(bits, source, columns, labels, missing)
+        bits = _convert_columns(source, labels, [rule] * len(labels))
+    return _settle(bits, source, columns, missing)
 
 
 def _read_rule(encode: Any, coding: str, binarize: float | None) -> Pair | Cut | None:
@@ -157,22 +162,25 @@ def _read_rule(encode: Any, coding: str, binarize: float | None) -> Pair | Cut |
     return _BITS if coding == "bits" else _SPINS
 
 
-def _read_books(source: Source, labels: Sequence[Hashable], encode: Any) -> Mapping[Hashable, Codebook | Pair]:
+def _read_books(source: Source, labels: Sequence[Hashable], encode: Any) -> Sequence[Codebook | Pair]:
     """Return a rule for every column from the argument ``encode``."""
+    found: Mapping[int, Codebook]
     if isinstance(encode, str) and encode == "auto":
-        levels, columns = {}, {}
-        for j, label in enumerate(labels):
+        levels, columns = [], []
+        for j in range(len(labels)):
             column = source.column(j)
-            levels[label] = find_levels(column, repr(label)).present
-            columns[label] = replace(column, values=column.values[:0], masked=None)  # the categories, not the cells
-        return {**dict.fromkeys(labels, _BITS), **choose_pairs(levels, columns)}
-    books = read_encode(encode, labels)
-    if isinstance(books, dict):
-        return {**dict.fromkeys(labels, _BITS), **books}
-    return dict.fromkeys(labels, books)
+            levels.append(find_levels(column, _where(source, j)).present)
+            columns.append(replace(column, values=column.values[:0], masked=None))  # the categories, not the cells
+        found = choose_pairs(levels, columns, lambda j: _where(source, j))
+    else:
+        books = read_encode(encode, labels)
+        if isinstance(books, Codebook):
+            return [books] * len(labels)
+        found = {j: books[label] for j, label in enumerate(labels) if label in books}
+    return [found.get(j, _BITS) for j in range(len(labels))]
 
 
-def _convert_block(source: Source, labels: Sequence[Hashable], rule: Pair | Cut) -> _Bits:
+def _convert_block(source: Source, rule: Pair | Cut) -> _Bits:
     """Convert a dense table of numbers at once."""
     table, gone = source.block, source.masked
     assert table is not None
@@ -188,13 +196,13 @@ def _convert_block(source: Source, labels: Sequence[Hashable], rule: Pair | Cut)
         bad &= ~gone
     if bad.any():
         j = int(np.flatnonzero(bad.any(axis=0))[0])
-        _refuse(source.column(j), labels[j], rule, int(np.flatnonzero(bad[:, j])[0]))
+        _refuse(source, j, rule, int(np.flatnonzero(bad[:, j])[0]))
     if gone is not None:
         ones = ones & ~gone
     return _Bits(np.ascontiguousarray(ones).view(np.uint8), gone, {})
 
 
-def _convert_sparse(source: Source, labels: Sequence[Hashable], rule: Pair | Cut) -> _Bits:
+def _convert_sparse(source: Source, rule: Pair | Cut) -> _Bits:
     """Fill a table of bytes with the stored entries of a sparse one."""
     matrix = source.sparse
     ones, bad = rule.convert(matrix.data)
@@ -204,7 +212,7 @@ def _convert_sparse(source: Source, labels: Sequence[Hashable], rule: Pair | Cut
     if bad.any():
         first = int(np.lexsort((rows[bad], matrix.indices[bad]))[0])
         j = int(matrix.indices[bad][first])
-        _refuse(source.column(j), labels[j], rule, int(rows[bad][first]))
+        _refuse(source, j, rule, int(rows[bad][first]))
     codes = np.full(matrix.shape, rule.target(0), dtype=np.uint8)
     codes[rows, matrix.indices] = ones & ~empty
     gone = None
@@ -214,15 +222,31 @@ def _convert_sparse(source: Source, labels: Sequence[Hashable], rule: Pair | Cut
     return _Bits(codes, gone, {})
 
 
-def _convert_columns(
-    source: Source, labels: Sequence[Hashable], rules: Mapping[Hashable, Pair | Cut | Codebook]
-) -> _Bits:
+def _convert_grid(source: Source, grid: Grid, rule: Pair | Cut) -> _Bits:
+    """Look every cell up in a list of what the distinct values mean."""
+    targets = np.array([MISSING if value is None else rule.target(value) for value in grid.values], dtype=np.uint8)
+    if grid.codes.dtype == np.uint8:  # bytes have the fastest table of all
+        meaning = targets.tobytes().ljust(256, bytes([BAD]))
+        codes = np.frombuffer(grid.codes.tobytes().translate(meaning), dtype=np.uint8).reshape(source.shape)
+    else:
+        codes = targets[grid.codes]
+    worst = codes.max()
+    if worst <= 1:
+        return _Bits(codes, None, {})
+    if worst == BAD:
+        bad = codes == BAD
+        j = int(np.flatnonzero(bad.any(axis=0))[0])
+        _refuse(source, j, rule, int(np.flatnonzero(bad[:, j])[0]))
+    gone = codes == MISSING
+    return _Bits(np.where(gone, 0, codes).astype(np.uint8), gone, {})
+
+
+def _convert_columns(source: Source, labels: Sequence[Hashable], rules: Sequence[Pair | Cut | Codebook]) -> _Bits:
     """Convert one column after the other, each by its rule."""
     codes = np.empty(source.shape, dtype=np.uint8)
     encoding = {}
     for j, label in enumerate(labels):
-        column, rule = source.column(j), rules[label]
-        levels = find_levels(column, repr(label))
+        rule, levels = rules[j], find_levels(source.column(j), _where(source, j))
         if isinstance(rule, Codebook) and all(
             _BITS.target(value) != BAD and value not in rule.entries for value in levels.present
         ):
@@ -231,7 +255,7 @@ def _convert_columns(
             MISSING if gone else rule.target(value) for value, gone in zip(levels.values, levels.missing, strict=True)
         ]
         if BAD in targets:
-            _refuse(column, label, rule, int(np.flatnonzero(levels.inverse == targets.index(BAD))[0]))
+            _refuse(source, j, rule, int(np.flatnonzero(levels.inverse == targets.index(BAD))[0]))
         codes[:, j] = np.array(targets, dtype=np.uint8)[levels.inverse]
         if isinstance(rule, Codebook):
             encoding[label] = rule.pair
@@ -242,9 +266,7 @@ def _convert_columns(
     return _Bits(codes, gone, encoding)
 
 
-def _settle(
-    bits: _Bits, source: Source, names: tuple[str, ...] | None, labels: Sequence[Hashable], missing: str
-) -> BinaryTable:
+def _settle(bits: _Bits, source: Source, names: tuple[str, ...] | None, missing: str) -> BinaryTable:
     """Deal with the missing cells and put the table together."""
     codes, gone = bits.codes, bits.missing
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
@@ -253,8 +275,9 @@ def _settle(
     if n_missing and missing == "error":
         assert gone is not None
         j = int(np.flatnonzero(gone.any(axis=0))[0])
+        row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
         raise DataError(
-            f"X must have no missing cells; got NaN in column {labels[j]!r} (row {int(np.flatnonzero(gone[:, j])[0])}; "
+            f"X must have no missing cells; got NaN in {_where(source, j)} ({row}; "
             f'{n_missing} missing cell(s) in all). Fill them, or choose missing="zero" or missing="drop" {_BY}.'
         )
     if n_missing and missing == "drop":
@@ -275,11 +298,16 @@ def _settle(
     )
 
 
-def _refuse(column: Column, label: Hashable, rule: Pair | Cut | Codebook, row: int) -> NoReturn:
+def _where(source: Source, j: int) -> str:
+    assert source.describe_column is not None
+    return source.describe_column(j)
+
+
+def _refuse(source: Source, j: int, rule: Pair | Cut | Codebook, row: int) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
-    values = find_levels(column, repr(label)).present
+    values = find_levels(source.column(j), _where(source, j)).present
     wrong = show_values([value for value in values if rule.target(value) == BAD])
-    where = f"got {wrong} in column {label!r} (first in row {row})"
+    where = f"got {wrong} in {_where(source, j)} (first in {source.describe_row(row)})"
     if isinstance(rule, Cut):
         raise DataError(
             f"X must hold finite numbers for binarize={rule.threshold:g}; {where}. Leave binarize out, or "
@@ -298,8 +326,8 @@ def _refuse(column: Column, label: Hashable, rule: Pair | Cut | Codebook, row: i
 def _remedy(values: list[Any]) -> str:
     if all(is_number(value) and value in (-1, 1) for value in values):
         return f'It looks like ±1 spins: pass coding="spins" {_BY}.'
-    if len(values) == 2:
-        (book,) = choose_pairs({0: values}, {0: Column(np.empty(0))}).values()
+    if len(values) == 2 and not any(looks_missing(value) for value in values):
+        (book,) = choose_pairs([values], [Column(np.empty(0))], str).values()
         zero, one = (show_value(value) for value in book.pair)
         return f'Say which is 1, for example encode={{{one}: 1, {zero}: 0}}, or pass encode="auto" {_BY}.'
     return many_values_remedy(values)

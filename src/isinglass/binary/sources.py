@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isinglass.errors import DataError
 
-__all__ = ["Column", "Source", "open_source"]
+__all__ = ["Column", "Grid", "Source", "open_source"]
 
 _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 
@@ -39,6 +39,28 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
+class Grid:
+    """A table of few distinct values, kept as their numbers.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_samples, n_features)
+        Position in `values` of every cell.
+    values : list
+        Numbers, text, or None for a missing cell; not necessarily distinct.
+    """
+
+    codes: NDArray[Any]
+    values: list[Any]
+
+    def column(self, j: int) -> Column:
+        """Return one column as objects."""
+        values = np.empty(len(self.values), dtype=object)
+        values[:] = self.values
+        return Column(values[self.codes[:, j]])
+
+
+@dataclass(frozen=True, eq=False)
 class Source:
     """A table of any kind.
 
@@ -54,8 +76,12 @@ class Source:
         Missing cells of `block` that are not NaN.
     sparse : scipy.sparse array or matrix, optional
         The whole table by rows, without duplicate entries.
+    grid : Grid, optional
+        The whole table, if its distinct values have been numbered.
     names, row_names : sequence, optional
         Labels of columns and rows.
+    describe_row, describe_column : callable, optional
+        What messages call a row or column of a given number; by default "row 0" and "column 'name'" or "column 0".
     """
 
     shape: tuple[int, int]
@@ -63,8 +89,11 @@ class Source:
     block: NDArray[Any] | None = None
     masked: NDArray[np.bool_] | None = None
     sparse: Any = None
+    grid: Grid | None = None
     names: Sequence[Any] | None = None
     row_names: Sequence[Any] | None = None
+    describe_row: Callable[[int], str] = "row {}".format
+    describe_column: Callable[[int], str] | None = None
 
 
 def open_source(X: Any) -> Source:
@@ -188,10 +217,14 @@ def _frame_source(frame: Any) -> Source:
 
     def column(j: int) -> Column:
         series = frame[:, j]
-        values = series.to_numpy()
-        values = values if values.dtype.kind in _NUMBERS else values.astype(object)
+        if series.dtype == nw.Boolean or series.dtype.is_numeric():
+            values = series.to_numpy()
+            values = values if values.dtype.kind in _NUMBERS else values.astype(object)
+        else:  # as a list: pyarrow's arrays of categories lose their missing cells on the way to NumPy
+            values = np.empty(len(series), dtype=object)
+            values[:] = series.to_list()
         # Categories of polars and pyarrow, unless declared as an Enum, stand in the order of their first appearance.
-        if series.dtype == nw.Enum or (series.dtype == nw.Categorical and pandas_like):
+        if series.dtype == nw.Enum or (pandas_like and hasattr(nw.to_native(series), "cat")):
             categories = tuple(series.cat.get_categories().to_list())
             return Column(values, categories=categories, ordered=nw.is_ordered_categorical(series))
         return Column(values)

@@ -1,0 +1,109 @@
+"""What the words of a text file stand for: numbers, truth values, missing cells or text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from isinglass.errors import DataError
+
+__all__ = ["NA_VALUES", "Vocabulary"]
+
+NA_VALUES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?")
+
+_TRUTH = {"TRUE": True, "True": True, "true": True, "FALSE": False, "False": False, "false": False}
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """How words are read.
+
+    Parameters
+    ----------
+    missing : frozenset of str
+        Spellings of a missing cell.
+    missing_numbers : frozenset of float
+        Numbers that stand for a missing cell, however they are spelled.
+
+    Examples
+    --------
+    >>> words = Vocabulary.build(["-9"])
+    >>> [words.read(word) for word in ("1.0", " Yes", "TRUE", "NA", "-9.00")]
+    [1, 'Yes', True, None, None]
+    """
+
+    missing: frozenset[str] = frozenset(NA_VALUES)
+    missing_numbers: frozenset[float] = field(default_factory=frozenset)
+
+    @classmethod
+    def build(cls, na_values: Iterable[Any], encode: Any = None) -> Vocabulary:
+        """Add spellings to the usual ones; words that ``encode`` gives a meaning to are not missing."""
+        if isinstance(na_values, str):
+            raise DataError(f"na_values must be a sequence of spellings; got the text {na_values!r}.")
+        added = {str(value).strip() for value in na_values}
+        meant = {word for word in _encoded_words(encode) if isinstance(word, str)}
+        numbers = (_read_number(word) for word in added - meant)
+        return cls(
+            frozenset({*NA_VALUES, *added} - meant),
+            frozenset(number for number in numbers if number is not None),
+        )
+
+    def read(self, word: str) -> Any:
+        """Return the number, truth value or text that a word stands for, or None if it stands for a missing cell."""
+        word = word.strip()
+        if word in self.missing:
+            return None
+        if word in _TRUTH:
+            return _TRUTH[word]
+        number = _read_number(word)
+        if number is None:
+            return word
+        return None if number in self.missing_numbers else number
+
+    def read_value(self, value: Any) -> Any:
+        """Return a value of a file that has types of its own, or None if it stands for a missing cell."""
+        if isinstance(value, str):
+            return None if value.strip() in self.missing else value.strip()
+        if isinstance(value, int | float | np.number) and value in self.missing_numbers:
+            return None
+        return value
+
+    def read_encode(self, encode: Any) -> Any:
+        """Return ``encode`` with its words read as the cells of a text file are."""
+        if not isinstance(encode, Mapping):
+            return encode
+        if encode and all(isinstance(entry, Mapping | tuple) for entry in encode.values()):
+            return {label: self._read_entry(entry) for label, entry in encode.items()}
+        return self._read_entry(encode)
+
+    def _read_entry(self, entry: Any) -> Any:
+        if isinstance(entry, tuple):
+            return tuple(self._read_entry(side) if isinstance(side, tuple) else self._read_key(side) for side in entry)
+        return {self._read_key(word): bit for word, bit in entry.items()}
+
+    def _read_key(self, word: Any) -> Any:
+        return self.read(word) if isinstance(word, str) else word
+
+
+def _read_number(word: str) -> float | int | None:
+    if not _NUMBER.fullmatch(word):
+        return None
+    number = float(word)
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def _encoded_words(encode: Any) -> Iterable[Any]:
+    if isinstance(encode, Mapping):
+        for key, entry in encode.items():
+            if isinstance(entry, Mapping):
+                yield from entry
+            elif isinstance(entry, tuple):
+                for side in entry:
+                    yield from side if isinstance(side, tuple) else (side,)
+            else:
+                yield key

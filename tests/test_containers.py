@@ -1,0 +1,203 @@
+"""Files of NumPy, Matrix Market, Parquet and Feather, written by others and broken by us."""
+
+import io
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as parquet
+import pytest
+from scipy import sparse
+from scipy.io import mmwrite
+
+from isinglass import read_table
+from isinglass.errors import CellTypeError, DataError, LimitError
+
+BITS = np.array([[0, 1, 1], [1, 0, 1]])
+FRAME = pd.DataFrame(BITS, columns=["a", "b", "c"])
+
+
+def written(write, *args, **options):
+    file = io.BytesIO()
+    write(file, *args, **options)
+    return file.getvalue()
+
+
+FILES = {
+    "npy": written(np.save, BITS),
+    "npy bool": written(np.save, BITS.astype(bool)),
+    "npy big endian, Fortran": written(np.save, np.asfortranarray(BITS.astype(">f4"))),
+    "npz": written(np.savez, X=BITS, other=np.eye(5)),
+    "npz compressed": written(np.savez_compressed, table=BITS, weights=np.ones(2)),
+    "npz csr": written(sparse.save_npz, sparse.csr_array(BITS)),
+    "npz csc": written(sparse.save_npz, sparse.csc_array(BITS)),
+    "npz coo": written(sparse.save_npz, sparse.coo_array(BITS)),
+    "npz bsr": written(sparse.save_npz, sparse.bsr_array(BITS)),
+    "npz dia": written(sparse.save_npz, sparse.dia_array(BITS)),
+    "npz matrix": written(sparse.save_npz, sparse.csr_matrix(BITS)),
+    "mtx dense": written(mmwrite, BITS),
+    "mtx": written(mmwrite, sparse.coo_array(BITS)),
+    "mtx real": written(mmwrite, sparse.coo_array(BITS.astype(float)), comment="a\nb"),
+    "mtx pattern": written(mmwrite, sparse.coo_array(BITS), field="pattern"),
+    "parquet": written(lambda file: FRAME.to_parquet(file)),
+    "parquet bool": written(lambda file: FRAME.astype(bool).to_parquet(file, compression="zstd")),
+    "feather": written(lambda file: FRAME.to_feather(file)),
+    "feather plain": written(lambda file: feather.write_feather(pa.table(FRAME), file, compression="uncompressed")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_tables_come_back(kind, tmp_path):
+    data = FILES[kind]
+    table = read_table(io.BytesIO(data))
+    assert table.X.tolist() == BITS.tolist()
+    assert table.names == (("a", "b", "c") if kind.startswith(("parquet", "feather")) else None)
+    assert read_table(io.BytesIO(data), transpose=True).X.tolist() == BITS.T.tolist()
+    assert read_table(io.BytesIO(data), columns=[2, 0]).X.tolist() == BITS[:, [2, 0]].tolist()
+    path = tmp_path / "without an ending"
+    path.write_bytes(data)
+    assert read_table(path, format=kind.split()[0]).X.tolist() == BITS.tolist()
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_limits_hold(kind):
+    with pytest.raises(LimitError, match="max_rows"):
+        read_table(io.BytesIO(FILES[kind]), max_rows=1)
+    with pytest.raises(LimitError, match="max_columns"):
+        read_table(io.BytesIO(FILES[kind]), max_columns=2)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_truncated_files_are_one_clear_error(kind):
+    data = FILES[kind]
+    for stop in (len(data) - 1, len(data) - 9, len(data) // 2, 40):
+        if kind.startswith("mtx") and stop == len(data) - 1:
+            assert read_table(io.BytesIO(data[:stop])).X.tolist() == BITS.tolist()  # only the last newline is missing
+        else:
+            with pytest.raises((DataError, LimitError), match=r"^the stream: "):
+                read_table(io.BytesIO(data[:stop]), format=kind.split()[0])
+
+
+def test_text_in_an_array():
+    answers = np.array([["Yes", "No"], ["NA", "Yes"]])
+    table = read_table(io.BytesIO(written(np.save, answers)), encode="auto", missing="zero")
+    assert table.X.tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("point", [0x110000, 0xFFFFFFFF, 0xD800])
+def test_numbers_that_are_no_characters(order, point):
+    answers = np.array([["Yes", "No"], ["No", "Yes"]], dtype=f"{order}U3")
+    data = written(np.save, answers)
+    assert read_table(io.BytesIO(data), encode="auto").X.tolist() == [[1, 0], [0, 1]]
+    broken = data.replace(
+        np.array(["Y"], dtype=f"{order}U1").tobytes(), np.array([point], dtype=f"{order}u4").tobytes()
+    )
+    with pytest.raises(DataError, match="text with invalid characters"):
+        read_table(io.BytesIO(broken), encode="auto")
+
+
+def test_nothing_is_unpickled():
+    objects = written(np.save, BITS.astype(object), allow_pickle=True)
+    with pytest.raises(DataError, match="an array of numbers or text; got dtype object"):
+        read_table(io.BytesIO(objects))
+    with pytest.raises(DataError, match="an array of numbers or text; got dtype object"):
+        read_table(io.BytesIO(written(np.savez, X=BITS.astype(object))))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (written(np.save, BITS[0]), r"1 dimension\(s\)"),
+        (written(np.save, np.zeros(2, dtype=[("a", int)])), r"got dtype \[\('a'"),
+        (written(np.savez, a=BITS, b=BITS), r"one called X; got \['a', 'b'\]"),
+        (written(np.save, BITS).replace(b"<i8", b"|S0"), "got empty fields"),
+        (written(np.save, BITS).replace(b"(2, 3)", b"(2,-3)"), "must be"),
+        (written(np.save, BITS).replace(b"descr", b"descx"), "a sound npy file"),
+        (b"PK\x03\x04" + b"\x00" * 50, "a sound npz file"),
+        (b"PAR1" + b"\x00" * 50, "a sound parquet file"),
+        (b"ARROW1" + b"\x00" * 50, "a sound feather file"),
+    ],
+)
+def test_bad_files(data, message):
+    with pytest.raises(DataError, match=message):
+        read_table(io.BytesIO(data))
+
+
+def test_files_that_claim_to_be_huge_are_not_allocated():
+    header = {"descr": "<i8", "fortran_order": False, "shape": (10**9, 10**9)}
+    banner = b"%%MatrixMarket matrix coordinate pattern general\n"
+    for data, limit in (
+        (banner + b"9000000 90000 1\n1 1\n", "max_bytes"),
+        (banner + b"999999999999 2 1\n1 1\n", "max_rows"),
+        (written(np.lib.format.write_array_header_1_0, header), "max_bytes"),
+    ):
+        with pytest.raises(LimitError, match=limit):
+            read_table(io.BytesIO(data))
+
+
+def test_an_archive_that_unpacks_to_too_much():
+    data = written(np.savez_compressed, X=np.zeros((3000, 1000)))
+    assert len(data) < 2**16
+    with pytest.raises(LimitError, match="an archive of 24000128 bytes"):
+        read_table(io.BytesIO(data), max_bytes=2**20)
+
+
+def test_sparse_parts_that_do_not_fit():
+    parts = dict(np.load(io.BytesIO(FILES["npz csr"])))
+    for change in (
+        {"indices": np.array([0, 1, 2, 7])},
+        {"indptr": np.array([0, 9, 4])},
+        {"shape": np.array([2, 3, 1])},
+        {"shape": np.array([-2, 3])},
+        {"format": np.array(b"abc")},
+        {"format": np.array([1, 2])},
+        {"data": np.ones((2, 2))},
+    ):
+        with pytest.raises(DataError, match="must be"):
+            read_table(io.BytesIO(written(np.savez, **{**parts, **change})))
+    with pytest.raises(LimitError, match="max_bytes"):
+        read_table(io.BytesIO(written(np.savez, **{**parts, "shape": np.array([10**7, 10**5])})))
+
+
+def test_a_spreadsheet_is_named():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("[Content_Types].xml", "")
+    with pytest.raises(DataError, match=r"got a spreadsheet\. Save it as CSV"):
+        read_table(io.BytesIO(file.getvalue()))
+
+
+def test_the_index_of_pandas_names_the_rows():
+    frame = FRAME.set_index(pd.Index(["x", "y"], name="who"))
+    for data in (written(lambda file: frame.to_parquet(file)), written(lambda file: frame.to_feather(file))):
+        table = read_table(io.BytesIO(data))
+        assert (table.names, table.row_names) == (("a", "b", "c"), ("x", "y"))
+        assert table.X.tolist() == BITS.tolist()
+
+
+def test_answers_in_parquet():
+    frame = pd.DataFrame({"who": ["x", "y", "z"], "q": pd.Categorical(["No", None, "Yes"]), "r": [True, False, None]})
+    table = read_table(io.BytesIO(written(lambda file: frame.to_parquet(file))), encode="auto", missing="drop")
+    assert table.X.tolist() == [[0, 1]]
+    assert (table.row_names, table.encoding) == (("x",), {"q": ("No", "Yes")})
+    text = pd.DataFrame({"q": ["a", "", "b"], "r": ["n", "y", "?"]})
+    table = read_table(io.BytesIO(written(lambda file: text.to_parquet(file))), encode="auto", missing="zero")
+    assert table.X.tolist() == [[0, 0], [0, 1], [1, 0]]
+
+
+def test_lists_in_cells():
+    data = written(lambda file: pd.DataFrame({"a": [[0], [1]], "b": [0, 1]}).to_parquet(file))
+    with pytest.raises(CellTypeError, match=r"X must hold numbers or text; got .* in column 'a'"):
+        read_table(io.BytesIO(data))
+
+
+def test_many_row_groups():
+    frame = pa.table({"a": np.arange(50_000) % 2, "b": np.ones(50_000, dtype=int)})
+    data = written(lambda file: parquet.write_table(frame, file, row_group_size=7_000))
+    assert read_table(io.BytesIO(data)).X.sum() == 75_000
+    assert len(data) < 100_000
+    with pytest.raises(LimitError, match=r"max_bytes must be .* for the columns in memory of 8"):
+        read_table(io.BytesIO(data), max_bytes=700_000)
