@@ -299,9 +299,15 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """Return a table like that of `fit`; unless asked to, it never drops rows: every one wants an answer."""
         check_is_fitted(self)
         self._check_columns(X)
-        missing = missing or ("error" if self.missing == "drop" else self.missing)
-        table = read_binary(X, missing=missing, encode=self._known_encode(), coding=self.coding, binarize=self.binarize)
+        keeps_rows = missing is None and self.missing == "drop"
+        how = "zero" if keeps_rows else missing or self.missing
+        table = read_binary(X, missing=how, encode=self._known_encode(), coding=self.coding, binarize=self.binarize)
         _check_n_features(self, table, reset=False)
+        if keeps_rows and table.filled is not None:
+            raise DataError(
+                "X must have no missing cells here, because every row has an answer and none can be dropped; got "
+                f"{int(table.filled.sum())} (NaN). Fill them with impute, or drop these rows first."
+            )
         return table
 
     def _known_encode(self) -> Any:

@@ -38,16 +38,40 @@ def make_frame(kind: str | None, columns: Mapping[str, NDArray[Any]]) -> Any:
     ([0.5], ('source', 'coupling'))
     """
     try:
-        if kind in ("pandas", "polars"):
-            return import_module(kind).DataFrame(dict(columns))
-        if kind == "pyarrow":
-            return import_module(kind).table(dict(columns))
+        if kind is not None:
+            return _MAKERS[kind](import_module(kind), columns)
     except ImportError:  # a model that was saved where the library is, and loaded where it is not
         pass
     rows = np.empty(len(next(iter(columns.values()))), dtype=[(name, column.dtype) for name, column in columns.items()])
     for name, column in columns.items():
         rows[name] = column
     return rows
+
+
+def _make_pandas(pandas: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
+    return pandas.DataFrame(dict(columns))
+
+
+def _make_polars(polars: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
+    # The type of text is given, or it would be another one in a table without rows; so below.
+    return polars.DataFrame(
+        {
+            name: polars.Series(column.tolist(), dtype=polars.String) if column.dtype.kind == "O" else column
+            for name, column in columns.items()
+        }
+    )
+
+
+def _make_pyarrow(pyarrow: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
+    return pyarrow.table(
+        {
+            name: pyarrow.array(column.tolist(), type=pyarrow.string()) if column.dtype.kind == "O" else column
+            for name, column in columns.items()
+        }
+    )
+
+
+_MAKERS = {"pandas": _make_pandas, "polars": _make_polars, "pyarrow": _make_pyarrow}
 
 
 def complete_like(X: Any, values: NDArray[Any]) -> Any:
