@@ -21,6 +21,7 @@ def python_blocks(text: str) -> list[str]:
     [
         "README.md",
         "docs/index.md",
+        "docs/tables.md",
         "docs/simulation.md",
         "docs/selection.md",
         "docs/trusting.md",
