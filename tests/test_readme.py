@@ -24,6 +24,7 @@ def python_blocks(text: str) -> list[str]:
         "docs/index.md",
         "docs/guide.md",
         "docs/estimators.md",
+        "docs/tables.md",
         "docs/simulation.md",
         "docs/selection.md",
         "docs/trusting.md",

@@ -11,7 +11,7 @@ from isinglass.errors import DataError, LimitError
 from isinglass.tables import reader
 from isinglass.tables.limits import Limits
 from isinglass.tables.text import read_records
-from isinglass.tables.uniform import read_uniform
+from isinglass.tables.uniform import read_named_rows, read_uniform
 
 
 def rows_of(records):
@@ -26,18 +26,25 @@ def texts(draw):
     cell = st.sampled_from(characters)
     delimiter = draw(st.sampled_from([",", ";", "\t", " ", "|", ""]))
     end = draw(st.sampled_from(["\n", "\r\n"]))
-    lines = [delimiter.join(draw(st.lists(cell, min_size=n_columns, max_size=n_columns))) for _ in range(n_rows)]
+    names = draw(
+        st.sampled_from([[""], ["r1", "r20"], ['"r1"', '"r20"'], ['"r,1"', "x"], ['"r""1"'], ["é"], ["", " "]])
+    )
+    lines = [
+        delimiter.join([name] * (names != [""]) + draw(st.lists(cell, min_size=n_columns, max_size=n_columns)))
+        for name in (names * n_rows)[:n_rows]
+    ]
     header = draw(st.sampled_from([[], [delimiter.join(f"q{j}" for j in range(n_columns))], ['"a"'], [""]]))
     text = end.join([*header, *lines]) + draw(st.sampled_from(["", end, end + end, end + " " + end]))
     position = draw(st.integers(0, len(text)))
     return (text[:position] + draw(st.sampled_from(["", "", "", "\n", "x", ","])) + text[position:]).encode(), delimiter
 
 
+@pytest.mark.parametrize("read", [read_uniform, read_named_rows])
 @given(texts())
-def test_it_reads_what_the_slow_path_reads_or_stands_aside(case):
+def test_it_reads_what_the_slow_path_reads_or_stands_aside(read, case):
     data, delimiter = case
     try:
-        fast = read_uniform(data, delimiter, Limits())
+        fast = read(data, delimiter, Limits())
     except DataError as error:  # a broken header: the slow path says the same
         with pytest.raises(DataError, match=re.escape(str(error))):
             read_records(data, delimiter, Limits())
@@ -49,25 +56,29 @@ def test_it_reads_what_the_slow_path_reads_or_stands_aside(case):
         assert [fast.line_of(i) for i in range(n_records)] == [slow.line_of(i) for i in range(n_records)]
 
 
-def sample(end, header):
-    rng = np.random.default_rng(0)
-    cells = rng.choice(list("01?"), size=(40, 7))
-    lines = [",".join(row) for row in cells]
-    return end.join([",".join(f"name {j}" for j in range(7))] * header + lines).encode() + end.encode()
+def sample(end, header, names):
+    cells = np.random.default_rng(0).choice(list("01?"), size=(40, 7))
+    lines = [",".join([f"name {i}"] * names + list(row)) for i, row in enumerate(cells)]
+    return end.join([",".join([""] * names + [f"q {j}" for j in range(7)])] * header + lines).encode() + end.encode()
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("header", [False, True])
-def test_it_is_taken_and_the_tables_agree(end, header, tmp_path, monkeypatch):
-    data = sample(end, header)
+@pytest.mark.parametrize("names", [False, True])
+@pytest.mark.parametrize("encode", [None, {"0": 1, "1": 0}, "auto"])
+def test_it_is_taken_and_the_tables_agree(end, header, names, encode, tmp_path, monkeypatch):
+    data = sample(end, header, names)
     path = tmp_path / "t.csv"
     path.write_bytes(data)
-    assert read_uniform(data, ",", Limits()) is not None
-    fast = reader.read_table(path, missing="zero")
+    assert (read_uniform(data, ",", Limits()) is None) == names
+    assert not names or read_named_rows(data, ",", Limits()) is not None
+    fast = reader.read_table(path, missing="zero", encode=encode)
     monkeypatch.setattr(reader, "read_uniform", lambda *args: None)
-    slow = reader.read_table(path, missing="zero")
+    monkeypatch.setattr(reader, "read_named_rows", lambda *args: None)
+    slow = reader.read_table(path, missing="zero", encode=encode)
     assert fast.X.tobytes() == slow.X.tobytes()
-    assert fast.names == slow.names
+    assert (fast.names, fast.row_names) == (slow.names, slow.row_names)
+    assert (fast.row_names is not None) == names
     assert fast.n_missing == slow.n_missing > 0
 
 

@@ -12,10 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.binary.sources import Column
+from isinglass.binary.sources import Column, Grid
 from isinglass.errors import CellTypeError, DataError
 
-__all__ = ["MISSING", "Codebook", "Cut", "Levels", "Pair", "choose_pairs", "find_levels", "read_encode"]
+__all__ = [
+    "MISSING",
+    "Codebook",
+    "Cut",
+    "Levels",
+    "Pair",
+    "choose_pairs",
+    "find_grid_levels",
+    "find_levels",
+    "read_encode",
+]
 
 MISSING, BAD = 2, 3  # targets of a level beside 0 and 1
 
@@ -89,6 +99,17 @@ def find_levels(column: Column, where: str) -> Levels:
         renumber = np.cumsum(used) - 1
         values, gone, inverse = [v for v, u in zip(values, used, strict=True) if u], gone[used], renumber[inverse]
     return Levels(values, inverse, gone)
+
+
+def find_grid_levels(grid: Grid, j: int) -> Levels:
+    """Return the distinct values of a column whose cells have been numbered, without looking at each cell."""
+    codes = grid.codes[:, j]
+    used = np.flatnonzero(np.bincount(codes, minlength=len(grid.values)))
+    positions: dict[Any, int] = {}
+    place = np.zeros(len(grid.values), dtype=np.intp)
+    for code in used:
+        place[code] = positions.setdefault(grid.values[code], len(positions))
+    return Levels(list(positions), place[codes], np.array([value is None for value in positions], dtype=bool))
 
 
 def _is_missing(value: Any) -> bool:

@@ -14,8 +14,10 @@ from isinglass.binary.levels import (
     MISSING,
     Codebook,
     Cut,
+    Levels,
     Pair,
     choose_pairs,
+    find_grid_levels,
     find_levels,
     is_number,
     looks_missing,
@@ -134,6 +136,8 @@ def convert_source(
     labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
     if source.describe_column is None:
         source = replace(source, describe_column=lambda j: f"column {labels[j]!r}")
+    if rule is None and source.grid is not None:  # it will be read column by column
+        source = replace(source, grid=replace(source.grid, codes=np.asfortranarray(source.grid.codes)))
     if rule is None:
         bits = _convert_columns(source, labels, _read_books(source, labels, encode))
     elif source.block is not None:
@@ -168,9 +172,11 @@ def _read_books(source: Source, labels: Sequence[Hashable], encode: Any) -> Sequ
     if isinstance(encode, str) and encode == "auto":
         levels, columns = [], []
         for j in range(len(labels)):
-            column = source.column(j)
-            levels.append(find_levels(column, _where(source, j)).present)
-            columns.append(replace(column, values=column.values[:0], masked=None))  # the categories, not the cells
+            levels.append(_levels(source, j).present)
+            if source.grid is None:
+                columns.append(replace(source.column(j), values=np.empty(0), masked=None))  # categories without cells
+            else:
+                columns.append(Column(np.empty(0)))
         found = choose_pairs(levels, columns, lambda j: _where(source, j))
     else:
         books = read_encode(encode, labels)
@@ -246,7 +252,7 @@ def _convert_columns(source: Source, labels: Sequence[Hashable], rules: Sequence
     codes = np.empty(source.shape, dtype=np.uint8)
     encoding = {}
     for j, label in enumerate(labels):
-        rule, levels = rules[j], find_levels(source.column(j), _where(source, j))
+        rule, levels = rules[j], _levels(source, j)
         if isinstance(rule, Codebook) and all(
             _BITS.target(value) != BAD and value not in rule.entries for value in levels.present
         ):
@@ -303,9 +309,15 @@ def _where(source: Source, j: int) -> str:
     return source.describe_column(j)
 
 
+def _levels(source: Source, j: int) -> Levels:
+    if source.grid is not None:
+        return find_grid_levels(source.grid, j)
+    return find_levels(source.column(j), _where(source, j))
+
+
 def _refuse(source: Source, j: int, rule: Pair | Cut | Codebook, row: int) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
-    values = find_levels(source.column(j), _where(source, j)).present
+    values = _levels(source, j).present
     wrong = show_values([value for value in values if rule.target(value) == BAD])
     where = f"got {wrong} in {_where(source, j)} (first in {source.describe_row(row)})"
     if isinstance(rule, Cut):

@@ -21,7 +21,7 @@ from isinglass.tables.market import load_mtx
 from isinglass.tables.sheet import Sheet
 from isinglass.tables.surveys import load_spss, load_stata
 from isinglass.tables.text import find_delimiter, read_records, to_utf8
-from isinglass.tables.uniform import read_uniform
+from isinglass.tables.uniform import read_named_rows, read_uniform
 from isinglass.tables.words import Vocabulary
 
 __all__ = ["read_table"]
@@ -186,8 +186,11 @@ def _load_text(
     mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
     if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
         raise DataError(f"delimiter must be one character or one of {tuple(_DELIMITERS)}; got {delimiter!r}.")
-    records = read_uniform(data, mark, limits) or read_records(data, mark, limits)
-    return lay_out(records, vocabulary, header)
+    for read in (read_uniform, read_named_rows):
+        fast = read(data, mark, limits)
+        if fast is not None:
+            return lay_out(fast, vocabulary, header)
+    return lay_out(read_records(data, mark, limits), vocabulary, header)
 
 
 def _name_rows(sheet: Sheet, id_column: str | int | None, *, labelled: bool, numbers_are_data: bool) -> Sheet:

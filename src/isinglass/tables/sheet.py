@@ -165,14 +165,16 @@ class Sheet:
 
 
 def _take(cells: Source, kept: list[int]) -> Source:
+    neighbours = kept == list(range(kept[0], kept[0] + len(kept)))
+    part = slice(kept[0], kept[0] + len(kept)) if neighbours else kept  # a slice is not copied
     return replace(
         cells,
         shape=(cells.shape[0], len(kept)),
         column=lambda j: cells.column(kept[j]),
-        block=None if cells.block is None else cells.block[:, kept],
-        masked=None if cells.masked is None else cells.masked[:, kept],
-        sparse=None if cells.sparse is None else cells.sparse[:, kept],
-        grid=None if cells.grid is None else replace(cells.grid, codes=cells.grid.codes[:, kept]),
+        block=None if cells.block is None else cells.block[:, part],
+        masked=None if cells.masked is None else cells.masked[:, part],
+        sparse=None if cells.sparse is None else cells.sparse[:, part],
+        grid=None if cells.grid is None else replace(cells.grid, codes=cells.grid.codes[:, part]),
     )
 
 

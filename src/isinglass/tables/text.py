@@ -163,7 +163,7 @@ def _collect(records: Iterator[tuple[int, list[str]]], limits: Limits) -> Record
     start, first = next(((line, record) for line, record in records if not _is_blank(record)), (0, []))
     if not first:
         raise DataError("the file must be a table; got only blank lines.")
-    numbering, codes, lines = _Numbering(), array("i"), array("q", [start])
+    numbering, codes, lines = _Numbering(), bytearray(), array("q", [start])
     width = len(first)
     for line, record in records:
         if len(lines) == 1 and len(record) == width + 1:
@@ -175,12 +175,12 @@ def _collect(records: Iterator[tuple[int, list[str]]], limits: Limits) -> Record
                 f"rows must have equal length; got {len(record)} field(s) in line {line}, "
                 f"where {width} are expected. Check quotes and delimiters there, or pass delimiter=."
             )
-        codes.extend(map(numbering.__getitem__, record))
+        codes += np.fromiter(map(numbering.__getitem__, record), np.int32, width).data
         lines.append(line)
         limits.check_shape(len(lines) - 1, width)
     limits.check_shape(1, width)
-    grid = np.frombuffer(codes, dtype=np.int32) if len(codes) else np.empty(0, dtype=np.int32)
-    return Records(first, grid.reshape(len(lines) - 1, width), list(numbering), lines.__getitem__)
+    grid = np.frombuffer(codes, dtype=np.int32).reshape(len(lines) - 1, width)
+    return Records(first, grid, list(numbering), lines.__getitem__)
 
 
 def _is_blank(record: list[str]) -> bool:
