@@ -10,12 +10,13 @@ import io
 import json
 import math
 import os
+import re
 import secrets
 import zipfile
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -30,7 +31,12 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 """The oldest time an archive can hold: two runs write the same bytes."""
 MOST_ENTRIES = 100
 LONGEST_HEADER = 1 << 28
-LONGEST_ARRAY_HEADER = 10_000
+ARRAY_HEAD = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '(?P<type>[<|][a-zA-Z][0-9])', 'fortran_order': False, "
+    rb"'shape': \((?P<shape>[0-9]{0,18}(?:, ?[0-9]{0,18})?)\), \} *\n",
+    re.DOTALL,
+)
+"""How NumPy writes the head of a vector or a matrix of numbers; evaluating it as Python would be more than we need."""
 
 
 class DamagedError(Exception):
@@ -89,12 +95,12 @@ class Archive:
     Parameters
     ----------
     file : binary file
-        Opened for reading.
+        Opened for reading; can be searched.
     max_bytes : int
         Limit of what all entries together may unpack to.
     """
 
-    def __init__(self, file: io.BufferedReader, max_bytes: int) -> None:
+    def __init__(self, file: IO[bytes], max_bytes: int) -> None:
         self._zip = zipfile.ZipFile(file)
         entries = self._zip.infolist()
         self._entries = {entry.filename: entry for entry in entries}
@@ -119,20 +125,21 @@ class Archive:
         ``dtype`` is the type in NumPy's letters, or several of them with a bar between.
         """
         content = self._take(f"{name}.npy")
-        stream = io.BytesIO(content)
-        if npy.read_magic(stream) != (1, 0):
-            raise DamagedError(f"{name} is not an array of format 1.0")
-        found, fortran, kind = npy.read_array_header_1_0(stream, max_header_size=LONGEST_ARRAY_HEADER)
-        if fortran or kind.str.lstrip("<|") not in dtype.split("|"):
-            raise DamagedError(f"{name} is of type {kind.str}, not {dtype}")
+        head = ARRAY_HEAD.match(content)
+        if head is None or head.end() != 10 + int.from_bytes(content[8:10], "little"):
+            raise DamagedError(f"{name} is not an array of numbers in format 1.0")
+        kind = head["type"].decode()
+        found = tuple(int(length) for length in head["shape"].split(b",") if length.strip())
+        if kind.lstrip("<|") not in dtype.split("|"):
+            raise DamagedError(f"{name} is of type {kind}, not {dtype}")
         if len(found) != len(shape) or any(
             want is not None and have != want for have, want in zip(found, shape, strict=True)
         ):
             raise DamagedError(f"{name} has shape {found}, not {shape}")
-        start = stream.tell()
-        if math.prod(found) * kind.itemsize != len(content) - start:
-            raise DamagedError(f"{name} has {len(content) - start} bytes, not those of shape {found}")
-        return np.frombuffer(content, dtype=kind, offset=start).reshape(found).astype(kind.newbyteorder("="))
+        stored = np.dtype(kind)
+        if math.prod(found) * stored.itemsize != len(content) - head.end():
+            raise DamagedError(f"{name} has {len(content) - head.end()} bytes, not those of shape {found}")
+        return np.frombuffer(content, dtype=stored, offset=head.end()).reshape(found).astype(stored.newbyteorder("="))
 
     def has(self, name: str) -> bool:
         """Tell whether an array is there and has not been read."""

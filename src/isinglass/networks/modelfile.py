@@ -11,7 +11,7 @@ import platform
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from isinglass.networks.modelparts import NotStorableError, Reading, Writing, fr
 from isinglass.records import Solution, Stability
 from isinglass.version import __version__
 
-__all__ = ["load", "save"]
+__all__ = ["load", "read_model", "save"]
 
 FORMAT, SCHEMA = "isinglass model", 1
 MAX_BYTES = 1 << 31
@@ -97,33 +97,31 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     file, shown = Path(path), os.fspath(path)
     if file.is_dir():
         raise DataError(f"path must be a model file; got the folder {shown!r}.")
+    with file.open("rb") as stream:
+        return read_model(stream, shown, max_bytes)
+
+
+def read_model(stream: IO[bytes], shown: str, max_bytes: int) -> Any:
+    """Read a model from an open file; ``shown`` is its name in messages."""
     try:
-        with file.open("rb") as stream:
-            if os.fstat(stream.fileno()).st_size > max_bytes:
-                raise OversizedError(f"it has {os.fstat(stream.fileno()).st_size} bytes")
-            archive = Archive(stream, max_bytes)
-            found = _read(archive, max_bytes)
-            archive.refuse_rest()
-            return found
-    except OSError as error:
-        if isinstance(error, FileNotFoundError | PermissionError):
-            raise
-        raise _damaged(shown, error) from error
+        size = stream.seek(0, os.SEEK_END)
+        if size > max_bytes:
+            raise OversizedError(f"it has {size} bytes")
+        archive = Archive(stream, max_bytes)
+        found = _read(archive, max_bytes)
+        archive.refuse_rest()
+        return found
     except OversizedError as error:
         raise LimitError(
             f"path must be a model file of at most {max_bytes} bytes when unpacked; {shown!r}: {error}. "
             "If you trust it, pass a larger max_bytes."
         ) from None
     except Exception as error:  # damaged archives raise whatever their bytes lead to
-        raise _damaged(shown, error) from error
-
-
-def _damaged(shown: str, error: Exception) -> DataError:
-    reason = str(error) or type(error).__name__
-    return DataError(
-        f"path must be a model file that isinglass.save wrote, and whole; {shown!r} cannot be read "
-        f"({reason[:200].rstrip('.')})."
-    )
+        reason = str(error) or type(error).__name__
+        raise DataError(
+            f"path must be a model file that isinglass.save wrote, and whole; {shown!r} cannot be read "
+            f"({reason[:200].rstrip('.')})."
+        ) from error
 
 
 # ----------------------------------------------------------------------------------------- writing
