@@ -33,7 +33,7 @@ GEXF = f"{NAME}.gexf"
 
 def cells(config: Config) -> list[Cell]:
     """Return the only cell; the miniature is the same."""
-    return [{"alpha": published.SENATE_LAMBDA}]
+    return [{"alpha": published.SENATE_LAMBDA, "seed": config.seed}]
 
 
 def run_cell(cell: Cell) -> list[Row]:

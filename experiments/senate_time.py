@@ -36,7 +36,8 @@ def cells(config: Config) -> list[Cell]:
     """Return one cell per λ."""
     alphas = (0.3, published.SENATE_LAMBDA) if config.quick else ALPHAS
     methods = [method for method in METHODS if method != "bmn-plain" or not config.quick]
-    return [{"alpha": alpha, "rounds": 1 if config.quick else 3, "methods": methods} for alpha in alphas]
+    rounds = 1 if config.quick else 3
+    return [{"alpha": alpha, "rounds": rounds, "methods": methods, "seed": config.seed} for alpha in alphas]
 
 
 def run_cell(cell: Cell) -> list[Row]:

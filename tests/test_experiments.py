@@ -304,7 +304,8 @@ def test_session_says_what_r_says_and_survives_it(r_session):
     X = np.zeros((10, 3), np.uint8)
     r_session.load(X)
     with pytest.raises(glmnet.GlmnetError, match=r"\w"):
-        r_session.fit("nodewise", 0.1)
+        r_session.fit("stacked", 0.1)
+    assert (r_session.fit("nodewise", 0.1).jerr == glmnet.REFUSED).all()
     _, X = data.paper_table(5, 0.4, 0, seed=1)
     r_session.load(X)
     few = r_session.fit("nodewise", 1e-4, thresh=1e-12, maxit=2)
