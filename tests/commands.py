@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import json
 import os
@@ -19,22 +20,31 @@ from isinglass.cli import main
 NAMES = ["tea", "milk, cold", "<sugar>", "lemon", "rum & cola", "water"]
 
 
+def invoke(*words: object, stdin: str | bytes | None = None) -> Result:
+    """Run the command line in this process."""
+    apart = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}  # to click 8.1
+    return CliRunner(**apart).invoke(main, [str(word) for word in words], input=stdin)
+
+
 def run(*words: object, stdin: str | bytes | None = None, code: int = 0) -> Result:
-    """Run the command line in this process and expect an exit code."""
-    result = CliRunner().invoke(main, [str(word) for word in words], input=stdin)
+    """Run it and expect an exit code."""
+    result = invoke(*words, stdin=stdin)
     assert result.exit_code == code, (result.exit_code, result.stdout, result.stderr, result.exception)
     assert "Traceback" not in result.stderr
     return result
 
 
-def run_process(*words: object, stdin: str = "", code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run it as a process of its own and expect an exit code."""
+def run_process(
+    *words: object, stdin: str = "", code: int = 0, **changes: str | None
+) -> subprocess.CompletedProcess[str]:
+    """Run it as a process of its own, with changes of the environment (None removes), and expect an exit code."""
+    environment = {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
     result = subprocess.run(
         [sys.executable, "-m", "isinglass", *map(str, words)],
         input=stdin,
         capture_output=True,
         text=True,
-        env={**os.environ, **environment},
+        env=environment,
         check=False,
     )
     assert result.returncode == code, (result.returncode, result.stdout, result.stderr)

@@ -9,7 +9,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import click
 import pytest
-from commands import data_error, error_line, files_of, read_csv, read_json, run, run_process, write_csv, write_table
+from commands import (
+    data_error,
+    error_line,
+    files_of,
+    invoke,
+    read_csv,
+    read_json,
+    run,
+    run_process,
+    write_csv,
+    write_table,
+)
 
 import isinglass
 from isinglass import errors
@@ -120,9 +131,7 @@ def test_a_defect_says_so_and_shows_where_if_asked(table, monkeypatch):
     line = error_line(run("path", table, code=1))
     assert "ZeroDivisionError" in line
     assert "-vv" in line
-    from click.testing import CliRunner
-
-    result = CliRunner().invoke(main, ["path", str(table), "-vv"])
+    result = invoke("path", table, "-vv")
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
 
@@ -210,17 +219,18 @@ def test_a_reader_that_goes_away_is_no_error(unbuffered):
 
 
 def test_no_color_and_no_terminal():
-    plain = run_process("simulate", "--nodes", "3", "--rows", "2", FORCE_COLOR="", NO_COLOR="")
-    forced = run_process("simulate", "--nodes", "3", "--rows", "2", FORCE_COLOR="1", NO_COLOR="")
+    bare = {"NO_COLOR": None, "FORCE_COLOR": None, "TTY_COMPATIBLE": None}
+    plain = run_process("simulate", "--nodes", "3", "--rows", "2", **bare)
+    forced = run_process("simulate", "--nodes", "3", "--rows", "2", **bare | {"FORCE_COLOR": "1"})
     assert "\x1b" not in plain.stderr
     assert "\x1b" in forced.stderr
     assert plain.stdout == forced.stdout
     color = "\x1b[3"  # 30 to 37 are the colours; bold is left to NO_COLOR
-    table = "a,b\n1,1\n1,1\n"
-    for environment, wanted in (({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False)):
-        warned = run_process("path", "-", "--alphas", "0.1", stdin=table, FORCE_COLOR="1", **environment)
+    for no_color in (None, "1"):
+        changes = bare | {"FORCE_COLOR": "1", "NO_COLOR": no_color}
+        warned = run_process("path", "-", "--alphas", "0.1", stdin="a,b\n1,1\n1,1\n", **changes)
         assert "Warning" in warned.stderr
-        assert (color in warned.stderr) == wanted
+        assert (color in warned.stderr) == (no_color is None)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ TRIAL = 1.0
 """Seconds of trial fits after which no further one begins."""
 TRIAL_DEPTHS = (2, 4, 8)
 """The trial alphas are alpha_max divided by these."""
-BYTES_PER_CELL, BYTES_PER_PAIR = 30, 40
-"""Peak memory of a fit: measured from 200 × 6000 to 30 000 × 300; the pairs include the dense matrix of the model."""
+BYTES_PER_CELL, BYTES_PER_PAIR = 30, 95
+"""Peak memory of `fit`, measured from 300 × 4000 to 30 000 × 300; most of the second is the dense matrix of the model."""
 
 
 @command(
