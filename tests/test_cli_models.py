@@ -230,6 +230,12 @@ def test_figures_say_what_they_need(tmp_path, model, kind, wanted):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_bootstrap_figure_needs_one_penalty(tmp_path, folder):
+    run("fit", folder / "table.csv", "--method", "nodewise", "--select", "ebic", "-o", tmp_path / "net")
+    words = ["plot", "bootstrap", tmp_path / "net" / "model.npz", folder / "table.csv", "-o", tmp_path / "a.png"]
+    assert "one penalty per node" in error_line(run(*words, code=2))
+
+
 def test_plot_knows_its_formats(tmp_path, model):
     assert ".svg" in error_line(run("plot", "network", model, "-o", tmp_path / "a.jpg", code=2))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.figures import require_matplotlib, save_figure
 from isinglass.cli.options import FORCE, JOBS, SEED, command, command_line, out_folder
 from isinglass.cli.output import OutputFolder
 
@@ -38,6 +39,8 @@ def demo(console: Console, seed: int, n_jobs: int, output: Path | None, force: b
     from isinglass.estimators import IsingLasso, IsingLassoStARS
 
     folder = OutputFolder(output, FILES, force=force) if output else None
+    if folder is not None:
+        require_matplotlib()
     senate = load_senate109()
     data = BinaryTable(senate.X, names=senate.names)
     begin = time.perf_counter()
@@ -164,7 +167,6 @@ def _lines(found: dict[str, Any], tol: float, seconds: float, stars_seconds: flo
 def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Senate109) -> None:
     """Write the report, the picture, the tables and the model."""
     from isinglass import plot
-    from isinglass.cli.figures import save_figure
     from isinglass.layout import force_layout
     from isinglass.metrics import node_table
     from isinglass.networks import write_edges, write_gexf, write_nodes

@@ -12,10 +12,18 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-__all__ = ["save_figure"]
+__all__ = ["require_matplotlib", "save_figure"]
 
 # What would differ from run to run, or from version to version.
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None, "Producer": None}}
+
+
+def require_matplotlib() -> None:
+    """Say what to install if figures cannot be drawn, before anything is computed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from None
 
 
 def save_figure(
@@ -41,10 +49,8 @@ def save_figure(
     fill : bool
         Whether axes of a given size take the whole figure.
     """
-    try:
-        import matplotlib
-    except ImportError:
-        raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from None
+    require_matplotlib()
+    import matplotlib
 
     with matplotlib.rc_context({"svg.hashsalt": "isinglass", "backend": "Agg"}):
         from matplotlib import pyplot

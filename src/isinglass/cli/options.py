@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -173,11 +174,15 @@ class AlphasType(click.ParamType):  # type: ignore[type-arg]  # generic from cli
         if not isinstance(value, str):
             return value  # type: ignore[no-any-return]  # the default
         try:
-            if value.strip().isdecimal():
+            if value.strip().isdecimal() and int(value) > 0:
                 return int(value)
-            return [float(part) for part in value.split(",")]
+            values = [float(part) for part in value.split(",")]
         except ValueError:
-            self.fail(f"{value!r} is neither a count such as 30 nor values such as 0.1,0.05,0.02.", param, ctx)
+            values = []
+        positive = all(math.isfinite(number) and number >= 0 for number in values)
+        if not values or not positive or len(set(values)) < len(values) or value.strip() == "0":
+            self.fail(f"{value!r} is neither a count such as 30 nor different values such as 0.1,0.05.", param, ctx)
+        return values
 
 
 def command_line() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import Console
-from isinglass.cli.figures import save_figure
+from isinglass.cli.figures import require_matplotlib, save_figure
 from isinglass.cli.groups import GROUPS, Attributes, Groups
 from isinglass.cli.models import MODEL, Loaded
 from isinglass.cli.options import IN_FILE, JOBS, MODEL_FILE, SEED, Option, command
@@ -117,6 +118,8 @@ def _bootstrap(request: Request) -> Axes:
     from isinglass.selection.bootstrap import FitAt, bootstrap
 
     fitted = request.known("solution_", "only the model of a fit says how it was fitted")
+    if not math.isfinite(fitted.alpha_):
+        raise click.UsageError("MODEL has one penalty per node, and the bootstrap repeats one: fit it with --alpha.")
     found = bootstrap(
         request.table().X,
         FitAt(fitted.alpha_, request.loaded.path_function),
@@ -211,6 +214,7 @@ def plot(
     if output.suffix not in ENDINGS:
         raise click.BadParameter(f"{str(output)!r} must end in {', '.join(ENDINGS)}.", param_hint="'-o'")
     check_target(output, [model, table, groups.groups])
+    require_matplotlib()
     loaded = Loaded.open(model)
     data = None if table is None else loaded.read_table(console, reading, table)
     attributes = groups.read(loaded.model.names)

@@ -28,6 +28,7 @@ PHRASES = (
     (r"\b(subsample_size|alpha_min_ratio|burn_in|max_iter|max_rows|max_columns|max_bytes)\b", r"--\1"),
     (r"--[a-z_]+", lambda found: found[0].replace("_", "-")),
     (r"\bX must", "the table must"),
+    (r"\bcv must", "--folds must"),
     (r"\bpath must", "the file must"),
     (r"isinglass\.save wrote", "isinglass wrote"),
     (r"of the path function with functools\.partial", "with --tol or --max-iter"),
