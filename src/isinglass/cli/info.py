@@ -25,7 +25,7 @@ TRIAL = 1.0
 TRIAL_DEPTHS = (2, 4, 8)
 """The trial alphas are alpha_max divided by these."""
 BYTES_PER_CELL, BYTES_PER_PAIR = 30, 95
-"""Peak memory of `fit`, measured from 300 × 4000 to 30 000 × 300; the second is mostly the dense matrix of the model."""
+"""Peak memory of `fit`, measured from 300 × 4000 to 30 000 × 300; the second mostly the dense matrix of the model."""
 
 
 @command(
