@@ -257,6 +257,7 @@ def test_report(tmp_path, folder):
     text = page.read_text(encoding="utf-8")
     assert "Drinks &amp; more" in text
     assert "isinglass report" in text
+    assert "isinglass fit" in text  # the folder of the model tells how it was made
     assert "<sugar>" not in text
     run(*words, "-o", tmp_path / "again.html", "--title", "Drinks & more")
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == text

@@ -18,7 +18,7 @@ import click
 from isinglass.cli.options import command_line
 from isinglass.version import __version__
 
-__all__ = ["RECORD", "OutputFolder", "check_target", "filling_file", "write_file"]
+__all__ = ["RECORD", "OutputFolder", "check_target", "filling_file", "read_record", "write_file"]
 
 RECORD = "run.json"
 """The file in an output folder that says what wrote it, and which of the files are ours to replace."""
@@ -44,7 +44,7 @@ class OutputFolder:
 
     def __init__(self, path: Path, names: Sequence[str], *, force: bool = False, inputs: Iterable[str | None] = ()):
         self.path, self.names = path, [*names, RECORD]
-        ours = _written_before(path)
+        _, ours = read_record(path)
         foreign = [name for name in self.names if (path / name).exists() and name not in ours]
         if path.exists() and not path.is_dir():
             raise click.BadParameter(f"{str(path)!r} is a file, not a folder.", param_hint="'-o'")
@@ -116,12 +116,15 @@ def check_target(target: str | Path, inputs: Iterable[str | None]) -> None:
             raise click.BadParameter(f"{str(target)!r} is also read by this command.", param_hint="'-o'")
 
 
-def _written_before(folder: Path) -> set[str]:
+def read_record(folder: Path) -> tuple[str, set[str]]:
+    """Return the command that filled a folder and the files it wrote; nothing if we did not fill it."""
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        return {RECORD, *record["files"]} if record["schema"].startswith("isinglass/run/") else set()
+        if record["schema"].startswith("isinglass/run/"):
+            return str(record["command"]), {RECORD, *map(str, record["files"])}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return set()
+        pass  # not ours, whatever it is
+    return "", set()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from isinglass.cli.console import Console
 from isinglass.cli.groups import GROUPS, Groups
 from isinglass.cli.models import MODEL, Loaded
 from isinglass.cli.options import ALPHAS, IN_FILE, SEED, Option, command, command_line
-from isinglass.cli.output import check_target
+from isinglass.cli.output import check_target, read_record
 from isinglass.cli.reading import READING, Reading
 
 __all__ = ["report"]
@@ -31,7 +31,7 @@ __all__ = ["report"]
         metavar="FILE",
         help="The page.",
     ),
-    Option("--title", help="Heading.  [default: the name of the model file]"),
+    Option("--title", help="Heading.  [default: the name of the model or of its folder]"),
     Option(
         "--alphas",
         type=ALPHAS,
@@ -78,8 +78,8 @@ def report(
             loaded.network,
             output,
             groups=None if color_by is None else columns[color_by],
-            title=title or Path(model).stem,
-            command=shlex.join(command_line()),
+            title=title or (Path(model).resolve().parent.name if Path(model).stem == "model" else Path(model).stem),
+            command=_recipe(Path(model)),
             max_edges=max_edges,
             random_state=seed,
             **options,
@@ -87,3 +87,10 @@ def report(
     console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
     if console.as_json:
         console.write_json("report", {"model": model, "file": str(output)})
+
+
+def _recipe(model: Path) -> str:
+    """Return the commands that make this page: that of the fit, if its folder tells, and this one."""
+    fit, files = read_record(model.parent)
+    here = shlex.join(command_line())
+    return f"{fit} -o {shlex.quote(str(model.parent))} && {here}" if model.name in files else here
