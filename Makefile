@@ -6,16 +6,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_BENCH := $(VENV)/.installed-bench
+OLDEST := .venv-oldest
 CORE := $(wildcard src/isinglass/_core/*.cpp src/isinglass/_core/*.hpp)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check bench docs clean
+.PHONY: help install demo test test-oldest check bench docs clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED)  ## create .venv with the package (editable) and the development tools
 
@@ -24,6 +25,9 @@ demo: $(INSTALLED)  ## fit the Senate network, print its certificate, write demo
 
 test: $(INSTALLED)  ## run the tests
 	$(BIN)/python -m pytest
+
+test-oldest: $(OLDEST)/.installed  ## run the tests of the estimators with the oldest supported packages
+	$(OLDEST)/bin/python -m pytest tests/test_estimators.py tests/test_sklearn_checks.py
 
 check: $(INSTALLED)  ## lint, formatting, types and documentation (no tests)
 	$(BIN)/ruff check .
@@ -39,7 +43,7 @@ docs: $(INSTALLED)  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## remove everything that make created
-	rm -rf $(VENV) build dist demo docs/_build docs/api/generated
+	rm -rf $(VENV) $(OLDEST) build dist demo docs/_build docs/api/generated
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -path ./.git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -50,6 +54,13 @@ $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[plot]" --group dev
+	touch $@
+
+# A build folder of its own: sharing one would compile everything anew each time the two alternate.
+$(OLDEST)/.installed: pyproject.toml CMakeLists.txt tests/oldest.txt $(CORE)
+	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --constraint tests/oldest.txt --config-settings build-dir=build/oldest \
+		--editable . pandas polars pyarrow pytest pytest-timeout hypothesis
 	touch $@
 
 $(INSTALLED_BENCH): $(INSTALLED)

@@ -22,7 +22,7 @@ LAYERS = (
     ("records", "errors", "arguments", "grid", "randomness", "threads", "mixing"),
     ("binary", "model", "objective", "varying"),
     ("exact",),
-    ("screening", "glm", "design", "simulate", "metrics", "layout", "datasets"),
+    ("screening", "glm", "design", "simulate", "metrics", "layout", "imputation", "datasets"),
     ("path", "nodewise", "baselines"),
     ("selection",),
     ("estimators",),

@@ -170,9 +170,51 @@ def test_checkpoint_resumes_and_refuses(table, tmp_path):
         )
 
 
+def test_given_splits_are_used_and_random_ones_can_be_given(table):
+    options = {"alphas": [0.1, 0.02, 0.0], "path_function": ising_path}
+    random = cross_validate(table, n_folds=3, random_state=4, **options)
+    (seed,) = spawn_seeds(4, 1)
+    folds = np.array_split(np.random.default_rng(seed).permutation(len(table)), 3)
+    given = cross_validate(table, splits=[(np.setdiff1d(np.arange(len(table)), f), f) for f in folds], **options)
+    assert given.scores.tobytes() == random.scores.tobytes()
+    assert given.fold_weights.tolist() == random.fold_weights.tolist()
+
+
+def test_splits_leave_out_rows_of_weight_zero():
+    weights = [0, 1, 2, 1, 1, 1, 0]
+    found = cross_validate(
+        TINY,
+        splits=[([0, 1, 2, 6], [3, 4, 6]), ([3, 4], [0, 1, 5])],
+        path_function=count_ones_path,
+        sample_weight=weights,
+    )
+    assert found.fold_weights.tolist() == [[2.0, 2.0]]
+    fewer = cross_validate(
+        TINY[1:6],
+        splits=[([0, 1], [2, 3]), ([2, 3], [0, 4])],
+        path_function=count_ones_path,
+        sample_weight=weights[1:6],
+    )
+    np.testing.assert_allclose(found.scores, fewer.scores, rtol=1e-14)
+
+
+def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
+    options = {"path_function": count_ones_path, "checkpoint": tmp_path / "cv.npz"}
+    cross_validate(TINY, splits=[([0, 1], [2]), ([2], [0, 1])], **options)
+    with pytest.raises(DataError, match="differs in random_state"):
+        cross_validate(TINY, splits=[([0, 1], [3]), ([2], [0, 1])], **options)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"splits": 3}, "splits must be pairs of row numbers"),
+        ({"splits": [([0, 1], [2])]}, "splits must hold at least 2 pairs; got 1"),
+        ({"splits": [([0, 1], [2]), ([0, 1], [7])]}, "row numbers from 0 to 6; got others in pair 1"),
+        ({"splits": [([0, 1], [2]), ([0, 1], [-1])]}, "row numbers from 0 to 6; got others in pair 1"),
+        ({"splits": [([0.0, 1.0], [2]), ([0, 1], [2])]}, "row numbers from 0 to 6; got others in pair 0"),
+        ({"splits": [([0, 1], [2]), ([0, 1], np.empty(0, int))]}, "on either side; got none in pair 1"),
+        ({"splits": [([0], [2]), ([1], [2])], "sample_weight": [0, 1, 1, 1, 1, 1, 1]}, "got none in pair 0"),
         ({"n_folds": 1}, "n_folds must be an integer of at least 2"),
         ({"n_folds": 8}, "n_folds must be at most the number of rows with a positive weight \\(7\\)"),
         ({"n_repeats": 0}, "n_repeats must be"),

@@ -1,90 +1,155 @@
-"""Headers and row names of text files, told by stated rules."""
+"""The layout draws what is connected together, and never breaks."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist, squareform
 
+from isinglass import ising_path, layout
+from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
-from isinglass.tables.layout import lay_out
-from isinglass.tables.limits import Limits
-from isinglass.tables.text import find_delimiter, read_records
-from isinglass.tables.words import Vocabulary
+from isinglass.layout import force_layout
 
 
-def sheet_of(text, header="auto"):
-    data = text.encode()
-    return lay_out(read_records(data, find_delimiter(data), Limits()), Vocabulary(), header)
+def clique(first: int, size: int) -> list[list[int]]:
+    return [[first + a, first + b] for a in range(size) for b in range(a)]
+
+
+def random_edges(n_nodes: int, n_edges: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    pairs = np.column_stack(np.triu_indices(n_nodes, 1))
+    return pairs[rng.choice(len(pairs), n_edges, replace=False)]
+
+
+@st.composite
+def graphs(draw):
+    n_nodes = draw(st.integers(1, 25))
+    node = st.integers(0, n_nodes - 1)
+    edges = draw(st.lists(st.tuples(node, node), max_size=60))
+    weight = st.floats(-1e300, 1e300, allow_nan=False)
+    return n_nodes, edges, draw(st.lists(weight, min_size=len(edges), max_size=len(edges)))
+
+
+@given(graphs(), st.integers(0, 5))
+def test_positions_are_finite_bounded_centred_and_distinct(graph, n_iter):
+    n_nodes, edges, weights = graph
+    xy = force_layout(n_nodes, edges, weights, n_iter=n_iter)
+    assert xy.shape == (n_nodes, 2)
+    assert xy.dtype == np.float64
+    assert np.isfinite(xy).all()
+    np.testing.assert_allclose(xy.min(axis=0), -xy.max(axis=0), atol=1e-12)
+    assert np.abs(xy).max() == (1.0 if n_nodes > 1 else 0.0)
+    assert n_nodes == 1 or pdist(xy).min() > 1e-4
+
+
+def test_no_nodes():
+    assert force_layout(0, []).shape == (0, 2)
+
+
+def test_a_seed_decides_everything():
+    edges = random_edges(30, 60)
+    np.testing.assert_array_equal(force_layout(30, edges), force_layout(30, edges, random_state=0))
+    assert not np.array_equal(force_layout(30, edges), force_layout(30, edges, random_state=1))
+
+
+def test_a_common_factor_and_the_order_of_a_pair_do_not_matter():
+    edges = random_edges(20, 40)
+    weights = np.random.default_rng(1).random(40) + 0.1
+    xy = force_layout(20, edges, weights)
+    np.testing.assert_array_equal(force_layout(20, edges[:, ::-1], weights), xy)
+    np.testing.assert_array_equal(force_layout(20, edges, 1024.0 * weights), xy)
+
+
+@pytest.mark.parametrize("n_nodes", [60, layout.ALL_PAIRS_UP_TO + 100])
+def test_connected_nodes_are_nearer(n_nodes):
+    edges = random_edges(n_nodes, 2 * n_nodes)
+    xy = force_layout(n_nodes, edges, n_iter=40)
+    joined = np.linalg.norm(xy[edges[:, 0]] - xy[edges[:, 1]], axis=1)
+    assert joined.mean() < 0.7 * pdist(xy).mean()
+
+
+def test_the_stronger_edge_is_shorter():
+    ring = [[k, (k + 1) % 12] for k in range(12)]
+    xy = force_layout(12, ring, [20.0] + 11 * [1.0])
+    lengths = [np.linalg.norm(xy[a] - xy[b]) for a, b in ring]
+    assert np.argmin(lengths) == 0
+
+
+def test_two_cliques_with_a_bridge_stand_apart():
+    xy = force_layout(20, [*clique(0, 10), *clique(10, 10), [9, 10]])
+    distances = squareform(pdist(xy))
+    assert distances[:10, :10].max() < distances[:9, 11:].min()
+
+
+def boxes_overlap(a: np.ndarray, b: np.ndarray) -> bool:
+    return bool(((a.min(axis=0) <= b.max(axis=0)) & (b.min(axis=0) <= a.max(axis=0))).all())
+
+
+def test_components_and_isolated_nodes_have_places_of_their_own():
+    parts = [range(12), range(12, 20), range(20, 22), range(22, 40)]  # the last are isolated
+    edges = [*clique(0, 12), *clique(12, 8), [20, 21]]
+    xy = force_layout(40, edges)
+    places = [xy[list(part)] for part in parts]
+    assert not any(boxes_overlap(places[a], places[b]) for a in range(4) for b in range(a))
+    isolated = places[-1]
+    assert isolated[:, 1].max() < min(place[:, 1].min() for place in places[:-1])
+    # In rows: equal heights, equal steps.
+    for height in np.unique(isolated[:, 1].round(9)):
+        steps = np.diff(np.sort(isolated[isolated[:, 1].round(9) == height, 0]))
+        np.testing.assert_allclose(steps, steps[:1].repeat(len(steps)))
+
+
+def test_weights_that_are_not_positive_do_not_attract():
+    edges, weights = [[0, 1], [1, 2], [3, 4]], [1.0, 1.0, -1.0]
+    np.testing.assert_array_equal(force_layout(5, edges, weights), force_layout(5, edges[:2]))
+    np.testing.assert_array_equal(force_layout(5, [*edges, [2, 2]], [1.0, 1.0, 0.0, 5.0]), force_layout(5, edges[:2]))
+
+
+def test_cells_repel_about_as_single_nodes_do():
+    rng = np.random.default_rng(0)
+    xy, mass = rng.normal(size=(2000, 2)), 1.0 + rng.random(2000)
+    exact, approximate = layout._repel_all(xy, mass)[0], layout._repel_by_cells(xy, mass)[0]
+    cosine = (exact * approximate).sum(axis=1) / np.linalg.norm(exact, axis=1) / np.linalg.norm(approximate, axis=1)
+    assert np.median(cosine) > 0.9
+
+
+def test_senate_splits_into_parties_with_chafee_and_ben_nelson_between():
+    senate = load_senate109()
+    network = ising_path(senate.X, alphas=[0.06])[0]
+    positive = network.edge_values > 0
+    xy = force_layout(100, network.edge_index[positive], network.edge_values[positive])
+    party = np.array(senate.parties)
+    centres = {name: np.median(xy[party == name], axis=0) for name in "RD"}
+    axis = centres["D"] - centres["R"]
+    share = (xy - centres["R"]) @ axis / (axis @ axis)  # 0 at the Republicans' centre, 1 at the Democrats'
+    chafee = next(k for k, name in enumerate(senate.names) if name.startswith("CHAFEE"))
+    nelson = next(k for k, name in enumerate(senate.names) if name.startswith("NELSON") and senate.states[k] == "NE")
+    between = np.isin(np.arange(100), [chafee, nelson])
+    assert share[(party == "R") & ~between].max() < share[(party == "D") & ~between].min()
+    assert share[chafee] == share[party == "R"].max()
+    assert share[nelson] == share[party == "D"].min()
 
 
 @pytest.mark.parametrize(
-    ("text", "header"),
+    ("arguments", "message"),
     [
-        ("a,b\n0,1\n", ["a", "b"]),
-        ("0,1\n1,1\n", None),
-        ("Q1,Q2\nYes,No\nNo,No\n", ["Q1", "Q2"]),
-        ("Yes,No\nNo,No\nYes,Yes\n", None),  # its words come again below
-        ("r1,0,1\nr2,1,1\n", None),  # the first column may hold row names
-        ("who,a,b\nr1,0,1\nr2,1,1\n", ["who", "a", "b"]),
-        ("1,2,3\n0,1,1\n1,1,0\n", ["1", "2", "3"]),  # not 0/1, while everything below is
-        ("0,1,2\n0,1,1\n", ["0", "1", "2"]),
-        ("0.3,1.5\n0.1,2.5\n", None),  # numbers to be cut
-        ("2,3\n3,2\n", None),
-        (",a\n0,1\n1,0\n", ["", "a"]),
-        ("NA,1\n1,0\n", None),
-        ("a,b,c,Yes\n0,1,1,Yes\n1,1,0,No\n", ["a", "b", "c", "Yes"]),
-        ("a\n0\n1\n", ["a"]),
-        ("TRUE,FALSE\nFALSE,TRUE\n", None),
-        ('"  a\n b ",c\n0,1\n', ["a b", "c"]),
-        ("a b\nr1 0 1\nr2 1 1\n", ["", "a", "b"]),
+        ((-1, []), "n_nodes must be"),
+        ((2, [[0, 2]]), r"edge_index must name nodes from 0 to 1; got \[0, 2\]"),
+        ((2, [[-1, 1]]), "edge_index must name nodes"),
+        ((2, [0, 1]), r"edge_index must be integers of shape \(n_edges, 2\)"),
+        ((2, [[0.0, 1.0]]), "edge_index must be integers"),
+        ((2, [[0, 1]], [1.0, 2.0]), r"edge_weights must have one value per edge \(1\)"),
+        ((2, [[0, 1]], [np.nan]), "edge_weights must be finite"),
     ],
 )
-def test_header(text, header):
-    assert sheet_of(text).header == header
+def test_bad_input_is_refused(arguments, message):
+    with pytest.raises(DataError, match=message):
+        force_layout(*arguments)
 
 
-def test_header_can_be_said():
-    assert sheet_of("0,1\n1,1\n", header=True).header == ["0", "1"]
-    sheet = sheet_of("a,b\n0,1\n", header=False)
-    assert sheet.header is None
-    assert sheet.column_words(0) == ["a", "0"]
-    assert sheet.describe_row(1) == "row 2, line 2"
-    assert sheet_of("a,b\n0,1\n").describe_row(0) == "row 1, line 2"
-
-
-def test_a_header_without_rows():
-    for text in ("a,b\n", "a,b"):
-        with pytest.raises(DataError, match=r"a table with rows; got a header only\. Pass header=False"):
-            sheet_of(text)
-    assert sheet_of("0,1").cells.shape == (1, 2)
-
-
-def test_trailing_delimiters():
-    assert sheet_of("a,b,\n0,1,\n1,0,\n").header == ["a", "b"]
-    assert sheet_of("0,1,\n1,0,\n").cells.shape == (2, 2)
-    assert sheet_of("a,b,\n0,1,\n1,0,1\n").header == ["a", "b", ""]  # it holds something
-    assert sheet_of("a,b,c\n0,1,\n1,0,\n").header == ["a", "b", "c"]  # it has a name
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (",a\n0,1\n1,0\n", 0),
-        ("id,a\n0,1\n1,0\n", 0),
-        ("ID,a\n5,1\n5,0\n", 0),
-        ("who,a\nx,1\ny,0\nz,0\n", 0),
-        ("who,a\nx,1\ny,0\n", None),  # two values could be data
-        ("who,a\nx,1\ny,0\nx,0\n", None),  # not all different
-        ("who,a\nx,1\nNA,0\nz,0\n", None),
-        ("nr,a\n11,1\n12,0\n13,1\n", 0),
-        ("nr,a\n11,1\n13,0\n12,1\n", None),  # numbers out of order may be data, or a mistake
-        ("x1,x2\n0.1,1\n0.2,0\n0.3,1\n", None),
-        ("a,who\n1,x\n0,y\n0,z\n", None),  # only the first column is looked at
-        ("who\nx\ny\nz\n", None),  # nothing would be left
-        ("a b\nr1 0 1\nr2 1 1\n", 0),
-    ],
-)
-def test_row_names(text, found):
-    assert sheet_of(text).find_id_column(numbers_are_data=False) == found
-
-
-def test_numbers_are_not_row_names_where_they_can_be_data():
-    text = "nr,a\n11,1\n12,0\n13,1\n"
-    assert sheet_of(text).find_id_column(numbers_are_data=True) is None
+def test_bad_options_are_refused():
+    with pytest.raises(DataError, match="n_iter must be"):
+        force_layout(2, [[0, 1]], n_iter=-1)
+    with pytest.raises(DataError, match="random_state must be"):
+        force_layout(2, [[0, 1]], random_state="seed")

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ def python_blocks(text: str) -> list[str]:
         "README.md",
         "docs/index.md",
         "docs/tables.md",
+        "docs/estimators.md",
         "docs/simulation.md",
         "docs/selection.md",
         "docs/trusting.md",
@@ -74,3 +76,13 @@ def test_relative_links_lead_somewhere():
 def test_versions_agree():
     for file in ("pyproject.toml", "CITATION.cff"):
         assert re.search(rf'^version(?: =|:) "?{isinglass.__version__}"?$', (ROOT / file).read_text(), re.MULTILINE)
+
+
+def test_oldest_versions_are_the_lower_bounds():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    bounds = project["project"]["dependencies"] + project["dependency-groups"]["test"]
+    lowest = dict(bound.split(">=") for bound in bounds if isinstance(bound, str))
+    text = (ROOT / "tests" / "oldest.txt").read_text(encoding="utf-8")
+    pinned = dict(line.split("==") for line in text.splitlines() if not line.startswith("#"))
+    assert {bound.split(">=")[0] for bound in project["project"]["dependencies"]} <= set(pinned)
+    assert [name for name, version in pinned.items() if not f"{version}.".startswith(f"{lowest[name]}.")] == []

@@ -361,6 +361,44 @@ def test_a_checkpoint_needs_a_seed(tmp_path):
         stars(TABLE, checkpoint=tmp_path / "run.npz")
 
 
+# --- weights ----------------------------------------------------------------------------------------------------------
+
+
+def test_equal_weights_are_no_weights():
+    expected = stars(TABLE, random_state=7)
+    found = stars(TABLE, random_state=7, sample_weight=np.full(len(TABLE), 2.0))
+    np.testing.assert_allclose(found.alphas, expected.alphas, rtol=1e-12)
+    assert found.index == expected.index
+    np.testing.assert_array_equal(found.instability, expected.instability)
+
+
+def test_rows_of_weight_zero_are_not_there():
+    expected = stars(TABLE, random_state=7)
+    X = np.vstack([TABLE, 1 - TABLE[:50]])
+    found = stars(X, random_state=7, sample_weight=np.r_[np.ones(len(TABLE)), np.zeros(50)])
+    np.testing.assert_allclose(found.alphas, expected.alphas, rtol=1e-12)
+    assert (found.index, found.subsample_size) == (expected.index, expected.subsample_size)
+
+
+@quiet_ends
+def test_every_fit_gets_the_weights_of_its_rows():
+    weight = np.arange(1.0, 301.0)
+    labelled = np.column_stack([(np.arange(300) >> k) & 1 for k in range(9)])  # a row spells its number
+
+    def path_function(X, alphas, *, sample_weight):
+        np.testing.assert_array_equal(sample_weight, 1.0 + X @ (1 << np.arange(9)))
+        return ising_path(X, alphas, sample_weight=sample_weight)
+
+    stars(labelled, alphas=[0.5, 0.4], path_function=path_function, sample_weight=weight, random_state=0, threshold=0.5)
+
+
+def test_a_checkpoint_of_other_weights_is_refused(tmp_path):
+    settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz"}
+    stars(TABLE, sample_weight=np.arange(1.0, 301.0), **settings)
+    with pytest.raises(DataError, match="sample_weight"):
+        stars(TABLE, **settings)
+
+
 # --- degenerate tables and bad input ----------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from isinglass.binary import to_binary
 from isinglass.errors import DataError
 from isinglass.records import Solution
 
-__all__ = ["Edge", "IsingModel"]
+__all__ = ["Edge", "IsingModel", "check_names"]
 
 FloatArray = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ class IsingModel:
     def __post_init__(self) -> None:
         fields = _checked_fields(self.fields)
         couplings = _checked_couplings(self.couplings, len(fields))
-        names = _checked_names(self.names, len(fields))
+        names = check_names(self.names, len(fields))
         for array in (couplings, fields):
             array.flags.writeable = False
         object.__setattr__(self, "couplings", couplings)
@@ -227,7 +227,14 @@ def _checked_fields(values: ArrayLike, name: str = "fields") -> FloatArray:
     return fields
 
 
-def _checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]:
+def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]:
+    """Return one distinct name per node; ``x0``, ``x1``, … if there are none.
+
+    Examples
+    --------
+    >>> check_names(None, 2)
+    ('x0', 'x1')
+    """
     if names is None:
         return tuple(f"x{k}" for k in range(n_features))
     if isinstance(names, str):

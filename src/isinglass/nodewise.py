@@ -19,11 +19,11 @@ from isinglass.arguments import check_count, check_positive
 from isinglass.errors import DataError, SeparationError
 from isinglass.grid import alpha_grid
 from isinglass.path import SUSPICIOUS_ETA, warn_if_not_converged
-from isinglass.records import RULES, NodeFits, NodewisePath, Path, Solution
+from isinglass.records import RULES, NodeFits, NodewisePath, Solution
 from isinglass.threads import thread_count
 from isinglass.varying import Varying
 
-__all__ = ["nodewise_ebic", "nodewise_path"]
+__all__ = ["choose_per_node", "nodewise_ebic", "nodewise_path"]
 
 logger = logging.getLogger("isinglass")
 
@@ -163,10 +163,39 @@ def nodewise_ebic(
     >>> network.edge_index.tolist(), network.alphas_per_node.shape
     ([[0, 2]], (3,))
     """
+    path = choose_per_node(
+        X,
+        alphas,
+        gamma=gamma,
+        rule=rule,
+        standardize=standardize,
+        sample_weight=sample_weight,
+        alpha_min_ratio=alpha_min_ratio,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    return path.solutions[0]
+
+
+def choose_per_node(
+    X: ArrayLike,
+    alphas: int,
+    *,
+    gamma: float,
+    rule: str,
+    standardize: bool,
+    sample_weight: ArrayLike | None,
+    alpha_min_ratio: float | None,
+    tol: float,
+    max_iter: int,
+    n_threads: int | None,
+) -> NodewisePath:
+    """Return the solution of ``nodewise_ebic`` as a path of length one, with the regressions that were chosen."""
     _check_options(rule, tol, max_iter)
     if not (np.isfinite(gamma) and gamma >= 0):
         raise DataError(f"gamma must be finite and not negative; got {gamma!r}.")
-    case = _Case.prepare(X, sample_weight, standardize, n_threads)
+    case = _Case.prepare(X, sample_weight, standardize, n_threads, depth=2)
     if alpha_min_ratio is None:
         alpha_min_ratio = 1e-2 if case.n_rows < len(case.varying) - 1 else 1e-4
     shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)
@@ -176,8 +205,9 @@ def nodewise_ebic(
     grids = np.where(top == 0.0, np.finfo(np.float64).eps, top)[:, None] * shape
     fits = case.solve(grids, tol, max_iter, stops_early=True)
     solution = fits.select_ebic(gamma, rule, tol)
-    warn_if_not_converged(Path((solution,), tol=tol), float(fits.null_losses.sum()), max_iter)
-    return solution
+    path = NodewisePath((solution,), tol=tol, nodes=fits.take(fits.choose_ebic(gamma)), rule=rule)
+    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter, depth=2)
+    return path
 
 
 def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
@@ -218,8 +248,9 @@ class _Case:
         n_threads: int | None,
         *,
         warn: bool = True,
+        depth: int = 1,
     ) -> _Case:
-        varying = Varying.of(X, sample_weight, warn=warn)
+        varying = Varying.of(X, sample_weight, warn=warn, depth=depth + 1)
         columns, n_rows, weight = varying.columns, varying.n_rows, varying.weight
         ones = varying.ones[columns]
         zeros = n_rows - ones if weight is None else weight @ (1 - varying.table)  # not a difference of rounded sums

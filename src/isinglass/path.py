@@ -222,8 +222,8 @@ class _Case:
         )
 
 
-def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:
-    """Warn once for all solutions of a path that did not reach its tolerance."""
+def warn_if_not_converged(path: Path, null_objective: float, max_iter: int, *, depth: int = 1) -> None:
+    """Warn once, ``depth`` callers up, for all solutions of a path that did not reach its tolerance."""
     failed = [solution for solution in path if not solution.converged]
     if not failed:
         return
@@ -233,5 +233,5 @@ def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> N
         f"kkt_residual={worst.kkt_residual:.1e}, relative gap={worst.duality_gap / max(null_objective, 1e-12):.1e}. "
         f"Increase max_iter (now {max_iter}) or tol, or stop the path at a larger alpha.",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=depth + 2,
     )

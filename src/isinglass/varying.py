@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,9 +71,12 @@ class Varying:
             )
 
 
-def warn_constant(constant: NDArray[np.intp], is_one: NDArray[np.bool_], *, stacklevel: int) -> None:
+def warn_constant(
+    constant: NDArray[np.intp], is_one: NDArray[np.bool_], *, stacklevel: int, names: Sequence[str] | None = None
+) -> None:
     """Name the columns that take one value only; ``is_one`` tells which value, for every column."""
-    shown = ", ".join(f"{column} (always {int(is_one[column])})" for column in constant[:_SHOWN])
+    called = range(len(is_one)) if names is None else names
+    shown = ", ".join(f"{called[column]!r} (always {int(is_one[column])})" for column in constant[:_SHOWN])
     more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
     warnings.warn(
         f"constant columns have no edges and a smoothed field: column {shown}{more}.",

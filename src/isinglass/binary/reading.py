@@ -33,7 +33,7 @@ from isinglass.errors import DataError
 __all__ = ["convert_source", "read_binary", "to_binary"]
 
 _BITS, _SPINS = Pair(0, 1), Pair(-1, 1)
-_BY = "(read_binary and read_table take it)"
+_BY = "(estimators, read_binary and read_table take it)"
 
 
 @dataclass(frozen=True, eq=False)

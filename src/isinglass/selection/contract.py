@@ -10,8 +10,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from isinglass.errors import DataError
 from isinglass.records import Path
 
@@ -20,7 +18,7 @@ __all__ = ["PathFunction", "alpha_max_of", "with_threads"]
 PathFunction = Callable[..., Path]
 
 
-def alpha_max_of(path_function: PathFunction) -> Callable[[ArrayLike], float]:
+def alpha_max_of(path_function: PathFunction) -> Callable[..., float]:
     """Return the function of a table that says where the path function's grid starts.
 
     A partial application keeps the ``alpha_max`` of the function inside it, called with those of the fixed options

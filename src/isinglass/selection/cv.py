@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -23,6 +24,7 @@ from isinglass.selection.tasks import kernel_threads, quietly, run_tasks
 __all__ = ["CrossValidation", "cross_validate"]
 
 FloatArray = NDArray[np.float64]
+RowNumbers = NDArray[np.intp]
 RULES = ("best", "1se")
 
 
@@ -113,12 +115,14 @@ def cross_validate(
     alphas: int | float | ArrayLike = 30,
     n_folds: int = 10,
     n_repeats: int = 1,
+    splits: Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
     rule: str = "best",
     path_function: PathFunction = ising_path,
     sample_weight: ArrayLike | None = None,
     random_state: RandomSource = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
 ) -> CrossValidation:
     """Choose alpha by the log pseudo-likelihood of rows that were left out of the fit.
 
@@ -138,6 +142,9 @@ def cross_validate(
         Parts into which the rows (those of positive weight) are split at random, as equal in number as possible.
     n_repeats : int, default 1
         Number of such splits.
+    splits : iterable of pairs of row numbers, optional
+        Training rows and held-out rows of every fold, in place of random folds: at least two pairs, which count as one
+        repeat. This is what scikit-learn's splitters give.
     rule : {"best", "1se"}, default "best"
         The largest mean score; or the sparsest network whose mean is at most one standard error below that.
     path_function : callable, default ising_path
@@ -150,6 +157,8 @@ def cross_validate(
         Folds fitted at the same time, as in joblib; -1 is all cores. The result does not depend on it.
     checkpoint : path, optional
         File that keeps finished fits, so that an interrupted run can resume.
+    progress : bool, optional
+        Whether to show a bar on stderr; default only if that is a terminal.
 
     Returns
     -------
@@ -168,19 +177,22 @@ def cross_validate(
     table = to_binary(X)
     weight = check_sample_weight(sample_weight, len(table))
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
-    folds, repeats = _check_folds(n_folds, len(rows)), check_count("n_repeats", n_repeats)
     _check_rule(rule)
+    if splits is None:
+        folds, repeats = _check_folds(n_folds, len(rows)), check_count("n_repeats", n_repeats)
+        seeds = spawn_seeds(random_state, repeats)
+        parts, origin = _random_splits(rows, folds, seeds), seeds[0].entropy
+    else:
+        parts = _check_splits(splits, rows, len(table))
+        folds, repeats, origin = len(parts), 1, [part.tolist() for pair in parts for part in pair]
     path = path_function(table, alphas, sample_weight=weight)
-    grid, seeds = np.array([solution.alpha for solution in path]), spawn_seeds(random_state, repeats)
+    grid = np.array([solution.alpha for solution in path])
     inside = with_threads(path_function, kernel_threads(n_jobs))
     results = run_tasks(
         _score_fold,
-        [
-            (table, weight, grid, inside, np.setdiff1d(rows, held_out), held_out)
-            for seed in seeds
-            for held_out in np.array_split(np.random.default_rng(seed).permutation(rows), folds)
-        ],
+        [(table, weight, grid, inside, *part) for part in parts],
         n_jobs=n_jobs,
+        progress=progress,
         checkpoint=checkpoint,
         fingerprint={
             "X": table,
@@ -189,7 +201,7 @@ def cross_validate(
             "n_folds": folds,
             "n_repeats": repeats,
             "path_function": path_function,
-            "random_state": seeds[0].entropy,
+            "random_state": origin,
             # A function is known by its name only, and all lambdas share one.
             "the path of X": np.concatenate([solution.edge_values for solution in path]),
         },
@@ -202,6 +214,33 @@ def cross_validate(
     index = _choose(*_mean_and_error(scores, fold_weights), rule)
     warn_at_grid_end(path, index, f'cross-validation ("{rule}")')
     return CrossValidation(path[index].alpha, index, rule, path, scores, fold_weights, n_constant)
+
+
+def _random_splits(rows: RowNumbers, n_folds: int, seeds: Sequence[Any]) -> list[tuple[RowNumbers, RowNumbers]]:
+    """Return (training rows, held-out rows) of every fold, one repeat per seed."""
+    return [
+        (np.setdiff1d(rows, held_out), held_out)
+        for seed in seeds
+        for held_out in np.array_split(np.random.default_rng(seed).permutation(rows), n_folds)
+    ]
+
+
+def _check_splits(
+    splits: Iterable[tuple[ArrayLike, ArrayLike]], rows: RowNumbers, n_rows: int
+) -> list[tuple[RowNumbers, RowNumbers]]:
+    """Return the pairs as arrays of row numbers, without the rows of weight zero."""
+    try:
+        parts = [(np.asarray(train), np.asarray(held_out)) for train, held_out in splits]
+    except (TypeError, ValueError):
+        raise DataError(f"splits must be pairs of row numbers, (training, held out); got {splits!r}.") from None
+    if len(parts) < 2:
+        raise DataError(f"splits must hold at least 2 pairs; got {len(parts)}.")
+    for k, part in ((k, part) for k, pair in enumerate(parts) for part in pair):
+        if part.ndim != 1 or part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n_rows):
+            raise DataError(f"splits must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
+        if not np.isin(part, rows).any():
+            raise DataError(f"splits must have a row of positive weight on either side; got none in pair {k}.")
+    return [(train[np.isin(train, rows)], held_out[np.isin(held_out, rows)]) for train, held_out in parts]
 
 
 def _score_fold(

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.binary import to_binary
+from isinglass.binary import check_sample_weight, to_binary
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
 from isinglass.grid import alpha_grid
 from isinglass.path import ising_path
@@ -47,6 +47,7 @@ def stars(
     bounded: bool = True,
     alpha_min_ratio: float = 0.01,
     path_function: PathFunction = ising_path,
+    sample_weight: ArrayLike | None = None,
     random_state: RandomSource = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -76,6 +77,10 @@ def stars(
         Last alpha over first alpha when ``alphas`` is a number.
     path_function : callable, default ising_path
         ``path_function(X, alphas) -> Path``: also nodewise_path, exact_path, a baseline, or a ``functools.partial``.
+        With weights it is called with ``sample_weight`` too.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights of the fits. Subsamples are drawn by row, from those of positive weight, so that a weight of 2 is
+        not the same as a row that occurs twice.
     random_state : int, Generator, RandomState, SeedSequence or None
         Where the subsamples come from; seed k does not depend on ``n_subsamples`` or on ``n_jobs``.
     n_jobs : int, optional
@@ -100,10 +105,6 @@ def stars(
     ConvergenceWarning
         If fits did not converge.
 
-    Notes
-    -----
-    There are no row weights: a subsample is a set of rows. Repeat a row that counts several times.
-
     Examples
     --------
     >>> from isinglass import simulate
@@ -114,7 +115,7 @@ def stars(
     >>> network.edge_index[:3].tolist(), network.n_edges
     ([[0, 1], [1, 2], [2, 3]], 11)
     """
-    table = to_binary(X)
+    table, weight = _rows_that_count(X, sample_weight)
     size = _check_settings(len(table), n_subsamples, subsample_size, threshold)
     if checkpoint is not None and random_state is None:
         raise DataError(
@@ -123,7 +124,7 @@ def stars(
         )
     seeds = spawn_seeds(random_state, n_subsamples)
     constant = np.array([_is_constant(table[_draw_rows(seed, len(table), size)]) for seed in seeds])
-    grid = _make_grid(table, seeds, size, alphas, alpha_min_ratio, path_function)
+    grid = _make_grid(table, weight, seeds, size, alphas, alpha_min_ratio, path_function)
     fingerprint = {
         "X": table,
         "alphas": grid,
@@ -131,12 +132,26 @@ def stars(
         "subsample_size": size,
         "path_function": path_function,
         "random_state": seeds[0].entropy,
-    }
+    } | ({} if weight is None else {"sample_weight": weight})
     options = {"n_jobs": n_jobs, "checkpoint": checkpoint, "fingerprint": fingerprint, "progress": progress}
-    runs = _Runs(table, seeds, size, grid, with_threads(path_function, kernel_threads(n_jobs)), options)
+    runs = _Runs(table, weight, seeds, size, grid, with_threads(path_function, kernel_threads(n_jobs)), options)
     stability = _search(runs, threshold, bounded, int((constant & ~_is_constant(table)).any(axis=1).sum()))
     _warn(stability, constant, runs.n_unconverged)
     return stability
+
+
+def _rows_that_count(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Table, FloatArray | None]:
+    """Return the rows of positive weight, and their weights."""
+    table = to_binary(X)
+    weight = check_sample_weight(sample_weight, len(table))
+    if weight is None or weight.all():
+        return table, weight
+    return table[weight > 0.0], weight[weight > 0.0]
+
+
+def _weight_option(weight: FloatArray | None, rows: Any = slice(None)) -> dict[str, FloatArray]:
+    """Return the keyword with which a function gets the weights of some rows: none, where there are no weights."""
+    return {} if weight is None else {"sample_weight": weight[rows]}
 
 
 def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | None, threshold: float) -> int:
@@ -149,7 +164,7 @@ def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | Non
     if not 0.0 <= threshold <= 0.5:
         raise DataError(f"threshold must be from 0 to 0.5, the range of 2 f (1 − f); got {threshold!r}.")
     if n_samples < 3:
-        raise DataError(f"X must have at least 3 rows to draw subsamples from; got {n_samples}.")
+        raise DataError(f"X must have at least 3 rows to draw subsamples from; got n_samples={n_samples}.")
     if subsample_size is None:
         return math.isqrt(100 * n_samples) if n_samples > 144 else 4 * n_samples // 5
     if not 2 <= subsample_size < n_samples:
@@ -170,6 +185,7 @@ def _is_constant(table: Table) -> NDArray[np.bool_]:
 
 def _make_grid(
     table: Table,
+    weight: FloatArray | None,
     seeds: Sequence[SeedSequence],
     size: int,
     alphas: int | float | ArrayLike,
@@ -180,19 +196,26 @@ def _make_grid(
         return alpha_grid(1.0, alphas, alpha_min_ratio=ratio)
     alpha_grid(1.0, alphas, alpha_min_ratio=ratio)  # complains before anything is computed
     alpha_max = alpha_max_of(path_function)
-    tops = [alpha_max(table[_draw_rows(seed, len(table), size)]) for seed in seeds]
-    return alpha_grid(ABOVE * max([alpha_max(table), *tops]), alphas, alpha_min_ratio=ratio)
+    parts: list[Any] = [slice(None), *(_draw_rows(seed, len(table), size) for seed in seeds)]
+    tops = [alpha_max(table[rows], **_weight_option(weight, rows)) for rows in parts]
+    return alpha_grid(ABOVE * max(tops), alphas, alpha_min_ratio=ratio)
 
 
 # ----------------------------------------------------------------------------------------- one subsample
 
 
 def _fit_subsample(
-    table: Table, seed: SeedSequence, size: int, grid: FloatArray, path_function: PathFunction
+    table: Table,
+    weight: FloatArray | None,
+    seed: SeedSequence,
+    size: int,
+    grid: FloatArray,
+    path_function: PathFunction,
 ) -> dict[str, NDArray[Any] | int]:
     """Return the edges along the grid, as s · p + t, one alpha after the other."""
+    rows = _draw_rows(seed, len(table), size)
     with quietly(ConstantColumnWarning, ConvergenceWarning):
-        path = path_function(np.ascontiguousarray(table[_draw_rows(seed, len(table), size)]), grid)
+        path = path_function(np.ascontiguousarray(table[rows]), grid, **_weight_option(weight, rows))
     if len(path) != len(grid):
         raise DataError(f"path_function must return one solution per alpha ({len(grid)}); got {len(path)}.")
     codes = [solution.edge_index.astype(np.int64) @ [table.shape[1], 1] for solution in path]
@@ -208,6 +231,7 @@ class _Runs:
     """The subsamples, what has been run of each, and the count of fits."""
 
     table: Table
+    weight: FloatArray | None
     seeds: Sequence[SeedSequence]
     size: int
     grid: FloatArray
@@ -221,15 +245,19 @@ class _Runs:
 
     def run(self, first: int, end: int) -> None:
         """Run the subsamples from number ``first`` on over the first ``end`` alphas, in place of what they had."""
-        arguments = [(self.table, seed, self.size, self.grid[:end], self.path_function) for seed in self.seeds[first:]]
+        arguments = self._arguments(slice(first, None), end)
         stage = f"subsamples from {first}, {end} alphas"
         self._take(first, run_tasks(_fit_subsample, arguments, stage=stage, description="StARS", **self.options), end)
 
     def propose(self) -> None:
         """Run the first subsamples over the whole grid."""
-        arguments = [(self.table, seed, self.size, self.grid, self.path_function) for seed in self.seeds[:PROPOSERS]]
+        arguments = self._arguments(slice(PROPOSERS), len(self.grid))
         found = run_tasks(_fit_subsample, arguments, stage="proposal", description="StARS, dense end", **self.options)
         self._take(0, found, len(self.grid))
+
+    def _arguments(self, which: slice, end: int) -> list[tuple[Any, ...]]:
+        shared = self.size, self.grid[:end], self.path_function
+        return [(self.table, self.weight, seed, *shared) for seed in self.seeds[which]]
 
     def _take(self, first: int, results: list[Result], end: int) -> None:
         self.results[first:] = results

@@ -1,0 +1,156 @@
+"""Missing cells of a 0/1 table, filled by a network from the cells that were observed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from isinglass.arguments import check_count
+from isinglass.errors import ConvergenceWarning
+from isinglass.model import IsingModel
+from isinglass.randomness import RandomSource, as_generator
+
+__all__ = ["conditional_fill", "gibbs_fill"]
+
+FloatArray = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+SETTLED = 1e-10
+"""Largest change of a probability in the last sweep over the missing cells."""
+MOST_SWEEPS = 10_000
+"""Sweeps after which this is given up; each of them improves the fit, but near a critical point only slowly."""
+
+
+def conditional_fill(model: IsingModel, X: ArrayLike, missing: Mask, marginals: ArrayLike) -> FloatArray:
+    """Return the table with P(x_s = 1 | the rest of the row) in every missing cell.
+
+    The other missing cells of the row stand in with their own probabilities, from the marginals to a fixed point: the
+    mean-field approximation, by coordinate ascent. Exact where no two missing cells of a row are neighbours.
+
+    Parameters
+    ----------
+    model : IsingModel
+        The network.
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1; what stands in missing cells does not matter.
+    missing : ndarray of bool, shape (n_samples, n_features)
+        Where the missing cells are.
+    marginals : array-like of shape (n_features,)
+        Probabilities to start from.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_features)
+        Observed cells as they were.
+
+    Examples
+    --------
+    >>> model = IsingModel([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
+    >>> gone = np.array([[True, False]])
+    >>> conditional_fill(model, [[0, 1]], gone, [0.5, 0.5]).round(3).tolist()
+    [[0.731, 1.0]]
+    """
+    table = _start(X, missing, marginals)
+    largest = 0.0
+
+    def settle(probabilities: FloatArray, before: FloatArray) -> FloatArray:
+        nonlocal largest
+        largest = max(largest, float(np.abs(probabilities - before).max()))
+        return probabilities
+
+    sweep = _sweeper(model, table, missing)
+    for _ in range(MOST_SWEEPS):
+        largest = 0.0
+        sweep(settle)
+        if largest <= SETTLED:
+            return table
+    warnings.warn(
+        f"the probabilities of missing cells still change by {largest:.1e} after {MOST_SWEEPS} sweeps (aim: "
+        f'{SETTLED:g}). Use method="gibbs", or a network with weaker couplings.',
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+    return table
+
+
+def gibbs_fill(
+    model: IsingModel,
+    X: ArrayLike,
+    missing: Mask,
+    marginals: ArrayLike,
+    *,
+    n_sweeps: int = 200,
+    random_state: RandomSource = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Draw the missing cells given the observed ones, by Gibbs sampling with the observed cells held fixed.
+
+    Parameters
+    ----------
+    model, X, missing, marginals
+        As for `conditional_fill`.
+    n_sweeps : int, default 200
+        Sweeps over the missing cells; the draw is the state after the last one.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Seed.
+
+    Returns
+    -------
+    draws, means : ndarray of float64, shape (n_samples, n_features)
+        The table with 0 or 1 in the missing cells; and with the mean of their conditional probabilities over the
+        second half of the sweeps, which estimates P(x_s = 1 | the observed cells of the row).
+
+    Examples
+    --------
+    >>> model = IsingModel([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
+    >>> gone = np.array([[True, False]])
+    >>> draws, means = gibbs_fill(model, [[0, 1]], gone, [0.5, 0.5], random_state=0)
+    >>> means.round(3).tolist(), float(draws[0, 1])
+    ([[0.731, 1.0]], 1.0)
+    """
+    check_count("n_sweeps", n_sweeps)
+    rng = as_generator(random_state)
+    table = _start(X, missing, marginals)
+    table[missing] = rng.random(int(missing.sum())) < table[missing]
+    kept: list[FloatArray] = []
+
+    def draw(probabilities: FloatArray, before: FloatArray) -> FloatArray:
+        kept.append(probabilities)
+        return (rng.random(len(probabilities)) < probabilities).astype(np.float64)
+
+    sweep = _sweeper(model, table, missing)
+    total = np.zeros(int(missing.sum()))
+    first = n_sweeps // 2
+    for k in range(n_sweeps):
+        kept.clear()
+        sweep(draw)
+        if k >= first and kept:
+            total += np.concatenate(kept)
+    means = table.copy()
+    means.T[missing.T] = total / (n_sweeps - first)  # a sweep goes column by column
+    return table, means
+
+
+def _start(X: ArrayLike, missing: Mask, marginals: ArrayLike) -> FloatArray:
+    table = np.array(X, dtype=np.float64)
+    return np.where(missing, np.asarray(marginals, dtype=np.float64), table)
+
+
+def _sweeper(
+    model: IsingModel, table: FloatArray, missing: Mask
+) -> Callable[[Callable[[FloatArray, FloatArray], FloatArray]], None]:
+    """Return a function that visits the missing cells column by column and replaces them in ``table``."""
+    columns = []
+    for s in np.flatnonzero(missing.any(axis=0)):
+        neighbours = np.flatnonzero(model.couplings[s])
+        columns.append((s, np.flatnonzero(missing[:, s]), neighbours, model.couplings[s, neighbours]))
+
+    def sweep(replace: Callable[[FloatArray, FloatArray], FloatArray]) -> None:
+        for s, rows, neighbours, values in columns:
+            probabilities: FloatArray = expit(model.fields[s] + table[np.ix_(rows, neighbours)] @ values)
+            table[rows, s] = replace(probabilities, table[rows, s])
+
+    return sweep

@@ -1,0 +1,80 @@
+"""Colours that people with the common colour vision deficiencies can tell apart, for files, figures and pages.
+
+They are those of Okabe and Ito (2008). Blue and vermillion are kept for the sign of an edge and purple for edges
+between groups, so that the colours of groups begin with the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from isinglass.errors import DataError
+
+__all__ = ["BETWEEN", "GROUPS", "NAMED", "NEGATIVE", "NEUTRAL", "POSITIVE", "channels", "color_groups", "read_color"]
+
+NAMED: Mapping[str, str] = {
+    "black": "#000000",
+    "orange": "#e69f00",
+    "sky blue": "#56b4e9",
+    "green": "#009e73",
+    "yellow": "#f0e442",
+    "blue": "#0072b2",
+    "vermillion": "#d55e00",
+    "red": "#d55e00",  # the red of this palette
+    "purple": "#cc79a7",
+    "grey": "#bbbbbb",  # not Okabe and Ito's; lighter, as purple looks grey without green cones
+}
+POSITIVE, NEGATIVE, BETWEEN, NEUTRAL = NAMED["blue"], NAMED["vermillion"], NAMED["purple"], NAMED["grey"]
+GROUPS = tuple(NAMED[name] for name in ("orange", "sky blue", "green", "yellow", "black", "blue", "vermillion"))
+"""Colours of groups in the order in which they are given out; with more groups they come round again."""
+
+
+def read_color(color: object) -> str:
+    """Return ``#rrggbb`` for a name of this palette or for such a text.
+
+    Examples
+    --------
+    >>> read_color("red"), read_color("#ABCDEF")
+    ('#d55e00', '#abcdef')
+    """
+    if isinstance(color, str):
+        if color in NAMED:
+            return NAMED[color]
+        if re.fullmatch(r"#[0-9a-fA-F]{6}", color):
+            return color.lower()
+    raise DataError(f"a colour must be #rrggbb or one of {', '.join(NAMED)}; got {color!r}.")
+
+
+def channels(color: str) -> tuple[int, int, int]:
+    """Return red, green and blue of ``#rrggbb``.
+
+    Examples
+    --------
+    >>> channels("#d55e00")
+    (213, 94, 0)
+    """
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def color_groups(groups: Iterable[object], chosen: Mapping[object, str] | None = None) -> dict[object, str]:
+    """Return a colour for every group, in the order in which the groups first occur.
+
+    Parameters
+    ----------
+    groups : iterable
+        The group of every node; None is no group, and grey.
+    chosen : mapping, optional
+        Colours of some groups, ``#rrggbb`` or a name of the palette.
+
+    Examples
+    --------
+    >>> color_groups(["R", "D", "R", None], {"R": "red"})
+    {'R': '#d55e00', 'D': '#e69f00', None: '#bbbbbb'}
+    """
+    chosen = {group: read_color(color) for group, color in (chosen or {}).items()}
+    found = dict.fromkeys(groups)
+    free = [color for color in GROUPS if color not in chosen.values()] or list(GROUPS)
+    unnamed = [group for group in found if group is not None and group not in chosen]
+    given = {group: free[k % len(free)] for k, group in enumerate(unnamed)}
+    return {group: chosen.get(group, given.get(group, NEUTRAL)) for group in found}
