@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-oldest check bench docs clean
+.PHONY: help install demo test test-oldest check bench paper paper-quick docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,11 +39,17 @@ check: $(INSTALLED)  ## lint, formatting, types and documentation (no tests)
 bench: $(INSTALLED_BENCH)  ## measure speed and accuracy against other solvers
 	$(BIN)/python benchmarks/run.py
 
+paper: $(INSTALLED)  ## repeat the paper's tables and figures, write docs/paper.md (resumes; up to an hour)
+	$(BIN)/python -m experiments
+
+paper-quick: $(INSTALLED)  ## a miniature of it in build/paper-quick
+	$(BIN)/python -m experiments --quick
+
 docs: $(INSTALLED)  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## remove everything that make created
-	rm -rf $(VENV) $(OLDEST) build dist demo docs/_build docs/api/generated
+	rm -rf $(VENV) $(OLDEST) build dist demo docs/_build docs/api/generated experiments/.cache
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -path ./.git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 

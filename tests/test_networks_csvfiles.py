@@ -44,7 +44,7 @@ def test_edges_are_read_back(model):
     assert [(s, t, float(c)) for s, t, c, *_ in found] == [tuple(edge) for edge in model.edges()]
     for _, _, coupling, sign, weight in found:
         assert float(weight) == abs(float(coupling))
-        assert sign == ("positive" if float(coupling) > 0 else "negative")
+        assert sign == ("1" if float(coupling) > 0 else "-1")
 
 
 def test_pandas_reads_the_same_edges(model, tmp_path):

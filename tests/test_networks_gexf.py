@@ -66,7 +66,7 @@ def test_networkx_reads_everything(model):
         s, t = int(one[1:]), int(two[1:])
         assert data["coupling"] == model.couplings[s, t]
         assert data["weight"] == abs(model.couplings[s, t])
-        assert data["sign"] == ("positive" if model.couplings[s, t] > 0 else "negative")
+        assert data["sign"] == np.sign(model.couplings[s, t])
         assert data["color"] == (POSITIVE if model.couplings[s, t] > 0 else NEGATIVE)
         assert data["stability"] == frequency[s, t]
 

@@ -61,7 +61,7 @@ def test_networkx_reads_everything(model):
         coupling = model.couplings[int(one[1:]), int(two[1:])]
         assert data["coupling"] == coupling
         assert data["weight"] == abs(coupling)
-        assert data["sign"] == ("positive" if coupling > 0 else "negative")
+        assert data["sign"] == np.sign(coupling)
         color = POSITIVE if coupling > 0 else NEGATIVE
         assert data["color"] == color
         assert tuple(data[c] for c in "rgb") == channels(color)

@@ -1,4 +1,5 @@
 import doctest
+import inspect
 import io
 import json
 import math
@@ -52,7 +53,9 @@ def test_any_names(names):
 
 def test_networkx_reads_it():
     model = random_model(6, 0)
-    graph = networkx.node_link_graph(strict(to_json(model, node_attributes={"a": list("uvwxyz")})), edges="edges")
+    keyword = "edges" if "edges" in inspect.signature(networkx.node_link_graph).parameters else "link"  # before 3.4
+    data = strict(to_json(model, node_attributes={"a": list("uvwxyz")}))
+    graph = networkx.node_link_graph(data, **{keyword: "edges"})
     assert graph.number_of_edges() == model.n_edges
     assert graph.nodes[5]["a"] == "z"
     for s, t, data in graph.edges(data=True):
@@ -67,6 +70,8 @@ def test_what_json_cannot_hold():
 
 def test_the_certificate_travels_along():
     solution = Solution.from_dense(0.1, np.zeros((2, 2)), np.zeros(2), kkt_residual=1e-9, converged=True)
+    hopeless = Solution.from_dense(0.0, np.zeros((2, 2)), np.zeros(2), duality_gap=math.inf)
+    assert strict(to_json(hopeless))["graph"]["duality_gap"] == "Infinity"
     assert strict(to_json(solution))["graph"] == {"alpha": 0.1, "kkt_residual": 1e-9, "converged": True}
 
 

@@ -27,7 +27,7 @@ def test_networkx(model):
     assert dict(graph.degree()) == {name: data["degree"] for name, data in graph.nodes(data=True)}
     strengths = {name: data["strength"] for name, data in graph.nodes(data=True)}
     assert dict(graph.degree(weight="weight")) == pytest.approx(strengths)
-    assert graph.edges["a", "b"] == {"coupling": -2.0, "sign": "negative", "weight": 2.0, "f": 1.0}
+    assert graph.edges["a", "b"] == {"coupling": -2.0, "sign": -1, "weight": 2.0, "f": 1.0}
     assert "party" not in graph.nodes["b"]
     assert graph.nodes["c"]["party"] == "D"
 
@@ -45,7 +45,7 @@ def check_igraph(graph, model):
     assert list(graph.vs["party"]) == ["R", None, "D", "I"]
     assert list(graph.es["coupling"]) == [-2.0, 0.5]
     assert list(graph.es["weight"]) == [2.0, 0.5]
-    assert list(graph.es["sign"]) == ["negative", "positive"]
+    assert list(graph.es["sign"]) == [-1, 1]
 
 
 def test_igraph_by_its_interface(model, monkeypatch):

@@ -23,14 +23,19 @@ def python_blocks(text: str) -> list[str]:
         "README.md",
         "docs/index.md",
         "docs/tables.md",
+        "docs/guide.md",
         "docs/estimators.md",
         "docs/simulation.md",
         "docs/selection.md",
         "docs/trusting.md",
         "docs/coming-from-r.md",
+        "docs/networks.md",
+        "docs/plots.md",
+        "docs/report.md",
     ],
 )
-def test_examples_run(page):
+def test_examples_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # pages may write files
     text = (ROOT / page).read_text(encoding="utf-8")
     assert ">>>" in text
     names = {}  # a page is read from top to bottom: later blocks know what earlier ones defined

@@ -44,6 +44,8 @@ _SUBMODULES = (
     "metrics",
     "networks",
     "objective",
+    "plot",
+    "report",
     "selection",
     "simulate",
 )

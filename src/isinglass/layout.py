@@ -31,6 +31,8 @@ ATTRACTION = 1.5
 """Exponent of the distance in the pull of an edge: 0 is LinLog, 1 ForceAtlas2, 2 Fruchterman and Reingold."""
 ALL_PAIRS_UP_TO = 1500
 """Nodes of a component up to which every pair repels each other; above, distant nodes act as the centres of cells."""
+BLOCK = 16_384
+"""Pairs at a time there, so that intermediate results stay in the cache."""
 CELLS = 16
 """Cells per side of that grid."""
 NEIGHBOURS = 6
@@ -203,11 +205,17 @@ def _springs(squared_distance: FloatArray) -> FloatArray:
 def _repel_all(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the push on every node by all others, and how stiff these springs are together."""
     x, y = xy.T
-    dx, dy = x[:, None] - x, y[:, None] - y
-    stiff = mass[:, None] * mass * _springs(dx * dx + dy * dy + 1e-9)
-    np.fill_diagonal(stiff, 0.0)
-    # Sums rather than products of matrices: the threads of a BLAS would decide about the last bits.
-    return np.column_stack([(stiff * dx).sum(axis=1), (stiff * dy).sum(axis=1)]), stiff.sum(axis=1)
+    push, total = np.empty_like(xy), np.empty(len(xy))
+    rows = max(1, BLOCK // len(xy))
+    for start in range(0, len(xy), rows):
+        here = slice(start, start + rows)
+        dx, dy = x[here, None] - x, y[here, None] - y
+        stiff = mass[here, None] * mass * _springs(dx * dx + dy * dy + 1e-9)
+        np.fill_diagonal(stiff[:, here], 0.0)
+        # Sums rather than products of matrices: the threads of a BLAS would decide about the last bits.
+        push[here, 0], push[here, 1] = (stiff * dx).sum(axis=1), (stiff * dy).sum(axis=1)
+        total[here] = stiff.sum(axis=1)
+    return push, total
 
 
 def _repel_by_cells(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from isinglass.errors import DataError
 from isinglass.networks.text import storable
 
-__all__ = ["Cell", "Column", "check_name", "pair_column", "read_column"]
+__all__ = ["Cell", "Column", "check_name", "pair_column", "plain_value", "read_column"]
 
 Cell: TypeAlias = str | float | int | bool | None
 Kind: TypeAlias = Literal["text", "real", "integer", "boolean"]
@@ -59,7 +59,7 @@ def read_column(name: str, values: Iterable[Any], length: int) -> Column:
     """
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise DataError(f"attribute {name!r} must be a column of {length} values; got {values!r}.")
-    cells = [_plain(value) for value in values]
+    cells = [plain_value(value) for value in values]
     if len(cells) != length:
         raise DataError(f"attribute {name!r} must have one value for each of {length}; got {len(cells)}.")
     present = [cell for cell in cells if cell is not None]
@@ -113,8 +113,14 @@ def _entries(table: Any, s: NDArray[np.intp], t: NDArray[np.intp]) -> Sequence[A
     return found.tolist() if isinstance(found, np.ndarray) else found.toarray().ravel().tolist()  # type: ignore[no-any-return]
 
 
-def _plain(value: Any) -> Any:
-    """Return a Python value, None for all that is missing."""
+def plain_value(value: Any) -> Any:
+    """Return a Python value, None for all that is missing.
+
+    Examples
+    --------
+    >>> plain_value(np.int8(3)), plain_value(np.nan)
+    (3, None)
+    """
     if isinstance(value, np.generic):
         value = value.item()
     try:

@@ -40,7 +40,7 @@ def edge_table(
     Returns
     -------
     dict of str to list
-        ``source``, ``target``, ``coupling`` (θ_st), ``sign`` ("positive" or "negative"), ``weight`` (|θ_st|) and the
+        ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the
         attributes.
 
     Examples
@@ -48,7 +48,7 @@ def edge_table(
     >>> from isinglass import IsingModel
     >>> model = IsingModel([[0, 1, 0], [1, 0, -2], [0, -2, 0]], [0, 0, 0], names=["a", "b", "c"])
     >>> edge_table(model)["source"], edge_table(model)["coupling"], edge_table(model)["sign"]
-    (['b', 'a'], [-2.0, 1.0], ['negative', 'positive'])
+    (['b', 'a'], [-2.0, 1.0], [-1, 1])
     """
     return _edge_columns(read_graph(network, names=names, edge_attributes=edge_attributes))
 
@@ -78,7 +78,7 @@ def write_edges(
     >>> from isinglass import IsingModel
     >>> write_edges(IsingModel([[0, 1.5], [1.5, 0]], [0, 0], names=["tea, green", "rain"]), "-")
     source,target,coupling,sign,weight
-    "tea, green",rain,1.5,positive,1.5
+    "tea, green",rain,1.5,1,1.5
     """
     columns = _edge_columns(read_graph(network, names=names, edge_attributes=edge_attributes))
     write_lines(_lines(columns, spreadsheet_safe), path)

@@ -77,7 +77,7 @@ def write_network(
     >>> model = IsingModel([[0, 1.5], [1.5, 0]], [0, 0], names=["rain", "umbrella"])
     >>> write_network(model, "-", "edges")
     source,target,coupling,sign,weight
-    rain,umbrella,1.5,positive,1.5
+    rain,umbrella,1.5,1,1.5
     """
     chosen = format or _by_name(path)
     if chosen not in FORMATS:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import DataError
 from isinglass.model import IsingModel, check_names
-from isinglass.networks.columns import Column, check_name, pair_column, read_column
+from isinglass.networks.columns import Cell, Column, check_name, pair_column, read_column
 from isinglass.networks.palette import NEGATIVE, POSITIVE, color_groups
 from isinglass.records import Solution
 
@@ -43,7 +43,7 @@ class Graph:
         One ``#rrggbb`` per node.
     positions : ndarray of shape (n_nodes, 2), optional
         Where the nodes lie.
-    facts : mapping of str to object
+    facts : mapping of str to number or bool
         Alpha and certificate, where they are known.
     """
 
@@ -55,7 +55,7 @@ class Graph:
     edge_columns: Mapping[str, Column]
     node_colors: tuple[str, ...] | None
     positions: FloatArray | None
-    facts: Mapping[str, object]
+    facts: Mapping[str, Cell]
 
     @property
     def n_nodes(self) -> int:
@@ -73,9 +73,9 @@ class Graph:
         return np.abs(self.couplings)
 
     @cached_property
-    def signs(self) -> tuple[str, ...]:
-        """``positive`` or ``negative``."""
-        return tuple("positive" if coupling > 0 else "negative" for coupling in self.couplings)
+    def signs(self) -> tuple[int, ...]:
+        """1 or -1, as in the edges of an estimator."""
+        return tuple(1 if coupling > 0 else -1 for coupling in self.couplings)
 
     @cached_property
     def edge_colors(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class Graph:
         """All that is said about edges besides their ends and colours."""
         return {
             "coupling": Column("real", tuple(self.couplings.tolist())),
-            "sign": Column("text", self.signs),
+            "sign": Column("integer", self.signs),
             "weight": Column("real", tuple(self.weights.tolist())),
             **self.edge_columns,
         }
@@ -137,7 +137,7 @@ def read_graph(
     >>> model = IsingModel([[0, -2.0], [-2.0, 0]], [0.5, 0.0], names=["tea", "coffee"])
     >>> graph = read_graph(model, node_attributes={"hot": [True, True]})
     >>> graph.names, graph.edge_index.tolist(), graph.weights.tolist(), graph.signs, graph.node_columns["hot"].kind
-    (('tea', 'coffee'), [[0, 1]], [2.0], ('negative',), 'boolean')
+    (('tea', 'coffee'), [[0, 1]], [2.0], (-1,), 'boolean')
     """
     fields, index, values, own_names = _read_edges(network)
     order = np.argsort(-np.abs(values), kind="stable")
@@ -209,7 +209,7 @@ def _node_colors(
     return tuple(colors[group] for group in groups)
 
 
-def _facts(network: Network) -> dict[str, object]:
+def _facts(network: Network) -> dict[str, Cell]:
     """Return what is known about how the network was estimated."""
     solution = getattr(network, "solution_", network)
     if not isinstance(solution, Solution):

@@ -44,7 +44,7 @@ def to_json(
     >>> from isinglass import IsingModel
     >>> found = json.loads(to_json(IsingModel([[0, -1.5], [-1.5, 0]], [0, 0], names=["tea", "coffee"])))
     >>> found["nodes"][0]["name"], found["edges"]
-    ('tea', [{'source': 0, 'target': 1, 'coupling': -1.5, 'sign': 'negative', 'weight': 1.5}])
+    ('tea', [{'source': 0, 'target': 1, 'coupling': -1.5, 'sign': -1, 'weight': 1.5}])
     """
     graph = read_graph(
         network,
@@ -102,7 +102,8 @@ def write_json(
 
 
 def _lines(graph: Graph) -> Iterator[str]:
-    head = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False, "graph": dict(graph.facts)}
+    facts = {name: _cell(value) for name, value in graph.facts.items()}
+    head = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False, "graph": facts}
     yield _dump(head)[:-1] + ","
     yield '"nodes": ['
     columns = graph.node_values

@@ -44,7 +44,7 @@ def to_networkx(
     >>> from isinglass import IsingModel
     >>> graph = to_networkx(IsingModel([[0, -1.5], [-1.5, 0]], [0, 0], names=["tea", "coffee"]))
     >>> graph.edges["tea", "coffee"]
-    {'coupling': -1.5, 'sign': 'negative', 'weight': 1.5}
+    {'coupling': -1.5, 'sign': -1, 'weight': 1.5}
     """
     networkx = _load("networkx", 'pip install "isinglass[graph]"')
     graph = read_graph(network, names=names, node_attributes=node_attributes, edge_attributes=edge_attributes)

@@ -1,0 +1,89 @@
+"""Draw the pictures of the documentation: python docs/make_images.py [folder, default docs/images].
+
+Two runs write the same bytes, with one version of matplotlib.
+"""
+
+import io
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from PIL import Image
+
+from isinglass import IsingModel, bootstrap, ising_path, metrics, nodewise_path, plot, simulate, stars
+from isinglass.datasets import load_senate109
+
+PARTIES = {"R": "Republican", "D": "Democrat", "I": "independent"}
+PARTY_COLORS = {"Republican": "red", "Democrat": "blue", "independent": "green"}
+ALPHA = 0.06
+
+
+def main(folder: Path) -> None:
+    """Write every picture."""
+    mpl.use("Agg")
+    folder.mkdir(parents=True, exist_ok=True)
+    draw_senate(folder)
+    draw_sleep(folder)
+    draw_recovery(folder)
+
+
+def draw_senate(folder: Path) -> None:
+    """Draw what the page about plots says of the Senate."""
+    senate = load_senate109()
+    path = ising_path(senate.X, alphas=30)
+    solution = ising_path(senate.X, alphas=[ALPHA])[0]
+    stability = stars(senate.X, random_state=0, progress=False)
+    resamples = bootstrap(senate.X, ALPHA, n_boot=200, random_state=0)
+    nodes = metrics.node_table(IsingModel.from_solution(solution, senate.names), senate.X)
+    parties = [PARTIES[party] for party in senate.parties]
+    ax = plot.network(
+        solution,
+        names=senate.names,
+        groups=parties,
+        group_colors=PARTY_COLORS,
+        edge_color="group",
+        positive_only=True,
+    )
+    save(ax, folder / "senate.png", dpi=100)
+    save(plot.path(path, names=senate.names, alpha=ALPHA), folder / "path.png")
+    save(plot.certificate(path), folder / "certificate.png")
+    save(plot.instability(stability), folder / "instability.png")
+    save(plot.edge_frequencies(stability, names=senate.names), folder / "edge-frequencies.png")
+    save(plot.bootstrap_intervals(resamples, names=senate.names, n_edges=20), folder / "bootstrap-intervals.png")
+    save(plot.node_strength(solution, names=senate.names, n_nodes=20), folder / "node-strength.png")
+    save(plot.predictability(nodes, n_nodes=20), folder / "predictability.png")
+
+
+def draw_sleep(folder: Path) -> None:
+    """Draw a small network with couplings of both signs."""
+    names = ["lies awake", "wakes early", "tired", "naps", "coffee", "worries", "exercise", "good mood"]
+    pairs = {(0, 2): 1.4, (1, 2): 1.1, (2, 3): 1.6, (2, 4): 0.9, (4, 0): 0.7, (5, 0): 1.8, (5, 7): -1.3, (6, 7): 1.0}
+    pairs |= {(2, 7): -0.8, (6, 5): -0.5}
+    theta = [[0.0] * len(names) for _ in names]
+    for (s, t), coupling in pairs.items():
+        theta[s][t] = theta[t][s] = coupling
+    groups = ["night"] * 2 + ["day"] * 3 + ["mind", "day", "mind"]
+    save(plot.network(IsingModel.from_theta(theta, names), groups=groups), folder / "signs.png")
+
+
+def draw_recovery(folder: Path) -> None:
+    """Draw how well two methods find a random network."""
+    model = simulate.random_network(30, 0.1, random_state=0)
+    X = simulate.gibbs_sample(model, 500, random_state=0)
+    curves = {
+        "joint": metrics.roc_curve(ising_path(X, alphas=40), model),
+        "node-wise": metrics.roc_curve(nodewise_path(X, alphas=40), model),
+    }
+    save(plot.roc(curves), folder / "roc.png")
+
+
+def save(ax: Axes, path: Path, dpi: int = 75) -> None:
+    """Write one picture in 256 colours, a third of the size, and without the names of programs."""
+    picture = io.BytesIO()
+    ax.figure.savefig(picture, dpi=dpi)
+    Image.open(picture).convert("RGB").quantize(256, method=Image.Quantize.FASTOCTREE).save(path, optimize=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "images")

@@ -1,0 +1,84 @@
+"""Render the page from the tables: every number in it is computed from rows that lie beside it as CSV."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from experiments import markdown
+from experiments.contract import Claim, Config, Item, Row, Verdict
+
+INTRODUCTION = """\
+# The paper, reproduced
+
+Geng, Kuang and Page, *An Efficient Pseudo-likelihood Method for Sparse Binary Pairwise Markov Network Estimation*
+(2017), proposed to fit the L1-regularised pseudo-likelihood as one logistic regression (PLG), and compared it with
+Höfling and Tibshirani's algorithm (BMN) and with one regression per node (NLR). This page repeats every table and
+every figure, and judges every claim.
+
+{provenance}
+
+`make paper` runs the study and writes this page; `make paper-quick` runs a miniature. A verdict is the outcome of a
+rule that is stated with the claim and applied to the rows of a table; nothing on this page is typed in by hand except
+the numbers that the paper prints (`published.csv`).
+
+"""
+
+
+def render(items: list[tuple[Item, list[Row]]], config: Config) -> str:
+    """Return the whole page for the items that have rows."""
+    claims = {item.NAME: item.claims(rows) for item, rows in items}
+    parts = [INTRODUCTION.format(provenance=provenance(config.out / "config.json"))]
+    parts.append(verdict_table(items, claims))
+    for item, rows in items:
+        parts.append(section(item, rows, claims[item.NAME], config.out))
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+def provenance(path: Path) -> str:
+    """Return what the numbers were measured with, as ``study`` recorded it."""
+    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if not facts:
+        return ""
+    versions = ", ".join(f"{name} {version}" for name, version in facts["software"].items() if version)
+    mode = "The miniature, which shows that everything runs and nothing else. " if facts["quick"] else ""
+    hardware = facts["hardware"]
+    return (
+        f"{mode}Seed {facts['seed']}; {versions}; {hardware['cpu']}, {hardware['cores']} cores. Details: `config.json`."
+    )
+
+
+def verdict_table(items: list[tuple[Item, list[Row]]], claims: dict[str, list[Claim]]) -> str:
+    """Return all claims with their verdicts, and how many there are of each."""
+    found = [(item, claim) for item, _ in items for claim in claims[item.NAME]]
+    counts = {verdict: sum(claim.verdict == verdict for _, claim in found) for verdict in Verdict}
+    summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    rows = [
+        [claim.text, claim.where, f"**{claim.verdict}**", f"[{item.TITLE}](#{anchor(item.TITLE)})"]
+        for item, claim in found
+    ]
+    return f"## Verdicts\n\n{len(found)} claims: {summary}.\n\n" + markdown.table(
+        ["claim of the paper", "where", "verdict", "evidence"], rows, text_columns=4
+    )
+
+
+def section(item: Item, rows: list[Row], claims: list[Claim], out: Path) -> str:
+    """Return one item's part: text and tables, figure, claims with findings and rules."""
+    parts = [f"## {item.TITLE}\n", item.section(rows)]
+    if (out / f"{item.NAME}.png").exists():
+        parts.append(f"![{item.TITLE}]({out.name}/{item.NAME}.png)\n")
+    parts.append(f"Rows: `{out.name}/{item.NAME}.csv`.\n")
+    parts += [describe_claim(claim) for claim in claims]
+    return "\n".join(parts)
+
+
+def describe_claim(claim: Claim) -> str:
+    """Return one claim with its verdict, finding and rule."""
+    return f"- **{claim.text}** ({claim.where}): *{claim.verdict}*. {claim.finding} Rule: {claim.rule}\n"
+
+
+def anchor(title: str) -> str:
+    """Return the anchor that the documentation gives a heading (GitHub's rule)."""
+    kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_")
+    return kept.replace(" ", "-")

@@ -1,0 +1,86 @@
+/* The data of the page, and the network at one point of the path. */
+
+const DATA = JSON.parse(document.getElementById("report-data").textContent);
+const NODES = DATA.nodes;
+const PATH = DATA.path;
+const N_NODES = NODES.names.length;
+const N_ALPHAS = PATH.alphas.length;
+const SELECTED = PATH.selected;
+const HAS_GROUPS = DATA.groups.length > 0;
+/* The page stores fewer pairs than the path has. */
+const IS_CAPPED = PATH.n_pairs > PATH.s.length;
+
+/* Coupling of stored pair e at alpha number k; the selected network is kept with all digits. */
+function couplingAt(e, k) {
+  if (k === SELECTED) return PATH.exact[e];
+  const place = k - PATH.first[e];
+  const values = PATH.values[e];
+  return place >= 0 && place < values.length ? values[place] : 0;
+}
+
+const networks = new Map();
+
+/* The network at alpha number k: pairs, couplings, counts, and what they say about the nodes. */
+function networkAt(k) {
+  if (!networks.has(k)) networks.set(k, readNetwork(k));
+  return networks.get(k);
+}
+
+function readNetwork(k) {
+  const pairs = [];
+  const degree = new Float64Array(N_NODES);
+  const strength = new Float64Array(N_NODES);
+  const influence = new Float64Array(N_NODES);
+  let positive = 0;
+  let strongest = 0;
+  for (let e = 0; e < PATH.s.length; e += 1) {
+    const value = couplingAt(e, k);
+    if (value === 0) continue;
+    pairs.push({ e, s: PATH.s[e], t: PATH.t[e], value });
+    if (value > 0) positive += 1;
+    strongest = Math.max(strongest, Math.abs(value));
+    for (const node of [PATH.s[e], PATH.t[e]]) {
+      degree[node] += 1;
+      strength[node] += Math.abs(value);
+      influence[node] += value;
+    }
+  }
+  return { pairs, degree, strength, influence, positive, negative: pairs.length - positive, strongest };
+}
+
+/* Largest coupling anywhere on the path: widths mean the same at every alpha. */
+const STRONGEST = (() => {
+  let most = 0;
+  for (const values of PATH.values) for (const value of values) most = Math.max(most, Math.abs(value));
+  return most;
+})();
+
+function groupOf(node) {
+  const number = HAS_GROUPS ? NODES.groups[node] : -1;
+  return number >= 0 ? DATA.groups[number] : null;
+}
+
+/* Numbers as text. */
+const MINUS = "\u2212";
+
+function formatNumber(value, digits = 3) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "\u2013";
+  if (typeof value !== "number") return String(value);
+  if (Number.isInteger(value) && Math.abs(value) < 1e6) return value.toString().replace("-", MINUS);
+  const size = Math.abs(value);
+  const text = size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(digits - 1) : value.toFixed(digits);
+  return text.replace(/-/g, MINUS);
+}
+
+function formatSigned(value, digits = 3) {
+  return (value > 0 ? "+" : "") + formatNumber(value, digits);
+}
+
+function formatAlpha(alpha) {
+  if (alpha === null) return PATH.per_node ? "one per node" : "not known";
+  return alpha === 0 ? "0" : Number(alpha.toPrecision(4)).toString();
+}
+
+function formatCount(count, noun) {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}

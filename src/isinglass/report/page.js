@@ -1,0 +1,503 @@
+/* The page: one state, and everything that shows it. */
+
+const state = {
+  k: SELECTED,
+  positive: true,
+  negative: true,
+  least: 0,
+  focus: -1,
+  group: -1,
+  labels: "auto",
+  size: "strength",
+  edgeColor: "sign",
+  hideIsolated: false,
+};
+
+function nameFile(what, ending) {
+  const alpha = PATH.alphas[state.k];
+  return alpha === null ? `${what}.${ending}` : `${what}_alpha_${formatAlpha(alpha)}.${ending}`;
+}
+
+const column = (label) => NODES.columns.find((found) => found.label === label)?.values ?? null;
+
+/* ---------------------------------------------------------------------- parts that never change */
+
+function showLead() {
+  byId("notes").append(...DATA.notes.map((text) => make("p", { text })));
+  const network = networkAt(SELECTED);
+  const capped = IS_CAPPED ? "" : `${network.positive} positive, ${network.negative} negative`;
+  const alpha = PATH.alphas[SELECTED];
+  const figures = [
+    ["Nodes", N_NODES.toLocaleString("en"), ""],
+    ...(DATA.n_rows === null ? [] : [["Rows", DATA.n_rows.toLocaleString("en"), ""]]),
+    ["Edges", PATH.n_edges[SELECTED].toLocaleString("en"), capped],
+    ...(alpha !== null || PATH.per_node ? [["Penalty α", formatAlpha(alpha), ""]] : []),
+  ];
+  const proof = DATA.certificate;
+  if (proof.kkt_residual[SELECTED] !== null) {
+    const converged = proof.converged[SELECTED];
+    figures.push(["Optimum", converged ? "proved" : "not reached", `KKT residual ${formatNumber(proof.kkt_residual[SELECTED], 2)}`, converged ? "good" : "bad"]);
+  }
+  byId("figures").append(
+    ...figures.map(([label, value, extra, tone]) => {
+      const figure = make("dd", { class: tone ?? "", text: value });
+      if (extra) figure.append(make("small", { text: extra }));
+      return make("div", {}, [make("dt", { text: label }), figure]);
+    }),
+  );
+}
+
+function showReproduction() {
+  byId("version").textContent = DATA.versions.isinglass;
+  const fill = (id, pairs) => byId(id).append(...Object.entries(pairs).flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
+  fill("versions", DATA.versions);
+  fill("settings", DATA.settings);
+  byId("settings-box").hidden = Object.keys(DATA.settings).length === 0;
+  byId("command-box").hidden = DATA.command === null;
+  byId("command").textContent = DATA.command ?? "";
+  byId("copy").addEventListener("click", async () => {
+    getSelection().selectAllChildren(byId("command")); /* remains if copying is not allowed */
+    try {
+      await navigator.clipboard.writeText(DATA.command);
+      announce("Command copied.");
+      byId("copy").textContent = "Copied";
+    } catch {
+      announce("Command selected; press Ctrl+C to copy it.");
+      byId("copy").textContent = "Selected: press Ctrl+C";
+    }
+  });
+}
+
+/* Hide what there is nothing to say about, and the links that lead there. */
+function showSections() {
+  const present = { choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability" };
+  for (const element of document.querySelectorAll("[data-section]")) element.hidden = !present[element.dataset.section];
+  byId("choice").hidden = !present.choice;
+  byId("predictability").hidden = !present.predictability;
+  byId("path").hidden = N_ALPHAS < 2;
+  byId("group-box").hidden = !HAS_GROUPS;
+  byId("edge-color-choice").hidden = !HAS_GROUPS;
+  byId("nodes-note").hidden = NODES.columns.length === 0 || N_ALPHAS < 2;
+  if (IS_CAPPED) {
+    byId("capped").hidden = false;
+    byId("capped").textContent =
+      `This page stores ${PATH.s.length.toLocaleString("en")} of the ${PATH.n_pairs.toLocaleString("en")} pairs that are joined somewhere on the path: those of the selected network first, then those that appear early. Counts of edges are complete; the drawing, the tables and the measures of nodes are not.`;
+  }
+}
+
+function makeCurve() {
+  const curve = DATA.curve;
+  const alpha = formatAlpha(curve.alphas[curve.choice]);
+  const title = byId("choice-title");
+  const text = byId("choice-text");
+  if (curve.kind === "instability") {
+    title.textContent = "Stability of the edges (StARS)";
+    text.textContent = `The network was estimated again from ${curve.n_subsamples} subsamples of ${curve.subsample_size} rows. The curve is how much they disagree about the edges, and never falls (dotted: before that rule). The choice, α = ${alpha}, is the smallest penalty up to which they disagree by at most ${curve.threshold}.`;
+    return {
+      alphas: curve.alphas,
+      lines: [{ kind: "side", values: curve.values }, { kind: "main", values: curve.monotone }],
+      limit: curve.threshold,
+      limitLabel: `threshold ${curve.threshold}`,
+      choice: curve.choice,
+      fromZero: true,
+      yLabel: "instability",
+      summary: `Instability along the path; the choice is alpha ${alpha}, where it is ${formatNumber(curve.monotone[curve.choice])}, below the threshold ${curve.threshold}.`,
+    };
+  }
+  if (curve.kind === "score") {
+    title.textContent = "Prediction of rows left out (cross-validation)";
+    text.textContent = `Mean log pseudo-likelihood of rows that were held out, larger is better; the band is one standard error. The choice by the rule “${curve.rule}” is α = ${alpha}.`;
+    const band = [-1, 1].map((sign) => curve.values.map((value, k) => (value === null ? null : value + sign * (curve.errors[k] ?? 0))));
+    return { alphas: curve.alphas, lines: [{ kind: "main", values: curve.values }], band, choice: curve.choice, yLabel: "held-out score per row", summary: `Held-out score along the path; the choice is alpha ${alpha}.` };
+  }
+  title.textContent = "Extended BIC";
+  text.textContent = `Fit and number of edges weighed against each other (γ = ${curve.gamma}${curve.relaxed ? ", judged by unpenalised estimates" : ""}), smaller is better. The choice is α = ${alpha}.`;
+  return { alphas: curve.alphas, lines: [{ kind: "main", values: curve.values }], choice: curve.choice, yLabel: "EBIC", summary: `Extended BIC along the path; the choice is alpha ${alpha}.` };
+}
+
+const BARS_AT_ONCE = 40;
+
+function showBars(limit) {
+  const accuracy = column("accuracy");
+  const marginal = column("marginal_accuracy");
+  if (accuracy === null) return;
+  const order = [...NODES.names.keys()].sort((a, b) => accuracy[b] - accuracy[a] || a - b);
+  const part = (kind, from, to) => {
+    const span = make("span", { class: kind });
+    [span.style.left, span.style.right] = [`${100 * from}%`, `${100 * (1 - to)}%`];
+    return span;
+  };
+  byId("bars").replaceChildren(
+    ...order.slice(0, limit).map((node) => {
+      const [guess, reached] = [marginal?.[node] ?? 0, accuracy[node]];
+      const [low, high] = [Math.min(guess, reached), Math.max(guess, reached)];
+      const meter = make("span", { class: "meter" }, [part("guess", 0, low), part(reached < guess ? "loss" : "gain", low, high)]);
+      const name = make("span", { class: "name", text: NODES.names[node], title: NODES.names[node] });
+      return make("li", {}, [name, meter, make("span", { class: "figure", text: `${(100 * accuracy[node]).toFixed(1)} %` })]);
+    }),
+  );
+  showMore(byId("bars-more"), Math.min(limit, N_NODES), N_NODES, "node", showBars);
+}
+
+/* ---------------------------------------------------------------------- tables */
+
+const edgeTable = new DataTable("edges", {
+  noun: "edge",
+  columns: [
+    { label: "Node", field: "source", value: (pair) => NODES.names[pair.s], searched: true },
+    { label: "Neighbour", field: "target", value: (pair) => NODES.names[pair.t], searched: true },
+    {
+      label: "Coupling",
+      field: "coupling",
+      number: true,
+      value: (pair) => pair.value,
+      write: (pair) => formatSigned(pair.value),
+      sortKey: (pair) => pair.value,
+      tone: (pair) => (pair.value > 0 ? "plus" : "minus"),
+    },
+    { label: "Strength", field: "strength", number: true, value: (pair) => Math.abs(pair.value) },
+    ...DATA.edge_columns.map(({ label, values }) => ({
+      label: label.replaceAll("_", " "),
+      field: label.replaceAll(" ", "_"),
+      number: values.some((value) => typeof value === "number"),
+      whole: isWhole(values),
+      value: (pair) => values[pair.e],
+    })),
+  ],
+  sortBy: 3,
+  descending: true,
+  filename: () => nameFile("edges", "csv"),
+  pick: (pair) => focusNode(pair.s),
+});
+
+const nodeTable = new DataTable("nodes", {
+  noun: "node",
+  columns: [
+    { label: "Node", field: "name", value: (node) => NODES.names[node], searched: true },
+    ...(HAS_GROUPS ? [{ label: "Group", field: "group", value: (node) => groupOf(node)?.name ?? "", write: (node) => groupOf(node)?.name ?? "" }] : []),
+    ...["degree", "strength", "influence"].map((measure) => ({
+      label: measure[0].toUpperCase() + measure.slice(1),
+      field: measure === "influence" ? "expected_influence" : measure,
+      number: true,
+      whole: measure === "degree",
+      value: (node) => networkAt(state.k)[measure][node],
+    })),
+    { label: "Field", field: "field", number: true, value: (node) => NODES.fields[node] },
+    ...NODES.columns.map(({ label, values }) => ({
+      label: label[0].toUpperCase() + label.slice(1).replaceAll("_", " "),
+      field: label.replaceAll(" ", "_"),
+      number: values.some((value) => typeof value === "number"),
+      whole: isWhole(values),
+      value: (node) => values[node],
+    })),
+  ],
+  sortBy: HAS_GROUPS ? 3 : 2,
+  descending: true,
+  filename: () => nameFile("nodes", "csv"),
+  pick: (node) => focusNode(node),
+});
+
+/* ---------------------------------------------------------------------- what follows the slider and the filters */
+
+const view = new NetworkView(byId("canvas"), byId("tooltip"), state, {
+  describe: {
+    node: (node) => {
+      const network = networkAt(state.k);
+      const group = groupOf(node);
+      const accuracy = column("accuracy");
+      const lines = [NODES.names[node]];
+      if (group !== null) lines.push(group.name);
+      lines.push(`${formatCount(network.degree[node], "edge")}, strength ${formatNumber(network.strength[node], 2)}`);
+      if (accuracy !== null) lines.push(`predicted in ${(100 * accuracy[node]).toFixed(1)} % of rows`);
+      return lines;
+    },
+    pair: ({ s, t, value }) => [`${NODES.names[s]} – ${NODES.names[t]}`, `coupling ${formatSigned(value)}`],
+  },
+  choose: (node) => focusNode(node),
+});
+const spark = new Spark(byId("spark"));
+const chart = DATA.curve === null ? null : new CurveChart(byId("choice-chart"), makeCurve());
+
+function update() {
+  const network = networkAt(state.k);
+  const least = state.least;
+  const pairs = network.pairs.filter(({ value }) => (value > 0 ? state.positive : state.negative) && Math.abs(value) >= least);
+  view.setEdges(pairs, network);
+  edgeTable.setRows([...pairs]);
+  nodeTable.setRows([...NODES.names.keys()]);
+  showCounts(network, pairs);
+  showCertificate();
+  showDetail();
+}
+
+function showCounts(network, pairs) {
+  const { k } = state;
+  const alpha = formatAlpha(PATH.alphas[k]);
+  const total = PATH.n_edges[k];
+  const shown = pairs.length === total ? formatCount(total, "edge") : `${pairs.length.toLocaleString("en")} of ${formatCount(total, "edge")} shown`;
+  byId("alpha").textContent = alpha;
+  byId("edge-count").textContent = shown;
+  byId("count-positive").textContent = network.positive.toLocaleString("en");
+  byId("count-negative").textContent = network.negative.toLocaleString("en");
+  byId("network-aside").textContent = N_ALPHAS > 1 ? `${shown} at α = ${alpha}` : shown;
+  byId("edges-aside").textContent = N_ALPHAS > 1 ? `${shown} at α = ${alpha}` : shown;
+  byId("nodes-aside").textContent = N_ALPHAS > 1 ? `${N_NODES.toLocaleString("en")} at α = ${alpha}` : N_NODES.toLocaleString("en");
+  byId("strength-value").textContent = `|coupling| ≥ ${formatNumber(state.least, 2)}`;
+  byId("slider").value = String(k);
+  byId("slider").setAttribute("aria-valuetext", `alpha ${alpha}, ${formatCount(total, "edge")}${k === SELECTED ? ", selected" : ""}`);
+  byId("back").disabled = k === SELECTED;
+  byId("canvas").setAttribute("aria-label", `Network of ${formatCount(N_NODES, "node")}, ${shown}${N_ALPHAS > 1 ? ` at alpha ${alpha}` : ""}.`);
+  spark.setNow(k);
+  chart?.setNow(PATH.alphas[k]);
+}
+
+function showCertificate() {
+  const { k } = state;
+  const proof = DATA.certificate;
+  const known = proof.kkt_residual[k] !== null;
+  byId("certificate-aside").textContent = N_ALPHAS > 1 ? `at α = ${formatAlpha(PATH.alphas[k])}` : "";
+  const verdict = byId("verdict");
+  verdict.className = `verdict ${known ? (proof.converged[k] ? "good" : "bad") : ""}`;
+  if (!known) verdict.textContent = "This network came without a certificate.";
+  else if (proof.converged[k]) verdict.textContent = proof.tol === null ? "The optimum was reached, within the tolerance." : `The optimum was reached, within a tolerance of ${formatNumber(proof.tol, 1)}.`;
+  else verdict.textContent = "The tolerance was NOT reached: some edges may be wrong. Allow more iterations.";
+  const small = (value) => (value === null ? "–" : value === 0 ? "0" : value.toExponential(1).replace("-", MINUS));
+  const n_pairs = (N_NODES * (N_NODES - 1)) / 2;
+  const failed = proof.converged.filter((converged) => !converged).length;
+  const facts = [
+    ["KKT residual", small(proof.kkt_residual[k]), "Largest violation of the optimality conditions, over all pairs and fields. Zero at the optimum."],
+    ["Duality gap", small(proof.duality_gap[k]), "The objective is at most this much above its minimum."],
+    ["Relative gap", proof.relative_gap[k] === null ? null : small(proof.relative_gap[k]), "The gap as a share of the objective without edges."],
+    ["Objective", proof.objective[k] === null ? null : formatNumber(proof.objective[k], 6), proof.null_objective === null ? "Loss plus penalty." : `Loss plus penalty; ${formatNumber(proof.null_objective, 6)} without edges.`],
+    ["Certified zeros", proof.certified_zeros[k] ? proof.certified_zeros[k].toLocaleString("en") : null, `So many of the ${n_pairs.toLocaleString("en")} pairs are proved to have no edge at this penalty, whatever the solver did.`],
+    ["Iterations", proof.n_iter[k] ? String(proof.n_iter[k]) : null, proof.n_screened[k] ? `The solver never had to look at ${formatCount(proof.n_screened[k], "pair")}; the proof covers them too.` : "What the solver needed to get here."],
+    ["The path", N_ALPHAS > 1 ? `${N_ALPHAS - failed} of ${N_ALPHAS}` : null, "networks on the slider reached the tolerance."],
+  ];
+  byId("certificate-facts").replaceChildren(
+    ...(known ? facts : []).filter(([, value]) => value !== null).map(([name, value, words]) => make("div", {}, [make("dt", { text: name }), make("dd", { class: "figure", text: value }), make("dd", { class: "words", text: words })])),
+  );
+}
+
+function showDetail() {
+  const node = state.focus;
+  byId("detail").hidden = node < 0;
+  if (node < 0) return;
+  const network = networkAt(state.k);
+  const group = groupOf(node);
+  const facts = [group?.name, `${formatCount(network.degree[node], "edge")}`, `strength ${formatNumber(network.strength[node], 2)}`];
+  byId("detail-name").textContent = NODES.names[node];
+  byId("detail-facts").textContent = facts.filter(Boolean).join(" · ");
+  const edges = [...view.neighbours[node]].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  byId("detail-label").textContent = edges.length ? "Neighbours, strongest first" : "No neighbours here";
+  byId("detail-list").replaceChildren(
+    ...edges.map(({ s, t, value }) => {
+      const other = s === node ? t : s;
+      const button = make("button", { type: "button" }, [make("span", { text: NODES.names[other] }), make("span", { class: value > 0 ? "plus" : "minus", text: formatSigned(value, 2) })]);
+      button.addEventListener("click", () => {
+        focusNode(other);
+        byId("detail-close").focus();
+      });
+      return make("li", {}, [button]);
+    }),
+  );
+}
+
+function focusNode(node) {
+  state.focus = node === state.focus ? -1 : node;
+  if (state.focus >= 0) view.reveal(state.focus);
+  showDetail();
+  view.draw();
+  const network = networkAt(state.k);
+  announce(state.focus < 0 ? "No node highlighted." : `${NODES.names[node]}: ${formatCount(network.degree[node], "edge")}.`);
+}
+
+function goTo(k) {
+  state.k = Math.min(N_ALPHAS - 1, Math.max(0, k));
+  update();
+}
+
+/* ---------------------------------------------------------------------- controls */
+
+function connectSlider() {
+  const slider = byId("slider");
+  slider.max = String(N_ALPHAS - 1);
+  const share = N_ALPHAS > 1 ? SELECTED / (N_ALPHAS - 1) : 0;
+  byId("mark").style.left = byId("mark-label").style.left = `calc(9px + (100% - 18px) * ${share})`;
+  byId("mark-label").textContent = `selected: α = ${formatAlpha(PATH.alphas[SELECTED])}`;
+  byId("mark-label").hidden = false;
+  /* The words at the ends make room for the mark. */
+  for (const [end, near] of [[0, share < 0.2], [2, share > 0.8]]) byId("mark-label").parentElement.children[end].classList.toggle("unseen", near);
+  if (share < 0.1 || share > 0.9) byId("mark-label").style.translate = share < 0.1 ? "0 0" : "-100% 0";
+  slider.addEventListener("input", () => {
+    pause();
+    goTo(Number(slider.value));
+  });
+  byId("back").addEventListener("click", () => {
+    pause();
+    goTo(SELECTED);
+    announce(`Back at the selected alpha: ${formatCount(PATH.n_edges[SELECTED], "edge")}.`);
+  });
+  byId("play").addEventListener("click", () => (playing === null ? play() : pause()));
+}
+
+let playing = null;
+
+/* Let the network appear, from the empty end or from where the slider stands. */
+function play() {
+  if (state.k === N_ALPHAS - 1) goTo(0);
+  const pause_ms = Math.max(60, 6000 / N_ALPHAS);
+  playing = setInterval(() => {
+    goTo(state.k + 1);
+    if (state.k === N_ALPHAS - 1) pause();
+  }, pause_ms);
+  byId("play").setAttribute("aria-pressed", "true");
+  byId("play").setAttribute("aria-label", "Pause");
+}
+
+function pause() {
+  clearInterval(playing);
+  playing = null;
+  byId("play").setAttribute("aria-pressed", "false");
+  byId("play").setAttribute("aria-label", "Play the path");
+}
+
+function connectFilters() {
+  const [positive, negative, only] = ["show-positive", "show-negative", "positive-only"].map(byId);
+  const apply = () => {
+    [state.positive, state.negative] = [positive.checked, negative.checked];
+    only.checked = positive.checked && !negative.checked;
+    update();
+  };
+  positive.addEventListener("change", apply);
+  negative.addEventListener("change", apply);
+  only.addEventListener("change", () => {
+    [positive.checked, negative.checked] = [true, !only.checked];
+    apply();
+  });
+  byId("strength").addEventListener("input", (event) => {
+    /* Squared: most couplings are small, so that the slider is finer there. */
+    state.least = STRONGEST * (Number(event.target.value) / 200) ** 2;
+    byId("strength").setAttribute("aria-valuetext", `at least ${formatNumber(state.least, 2)}`);
+    update();
+  });
+  for (const [id, name] of [["labels", "labels"], ["size", "size"], ["edge-color", "edgeColor"]]) {
+    byId(id).addEventListener("change", (event) => {
+      state[name] = event.target.value;
+      update();
+    });
+  }
+  byId("hide-isolated").addEventListener("change", (event) => {
+    state.hideIsolated = event.target.checked;
+    update();
+    if (!view.moved) view.fit();
+  });
+}
+
+function connectGroups() {
+  const sizes = DATA.groups.map((_, number) => NODES.groups.filter((group) => group === number).length);
+  const buttons = DATA.groups.map(({ name, color }, number) => {
+    const parts = [makeShape(SHAPES[number % SHAPES.length], color), make("span", { text: name }), make("span", { class: "n", text: sizes[number].toLocaleString("en") })];
+    const button = make("button", { type: "button", "aria-pressed": "false" }, parts);
+    button.addEventListener("click", () => {
+      state.group = state.group === number ? -1 : number;
+      buttons.forEach((other, k) => other.setAttribute("aria-pressed", String(k === state.group)));
+      view.draw();
+    });
+    return button;
+  });
+  byId("groups").append(...buttons);
+}
+
+function connectSearch() {
+  const query = byId("query");
+  byId("names").append(...NODES.names.map((name) => make("option", { value: name })));
+  const lower = NODES.names.map((name) => name.toLowerCase());
+  const find = (text, exact) => {
+    const wanted = text.trim().toLowerCase();
+    if (wanted === "") return -1;
+    const same = lower.indexOf(wanted);
+    if (same >= 0 || exact) return same;
+    const start = lower.findIndex((name) => name.startsWith(wanted));
+    return start >= 0 ? start : lower.findIndex((name) => name.includes(wanted));
+  };
+  const show = (node) => {
+    if (node >= 0 && node !== state.focus) focusNode(node);
+  };
+  query.addEventListener("input", () => show(find(query.value, true)));
+  byId("search").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const node = find(query.value, false);
+    if (node < 0) announce(`No node is called “${query.value}”.`);
+    query.setAttribute("aria-invalid", String(node < 0 && query.value.trim() !== ""));
+    show(node);
+  });
+  byId("detail-close").addEventListener("click", () => {
+    focusNode(-1);
+    query.value = "";
+    query.focus();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && state.focus >= 0 && event.target !== byId("canvas")) focusNode(-1);
+  });
+}
+
+function connectView() {
+  byId("zoom-in").addEventListener("click", () => view.zoom(1.4));
+  byId("zoom-out").addEventListener("click", () => view.zoom(1 / 1.4));
+  byId("zoom-fit").addEventListener("click", () => view.fit());
+  byId("reset").addEventListener("click", () => view.resetPositions());
+  byId("save-image").addEventListener("click", () => {
+    view.paintNow();
+    byId("canvas").toBlob((blob) => saveBlob(blob, nameFile("network", "png")));
+  });
+}
+
+/* ---------------------------------------------------------------------- light, dark and paper */
+
+function connectTheme() {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement;
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const repaint = () => {
+    byId("theme").setAttribute("aria-pressed", String(isDark()));
+    view.readColors();
+    view.paintNow();
+  };
+  byId("theme").addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    repaint();
+  });
+  system.addEventListener("change", repaint);
+  const print = (printing) => {
+    if (printing === "printing" in root.dataset) return;
+    if (printing) root.dataset.printing = "";
+    else delete root.dataset.printing;
+    repaint();
+  };
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
+  matchMedia("print").addEventListener("change", (event) => print(event.matches));
+  repaint();
+}
+
+/* For scripts that steer the page: where a node is on the screen, and how much is drawn. */
+globalThis.isinglassReport = Object.freeze({
+  positionOf: (name) => {
+    const box = byId("canvas").getBoundingClientRect();
+    const [x, y] = view.screen(NODES.names.indexOf(name));
+    return [box.left + x, box.top + y];
+  },
+  drawn: () => ({ k: state.k, edges: view.pairs.length, focus: NODES.names[state.focus] ?? null, scale: view.scale }),
+});
+
+showSections();
+showLead();
+showReproduction();
+showBars(BARS_AT_ONCE);
+connectSlider();
+connectFilters();
+connectGroups();
+connectSearch();
+connectView();
+connectTheme();
+update();

@@ -1,0 +1,124 @@
+/* Tables that can be sorted, filtered by name and saved. */
+
+const ROWS_AT_ONCE = 100;
+
+/* A column has a label, a value for each row (number or text), and how to write it. */
+class DataTable {
+  constructor(id, { columns, sortBy, descending, filename, pick, noun }) {
+    Object.assign(this, { columns, filename, pick, noun });
+    for (const column of columns) column.write ??= writeCell(column);
+    this.table = byId(`${id}-table`);
+    this.more = byId(`${id}-more`);
+    this.filter = byId(`${id}-filter`);
+    this.sortBy = sortBy;
+    this.descending = descending;
+    this.rows = [];
+    this.limit = ROWS_AT_ONCE;
+    this.heads = columns.map((column, k) => this.makeHead(column, k));
+    this.body = make("tbody");
+    this.table.append(make("thead", {}, [make("tr", {}, this.heads)]), this.body);
+    this.filter.addEventListener("input", () => this.update());
+    byId(`${id}-csv`).addEventListener("click", () => this.download());
+  }
+
+  makeHead(column, k) {
+    const button = make("button", { type: "button", text: column.label });
+    button.addEventListener("click", () => {
+      this.descending = this.sortBy === k ? !this.descending : Boolean(column.number);
+      this.sortBy = k;
+      this.update();
+    });
+    return make("th", { scope: "col", class: column.number ? "number" : "", "data-label": column.label }, [button]);
+  }
+
+  setRows(rows) {
+    this.rows = rows;
+    this.update();
+  }
+
+  /* Rows that pass the filter, in order; rows without a value come last either way. */
+  ordered() {
+    const query = this.filter.value.trim().toLowerCase();
+    const texts = this.columns.filter((column) => column.searched);
+    const rows = this.rows.filter((row) => texts.some((column) => column.value(row).toLowerCase().includes(query)));
+    const column = this.columns[this.sortBy];
+    const key = column.sortKey ?? column.value;
+    const missing = (value) => value === null || value === undefined;
+    return rows.sort((a, b) => {
+      const [u, v] = [key(a), key(b)];
+      if (missing(u) || missing(v)) return missing(u) - missing(v);
+      const order = typeof u === "number" && typeof v === "number" ? u - v : compareTexts(String(u), String(v));
+      return this.descending ? -order : order;
+    });
+  }
+
+  update() {
+    this.heads.forEach((head, k) => {
+      if (k === this.sortBy) head.setAttribute("aria-sort", this.descending ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
+    const rows = this.ordered();
+    this.body.replaceChildren(...rows.slice(0, this.limit).map((row) => this.makeRow(row)));
+    if (rows.length === 0) {
+      const cell = make("td", { class: "empty", colspan: String(this.columns.length), text: `No ${this.noun}s to show.` });
+      this.body.append(make("tr", {}, [cell]));
+    }
+    showMore(this.more, Math.min(this.limit, rows.length), rows.length, this.noun, (limit) => {
+      this.limit = limit;
+      this.update();
+    });
+  }
+
+  makeRow(row) {
+    const cells = this.columns.map((column) => {
+      const cell = make("td", { class: column.number ? "number" : "", text: column.write(row) });
+      if (column.searched) cell.classList.add("name");
+      if (column.tone) cell.classList.add(column.tone(row));
+      return cell;
+    });
+    const line = make("tr", {}, cells);
+    line.addEventListener("click", () => this.pick(row));
+    return line;
+  }
+
+  /* All rows that pass the filters, in the order of the table, with all digits. */
+  download() {
+    const lines = [this.columns.map((column) => column.field), ...this.ordered().map((row) => this.columns.map((column) => column.value(row)))];
+    const text = lines.map((line) => line.map(quoteCsv).join(",")).join("\n") + "\n";
+    saveBlob(new Blob([text], { type: "text/csv;charset=utf-8" }), this.filename());
+  }
+}
+
+/* Numbers of a column get the same decimals, unless they are all whole. */
+function writeCell(column) {
+  return (row) => {
+    const value = column.value(row);
+    return typeof value === "number" && !column.whole && Math.abs(value) < 1e6 && (value === 0 || Math.abs(value) >= 1e-3)
+      ? value.toFixed(3).replace("-", MINUS)
+      : formatNumber(value);
+  };
+}
+
+function isWhole(values) {
+  return values.every((value) => typeof value !== "number" || Number.isInteger(value));
+}
+
+function quoteCsv(value) {
+  const text = value === null || value === undefined ? "" : String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+function compareTexts(a, b) {
+  return collator.compare(a, b);
+}
+
+/* How many of how many are shown, with a button for the rest. */
+function showMore(place, shown, total, noun, setLimit) {
+  place.replaceChildren();
+  if (total <= shown) return;
+  const button = make("button", { type: "button", text: `Show all ${total.toLocaleString("en")}` });
+  button.addEventListener("click", () => setLimit(total));
+  place.append(make("span", { text: `${shown.toLocaleString("en")} of ${formatCount(total, noun)}` }), button);
+}

@@ -1,0 +1,585 @@
+/* The drawing: a canvas that can be moved, zoomed and pulled at. */
+
+const LEVELS = 8; /* steps of line width; edges of one step are drawn with one pen */
+const LINES_PER_STROKE = 8; /* measured without a graphics card: single lines and very long paths are both slower */
+const MANY_EDGES = 800; /* from here on dashes wait until nothing moves */
+const DIMMED = 0.1;
+const FONT = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, sans-serif";
+const COLORS = ["ink", "muted", "sunken", "surface", "positive", "negative", "node", "accent"];
+
+class NetworkView {
+  /* `describe` makes a tooltip's lines for a node or a pair; `choose` is told when a node is clicked. */
+  constructor(canvas, tooltip, state, { describe, choose }) {
+    Object.assign(this, { canvas, tooltip, state, describe, choose });
+    this.context = canvas.getContext("2d");
+    this.x = Float64Array.from(NODES.x);
+    this.y = Float64Array.from(NODES.y, (y) => -y); /* screens count downwards */
+    this.pairs = [];
+    this.buckets = [];
+    this.neighbours = Array.from({ length: N_NODES }, () => []);
+    this.radius = new Float64Array(N_NODES).fill(1);
+    this.importance = Array.from({ length: N_NODES }, (_, k) => k);
+    this.loneliness = nearestDistances(this.x, this.y);
+    this.hover = -1;
+    this.pointers = new Map();
+    this.dragged = -1;
+    this.moved = false; /* whether the reader has changed the view: then a new size keeps it */
+    this.pending = false;
+    this.context.font = FONT;
+    this.names = NODES.names.map((name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name));
+    this.widths = this.names.map((name) => this.context.measureText(name).width);
+    this.readColors();
+    this.listen();
+    new ResizeObserver(() => this.resize()).observe(canvas);
+    this.resize();
+  }
+
+  /* ------------------------------------------------------------------ what is drawn */
+
+  readColors() {
+    const probe = make("span", { hidden: "" });
+    document.body.append(probe);
+    this.colors = {};
+    for (const name of COLORS) {
+      probe.style.color = `var(--${name})`;
+      this.colors[name] = getComputedStyle(probe).color;
+    }
+    this.rims = new Map();
+    const ground = luminance(this.colors.sunken);
+    for (const group of DATA.groups) {
+      probe.style.color = group.color;
+      const [low, high] = [ground, luminance(getComputedStyle(probe).color)].sort((a, b) => a - b);
+      /* Yellow on white and black on black need a rim to be seen. */
+      if ((high + 0.05) / (low + 0.05) < 1.8) this.rims.set(group, this.colors.muted);
+    }
+    probe.remove();
+  }
+
+  /* Take the edges that pass the filters, and the network they come from. */
+  setEdges(pairs, network) {
+    this.pairs = pairs;
+    for (const list of this.neighbours) list.length = 0;
+    for (const pair of pairs) {
+      this.neighbours[pair.s].push(pair);
+      this.neighbours[pair.t].push(pair);
+    }
+    const measure = this.state.size === "equal" ? null : network[this.state.size];
+    const largest = measure === null ? 0 : measure.reduce((a, b) => Math.max(a, b), 0);
+    for (let k = 0; k < N_NODES; k += 1) {
+      this.radius[k] = largest > 0 ? 0.55 + 0.75 * Math.sqrt(measure[k] / largest) : 0.9;
+    }
+    /* Strong nodes come first, and those that stand alone: they are what one asks about. */
+    const most = network.strength.reduce((a, b) => Math.max(a, b), 1e-300);
+    const rank = this.loneliness.map((distance, k) => distance + network.strength[k] / most);
+    this.importance.sort((a, b) => rank[b] - rank[a] || a - b);
+    this.fillBuckets();
+    this.hurry();
+  }
+
+  /* Sort edges by how their lines look, weak ones first so that strong ones lie on top. */
+  fillBuckets() {
+    const buckets = new Map();
+    for (const pair of this.pairs) {
+      const level = Math.min(LEVELS - 1, Math.floor((LEVELS * Math.abs(pair.value)) / (STRONGEST || 1)));
+      const [kind, color] = this.paint(pair);
+      const key = `${level}/${kind}/${pair.value < 0}`;
+      if (!buckets.has(key)) buckets.set(key, { level, color, dashed: pair.value < 0, pairs: [] });
+      buckets.get(key).pairs.push(pair);
+    }
+    this.buckets = [...buckets.values()].sort((a, b) => a.level - b.level);
+    for (const bucket of this.buckets) {
+      const share = (bucket.level + 0.5) / LEVELS;
+      bucket.width = 0.7 + 4.3 * share;
+      bucket.opacity = Math.min(0.85, (this.pairs.length > 1500 ? 0.22 : 0.3) + 0.6 * share);
+    }
+  }
+
+  /* Colour of an edge, as a name that stays when the theme changes. */
+  paint({ s, t, value }) {
+    if (this.state.edgeColor === "group") {
+      const group = groupOf(s);
+      return group !== null && group === groupOf(t) ? [group.name, () => group.color] : ["", () => this.colors.muted];
+    }
+    return value > 0 ? ["+", () => this.colors.positive] : ["-", () => this.colors.negative];
+  }
+
+  isHidden(node) {
+    return this.state.hideIsolated && this.neighbours[node].length === 0;
+  }
+
+  /* What is highlighted: null for everything, else the nodes and a test of pairs. */
+  highlight() {
+    const centre = this.hover >= 0 ? this.hover : this.state.focus;
+    if (centre >= 0) {
+      const nodes = new Set([centre]);
+      for (const { s, t } of this.neighbours[centre]) nodes.add(s).add(t);
+      return { centre, nodes, has: (pair) => pair.s === centre || pair.t === centre };
+    }
+    if (this.state.group >= 0) {
+      const inside = (node) => NODES.groups[node] === this.state.group;
+      const nodes = new Set([...NODES.names.keys()].filter(inside));
+      return { centre: -1, nodes, has: (pair) => inside(pair.s) && inside(pair.t) };
+    }
+    return null;
+  }
+
+  /* ------------------------------------------------------------------ where it is drawn */
+
+  screen(node) {
+    return [this.left + this.x[node] * this.scale, this.top + this.y[node] * this.scale];
+  }
+
+  resize() {
+    this.setHeight();
+    const { clientWidth, clientHeight } = this.canvas;
+    if (clientWidth === 0 || clientHeight === 0) return;
+    this.ratio = Math.min(3, window.devicePixelRatio || 1);
+    const before = [this.width, this.height];
+    [this.width, this.height] = [clientWidth, clientHeight];
+    this.canvas.width = Math.round(clientWidth * this.ratio);
+    this.canvas.height = Math.round(clientHeight * this.ratio);
+    if (!this.moved || before[0] === undefined) this.fit();
+    else {
+      this.left += (this.width - before[0]) / 2;
+      this.top += (this.height - before[1]) / 2;
+    }
+    this.paintNow();
+  }
+
+  /* Give the frame the height that the drawing needs at its width, within reason. */
+  setHeight() {
+    if ("printing" in document.documentElement.dataset) return; /* the canvas is scaled as it is */
+    const [x0, x1, y0, y1] = this.extent();
+    const needed = ((this.canvas.clientWidth - 110) * (y1 - y0)) / Math.max(x1 - x0, 0.3) + 80;
+    const least = Math.min(490, 0.65 * window.innerHeight, this.canvas.clientWidth);
+    const height = Math.max(Math.min(needed, 0.72 * window.innerHeight, 720), least, 280);
+    this.canvas.parentElement.style.height = `${height}px`;
+    byId("panel").style.maxHeight = `${height}px`;
+  }
+
+  extent() {
+    const nodes = [...NODES.names.keys()].filter((node) => !this.isHidden(node));
+    if (nodes.length === 0) return [-1, 1, -1, 1];
+    const range = (values) => {
+      const seen = nodes.map((node) => values[node]);
+      return [seen.reduce((a, b) => Math.min(a, b), Infinity), seen.reduce((a, b) => Math.max(a, b), -Infinity)];
+    };
+    return [...range(this.x), ...range(this.y)];
+  }
+
+  fit() {
+    const [x0, x1, y0, y1] = this.extent();
+    const [left, right, above] = [50, 75, 35]; /* room for labels, and for the buttons on the right */
+    const room = [Math.max(50, this.width - left - right), Math.max(50, this.height - 2 * above)];
+    const fill = Math.min(room[0] / Math.max(x1 - x0, 1e-6), room[1] / Math.max(y1 - y0, 1e-6));
+    this.fitted = Math.min(fill, 0.5 * Math.max(...room)); /* one node must not fill the frame */
+    this.scale = this.fitted;
+    this.left = (this.width + left - right) / 2 - (this.scale * (x0 + x1)) / 2;
+    this.top = this.height / 2 - (this.scale * (y0 + y1)) / 2;
+    this.moved = false;
+    /* Nodes take a fixed share of the area that the drawing covers, whatever the screen. */
+    const area = (x1 - x0 + 0.1) * (y1 - y0 + 0.1) * this.scale ** 2;
+    this.unit = Math.min(9, Math.max(2.2, 0.125 * Math.sqrt(area / N_NODES)));
+    this.draw();
+  }
+
+  zoom(factor, x = this.width / 2, y = this.height / 2) {
+    const scale = Math.min(Math.max(this.scale * factor, this.fitted / 4), this.fitted * 40);
+    this.left = x - ((x - this.left) * scale) / this.scale;
+    this.top = y - ((y - this.top) * scale) / this.scale;
+    this.scale = scale;
+    this.moved = true;
+    this.hurry();
+  }
+
+  pan(dx, dy) {
+    this.left += dx;
+    this.top += dy;
+    this.moved = true;
+    this.hurry();
+  }
+
+  /* Bring a node into the frame if it is outside. */
+  reveal(node) {
+    const [x, y] = this.screen(node);
+    const outside = x < 40 || y < 40 || x > this.width - 40 || y > this.height - 40;
+    if (outside) this.pan(this.width / 2 - x, this.height / 2 - y);
+  }
+
+  resetPositions() {
+    this.x.set(NODES.x);
+    for (let k = 0; k < N_NODES; k += 1) this.y[k] = -NODES.y[k];
+    this.fit();
+  }
+
+  /* ------------------------------------------------------------------ drawing */
+
+  /* Draw soon, with dashes left out while things move; and once more when they have come to rest. */
+  hurry() {
+    this.hurried = this.pairs.length > MANY_EDGES;
+    this.draw();
+    clearTimeout(this.resting);
+    if (this.hurried) {
+      this.resting = setTimeout(() => {
+        this.hurried = false;
+        this.draw();
+      }, 150);
+    }
+  }
+
+  draw() {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame(() => {
+      this.pending = false;
+      if (this.dragged >= 0) this.followDragged();
+      this.paintNow();
+    });
+  }
+
+  paintNow() {
+    const { context } = this;
+    if (this.scale === undefined) return;
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.globalAlpha = 1;
+    context.fillStyle = this.colors.sunken;
+    context.fillRect(0, 0, this.width, this.height);
+    const lit = this.highlight();
+    this.drawEdges(lit);
+    this.drawNodes(lit);
+    if (this.state.labels !== "none" || lit !== null) this.drawLabels(lit);
+  }
+
+  drawEdges(lit) {
+    const { context } = this;
+    for (const bucket of this.buckets) this.strokePairs(bucket, bucket.pairs, lit === null ? 1 : DIMMED);
+    if (lit !== null) for (const bucket of this.buckets) this.strokePairs(bucket, bucket.pairs.filter(lit.has), 1.6);
+    context.setLineDash([]);
+  }
+
+  strokePairs(bucket, pairs, emphasis) {
+    const { context, x, y, left, top, scale } = this;
+    context.strokeStyle = bucket.color();
+    context.lineWidth = bucket.width;
+    context.setLineDash(bucket.dashed && !this.hurried ? [2 + 2 * bucket.width, 2 + 1.5 * bucket.width] : []);
+    context.globalAlpha = Math.min(1, bucket.opacity * emphasis);
+    for (let first = 0; first < pairs.length; first += LINES_PER_STROKE) {
+      context.beginPath();
+      for (let k = first; k < Math.min(first + LINES_PER_STROKE, pairs.length); k += 1) {
+        const { s, t } = pairs[k];
+        context.moveTo(left + x[s] * scale, top + y[s] * scale);
+        context.lineTo(left + x[t] * scale, top + y[t] * scale);
+      }
+      context.stroke();
+    }
+  }
+
+  size(node) {
+    return this.radius[node] * this.unit * Math.min(2.5, Math.sqrt(this.scale / this.fitted));
+  }
+
+  drawNodes(lit) {
+    const { context } = this;
+    context.lineWidth = 1.4;
+    for (let i = N_NODES - 1; i >= 0; i -= 1) {
+      const node = this.importance[i];
+      if (this.isHidden(node)) continue;
+      const [x, y] = this.screen(node);
+      const group = groupOf(node);
+      const isLit = lit === null || lit.nodes.has(node);
+      context.globalAlpha = isLit ? 1 : 0.22;
+      context.fillStyle = group === null ? this.colors.node : group.color;
+      const marked = node === this.state.focus || (lit !== null && node === lit.centre);
+      context.strokeStyle = marked ? this.colors.ink : this.rims.get(group) ?? this.colors.sunken;
+      this.outline(shapeOf(node), x, y, this.size(node));
+      context.fill();
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
+  outline(shape, x, y, size) {
+    const { context } = this;
+    const corners = CORNERS[shape];
+    context.beginPath();
+    if (corners === null) context.arc(x, y, size, 0, 2 * Math.PI);
+    else {
+      for (const [dx, dy] of corners) context.lineTo(x + size * dx, y + size * dy);
+      context.closePath();
+    }
+  }
+
+  /* Labels of important nodes first; in "auto", each only where it covers neither a label nor a node. */
+  drawLabels(lit) {
+    const { context } = this;
+    const crowd = new Crowd();
+    const [frame, buttons] = [this.canvas, byId("zoom")].map((element) => element.getBoundingClientRect());
+    crowd.add([buttons.left - frame.left, buttons.top - frame.top, buttons.right - frame.left, buttons.bottom - frame.top]);
+    const shown = this.importance.filter((node) => {
+      const [x, y] = this.screen(node);
+      return !this.isHidden(node) && x > -50 && y > -20 && x < this.width + 50 && y < this.height + 20;
+    });
+    for (const node of shown) {
+      if (lit !== null && !lit.nodes.has(node)) continue; /* what is dimmed may be covered */
+      const [x, y] = this.screen(node);
+      const size = this.size(node);
+      crowd.add([x - size, y - size, x + size, y + size]);
+    }
+    context.font = FONT;
+    context.textBaseline = "middle";
+    context.lineJoin = "round";
+    context.lineWidth = 3;
+    context.strokeStyle = this.colors.sunken;
+    const order = lit === null ? shown : shown.filter((node) => lit.nodes.has(node));
+    if (lit !== null) order.sort((a, b) => (b === lit.centre) - (a === lit.centre));
+    for (const node of order) {
+      const always = this.state.labels === "all" || (lit !== null && node === lit.centre);
+      const box = this.placeLabel(node, crowd, always);
+      if (box === null) continue;
+      crowd.add(box);
+      context.strokeText(this.names[node], box[0] + 2, (box[1] + box[3]) / 2);
+      context.fillStyle = this.colors.ink;
+      context.fillText(this.names[node], box[0] + 2, (box[1] + box[3]) / 2);
+    }
+  }
+
+  placeLabel(node, crowd, always) {
+    const [x, y] = this.screen(node);
+    const size = this.size(node);
+    const width = this.widths[node] + 4;
+    const places = [
+      [x + size + 1, y - 7],
+      [x - size - 1 - width, y - 7],
+      [x - width / 2, y - size - 15],
+      [x - width / 2, y + size + 1],
+    ];
+    for (const [left, top] of places) {
+      const box = [left, top, left + width, top + 14];
+      if (left >= 0 && left + width <= this.width && crowd.hasRoom(box)) return box;
+    }
+    return always ? [places[0][0], places[0][1], places[0][0] + width, places[0][1] + 14] : null;
+  }
+
+  /* ------------------------------------------------------------------ pointing and dragging */
+
+  nodeAt(x, y) {
+    let best = -1;
+    let nearest = Infinity;
+    for (let node = 0; node < N_NODES; node += 1) {
+      if (this.isHidden(node)) continue;
+      const [sx, sy] = this.screen(node);
+      const distance = Math.hypot(sx - x, sy - y) - this.size(node);
+      if (distance < nearest) [best, nearest] = [node, distance];
+    }
+    return nearest < 6 ? best : -1;
+  }
+
+  pairAt(x, y) {
+    let best = null;
+    let nearest = 4;
+    for (const pair of this.pairs) {
+      const [x0, y0] = this.screen(pair.s);
+      const [x1, y1] = this.screen(pair.t);
+      const length = (x1 - x0) ** 2 + (y1 - y0) ** 2 || 1;
+      const along = Math.min(1, Math.max(0, ((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / length));
+      const distance = Math.hypot(x0 + along * (x1 - x0) - x, y0 + along * (y1 - y0) - y);
+      if (distance < nearest) [best, nearest] = [pair, distance];
+    }
+    return best;
+  }
+
+  pointAt(x, y) {
+    const node = this.nodeAt(x, y);
+    const pair = node < 0 ? this.pairAt(x, y) : null;
+    if (node !== this.hover) {
+      this.hover = node;
+      this.draw();
+    }
+    this.canvas.parentElement.classList.toggle("over-node", node >= 0);
+    if (node < 0 && pair === null) this.tooltip.hidden = true;
+    else this.showTooltip(node >= 0 ? this.describe.node(node) : this.describe.pair(pair), x, y);
+  }
+
+  showTooltip(lines, x, y) {
+    this.tooltip.replaceChildren(...lines.map((text, k) => make(k === 0 ? "strong" : "span", { text })));
+    this.tooltip.hidden = false;
+    const { offsetWidth, offsetHeight } = this.tooltip;
+    const left = x + 14 + offsetWidth > this.width ? Math.max(0, x - 14 - offsetWidth) : x + 14;
+    const top = y + 14 + offsetHeight > this.height ? Math.max(0, y - 14 - offsetHeight) : y + 14;
+    this.tooltip.style.translate = `${left}px ${top}px`;
+  }
+
+  clearPointing() {
+    this.tooltip.hidden = true;
+    if (this.hover >= 0) {
+      this.hover = -1;
+      this.draw();
+    }
+  }
+
+  grab(node) {
+    this.dragged = node;
+    this.home = [Float64Array.from(this.x), Float64Array.from(this.y)];
+  }
+
+  /* Let the others follow the dragged node. A node's shift is the mean of its neighbours' shifts, weighted by coupling
+     and held back by a spring to where it was: a few rounds of that per frame are smooth and cannot run away. */
+  followDragged() {
+    const [homeX, homeY] = this.home;
+    const held = 0.5 * (STRONGEST || 1);
+    let still = true;
+    for (let round = 0; round < 3; round += 1) {
+      for (const node of this.importance) {
+        if (node === this.dragged || this.neighbours[node].length === 0) continue;
+        let [total, dx, dy] = [held, 0, 0];
+        for (const { s, t, value } of this.neighbours[node]) {
+          const other = s === node ? t : s;
+          const weight = Math.max(value, 0);
+          total += weight;
+          dx += weight * (this.x[other] - homeX[other]);
+          dy += weight * (this.y[other] - homeY[other]);
+        }
+        const [stepX, stepY] = [homeX[node] + dx / total - this.x[node], homeY[node] + dy / total - this.y[node]];
+        this.x[node] += 0.5 * stepX;
+        this.y[node] += 0.5 * stepY;
+        if (Math.hypot(stepX, stepY) * this.scale > 0.3) still = false;
+      }
+    }
+    if (!still) this.hurry();
+  }
+
+  listen() {
+    const { canvas } = this;
+    const place = (event) => {
+      const box = canvas.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    canvas.addEventListener("pointerdown", (event) => {
+      const [x, y] = place(event);
+      canvas.setPointerCapture(event.pointerId);
+      this.pointers.set(event.pointerId, [x, y]);
+      this.travelled = this.pointers.size > 1 ? Infinity : 0;
+      const node = this.pointers.size === 1 ? this.nodeAt(x, y) : -1;
+      if (node >= 0) this.grab(node);
+      else this.dragged = -1;
+      canvas.parentElement.classList.add("dragging");
+      this.clearPointing();
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const [x, y] = place(event);
+      if (!this.pointers.has(event.pointerId)) {
+        if (event.pointerType !== "touch") this.pointAt(x, y);
+        return;
+      }
+      this.dragTo(event.pointerId, x, y);
+    });
+    const release = (event) => {
+      if (!this.pointers.delete(event.pointerId)) return;
+      const clicked = event.type === "pointerup" && this.travelled < 5;
+      if (clicked) this.choose(this.dragged);
+      this.dragged = -1;
+      canvas.parentElement.classList.remove("dragging");
+    };
+    canvas.addEventListener("pointerup", release);
+    canvas.addEventListener("pointercancel", release);
+    canvas.addEventListener("pointerleave", () => this.clearPointing());
+    canvas.addEventListener("wheel", (event) => this.wheel(event, ...place(event)), { passive: false });
+    canvas.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  dragTo(pointer, x, y) {
+    const [x0, y0] = this.pointers.get(pointer);
+    const [dx, dy] = [x - x0, y - y0];
+    this.travelled += Math.hypot(dx, dy);
+    if (this.pointers.size === 2) {
+      const [other] = [...this.pointers].filter(([id]) => id !== pointer).map(([, point]) => point);
+      const before = Math.hypot(x0 - other[0], y0 - other[1]) || 1;
+      this.zoom(Math.hypot(x - other[0], y - other[1]) / before, (x + other[0]) / 2, (y + other[1]) / 2);
+      this.pan(dx / 2, dy / 2);
+    } else if (this.dragged >= 0) {
+      this.x[this.dragged] += dx / this.scale;
+      this.y[this.dragged] += dy / this.scale;
+      this.hurry();
+    } else if (this.pointers.size === 1) {
+      this.pan(dx, dy);
+    }
+    this.pointers.set(pointer, [x, y]);
+  }
+
+  /* The wheel scrolls the page until the reader has turned to the network. */
+  wheel(event, x, y) {
+    if (document.activeElement !== this.canvas && !event.ctrlKey && !event.metaKey) {
+      const hint = byId("wheel-hint");
+      hint.hidden = false;
+      clearTimeout(this.hinting);
+      this.hinting = setTimeout(() => { hint.hidden = true; }, 1600);
+      return;
+    }
+    event.preventDefault();
+    const lines = event.deltaMode === 1 ? 16 : 1;
+    this.zoom(Math.exp((-event.deltaY * lines * (event.ctrlKey ? 3 : 1)) / 500), x, y);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const actions = {
+      "+": () => this.zoom(1.25),
+      "=": () => this.zoom(1.25),
+      "-": () => this.zoom(0.8),
+      0: () => this.fit(),
+      ArrowLeft: () => this.pan(40, 0),
+      ArrowRight: () => this.pan(-40, 0),
+      ArrowUp: () => this.pan(0, 40),
+      ArrowDown: () => this.pan(0, -40),
+      Escape: () => this.choose(-1),
+    };
+    if (!(event.key in actions)) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+}
+
+/* Relative luminance of a computed colour, as in the web's rules of contrast. */
+function luminance(color) {
+  const [red, green, blue] = color.match(/[\d.]+/g).map((part) => {
+    const share = Number(part) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/* Distance of every node to its nearest, as a multiple of the median. */
+function nearestDistances(x, y) {
+  const nearest = x.map((_, a) => x.reduce((least, _x, b) => (a === b ? least : Math.min(least, Math.hypot(x[a] - x[b], y[a] - y[b]))), Infinity));
+  const median = [...nearest].sort((a, b) => a - b)[Math.floor(nearest.length / 2)];
+  return nearest.map((distance) => (Number.isFinite(distance) && median > 0 ? distance / median : 1));
+}
+
+/* Rectangles that labels must not cover, in a coarse grid so that looking is cheap. */
+class Crowd {
+  constructor() {
+    this.cells = new Map();
+  }
+
+  *cellsOf([left, top, right, bottom]) {
+    for (let i = Math.floor(left / 40); i <= Math.floor(right / 40); i += 1) {
+      for (let j = Math.floor(top / 40); j <= Math.floor(bottom / 40); j += 1) yield i * 100_003 + j;
+    }
+  }
+
+  add(box) {
+    for (const cell of this.cellsOf(box)) {
+      if (!this.cells.has(cell)) this.cells.set(cell, []);
+      this.cells.get(cell).push(box);
+    }
+  }
+
+  hasRoom(box) {
+    for (const cell of this.cellsOf(box)) {
+      for (const other of this.cells.get(cell) ?? []) {
+        if (box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]) return false;
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,258 @@
+"""The factorial on unbalanced tables: its tables, its counts, and the interventions behind its explanation."""
+
+import numpy as np
+import pytest
+
+from experiments import glmnet, imbalance, imbalance_report, regressions, study, unbalanced
+from experiments.contract import Config, Verdict
+from experiments.data import paper_table
+from experiments.tables import read_rows, write_rows
+from isinglass import nodewise_path
+from isinglass.baselines import plg
+from isinglass.errors import ConvergenceWarning
+from isinglass.glm import logistic_path
+
+PUBLISHED = imbalance.VARIANTS["published"]
+SEED = Config.seed
+
+needs_r = pytest.mark.skipif(glmnet.versions()["glmnet"] is None, reason="glmnet is not installed")
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("imbalance")
+    config = Config(quick=True, cache=folder / "cache")
+    found = study.run_item(imbalance, config)
+    write_rows(folder / "rows.csv", found)
+    return read_rows(folder / "rows.csv")
+
+
+def colliding_table():
+    """Two rare columns that share one of their rare rows, and three that toss coins."""
+    X = np.random.default_rng(0).integers(0, 2, (1000, 5)).astype(np.uint8)
+    X[:, 0] = X[:, 1] = 1
+    X[:8, 0] = 0
+    X[7:12, 1] = 0
+    return X
+
+
+# ------------------------------------------------------------------------------------------- tables
+
+
+def test_one_rare_node_is_the_papers_table():
+    _, expected = paper_table(10, 0.3, 3, SEED, unbalanced=True)
+    np.testing.assert_array_equal(imbalance.make_table(3, SEED), expected)
+    _, balanced = paper_table(10, 0.3, 3, SEED)
+    np.testing.assert_array_equal(imbalance.make_table(3, SEED, n_rare=0), balanced)
+    several = imbalance.make_table(3, SEED, n_rare=5)
+    assert (several[:, :5].mean(axis=0) > 0.9).all()
+
+
+def test_constant_columns_are_left_out():
+    X = np.array([[1, 0, 1], [1, 1, 0]], dtype=np.uint8)
+    kept, n_constant = imbalance.drop_constant(X)
+    assert (kept.tolist(), n_constant) == ([[0, 1], [1, 0]], 1)
+
+
+def test_separation_is_what_it_says():
+    design = np.array([[0.0, 1], [0, 1], [1, 1], [1, 1]])
+    assert imbalance.is_separated(design, np.array([0, 0, 1, 1]))
+    assert imbalance.is_separated(design, np.array([0, 0, 0, 1]))  # quasi-separated: never a 1 where x = 0
+    assert not imbalance.is_separated(design, np.array([0, 1, 0, 1]))
+
+
+def test_rare_nodes_and_the_rows_they_share():
+    X = colliding_table()
+    rare, meeting = imbalance.rare_nodes(X)
+    assert rare.tolist() == [True, True, False, False, False]
+    assert meeting.tolist() == rare.tolist()
+    X[7, 1] = 1
+    rare, meeting = imbalance.rare_nodes(X)
+    assert (rare[:2].tolist(), meeting.any()) == ([True, True], False)
+
+
+# ------------------------------------------------------------------------------------------- fits
+
+
+def test_fits_are_those_of_the_library():
+    X = imbalance.make_table(0, SEED)
+    joint = plg(X, [1e-2])[0]
+    found = regressions.fit_stacked(X, 1e-2, PUBLISHED)
+    np.testing.assert_array_equal(found.theta, joint.couplings + np.diag(joint.fields))
+    assert found.passes.tolist() == [joint.n_iter]
+    nodes = regressions.fit_nodes(X, 1e-2, PUBLISHED)
+    one = logistic_path(np.delete(X, 4, axis=1), X[:, 4], 5e-3)
+    assert nodes.passes[4] == one.n_iter[0]
+    np.testing.assert_array_equal(np.delete(nodes.theta[4], 4), one.coefficients[0])
+    assert nodes.theta[4, 4] == one.intercepts[0]
+
+
+def test_variants_solve_the_same_problem():
+    X = imbalance.make_table(1, SEED, n_rare=0)  # balanced: every variant converges quickly
+    tight = {"thresh": 1e-14}
+    for fit, measure in (
+        (regressions.fit_nodes, regressions.node_accuracy),
+        (regressions.fit_stacked, regressions.joint_accuracy),
+    ):
+        for variant in (
+            regressions.Variant(tight),
+            regressions.Variant(tight, warm=True),
+            regressions.Variant(tight, swap=True),
+            regressions.Variant({**tight, "min_probability": 1e-5}),
+        ):
+            excess, epsilon = measure(X, fit(X, 1e-2, variant).theta, 1e-2)
+            assert abs(excess) < 1e-9
+            assert epsilon < 1e-4
+
+
+def test_accuracy_is_measured_against_the_certified_optimum():
+    X = imbalance.make_table(1, SEED)
+    path = nodewise_path(X, [5e-3], tol=1e-9)
+    theta = path.asymmetric_couplings[0].toarray() + np.diag(path.fields[0])
+    assert regressions.node_accuracy(X, theta, 1e-2) == (pytest.approx(0, abs=1e-12), pytest.approx(0, abs=1e-12))
+    worse = theta + 0.1 * np.eye(len(theta))
+    excess, epsilon = regressions.node_accuracy(X, worse, 1e-2)
+    assert excess > 1e-4
+    assert epsilon == pytest.approx(0.1 * np.sqrt(len(theta)) / np.linalg.norm(theta))
+
+
+def test_a_shared_rare_row_makes_the_newton_steps_overshoot():
+    """The explanation, on a table made for it: NLR fails, from zero it does not, and PLG fails from its fields."""
+    X, alpha = colliding_table(), 1e-5
+    limit = {"max_iter": 5000}
+    stuck = regressions.fit_nodes(X, alpha, regressions.Variant(limit))
+    assert stuck.converged.tolist() == [False, False, True, True, True]
+    assert np.abs(stuck.theta).max() > 1e3
+    assert regressions.fit_nodes(X, alpha, regressions.Variant(limit, swap=True)).converged.all()
+    assert regressions.fit_stacked(X, alpha, regressions.Variant(limit)).converged.all()
+    assert not regressions.fit_stacked(X, alpha, regressions.Variant(limit, swap=True)).converged.any()
+    apart = X.copy()
+    apart[7, 1] = 1  # the same table without the shared row
+    assert regressions.fit_nodes(apart, alpha, regressions.Variant(limit)).converged.all()
+    path = nodewise_path(X, [alpha / 2])  # Newton steps that are checked do not mind
+    assert path[0].converged
+
+
+def test_the_library_warns_where_the_published_method_fails():
+    X = colliding_table()
+    assert plg(X, [1e-5])[0].converged
+    with pytest.warns(ConvergenceWarning, match="did not meet"):
+        plg(X, [1e3, 1e-5], max_iter=5000)  # the fields come first
+
+
+@needs_r
+def test_glmnet_agrees_pass_for_pass_and_fails_too():
+    X = colliding_table()
+    session = glmnet.session()
+    session.load(X)
+    found = session.fit("nodewise", 1e-5, maxit=5000)
+    ours = regressions.fit_nodes(X, 1e-5, regressions.Variant({"max_iter": 5000}))
+    assert ((found.jerr == 0) == ours.converged).all()
+    np.testing.assert_array_equal(found.passes[2:], ours.passes[2:])
+    one_rare_row = X[:, :4].copy()
+    one_rare_row[:, 0] = 1
+    one_rare_row[3, 0] = 0
+    session.load(one_rare_row)
+    found = session.fit("nodewise", 1e-2)
+    assert found.jerr.tolist() == [glmnet.REFUSED, 0, 0, 0]
+    assert session.fit("stacked", 1e-2).jerr.tolist() == [0]
+
+
+# ------------------------------------------------------------------------------------------- rows, page, verdicts
+
+
+def test_rows_are_the_same_again(rows):
+    cell = imbalance.cells(Config(quick=True))[3]
+    again = imbalance.run_cell(cell)
+    found = [row for row in rows if all(row[key] == cell[key] for key in ("data", "variant", "trial"))]
+    assert [row["table_passes"] for row in found] == [row.get("table_passes") for row in again]
+
+
+def test_page_and_figure_from_the_rows(rows, tmp_path):
+    from experiments import figures
+
+    figures.save(imbalance.draw(rows), tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    text = imbalance.section(rows)
+    assert "| the paper's: θ_11 = 5 | " in text
+    assert [claim.verdict in Verdict for claim in imbalance.claims(rows)] == [True] * 3
+
+
+def make_row(data, variant, method, converged, passes, **more):
+    row = {"data": data, "variant": variant, "method": method, "alpha": 1e-5, "trial": 0, "converged": converged}
+    counts = {"table_passes": passes, "rare_passes": passes, "newton_steps": 9, "n_refused": 0, "epsilon": 0.1}
+    facts = {"node_separated": True, "joint_separated": True, "minority": 5, "n_failed_accepted": int(not converged)}
+    meeting = {"n_alone": 0, "n_failed_alone": 0, "n_meeting": 1, "n_failed_meeting": 0, "n_failed_common": 0}
+    return row | counts | facts | meeting | more
+
+
+def synthetic(nlr_paper, nlr_several, plg_paper, plg_balanced, swapped):
+    """Rows with (converged, passes) of NLR and PLG, and whether (NLR, PLG) converge with the starts exchanged."""
+    rows = [
+        make_row("paper", "published", "nlr", *nlr_paper),
+        make_row("5 rare", "published", "nlr", *nlr_several),
+        make_row("paper", "published", "plg", *plg_paper),
+        make_row("5 rare", "published", "plg", True, 50.0),
+        make_row("balanced", "published", "plg", *plg_balanced),
+        make_row("balanced", "published", "nlr", True, 5.0),
+        make_row("paper", "published", "isinglass", True, 5.0),
+    ]
+    rows += [
+        make_row("5 rare", "start swapped", name, good, 9.0) for name, good in zip(("nlr", "plg"), swapped, strict=True)
+    ]
+    return rows
+
+
+def test_verdicts_follow_their_rules():
+    def verdicts(*arguments):
+        return [claim.verdict for claim in imbalance_report.claims(synthetic(*arguments))]
+
+    as_claimed = verdicts((False, 1e4), (False, 1e4), (True, 50.0), (True, 40.0), (False, True))
+    assert as_claimed == [Verdict.REPRODUCED] * 3
+    elsewhere = verdicts((True, 10.0), (False, 1e4), (True, 500.0), (True, 40.0), (True, False))
+    assert elsewhere == [Verdict.REMARK, Verdict.REMARK, Verdict.NOT]
+    nowhere = verdicts((True, 10.0), (True, 10.0), (False, 500.0), (True, 40.0), (True, True))
+    assert nowhere == [Verdict.NOT, Verdict.NOT, Verdict.REPRODUCED]
+
+
+# ------------------------------------------------------------------------------------------- the timed figure
+
+
+def test_timed_cell_has_every_method(tmp_path):
+    cells = unbalanced.cells(Config(quick=True))
+    ends = [*cells[:2], *cells[-2:]]  # the largest and the smallest λ of either kind
+    assert {(cell["data"], cell["alpha"]) for cell in ends} == {
+        (data, alpha) for data in unbalanced.KINDS for alpha in (0.1, 1e-5)
+    }
+    rows = [row for cell in ends for row in unbalanced.run_cell(cell)]
+    here = [method for method in unbalanced.METHODS if "glmnet" not in method or glmnet.versions()["glmnet"]]
+    assert [row["method"] for row in rows] == here * 4
+    assert all(row["converged"] for row in rows if row["data"] == "paper" or "isinglass" in row["method"])
+    assert all(row["seconds"] > 0 for row in rows)
+    by_method = {row["method"]: row for row in rows[: len(here)]}
+    assert by_method["nlr"]["table_passes"] == by_method["nlr"]["n_iter"] / 10
+    write_rows(tmp_path / "rows.csv", rows)
+    found = read_rows(tmp_path / "rows.csv")
+    assert "PLG (re-implemented)" in unbalanced.section(found)
+    assert unbalanced.draw(found).axes
+    assert len(unbalanced.claims(found)) == 3
+
+
+def test_timed_verdicts_follow_their_rules():
+    def rows(paper, several):
+        """Seconds of (NLR, PLG) at the largest and at the smallest λ, for both kinds of tables."""
+        return [
+            {"data": data, "trial": 0, "alpha": alpha, "method": method, "seconds": seconds}
+            for data, times in (("paper", paper), ("5 rare", several))
+            for method, pair in zip(("nlr", "plg", "isinglass"), (*times, (0.1, 0.1)), strict=True)
+            for alpha, seconds in zip((0.1, 1e-5), pair, strict=True)
+        ]
+
+    def verdicts(*times):
+        return [claim.verdict for claim in unbalanced.claims(rows(*times))]
+
+    slow_nlr, slow_plg, even = ((1.0, 9.0), (1.0, 1.5)), ((1.0, 1.0), (1.5, 9.0)), ((1.0, 1.0), (9.0, 9.0))
+    assert verdicts(slow_nlr, slow_nlr) == [Verdict.REPRODUCED] * 3
+    assert verdicts(slow_plg, slow_nlr) == [Verdict.REMARK, Verdict.REMARK, Verdict.REPRODUCED]
+    assert verdicts(slow_plg, slow_plg) == [Verdict.NOT, Verdict.NOT, Verdict.REPRODUCED]
+    assert verdicts(even, even) == [Verdict.NOT, Verdict.NOT, Verdict.NOT]
