@@ -20,8 +20,8 @@ help:  ## list the targets
 
 install: $(INSTALLED)  ## create .venv with the package (editable) and the development tools
 
-demo: $(INSTALLED)  ## fit the Senate network, print its certificate, write demo/edges.csv
-	$(BIN)/python examples/senate.py demo
+demo: $(INSTALLED)  ## fit the Senate network, print what it shows, write report, picture and tables into demo/
+	$(BIN)/isinglass demo -o demo
 
 test: $(INSTALLED)  ## run the tests
 	$(BIN)/python -m pytest

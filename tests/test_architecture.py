@@ -19,7 +19,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 # From the bottom to the top. A module may import from its own layer and from the layers before it.
 LAYERS = (
     ("_core",),
-    ("records", "errors", "arguments", "grid", "randomness", "threads", "mixing"),
+    ("version", "records", "errors", "arguments", "grid", "randomness", "threads", "mixing"),
     ("binary", "model", "objective", "varying"),
     ("exact",),
     ("screening", "glm", "design", "simulate", "metrics", "layout", "imputation", "datasets"),
@@ -27,7 +27,7 @@ LAYERS = (
     ("selection",),
     ("estimators",),
     ("cli", "report", "plot", "tables", "networks"),
-    ("__init__",),  # the public names
+    ("__init__", "__main__"),  # the public names, and python -m isinglass
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 EDGE = set(LAYERS[-2])

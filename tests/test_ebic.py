@@ -135,6 +135,17 @@ def test_relaxed_choice_has_fewer_false_edges():
     assert "relaxed" in repr(found)
 
 
+def test_relaxed_choice_shrinks_no_more_than_its_edges_need():
+    table = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 1000, random_state=0)
+    alphas = np.geomspace(0.5, 0.005, 60)
+    found = select_ebic(table, alphas=alphas, relaxed=True)
+    edges = found.solution.edge_index.tolist()
+    assert found.scores[found.index] == found.scores.min()
+    assert found.path[found.index - 1].edge_index.tolist() == edges  # there was something to choose between
+    assert found.path[found.index + 1].edge_index.tolist() != edges
+    assert np.abs(found.solution.edge_values).sum() > np.abs(found.path[found.index - 1].edge_values).sum()
+
+
 def test_relaxed_is_infinite_where_the_estimate_is(monkeypatch):
     table = np.repeat([[0, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 1]], 20, axis=0)  # 1 is never without 0
     path = ising_path(table, [0.5, 0.1, 0.001])

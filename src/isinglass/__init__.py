@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+from isinglass.version import __version__
 
 # Public name -> module that defines it; loaded on first use (PEP 562), so that `import isinglass`
 # costs next to nothing.

@@ -327,7 +327,8 @@ class IsingLassoEBIC(_Joint):
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
     relaxed : bool, default False
-        Judge each network by the unpenalised estimate on its edges. The network returned is the penalised one.
+        Judge each network by the unpenalised estimate on its edges. The network returned is the penalised one, at the
+        smallest of consecutive alphas with the edges that are chosen.
     alpha_min_ratio : float, default 0.01
         Last alpha over first alpha when ``alphas`` is a number.
     penalty_weights : None, "standardized" or symmetric matrix, default None
@@ -397,7 +398,7 @@ class IsingLassoEBIC(_Joint):
     >>> from isinglass import IsingLassoEBIC, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
     >>> net = IsingLassoEBIC(relaxed=True).fit(X)
-    >>> net.model_.n_edges, int(net.ebic_path_.argmin()) == net.alphas_.tolist().index(net.alpha_)
+    >>> net.model_.n_edges, bool(net.ebic_path_[net.alphas_.tolist().index(net.alpha_)] == net.ebic_path_.min())
     (4, True)
     """
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +21,7 @@ from isinglass.model import IsingModel
 from isinglass.networks.archive import Archive, DamagedError, OversizedError, write_archive
 from isinglass.networks.modelparts import NotStorableError, Reading, Writing, from_json, to_json
 from isinglass.records import Solution, Stability
+from isinglass.version import __version__
 
 __all__ = ["load", "read_model", "save"]
 
@@ -128,8 +128,7 @@ def read_model(stream: IO[bytes], shown: str, max_bytes: int) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    package = import_module(__name__.split(".")[0])
-    return {"isinglass": package.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    return {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
 
 
 def _classes() -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from isinglass.layout import force_layout
 from isinglass.randomness import RandomSource
 from isinglass.records import Solution, Stability
 from isinglass.report.contents import SAME_ALPHA, Contents
+from isinglass.version import __version__
 
 __all__ = ["make_payload"]
 
@@ -42,7 +42,7 @@ def make_payload(contents: Contents, *, max_edges: int, random_state: RandomSour
         "settings": contents.settings,
         "command": contents.command,
         "versions": {
-            "isinglass": import_module(__name__.split(".")[0]).__version__,
+            "isinglass": __version__,
             "numpy": np.__version__,
             "scipy": scipy.__version__,
             "python": platform.python_version(),

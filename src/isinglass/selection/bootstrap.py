@@ -18,9 +18,11 @@ from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.path import ising_path
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.records import Solution, read_only
+from isinglass.selection.checkpoint import describe
+from isinglass.selection.contract import PathFunction, with_threads
 from isinglass.selection.tasks import kernel_threads, quietly, run_tasks
 
-__all__ = ["Bootstrap", "bootstrap"]
+__all__ = ["Bootstrap", "FitAt", "bootstrap"]
 
 FloatArray = NDArray[np.float64]
 
@@ -157,16 +159,35 @@ class Bootstrap:
         return [*rows, f"  … and {more} more"] if more else rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FitAt:
-    """The joint network at one alpha: what a number stands for where a fit is expected."""
+    """The network of a path function at one alpha: what a number stands for where a fit is expected.
+
+    Parameters
+    ----------
+    alpha : float
+        The penalty.
+    path_function : callable, default ising_path
+        ``path_function(X, alphas)``; use `functools.partial` to set its other options.
+    n_threads : int, optional
+        Threads of its kernels, if it has any; the bootstrap sets it to 1 where fits run side by side.
+
+    Examples
+    --------
+    >>> FitAt(0.05)  # the repr identifies the fit in a checkpoint, which any number of threads may resume
+    FitAt(0.05, isinglass.path.ising_path)
+    """
 
     alpha: float
+    path_function: PathFunction = ising_path
     n_threads: int | None = None
 
     def __call__(self, X: ArrayLike) -> Solution:
         """Return the solution for this table."""
-        return ising_path(X, alphas=[self.alpha], n_threads=self.n_threads).solutions[0]
+        return with_threads(self.path_function, self.n_threads)(X, [self.alpha]).solutions[0]
+
+    def __repr__(self) -> str:
+        return f"FitAt({self.alpha!r}, {describe(self.path_function)})"
 
 
 def bootstrap(
@@ -179,6 +200,7 @@ def bootstrap(
     random_state: RandomSource = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
 ) -> Bootstrap:
     """Estimate the network again from resampled rows.
 
@@ -204,6 +226,8 @@ def bootstrap(
         Fits at the same time, as in joblib; -1 is all cores. The result does not depend on it.
     checkpoint : path, optional
         File that keeps finished fits, so that an interrupted run can resume.
+    progress : bool, optional
+        Whether to show a bar on stderr; default only if that is a terminal.
 
     Returns
     -------
@@ -226,6 +250,7 @@ def bootstrap(
         _fit_resample,
         [(table, inside, seed, size) for seed, size in zip(seeds, kept, strict=True)],
         n_jobs=n_jobs,
+        progress=progress,
         checkpoint=checkpoint,
         fingerprint={
             "X": table,

@@ -97,6 +97,7 @@ def compare(
     random_state: RandomSource = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
 ) -> Comparison:
     """Show what EBIC, cross-validation and any other criterion choose from one path.
 
@@ -114,7 +115,7 @@ def compare(
         Gamma of the column that judges all rows.
     others : mapping from str to float, optional
         Alphas chosen elsewhere, such as ``{"StARS": stability.alpha}``. They get a row each, and a place on the path.
-    n_folds, n_repeats, random_state, n_jobs, checkpoint
+    n_folds, n_repeats, random_state, n_jobs, checkpoint, progress
         As for `cross_validate`.
     path_function : callable, default ising_path
         ``path_function(X, alphas, *, sample_weight)``.
@@ -151,6 +152,7 @@ def compare(
             random_state=random_state,
             n_jobs=n_jobs,
             checkpoint=checkpoint,
+            progress=progress,
         )
     chosen = {}
     for gamma in gammas:

@@ -157,6 +157,9 @@ def select_ebic(
 ) -> EbicSelection:
     """Fit a path and choose its solution with the smallest extended BIC; of equal ones the sparsest.
 
+    The relaxed criterion looks at the edges alone. Of consecutive alphas with the edges it chooses, the smallest is
+    returned, which shrinks the couplings least.
+
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
@@ -191,6 +194,8 @@ def select_ebic(
     scores = ebic(path, table, gamma=gamma, relaxed=relaxed, sample_weight=sample_weight)
     index = int(scores.argmin())
     warn_at_grid_end(path, index, "EBIC")
+    while relaxed and index + 1 < len(path) and np.array_equal(path[index].edge_index, path[index + 1].edge_index):
+        index += 1
     return EbicSelection(path[index].alpha, index, path, scores, float(gamma), bool(relaxed))
 
 

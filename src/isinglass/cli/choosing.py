@@ -1,0 +1,180 @@
+"""How alpha is chosen: the criteria and their settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from isinglass.cli.options import ALPHA_MIN_RATIO, ALPHAS, JOBS, SEED, Bundle, Option
+
+if TYPE_CHECKING:
+    from isinglass.binary import BinaryTable
+    from isinglass.cli.console import Console
+    from isinglass.cli.methods import Method
+    from isinglass.records import Stability
+
+__all__ = ["CHOOSING", "Choosing"]
+
+SECTION = "Choosing alpha"
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """Settings of the criteria.
+
+    Parameters
+    ----------
+    alphas : int or list of float
+        Grid of all criteria.
+    alpha_min_ratio : float
+        Last alpha over first of a counted grid.
+    n_subsamples, subsample_size, threshold : int, int, float
+        Of StARS.
+    gamma, relaxed : float, bool
+        Of the EBIC.
+    folds, cv_rule : int, str
+        Of cross-validation.
+    seed, n_jobs : int
+        Of StARS and cross-validation.
+    """
+
+    alphas: int | list[float]
+    alpha_min_ratio: float
+    n_subsamples: int
+    subsample_size: int | None
+    threshold: float
+    gamma: float
+    relaxed: bool
+    folds: int
+    cv_rule: str
+    seed: int
+    n_jobs: int
+
+    @property
+    def grid(self) -> dict[str, Any]:
+        """The alphas, as path functions and estimators take them."""
+        return {"alphas": self.alphas, "alpha_min_ratio": self.alpha_min_ratio}
+
+    def run_stars(self, console: Console, data: BinaryTable, method: Method) -> Stability:
+        """Return what StARS chooses."""
+        from isinglass.selection import stars
+
+        return stars(
+            data.X,
+            **self.grid,
+            n_subsamples=self.n_subsamples,
+            subsample_size=self.subsample_size,
+            threshold=self.threshold,
+            path_function=method.path_function,
+            sample_weight=data.sample_weight,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+            progress=console.progress_wanted,
+        )
+
+    def choose_alpha(self, console: Console, data: BinaryTable, method: Method, criterion: str) -> float:
+        """Return the alpha that a criterion chooses."""
+        from isinglass.selection import cross_validate, select_ebic
+
+        if criterion == "stars":
+            return self.run_stars(console, data, method).alpha
+        path_function = method.with_settings(alpha_min_ratio=self.alpha_min_ratio)
+        shared: dict[str, Any] = {"alphas": self.alphas, "path_function": path_function}
+        shared["sample_weight"] = data.sample_weight
+        if criterion == "ebic":
+            with console.progress("EBIC"):
+                return select_ebic(data.X, gamma=self.gamma, relaxed=self.relaxed, **shared).alpha
+        return cross_validate(
+            data.X,
+            n_folds=self.folds,
+            rule=self.cv_rule,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+            progress=console.progress_wanted,
+            **shared,
+        ).alpha
+
+    def describe(self, criterion: str, method: Method) -> str:
+        """Say in words how the criterion was set."""
+        if criterion == "stars":
+            return f"StARS, instability up to {self.threshold:g} over {self.n_subsamples} subsamples, seed {self.seed}"
+        if criterion == "ebic" and method.method == "nodewise":
+            return f"EBIC of every node, gamma {self.gamma:g}"
+        if criterion == "ebic":
+            return f"EBIC, gamma {self.gamma:g}" + (", relaxed" if self.relaxed else "")
+        return f'cross-validation, {self.folds} folds, rule "{self.cv_rule}", seed {self.seed}'
+
+
+CHOOSING = Bundle(
+    "choosing",
+    Choosing,
+    [
+        Option(
+            "--alphas",
+            type=ALPHAS,
+            default=30,
+            show_default=True,
+            section=SECTION,
+            help="How many to choose from, geometric from the smallest without edges; or which.",
+        ),
+        ALPHA_MIN_RATIO.under(SECTION),
+        Option(
+            "--subsamples",
+            "n_subsamples",
+            type=click.IntRange(min=2),
+            default=20,
+            show_default=True,
+            section=SECTION,
+            help="stars: number of subsamples.",
+        ),
+        Option(
+            "--subsample-size",
+            type=click.IntRange(min=2),
+            section=SECTION,
+            help="stars: rows in each.  [default: 10 √rows, or 80 % of up to 144]",
+        ),
+        Option(
+            "--threshold",
+            type=click.FloatRange(0, 0.5),
+            default=0.05,
+            show_default=True,
+            section=SECTION,
+            help="stars: largest instability that counts as stable.",
+        ),
+        Option(
+            "--gamma",
+            type=click.FloatRange(min=0),
+            default=0.25,
+            show_default=True,
+            section=SECTION,
+            help="ebic: weight of the number of candidate networks.",
+        ),
+        Option(
+            "--relaxed/--no-relaxed",
+            default=True,
+            show_default=True,
+            section=SECTION,
+            help="ebic: judge networks by the unpenalised estimate on their edges; slower, and finds the true ones.",
+        ),
+        Option(
+            "--folds",
+            type=click.IntRange(min=2),
+            default=10,
+            show_default=True,
+            section=SECTION,
+            help="cv: parts into which the rows are split.",
+        ),
+        Option(
+            "--cv-rule",
+            type=click.Choice(["best", "1se"]),
+            default="best",
+            show_default=True,
+            section=SECTION,
+            help="cv: the best score, or the sparsest within one standard error.",
+        ),
+        SEED.under(SECTION),
+        JOBS.under(SECTION),
+    ],
+)

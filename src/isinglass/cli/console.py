@@ -1,0 +1,210 @@
+"""Results to stdout, for machines; everything else to stderr, for people."""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from isinglass import errors
+from isinglass.cli.wording import as_options, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
+
+__all__ = ["Console", "csv_text", "format_seconds"]
+
+PATIENCE = 1.0
+"""Seconds before a bar is shown."""
+OWN_WARNINGS = (
+    errors.ConvergenceWarning,
+    errors.ConstantColumnWarning,
+    errors.MixingWarning,
+    errors.GridEndWarning,
+)
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    r"""Return a table as CSV; floats keep all their digits.
+
+    Examples
+    --------
+    >>> csv_text(["name", "value"], [["a,b", 0.1], ["c", None]])
+    'name,value\n"a,b",0.1\nc,\n'
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+class Console:
+    """What one command says, and where.
+
+    Parameters
+    ----------
+    quiet : int
+        1: no summary and no progress; 2: no warnings either.
+    verbose : int
+        1: the log; 2: its details, and where an error comes from.
+    as_json : bool
+        Whether the result is one JSON object instead of text.
+    strict : bool
+        Whether a fit that misses its tolerance is an error.
+    """
+
+    def __init__(self, quiet: int = 0, verbose: int = 0, *, as_json: bool = False, strict: bool = False) -> None:
+        self.quiet, self.verbose, self.as_json, self.strict = quiet, verbose, as_json, strict
+        self.warnings: list[str] = []
+        self._start = time.perf_counter()
+        self._stderr: RichConsole | None = None
+
+    # ------------------------------------------------------------------------------------- results: stdout
+
+    def write(self, text: str) -> None:
+        """Write text to stdout as UTF-8, whatever the locale."""
+        rest = text.encode("utf-8", errors="backslashreplace")
+        while rest:  # with PYTHONUNBUFFERED this is the bare pipe, which may take only a part
+            rest = rest[sys.stdout.buffer.write(rest) :]
+        sys.stdout.buffer.flush()
+
+    def write_text(self, writer: Callable[[io.StringIO], object]) -> None:
+        """Write to stdout what a function writes to a text stream."""
+        stream = io.StringIO()
+        writer(stream)
+        self.write(stream.getvalue())
+
+    def write_csv(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Write a table to stdout."""
+        self.write(csv_text(header, rows))
+
+    def write_json(self, command: str, record: Mapping[str, Any]) -> None:
+        """Write one object to stdout, with the name and version of its schema first and the warnings last."""
+        from isinglass.cli.results import json_text
+
+        self.write(json_text(command, {**record, "warnings": self.warnings}))
+
+    # ------------------------------------------------------------------------------------- messages: stderr
+
+    @property
+    def stderr(self) -> RichConsole:
+        """The rich console on stderr; it knows NO_COLOR and whether anybody is watching."""
+        if self._stderr is None:
+            from rich.console import Console as RichConsole
+
+            self._stderr = RichConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
+        return self._stderr
+
+    def say(self, text: str = "", style: str | None = None) -> None:
+        """Print one line for people, unless they asked for quiet."""
+        if not self.quiet:
+            self.stderr.print(printable(text), style=style)
+
+    def say_facts(self, facts: Mapping[str, str]) -> None:
+        """Print name and value of some facts, one per line, the values aligned."""
+        width = max((len(name) for name in facts), default=0)
+        if not self.quiet:
+            from rich.text import Text
+
+            for name, value in facts.items():
+                self.stderr.print(Text.assemble((f"{name:<{width}}  ", "bold"), printable(value)))
+
+    def restart_clock(self) -> None:
+        """Begin to measure: packages are loaded and the table is read."""
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the clock was started."""
+        return time.perf_counter() - self._start
+
+    @property
+    def progress_wanted(self) -> bool | None:
+        """What the ``progress`` argument of long runs should be: never if quiet, else if somebody is watching."""
+        return False if self.quiet else None
+
+    @contextmanager
+    def progress(self, description: str, total: int | None = None) -> Iterator[Callable[[], None]]:
+        """Show a bar (or that something moves) once a second has passed; the function yielded moves it on."""
+        if self.quiet or not self.stderr.is_terminal:
+            yield lambda: None
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        counts = () if total is None else (MofNCompleteColumn(),)
+        columns = (TextColumn("{task.description}"), BarColumn(), *counts, TimeElapsedColumn())
+        bar = Progress(*columns, console=self.stderr, transient=True)
+        task = bar.add_task(description, total=total)
+        timer = threading.Timer(PATIENCE, bar.start)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield lambda: bar.advance(task)
+        finally:
+            timer.cancel()
+            timer.join()
+            bar.stop()
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Show the warnings and the log of the package; under --strict a missed tolerance becomes an exception."""
+        logger, handler = logging.getLogger("isinglass"), _LogHandler(self)
+        level = logger.level
+        logger.addHandler(handler)
+        logger.setLevel([logging.WARNING, logging.INFO, logging.DEBUG][min(self.verbose, 2)])
+        with warnings.catch_warnings():
+            for category in OWN_WARNINGS:
+                warnings.simplefilter("always", category)
+            if self.strict:
+                warnings.simplefilter("error", errors.ConvergenceWarning)
+            warnings.showwarning = self._show_warning
+            try:
+                yield
+            finally:
+                logger.removeHandler(handler)
+                logger.setLevel(level)
+
+    def _show_warning(self, message: Warning | str, *where: Any, **more: Any) -> None:
+        text = as_options(str(message))
+        if text in self.warnings:  # one of several fits said it already
+            return
+        self.warnings.append(text)
+        if self.quiet < 2:
+            from rich.text import Text
+
+            self.stderr.print(Text.assemble(("Warning: ", "yellow"), printable(text)))
+
+
+class _LogHandler(logging.Handler):
+    """Prints records above a bar that may be running."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._console.stderr.print(printable(record.getMessage()), style="dim")
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a duration with the digits that matter.
+
+    Examples
+    --------
+    >>> format_seconds(0.01234), format_seconds(3.21), format_seconds(75.0)
+    ('12 ms', '3.2 s', '1 min 15 s')
+    """
+    if seconds < 1:
+        return f"{1e3 * seconds:.0f} ms" if seconds >= 1e-3 else "under 1 ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes / 60:.1f} h"

@@ -1,0 +1,215 @@
+"""isinglass demo: the network of the U.S. Senate, and what it shows."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.options import FORCE, JOBS, SEED, command, command_line, out_folder
+from isinglass.cli.output import OutputFolder
+
+if TYPE_CHECKING:
+    from isinglass.binary import BinaryTable
+    from isinglass.datasets import Senate109
+    from isinglass.estimators import IsingLasso, IsingLassoStARS
+
+__all__ = ["demo"]
+
+ALPHA = 0.06
+"""The penalty of the paper's figure."""
+FILES = ["report.html", "senate.png", "senate.gexf", "edges.csv", "nodes.csv", "model.npz"]
+COLORS = {"R": "#d55e00", "D": "#0072b2", "I": "#009e73"}
+SHOWN = 5
+"""Strongest couplings that are printed."""
+
+
+@command("demo", SEED, JOBS, out_folder(", ".join(FILES[:-1]) + " and model.npz"), FORCE)
+def demo(console: Console, seed: int, n_jobs: int, output: Path | None, force: bool) -> None:
+    """Fit the network of the U.S. Senate, and print what it shows.
+
+    Who votes with whom, when the votes of all others are known? The votes of 2006, one column per senator. The network
+    is fitted at alpha 0.06, the penalty of the paper by Geng, Kuang and Page (2017), and at the one that StARS chooses.
+    """
+    from isinglass.binary import BinaryTable
+    from isinglass.datasets import load_senate109
+    from isinglass.estimators import IsingLasso, IsingLassoStARS
+
+    folder = OutputFolder(output, FILES, force=force) if output else None
+    senate = load_senate109()
+    data = BinaryTable(senate.X, names=senate.names)
+    begin = time.perf_counter()
+    fitted = IsingLasso(alpha=ALPHA).fit(data)
+    middle = time.perf_counter()
+    stars = IsingLassoStARS(random_state=seed, n_jobs=n_jobs, progress=console.progress_wanted).fit(data)
+    end = time.perf_counter()
+    found = {"senate": _describe_senate(senate), **_find(fitted, senate), "stars": _describe_stars(stars, senate)}
+    if folder is not None:
+        with folder.filling() as here, console.progress("Writing"):
+            _write_files(here, fitted, data, senate)
+    if console.as_json:
+        console.write_json("demo", found)
+    else:
+        console.write("\n".join(_lines(found, fitted.tol, middle - begin, end - middle)) + "\n")
+    if folder is not None:
+        console.say_facts({"Wrote": folder.summary, "Look": f"open {folder.path / 'report.html'} in a browser"})
+
+
+def _describe_senate(senate: Senate109) -> dict[str, Any]:
+    import numpy as np
+
+    n_rows, n_columns = senate.X.shape
+    counts = {party: senate.parties.count(party) for party in dict.fromkeys(senate.parties)}
+    missing = int(np.isnan(senate.votes).sum())
+    return {"n_rows": n_rows, "n_columns": n_columns, "n_missing": missing, "parties": counts}
+
+
+def _find(fitted: IsingLasso, senate: Senate109) -> dict[str, Any]:
+    """Return what the network shows: the certificate, and how its positive edges follow parties and states."""
+    from isinglass.cli.results import describe_solution
+    from isinglass.metrics import mixing_by_group
+
+    model = fitted.model_
+    party = mixing_by_group(model, senate.parties)
+    state = mixing_by_group(model, senate.states)
+    both = mixing_by_group(model, list(zip(senate.states, senate.parties, strict=True)))
+    edges = model.edges()
+    return {
+        "network": describe_solution(fitted.solution_),
+        "strongest": [edge._asdict() for edge in edges[:SHOWN]],
+        "within_party": {"n_edges": party.n_within, "of": party.n_edges, "share": party.within_edges},
+        "across": _find_across(fitted, senate),
+        "joined": {
+            "all_pairs": party.joined,
+            "same_state": state.joined_within,
+            "same_party": party.joined_within,
+            "same_state_and_party": both.joined_within,
+        },
+    }
+
+
+def _find_across(fitted: IsingLasso, senate: Senate109) -> list[dict[str, Any]]:
+    """Return the senators with more than half of their positive weight on the other side.
+
+    The other side of a Republican is everybody who is not one; of everybody else it is the Republicans.
+    """
+    from isinglass.metrics import mixing_by_group
+
+    sides = mixing_by_group(fitted.model_, [party == "R" for party in senate.parties])
+    rows = zip(senate.names, senate.parties, sides.outside_weight.tolist(), sides.outside_edges.tolist(), strict=True)
+    return [
+        {"name": name, "party": party, "share_of_weight": weight, "share_of_edges": edges}
+        for name, party, weight, edges in sorted(rows, key=lambda row: -row[2])
+        if weight > 0.5
+    ]
+
+
+def _describe_stars(stars: IsingLassoStARS, senate: Senate109) -> dict[str, Any]:
+    from isinglass.cli.results import describe_solution, describe_stability
+    from isinglass.metrics import mixing_by_group
+
+    within = mixing_by_group(stars.model_, senate.parties).within_edges
+    return {
+        "network": describe_solution(stars.solution_),
+        "within_party_share": within,
+        **describe_stability(stars.stability_),
+    }
+
+
+def _lines(found: dict[str, Any], tol: float, seconds: float, stars_seconds: float) -> list[str]:
+    """Return the findings in words."""
+    senate, network, within, joined = (found[name] for name in ("senate", "network", "within_party", "joined"))
+    stars = found["stars"]
+    n_pairs = senate["n_columns"] * (senate["n_columns"] - 1) // 2
+    parties = ", ".join(f"{count} {party}" for party, count in senate["parties"].items())
+    reached = "reached" if network["converged"] else "NOT reached"
+    return [
+        "U.S. Senate, 109th Congress, second session (2006)",
+        f"  {senate['n_rows']} roll calls, {senate['n_columns']} senators: {parties}",
+        f"  {senate['n_missing']} votes missing, counted as nay",
+        "",
+        f"Network at alpha {network['alpha']:g}, the paper's penalty",
+        f"  {network['n_edges']} edges among {n_pairs} pairs, {network['n_positive']} of them positive",
+        f"  optimum {reached}: KKT residual {network['kkt_residual']:.1e} over all pairs, tolerance {tol:g}",
+        f"  {network['certified_zeros']} pairs are proved to have no edge in any optimum",
+        f"  fitted in {format_seconds(seconds)}",
+        "",
+        "Two clusters, the parties",
+        f"  {within['share']:.1%} of the positive edges join two senators of one party ({within['n_edges']} of "
+        f"{within['of']})",
+        "",
+        "Senators with more than half of their positive weight on the other side",
+        *(
+            f"  {row['name']:<16} {row['share_of_weight']:.0%} of the weight, {row['share_of_edges']:.0%} of the edges "
+            f"to {'non-Republicans' if row['party'] == 'R' else 'Republicans'}"
+            for row in found["across"]
+        ),
+        "",
+        "Pairs that are joined by a positive edge",
+        f"  {joined['same_state']:.0%} of the pairs of one state, {joined['all_pairs']:.0%} of all pairs",
+        f"  {joined['same_state_and_party']:.0%} of those of one state and one party, {joined['same_party']:.0%} of "
+        "those of one party",
+        "  The strongest:",
+        *(f"    {edge['coupling']:+.3f}  {edge['source']} -- {edge['target']}" for edge in found["strongest"]),
+        "",
+        f"By StARS: alpha {stars['alpha']:.4g}, {stars['network']['n_edges']} edges, "
+        f"{stars['within_party_share']:.1%} of the positive ones within a party",
+        f"  {stars['n_subsamples']} subsamples of {stars['subsample_size']} roll calls, {stars['n_fits']} fits in "
+        f"{format_seconds(stars_seconds)}",
+    ]
+
+
+def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Senate109) -> None:
+    """Write the report, the picture, the tables and the model."""
+    from isinglass import plot
+    from isinglass.cli.figures import save_figure
+    from isinglass.layout import force_layout
+    from isinglass.metrics import node_table
+    from isinglass.networks import write_edges, write_gexf, write_nodes
+    from isinglass.networks.modelfile import save
+    from isinglass.path import ising_path
+    from isinglass.report import write_report
+
+    model, solution = fitted.model_, fitted.solution_
+    attributes: dict[str, Any] = {"party": senate.parties, "state": senate.states}
+    positive = solution.edge_values > 0
+    places = force_layout(model.n_features, solution.edge_index[positive], solution.edge_values[positive])
+    write_edges(model, here / "edges.csv")
+    write_nodes(model, here / "nodes.csv", node_attributes=attributes)
+    write_gexf(
+        model,
+        here / "senate.gexf",
+        node_attributes=attributes,
+        color_by="party",
+        group_colors=COLORS,
+        positions=places,
+    )
+    save(fitted, here / "model.npz")
+    save_figure(
+        lambda ax: plot.network(
+            model,
+            ax,
+            groups=senate.parties,
+            group_colors=COLORS,
+            edge_color="group",
+            positive_only=True,
+            positions=places,
+        ),
+        here / "senate.png",
+        size=(14, 8),
+        fill=True,
+    )
+    write_report(
+        fitted,
+        here / "report.html",
+        X=data.X,
+        path=ising_path(data.X, 40),
+        node_table=node_table(model, data.X),
+        groups=senate.parties,
+        group_colors=COLORS,
+        title="U.S. Senate, 2006",
+        notes="Who votes with whom, when the votes of all the others are known. Missing votes count as nay.",
+        command=shlex.join(command_line()),
+    )

@@ -1,0 +1,77 @@
+"""Exit codes, and the one line that says what went wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+
+import click
+
+from isinglass.cli.wording import as_options, printable
+from isinglass.errors import ConvergenceWarning, DataError, LimitError, SeparationError
+
+__all__ = ["EPILOG", "discard_output", "report_error"]
+
+OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
+INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13  # as a shell reports a process that the signal has ended
+
+EPILOG = """\b
+Exit codes:
+    0  done
+    1  anything else: no space left, a package that is missing, a defect
+    2  wrong usage: an option, a value, a file that cannot be opened
+    3  bad data: the table or the model file is not what it must be
+    4  not converged, with --strict
+    5  larger than a documented limit or than the memory
+  130  interrupted (Ctrl-C); no half-written file is left
+"""
+
+
+def report_error(error: BaseException) -> int:
+    """Print what went wrong on one line of stderr, and return the exit code."""
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return _report_interrupt()
+    if isinstance(error, click.ClickException):
+        error.show()
+        return error.exit_code
+    code, message = _explain(error)
+    click.echo(f"Error: {printable(as_options(message))}", err=True)
+    return code
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
+    message = str(error)
+    if isinstance(error, DataError | SeparationError):
+        return DATA, message
+    if isinstance(error, ConvergenceWarning):  # raised because of --strict
+        return NOT_CONVERGED, message
+    if isinstance(error, LimitError):
+        return LIMIT, message
+    if isinstance(error, MemoryError):
+        return LIMIT, f"not enough memory. {message}"
+    if isinstance(error, ImportError):
+        return OTHER, message
+    if isinstance(error, OSError):
+        named = f"{error.filename}: " if error.filename else ""
+        return OTHER, f"{named}{error.strerror or message}"
+    return OTHER, f"{type(error).__name__}: {message} (a defect of isinglass; -vv shows where)"
+
+
+def _report_interrupt() -> int:
+    click.echo("Interrupted.", err=True)
+    if threading.current_thread() is threading.main_thread():
+        # Kernels that are still running are waited for at exit; who does not want to wait interrupts again.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return INTERRUPTED
+
+
+def discard_output() -> int:
+    """Send the rest of stdout nowhere, and return the exit code for a reader that went away.
+
+    What is still buffered is flushed when the interpreter ends, and its complaint would be all the user sees.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    return PIPE_CLOSED

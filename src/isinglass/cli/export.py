@@ -1,0 +1,73 @@
+"""isinglass export: a model for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from isinglass.cli.console import Console
+from isinglass.cli.groups import GROUPS, Groups
+from isinglass.cli.models import MODEL, Loaded
+from isinglass.cli.options import OUT_FILE, SEED, Option, command
+from isinglass.cli.output import check_target
+
+__all__ = ["export"]
+
+WITH_PLACES = {"gexf", "graphml", "json"}
+ENDINGS = (".csv", ".gexf", ".graphml", ".json")
+FORMATS = ["edges", "nodes", "matrix", "gexf", "graphml", "json"]
+
+
+@command(
+    "export",
+    MODEL,
+    Option("--format", type=click.Choice(FORMATS), help="What to write.  [default: by the ending of -o]"),
+    Option("-o", "--output", type=OUT_FILE, default="-", metavar="FILE", help="Write here instead of to stdout."),
+    Option("--spreadsheet-safe", is_flag=True, help="Keep spreadsheets from running names in a CSV as formulas."),
+    Option("--layout/--no-layout", default=True, show_default=True, help="Place the nodes, where the format can."),
+    SEED,
+    bundles=[GROUPS],
+    as_json=False,
+)
+def export(
+    console: Console,
+    model: str,
+    format: str | None,
+    output: str,
+    spreadsheet_safe: bool,
+    layout: bool,
+    seed: int,
+    groups: Groups,
+) -> None:
+    r"""Convert MODEL, the model.npz of a fit, for other programs.
+
+    \b
+      edges    CSV of the edges: source, target, coupling, sign, weight
+      nodes    CSV of the nodes: name, field, degree, strength, attributes
+      matrix   CSV of the couplings, one row and column per node
+      gexf     Gephi          graphml   Cytoscape, yEd, igraph
+      json     nodes and edges for programs of your own
+    """
+    from isinglass.networks import write_network
+
+    if format is None and output != "-" and Path(output).suffix not in ENDINGS:
+        raise click.BadParameter(f"{output!r} must end in {', '.join(ENDINGS)}; or add --format.", param_hint="'-o'")
+    check_target(output, [model, groups.groups])
+    loaded = Loaded.open(model)
+    attributes = groups.read(loaded.model.names)
+    placed = layout and (format or Path(output).suffix[1:]) in WITH_PLACES
+    options: dict[str, Any] = {
+        "node_attributes": attributes.columns or None,
+        "edge_attributes": loaded.edge_attributes or None,
+        "color_by": attributes.color_by,
+        "spreadsheet_safe": spreadsheet_safe,
+        "positions": loaded.place_nodes(seed) if placed else None,
+    }
+    if output == "-":
+        chosen = format or "edges"
+        console.write_text(lambda stream: write_network(loaded.model, stream, chosen, **options))
+    else:
+        write_network(loaded.model, output, format, **options)
+        console.say_facts({"Wrote": output})

@@ -1,0 +1,61 @@
+"""Figures as files: drawn without a display, the same bytes for the same data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isinglass.cli.output import filling_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+__all__ = ["save_figure"]
+
+# What would differ from run to run, or from version to version.
+METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None, "Producer": None}}
+
+
+def save_figure(
+    draw: Callable[[Axes | None], Axes],
+    target: Path,
+    *,
+    size: tuple[float, float] | None = None,
+    dpi: int = 150,
+    fill: bool = False,
+) -> None:
+    """Write what ``draw`` draws, on axes of the size given or else on its own.
+
+    Parameters
+    ----------
+    draw : callable
+        Takes axes, or None to make some, and returns them.
+    target : Path
+        The file, whole or not there; its ending says the format.
+    size : (float, float), optional
+        Width and height in inches.
+    dpi : int
+        Resolution, if the format has one.
+    fill : bool
+        Whether axes of a given size take the whole figure.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from None
+
+    with matplotlib.rc_context({"svg.hashsalt": "isinglass", "backend": "Agg"}):
+        from matplotlib import pyplot
+
+        ax = None
+        if size is not None:
+            figure = pyplot.figure(figsize=size, layout="none" if fill else "constrained")
+            ax = figure.add_axes((0.01, 0.01, 0.98, 0.98)) if fill else figure.add_subplot()
+        drawn = draw(ax).figure.canvas.figure  # the whole one, not a part of it
+        try:
+            with filling_file(target) as temporary:
+                drawn.savefig(temporary, dpi=dpi, metadata=METADATA[target.suffix])
+        finally:
+            pyplot.close(drawn)

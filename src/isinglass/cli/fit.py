@@ -1,0 +1,118 @@
+"""isinglass fit: the network of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from isinglass.cli.choosing import CHOOSING, Choosing
+from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.fitting import ALPHA, SELECT, Fitted, criterion_of, describe_fit, fit_network
+from isinglass.cli.groups import GROUPS, Groups
+from isinglass.cli.methods import METHOD, Method
+from isinglass.cli.options import FORCE, IN_FILE, command, out_folder
+from isinglass.cli.output import OutputFolder
+from isinglass.cli.reading import READING, Reading
+
+if TYPE_CHECKING:
+    from isinglass.binary import BinaryTable
+    from isinglass.cli.groups import Attributes
+
+__all__ = ["FILES", "fit", "write_files"]
+
+FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf"]
+NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normalised_accuracy", "deviance_explained")
+
+
+@command(
+    "fit",
+    click.Argument(["table"], type=IN_FILE),
+    ALPHA,
+    SELECT,
+    out_folder("edges.csv, nodes.csv, model.npz and network.gexf"),
+    FORCE,
+    bundles=[CHOOSING, METHOD, GROUPS, READING],
+    strict=True,
+)
+def fit(
+    console: Console,
+    table: str,
+    alpha: float | None,
+    select: str | None,
+    output: Path | None,
+    force: bool,
+    choosing: Choosing,
+    method: Method,
+    groups: Groups,
+    reading: Reading,
+) -> None:
+    """Estimate the network of TABLE.
+
+    TABLE has one row per case and one yes/no column per node; - is stdin. Alpha, the strength of the penalty, is given
+    or chosen: by default the one with the smallest extended BIC (--select ebic).
+
+    The edges go to stdout as CSV, or with -o into a folder with the nodes, the model and a file for Gephi.
+    """
+    from isinglass.cli.results import describe_solution, describe_table, names_of
+    from isinglass.networks import edge_table, write_edges
+
+    criterion = criterion_of(alpha, select)
+    folder = OutputFolder(output, FILES, force=force, inputs=[table, groups.groups]) if output else None
+    data = reading.read(console, table)
+    attributes = groups.read(names_of(data))
+    found = fit_network(console, data, method, choosing, alpha, criterion)
+    if folder is not None:
+        with folder.filling() as here:
+            write_files(here, found, data, attributes)
+    console.say_facts(
+        {
+            "Table": reading.describe(data, table),
+            "Method": str(method),
+            **describe_fit(found),
+            "Time": format_seconds(console.seconds),
+            **({"Wrote": folder.summary} if folder else {}),
+        }
+    )
+    if console.as_json:
+        columns = edge_table(found.model, edge_attributes=found.edge_attributes)
+        record = {
+            "table": describe_table(data),
+            "method": method.record,
+            "selection": {"criterion": criterion, "description": found.chosen},
+            "tol": found.tol,
+            "network": describe_solution(found.solution),
+            "nodes": [
+                {"name": name, "field": field}
+                for name, field in zip(found.model.names, found.model.fields.tolist(), strict=True)
+            ],
+            "edges": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+        }
+        console.write_json("fit", record)
+    elif folder is None:
+        console.write_text(lambda stream: write_edges(found.model, stream, edge_attributes=found.edge_attributes))
+
+
+def write_files(here: Path, found: Fitted, data: BinaryTable, attributes: Attributes) -> None:
+    """Write edges, nodes, model and GEXF of a fit into a folder."""
+    from isinglass.layout import force_layout
+    from isinglass.metrics import node_table
+    from isinglass.networks import write_edges, write_gexf, write_nodes
+    from isinglass.networks.modelfile import save
+
+    model, index = found.model, found.solution.edge_index
+    measured = node_table(model, data.X, data.sample_weight).columns
+    nodes: dict[str, Any] = {**attributes.columns, **{name: measured[name] for name in NODE_MEASURES}}
+    positions = force_layout(model.n_features, index, abs(found.solution.edge_values))
+    write_edges(model, here / "edges.csv", edge_attributes=found.edge_attributes)
+    write_nodes(model, here / "nodes.csv", node_attributes=nodes)
+    save(found.network, here / "model.npz")
+    write_gexf(
+        model,
+        here / "network.gexf",
+        node_attributes=nodes,
+        edge_attributes=found.edge_attributes,
+        color_by=attributes.color_by,
+        positions=positions,
+    )

@@ -1,0 +1,108 @@
+"""What is known about the nodes: a CSV file of attributes, such as parties or questionnaires."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from isinglass.cli.options import Bundle, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["GROUPS", "Attributes", "Groups"]
+
+SECTION = "Nodes"
+
+
+class Attributes(NamedTuple):
+    """Attributes of the nodes by name, one value per node, and which of them gives the colours."""
+
+    columns: dict[str, list[str | None]]
+    color_by: str | None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Where attributes of the nodes come from, and which of them gives the colours.
+
+    Parameters
+    ----------
+    groups : str, optional
+        CSV file with a header: the names of the nodes in the first column, attributes in the others.
+    color_by : str, optional
+        The attribute; the first one by default.
+    """
+
+    groups: str | None
+    color_by: str | None
+
+    def __post_init__(self) -> None:
+        if self.color_by is not None and self.groups is None:
+            raise click.UsageError("--color-by needs --groups FILE, the attributes of the nodes.")
+
+    def read(self, names: Sequence[str]) -> Attributes:
+        """Return the attributes in the order of ``names``.
+
+        Nodes that the file does not mention have no values; rows that mention no node are refused, because a misspelt
+        name would go unnoticed.
+        """
+        from isinglass.errors import DataError
+
+        if self.groups is None:
+            return Attributes({}, None)
+        header, rows = _read_rows(self.groups)
+        known = set(names)
+        for row in rows:
+            if row not in known:
+                raise DataError(f"{self.groups} must name nodes in its first column; got {row!r}, which is none.")
+        columns = {
+            name: [rows[node][k] or None if node in rows else None for node in names] for k, name in enumerate(header)
+        }
+        if self.color_by is not None and self.color_by not in columns:
+            raise DataError(f"--color-by must be one of {', '.join(map(repr, header))}; got {self.color_by!r}.")
+        return Attributes(columns, self.color_by or header[0])
+
+
+def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the names of the attributes, and the attributes of every node."""
+    from isinglass.errors import DataError
+
+    try:
+        with Path(file).open(encoding="utf-8-sig", newline="") as stream:
+            lines = [line for line in csv.reader(stream, strict=True) if line]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataError(f"{file} must be a CSV file in UTF-8; {error}.") from None
+    if not lines or len(lines[0]) < 2:
+        raise DataError(f"{file} must have a header with at least two columns: the name of the node, and an attribute.")
+    header, rows = lines[0][1:], {}
+    for number, line in enumerate(lines[1:], start=2):
+        if len(line) != len(header) + 1 or line[0] in rows:
+            raise DataError(f"{file}, line {number} must have {len(header) + 1} cells and a new name; got {line!r}.")
+        rows[line[0]] = line[1:]
+    return header, rows
+
+
+GROUPS = Bundle(
+    "groups",
+    Groups,
+    [
+        Option(
+            "--groups",
+            type=click.Path(exists=True, dir_okay=False),
+            metavar="FILE",
+            section=SECTION,
+            help="CSV with a header: names of nodes in the first column, attributes such as a group in the others.",
+        ),
+        Option(
+            "--color-by",
+            metavar="ATTRIBUTE",
+            section=SECTION,
+            help="Which attribute gives the colours.  [default: the first]",
+        ),
+    ],
+)

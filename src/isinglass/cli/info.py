@@ -1,0 +1,161 @@
+"""isinglass info: what a table holds, and what fitting it will cost."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.options import IN_FILE, Option, command
+from isinglass.cli.reading import READING, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from isinglass.binary import BinaryTable
+
+__all__ = ["info"]
+
+SHOWN = 10
+"""Names listed before the rest is counted."""
+TRIAL = 1.0
+"""Seconds of trial fits after which no further one begins."""
+TRIAL_DEPTHS = (2, 4, 8)
+"""The trial alphas are alpha_max divided by these."""
+BYTES_PER_CELL, BYTES_PER_PAIR = 30, 40
+"""Peak memory of a fit: measured from 200 × 6000 to 30 000 × 300; the pairs include the dense matrix of the model."""
+
+
+@command(
+    "info",
+    click.Argument(["table"], type=IN_FILE),
+    Option(
+        "--rare",
+        type=click.FloatRange(0, 0.5),
+        default=0.05,
+        show_default=True,
+        help="A column is rare if its rarer value has a smaller share of the rows.",
+    ),
+    bundles=[READING],
+)
+def info(console: Console, table: str, rare: float, reading: Reading) -> None:
+    """Describe TABLE before anything is fitted.
+
+    Rows and columns, missing cells, columns that are constant, rare or equal to each other, the smallest penalty
+    without edges, and an estimate of the memory and the time that a fit takes. Missing cells are counted, and taken as
+    0 unless --missing says otherwise. TABLE may be - for stdin.
+    """
+    data = reading.read(console, table, missing="zero")
+    found = _describe(data, rare)
+    with console.progress("Trial fits"):
+        found["estimate"] = _estimate(data, found["alpha_max"])
+    if console.as_json:
+        console.write_json("info", found)
+    else:
+        console.write("".join(f"{line}\n" for line in _lines(found, rare)))
+
+
+def _describe(data: BinaryTable, rare: float) -> dict[str, Any]:
+    """Return what the table holds."""
+    import numpy as np
+
+    from isinglass import objective
+    from isinglass.cli.results import describe_table, names_of
+
+    names, X, weight = names_of(data), data.X, data.sample_weight
+    counted = X if weight is None else X[weight > 0]
+    share = np.average(X, axis=0, weights=weight)
+    is_constant = (counted == counted[:1]).all(axis=0)
+    rarer = np.minimum(share, 1.0 - share)
+    is_rare = ~is_constant & (rarer < rare)
+    return {
+        **describe_table(data),
+        "n_distinct_rows": len(np.unique(np.packbits(X, axis=1), axis=0)),
+        "effective_rows": float(len(X) if weight is None else weight.sum() ** 2 / (weight**2).sum()),
+        "share_of_ones": float(share.mean()),
+        "constant_columns": [names[k] for k in np.flatnonzero(is_constant)],
+        "rare_columns": {names[k]: float(share[k]) for k in sorted(np.flatnonzero(is_rare), key=lambda k: rarer[k])},
+        "equal_columns": _equal_columns(counted[:, ~is_constant], [names[k] for k in np.flatnonzero(~is_constant)]),
+        "alpha_max": objective.alpha_max(X, weight),
+    }
+
+
+def _equal_columns(X: Any, names: Sequence[str]) -> list[list[str]]:
+    """Return the groups of columns that are equal, or opposite, in every row."""
+    groups: dict[bytes, list[str]] = {}
+    for name, column in zip(names, (X ^ X[:1]).T, strict=True):
+        groups.setdefault(column.tobytes(), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _estimate(data: BinaryTable, alpha_max: float) -> dict[str, Any]:
+    """Return an estimate of memory and time: by formula, and by trial fits at some alphas, as far as they are quick."""
+    import warnings
+
+    from isinglass.path import ising_path
+
+    n, p = data.shape
+    trials: list[dict[str, Any]] = []
+    start = time.perf_counter()
+    for depth in TRIAL_DEPTHS if alpha_max > 0 else ():
+        begin = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a trial: the fit itself will say it
+            solution = ising_path(data.X, [alpha_max / depth], sample_weight=data.sample_weight)[0]
+        now = time.perf_counter()
+        trials.append({"alpha": solution.alpha, "n_edges": solution.n_edges, "seconds": now - begin})
+        if now - start > TRIAL:
+            break
+    return {"bytes": BYTES_PER_CELL * n * p + BYTES_PER_PAIR * p * (p - 1) // 2, "trial_fits": trials}
+
+
+def _lines(found: dict[str, Any], rare: float) -> list[str]:
+    """Return the description in words."""
+    from isinglass.cli.results import format_bytes
+    from isinglass.cli.wording import printable
+
+    n, p = found["n_rows"], found["n_columns"]
+    facts = {
+        "Rows": f"{n}, {found['n_distinct_rows']} different",
+        "Columns": f"{p}, {p * (p - 1) // 2} pairs",
+        "Ones": f"{found['share_of_ones']:.1%} of the cells",
+        "Missing": f"{found['n_missing']} cells",
+    }
+    if found["sum_of_weights"] != n or found["effective_rows"] != n:
+        facts["Weights"] = f"sum {found['sum_of_weights']:.6g}, worth {found['effective_rows']:.1f} equal rows"
+    if found["encoding"]:
+        facts["Values"] = _describe_values(found["encoding"])
+    facts["Constant"] = _list(found["constant_columns"])
+    facts["Rare"] = _list([f"{name} ({share:.1%} ones)" for name, share in found["rare_columns"].items()])
+    facts["Rare"] += f" [rarer value below {rare:.0%}]" if found["rare_columns"] else f" below {rare:.0%}"
+    facts["Equal"] = _list([" = ".join(group) for group in found["equal_columns"]])
+    facts["alpha_max"] = f"{found['alpha_max']:.6g}, the smallest penalty without edges"
+    estimate = found["estimate"]
+    facts["Memory"] = (
+        f"about {format_bytes(estimate['bytes'])} for a fit (estimate: {BYTES_PER_CELL} bytes per cell and "
+        f"{BYTES_PER_PAIR} per pair)"
+    )
+    trials = [
+        f"{format_seconds(trial['seconds'])} at alpha {trial['alpha']:.3g} ({trial['n_edges']} edges)"
+        for trial in estimate["trial_fits"]
+    ]
+    facts["Time"] = "one fit " + ", ".join(trials) + " (measured now)" if trials else "nothing to fit"
+    width = max(map(len, facts))
+    return [f"{name:<{width}}  {printable(value)}" for name, value in facts.items()]
+
+
+def _describe_values(encoding: Mapping[str, Sequence[Any]]) -> str:
+    """Say what stands for 0 and 1, and in how many columns."""
+    columns: dict[str, int] = {}
+    for zero, one in encoding.values():
+        meaning = f"{zero} = 0, {one} = 1"
+        columns[meaning] = columns.get(meaning, 0) + 1
+    shown = [f"{meaning} in {number} columns" for meaning, number in columns.items()]
+    return "; ".join(shown[:SHOWN]) + (f"; and {len(shown) - SHOWN} more" if len(shown) > SHOWN else "")
+
+
+def _list(items: Sequence[str]) -> str:
+    more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
+    return (f"{len(items)}: " + ", ".join(items[:SHOWN]) + more) if items else "none"

@@ -1,0 +1,117 @@
+"""Model files, and tables that belong to them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from isinglass.cli.options import MODEL_FILE
+
+if TYPE_CHECKING:
+    from isinglass.binary import BinaryTable
+    from isinglass.cli.console import Console
+    from isinglass.cli.reading import Reading
+    from isinglass.model import IsingModel
+    from isinglass.records import Path
+    from isinglass.selection.contract import PathFunction
+
+__all__ = ["MODEL", "Loaded"]
+
+NOT_SETTINGS = {"alphas", "alpha_min_ratio"}
+
+MODEL = click.Argument(["model"], type=MODEL_FILE)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a model file holds.
+
+    Parameters
+    ----------
+    network : fitted estimator or IsingModel
+        What was saved.
+    model : IsingModel
+        The network by itself.
+    """
+
+    network: Any
+    model: IsingModel
+
+    @classmethod
+    def open(cls, path: str) -> Loaded:
+        """Load a model file."""
+        from isinglass.networks.modelfile import load
+
+        network = load(path)
+        return cls(network, getattr(network, "model_", network))
+
+    def place_nodes(self, seed: int) -> Any:
+        """Return where the nodes lie on a drawing."""
+        from isinglass.layout import force_layout
+        from isinglass.networks.graph import read_graph
+
+        graph = read_graph(self.model)
+        return force_layout(graph.n_nodes, graph.edge_index, graph.weights, random_state=seed)
+
+    @property
+    def edge_attributes(self) -> dict[str, Any]:
+        """What is known of the edges beside their couplings."""
+        stability = getattr(self.network, "stability_", None)
+        return {} if stability is None else {"stability": stability.edge_frequencies[stability.index]}
+
+    @property
+    def path_function(self) -> PathFunction:
+        """The path function that the fit used, with its settings."""
+        from isinglass.exact import exact_path
+        from isinglass.nodewise import nodewise_path
+        from isinglass.path import ising_path
+
+        kind = type(self.network).__name__
+        functions: dict[str, PathFunction] = {"NodewiseIsing": nodewise_path, "ExactIsing": exact_path}
+        function = functions.get(kind, ising_path)
+        known = inspect.signature(function).parameters
+        settings = {name: value for name, value in self.network.get_params().items() if name in known}
+        return functools.partial(function, **{name: settings[name] for name in settings.keys() - NOT_SETTINGS})
+
+    @property
+    def can_follow(self) -> bool:
+        """Whether it was fitted at one alpha, so that a path of it can be made."""
+        alpha = getattr(self.network, "alpha_", float("nan"))
+        return alpha == alpha and not hasattr(self.network, "path_")  # NaN: every node has its own
+
+    def follow(self, data: BinaryTable, alphas: int | list[float]) -> Path:
+        """Return the path that the model lies on."""
+        return self.path_function(data.X, alphas, sample_weight=data.sample_weight)
+
+    def read_table(self, console: Console, reading: Reading, table: str, *, missing: str = "error") -> BinaryTable:
+        """Read a table that has the columns of the model, in any order.
+
+        Answers mean what they meant in the table that was fitted, unless the user says something else.
+        """
+        known = getattr(self.network, "encoding_", None) or None
+        return self._in_order(reading.read(console, table, missing=missing, encode=known))
+
+    def _in_order(self, data: BinaryTable) -> BinaryTable:
+        """Return the columns in the order of the model; a table without names must have it already."""
+        from isinglass.errors import DataError
+
+        names = self.model.names
+        if data.names is None or data.names == names:
+            if data.shape[1] != len(names):
+                raise DataError(f"The table must have the {len(names)} columns of the model; got {data.shape[1]}.")
+            return data
+        place = {name: k for k, name in enumerate(data.names)}
+        absent = [name for name in names if name not in place]
+        if absent:
+            more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+            raise DataError(f"The table must have the columns of the model; {absent[0]!r}{more} cannot be found in it.")
+        if len(place) > len(names):
+            other = next(name for name in data.names if name not in set(names))
+            raise DataError(f"The table must have no other columns than the model; got {other!r}. Use --drop.")
+        order = [place[name] for name in names]
+        filled = None if data.filled is None else data.filled[:, order]
+        return replace(data, X=data.X[:, order], names=tuple(names), filled=filled)

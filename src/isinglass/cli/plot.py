@@ -1,0 +1,227 @@
+"""isinglass plot: figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from isinglass.cli.console import Console
+from isinglass.cli.figures import save_figure
+from isinglass.cli.groups import GROUPS, Attributes, Groups
+from isinglass.cli.models import MODEL, Loaded
+from isinglass.cli.options import IN_FILE, JOBS, MODEL_FILE, SEED, Option, command
+from isinglass.cli.output import check_target
+from isinglass.cli.reading import READING, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+
+    from isinglass.binary import BinaryTable
+
+__all__ = ["plot"]
+
+NO_PATH = "fit it by --method joint without --alpha, so that there is a path"
+ENDINGS = (".png", ".svg", ".pdf")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a figure is made of."""
+
+    loaded: Loaded
+    data: BinaryTable | None
+    attributes: Attributes
+    settings: dict[str, Any]
+    ax: Axes | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the nodes."""
+        return tuple(self.loaded.model.names)
+
+    def known(self, attribute: str, remedy: str) -> Any:
+        """Return the model if the fit left this attribute in it."""
+        if not hasattr(self.loaded.network, attribute):
+            raise click.UsageError(f"MODEL has nothing to draw this from: {remedy}.")
+        return self.loaded.network
+
+    def table(self) -> BinaryTable:
+        """Return the table."""
+        if self.data is None:
+            raise click.UsageError("This figure needs TABLE, the table that the model was fitted to.")
+        return self.data
+
+
+def _network(request: Request) -> Axes:
+    from isinglass.plot import network
+
+    columns, color_by = request.attributes
+    return network(
+        request.loaded.model,
+        request.ax,
+        groups=None if color_by is None else columns[color_by],
+        edge_color=request.settings["edge_color"],
+        positive_only=request.settings["positive"],
+        min_weight=request.settings["min_weight"],
+        random_state=request.settings["seed"],
+    )
+
+
+def _strength(request: Request) -> Axes:
+    from isinglass.plot import node_strength
+
+    return node_strength(request.loaded.model, request.ax)
+
+
+def _predictability(request: Request) -> Axes:
+    from isinglass.metrics import node_table
+    from isinglass.plot import predictability
+
+    data = request.table()
+    return predictability(node_table(request.loaded.model, data.X, data.sample_weight), request.ax)
+
+
+def _path(request: Request) -> Axes:
+    from isinglass.plot import path
+
+    fitted = request.known("path_", NO_PATH)
+    return path(fitted.path_, request.ax, names=request.names, alpha=fitted.alpha_)
+
+
+def _certificate(request: Request) -> Axes:
+    from isinglass.plot import certificate
+
+    return certificate(request.known("path_", NO_PATH).path_, request.ax)
+
+
+def _instability(request: Request) -> Axes:
+    from isinglass.plot import instability
+
+    return instability(request.known("stability_", "fit it with --select stars").stability_, request.ax)
+
+
+def _frequencies(request: Request) -> Axes:
+    from isinglass.plot import edge_frequencies
+
+    stability = request.known("stability_", "fit it with --select stars").stability_
+    return edge_frequencies(stability, request.ax, names=request.names)
+
+
+def _bootstrap(request: Request) -> Axes:
+    from isinglass.plot import bootstrap_intervals
+    from isinglass.selection.bootstrap import FitAt, bootstrap
+
+    fitted = request.known("solution_", "only the model of a fit says how it was fitted")
+    found = bootstrap(
+        request.table().X,
+        FitAt(fitted.alpha_, request.loaded.path_function),
+        n_boot=request.settings["resamples"],
+        random_state=request.settings["seed"],
+        n_jobs=request.settings["n_jobs"],
+        progress=request.settings["progress"],
+    )
+    return bootstrap_intervals(found, request.ax, names=request.names)
+
+
+def _roc(request: Request) -> Axes:
+    from isinglass.metrics import roc_curve
+    from isinglass.plot import roc
+
+    fitted = request.known("path_", NO_PATH)
+    if request.settings["truth"] is None:
+        raise click.UsageError("This figure needs --truth MODEL, the true network.")
+    return roc(roc_curve(fitted.path_, Loaded.open(request.settings["truth"]).model), request.ax)
+
+
+KINDS: dict[str, Callable[[Request], Axes]] = {
+    "network": _network,
+    "strength": _strength,
+    "predictability": _predictability,
+    "path": _path,
+    "certificate": _certificate,
+    "instability": _instability,
+    "frequencies": _frequencies,
+    "bootstrap": _bootstrap,
+    "roc": _roc,
+}
+
+
+@command(
+    "plot",
+    click.Argument(["kind"], type=click.Choice(list(KINDS)), metavar="KIND"),
+    MODEL,
+    click.Argument(["table"], type=IN_FILE, required=False),
+    Option(
+        "-o",
+        "--output",
+        type=click.Path(dir_okay=False, path_type=Path),
+        required=True,
+        metavar="FILE",
+        help="The figure: .png, .svg or .pdf.",
+    ),
+    Option("--positive", is_flag=True, help="network: only the positive edges."),
+    Option(
+        "--edge-color",
+        type=click.Choice(["sign", "group"]),
+        default="sign",
+        show_default=True,
+        help="network: what the colours of the edges mean.",
+    ),
+    Option("--min-weight", type=click.FloatRange(min=0), default=0.0, help="network: leave out weaker edges."),
+    Option("--truth", type=MODEL_FILE, metavar="MODEL", help="roc: the true network, such as simulate's truth.npz."),
+    Option(
+        "-B", "--resamples", type=click.IntRange(min=1), default=200, show_default=True, help="bootstrap: how many."
+    ),
+    Option("--size", type=(click.FloatRange(1, 100),) * 2, metavar="WIDTH HEIGHT", help="In inches."),
+    Option("--dpi", type=click.IntRange(20, 1000), default=150, show_default=True, help="Dots per inch of a .png."),
+    SEED,
+    JOBS,
+    bundles=[GROUPS, READING],
+)
+def plot(
+    console: Console,
+    kind: str,
+    model: str,
+    table: str | None,
+    output: Path,
+    size: tuple[float, float] | None,
+    dpi: int,
+    groups: Groups,
+    reading: Reading,
+    **settings: Any,
+) -> None:
+    r"""Draw a figure of MODEL, the model.npz of a fit.
+
+    \b
+      network         nodes and edges
+      strength        the strength of every node
+      predictability  how well every node is predicted (needs TABLE)
+      path            every coupling along the penalty (fitted without --alpha)
+      certificate     how close to the optimum that is (fitted without --alpha)
+      instability     how far subsamples disagree (fitted by --select stars)
+      frequencies     the share of subsamples with each edge (the same)
+      bootstrap       the spread of the strongest edges (needs TABLE)
+      roc             true edges against false ones (needs --truth)
+    """
+    if output.suffix not in ENDINGS:
+        raise click.BadParameter(f"{str(output)!r} must end in {', '.join(ENDINGS)}.", param_hint="'-o'")
+    check_target(output, [model, table, groups.groups])
+    loaded = Loaded.open(model)
+    data = None if table is None else loaded.read_table(console, reading, table)
+    attributes = groups.read(loaded.model.names)
+    settings["progress"] = console.progress_wanted
+    save_figure(
+        lambda ax: KINDS[kind](Request(loaded, data, attributes, settings, ax)),
+        output,
+        size=size,
+        dpi=dpi,
+        fill=kind == "network",
+    )
+    console.say_facts({"Wrote": str(output)})
+    if console.as_json:
+        console.write_json("plot", {"kind": kind, "model": model, "file": str(output)})

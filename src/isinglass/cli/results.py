@@ -1,0 +1,169 @@
+"""What --json prints: one object per command, its schema named and versioned; docs/cli.md describes the fields.
+
+A field may be added without a new version; the meaning of a field never changes within one. No times: two runs with one
+seed print the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from isinglass.version import __version__
+
+if TYPE_CHECKING:
+    from isinglass.binary import BinaryTable
+    from isinglass.records import Path, Solution, Stability
+
+__all__ = ["SCHEMAS", "json_text"]
+
+SCHEMAS = {
+    name: f"isinglass/{name}/1"
+    for name in (
+        *("fit", "path", "select", "bootstrap", "info", "score", "predict"),
+        *("plot", "report", "simulate", "demo"),
+    )
+}
+
+
+def json_text(command: str, record: Mapping[str, Any]) -> str:
+    """Return the record as JSON text, its schema first.
+
+    Examples
+    --------
+    >>> print(json_text("score", {"rows": 3, "mean": float("nan")}), end="")
+    {
+      "schema": "isinglass/score/1",
+      "version": "0.1.0",
+      "rows": 3,
+      "mean": null
+    }
+    """
+    whole = {"schema": SCHEMAS[command], "version": __version__, **record}
+    return json.dumps(plain(whole), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: arrays become lists, what is not a finite number becomes null.
+
+    Examples
+    --------
+    >>> plain({"a": (1, float("nan"))})
+    {'a': [1, None]}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# ----------------------------------------------------------------------------------------- parts of the records
+
+
+def describe_table(table: BinaryTable) -> dict[str, Any]:
+    """Return what was read."""
+    n, p = table.shape
+    weight = table.sample_weight
+    return {
+        "n_rows": n,
+        "n_columns": p,
+        "n_missing": table.n_missing,
+        "sum_of_weights": float(n if weight is None else weight.sum()),
+        "encoding": {name: list(values) for name, values in table.encoding.items()},
+    }
+
+
+def names_of(table: BinaryTable) -> tuple[str, ...]:
+    """Return the names of the columns; x0, x1, … if there are none."""
+    return table.names or tuple(f"x{k}" for k in range(table.shape[1]))
+
+
+def judge(solutions: Sequence[Solution], tol: float, *, proved: bool = True) -> dict[str, str]:
+    """Say in words whether the optimum was reached, or where a method stopped that proves nothing itself."""
+    missed = [solution for solution in solutions if not solution.converged]
+    residual = max(solution.kkt_residual for solution in solutions)
+    gaps = [solution.duality_gap for solution in solutions if not math.isnan(solution.duality_gap)]
+    minimum = f", objective at most {max(gaps):.1e} above its minimum" if gaps else ""
+    where = f" at {len(missed)} of {len(solutions)} alphas" if missed and len(solutions) > 1 else ""
+    certificate = f"KKT residual {residual:.1e}{minimum}"
+    if not proved:
+        rule = f"{'NOT ' if missed else ''}by the method's own rule{where} (tolerance {tol:g})"
+        return {"Stopped": rule, "Optimum": f"not proved: {certificate}"}
+    return {"Optimum": f"{'NOT ' if missed else ''}reached{where}: {certificate} (tolerance {tol:g})"}
+
+
+def row_labels(table: BinaryTable) -> list[str]:
+    """Return the names of the rows; their numbers from 1 in the file if there are none."""
+    if table.row_names is not None:
+        return list(table.row_names)
+    rows = range(len(table)) if table.rows is None else table.rows.tolist()
+    return [str(row + 1) for row in rows]
+
+
+def describe_solution(solution: Solution) -> dict[str, Any]:
+    """Return the size of a network and its certificate."""
+    n_positive = int((solution.edge_values > 0).sum())
+    return {
+        "alpha": solution.alpha,
+        "n_edges": solution.n_edges,
+        "n_positive": n_positive,
+        "n_negative": solution.n_edges - n_positive,
+        "objective": solution.objective,
+        "kkt_residual": solution.kkt_residual,
+        "duality_gap": solution.duality_gap,
+        "certified_zeros": solution.certified_zeros,
+        "n_iter": solution.n_iter,
+        "converged": bool(solution.converged),
+    }
+
+
+def list_edges(solution: Solution, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return source, target and coupling of every edge, in the order of the nodes."""
+    return [
+        {"source": names[s], "target": names[t], "coupling": value}
+        for (s, t), value in zip(solution.edge_index.tolist(), solution.edge_values.tolist(), strict=True)
+    ]
+
+
+PATH_COLUMNS = (
+    *("alpha", "n_edges", "n_positive", "n_negative", "objective", "kkt_residual", "duality_gap"),
+    *("certified_zeros", "n_iter", "converged"),
+)
+
+
+def tabulate_path(path: Path) -> list[list[Any]]:
+    """Return one row of ``PATH_COLUMNS`` per alpha."""
+    return [[describe_solution(solution)[name] for name in PATH_COLUMNS] for solution in path]
+
+
+def describe_stability(stability: Stability) -> dict[str, Any]:
+    """Return what StARS chose and the curve behind it."""
+    return {
+        "alpha": stability.alpha,
+        "threshold": stability.threshold,
+        "n_subsamples": stability.n_subsamples,
+        "subsample_size": stability.subsample_size,
+        "alphas": stability.alphas,
+        "instability": stability.instability,
+        "n_fits": stability.n_fits,
+    }
+
+
+def format_bytes(number: float) -> str:
+    """Return a size with the unit that suits it.
+
+    Examples
+    --------
+    >>> format_bytes(999), format_bytes(12_345_678)
+    ('999 B', '12 MB')
+    """
+    if number < 1000:
+        return f"{number:.0f} B"
+    unit = min(int(math.log10(number)) // 3, 3)
+    number /= 1000**unit
+    return f"{number:.{1 if number < 10 else 0}f} {('B', 'kB', 'MB', 'GB')[unit]}"

@@ -1,0 +1,54 @@
+"""What docs/cli.md and README show of the command line is what happens."""
+
+import re
+import shlex
+import shutil
+
+import pytest
+from click.testing import CliRunner
+from commands import main
+from test_readme import ROOT
+
+EXAMPLES = ("mood.csv", "domains.csv")
+
+
+def sessions(page: str) -> list[tuple[str, str]]:
+    """Return the commands of the console blocks of a page, each with what it prints."""
+    blocks = re.findall(r"^```console\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [
+        (command, printed)
+        for block in blocks
+        for command, printed in re.findall(r"^\$ (isinglass .*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
+    ]
+
+
+def matches(printed: str, shown: str) -> bool:
+    """Tell whether a text is what is shown, in which ... stands for anything within a line."""
+    pattern = "[^\n]*".join(re.escape(part) for part in shown.split("..."))
+    return re.fullmatch(pattern, printed) is not None
+
+
+@pytest.mark.parametrize("page", ["docs/cli.md", "README.md"])
+def test_sessions(page, tmp_path, monkeypatch):
+    for name in EXAMPLES:
+        shutil.copy(ROOT / "examples" / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    found = sessions(page)
+    assert found
+    for command, shown in found:
+        printed = CliRunner().invoke(main, shlex.split(command)[1:]).output
+        assert matches(printed, shown), f"$ {command}\n{printed}"
+
+
+def test_sessions_can_fail():
+    assert matches("1 edge in 3 ms\n", "1 edge in ...\n")
+    assert not matches("2 edges in 3 ms\n", "1 edge in ...\n")
+    assert not matches("1 edge\nin 3 ms\n", "1 ... ms\n")
+
+
+def test_the_example_is_what_its_script_makes(tmp_path):
+    import runpy
+
+    runpy.run_path(str(ROOT / "examples" / "mood.py"))["main"](tmp_path)
+    for name in EXAMPLES:
+        assert (tmp_path / name).read_bytes() == (ROOT / "examples" / name).read_bytes()

@@ -1,0 +1,273 @@
+"""isinglass score, predict, export, plot and report: what can be done with a model."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from commands import (
+    NAMES,
+    data_error,
+    draw_rows,
+    error_line,
+    files_of,
+    read_csv,
+    read_json,
+    run,
+    write_csv,
+    write_table,
+)
+
+from isinglass import load
+from isinglass.cli.plot import KINDS
+
+X = draw_rows()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with a table, its fit by StARS in stars/, at one alpha in given/, and groups."""
+    place = tmp_path_factory.mktemp("models")
+    table = write_table(place / "table.csv")
+    run("fit", table, "--select", "stars", "--threshold", "0.3", "--subsamples", "4", "-o", place / "stars")
+    run("fit", table, "--alpha", "0.05", "-o", place / "given")
+    write_csv(place / "groups.csv", ["drink", "kind"], [[name, "hot" if name < "m" else "cold"] for name in NAMES])
+    return place
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return folder / "given" / "model.npz"
+
+
+@pytest.fixture(scope="module")
+def network(model):
+    return load(model).model_
+
+
+# ------------------------------------------------------------------------------------------- score
+
+
+def test_score_is_the_mean_log_pseudolikelihood(folder, model, network):
+    rows = network.log_pseudolikelihood(X)
+    assert float(run("score", model, folder / "table.csv").stdout) == pytest.approx(rows.mean(), rel=1e-14)
+    printed = read_csv(run("score", model, folder / "table.csv", "--rows").stdout)
+    assert [float(row["score"]) for row in printed] == rows.tolist()
+    record = read_json(run("score", model, folder / "table.csv", "--json").stdout, "score")
+    assert record["mean"] == pytest.approx(rows.mean(), rel=1e-14)
+
+
+def test_columns_may_come_in_any_order(tmp_path, folder, model):
+    order = [3, 0, 5, 1, 2, 4]
+    shuffled = write_csv(tmp_path / "s.csv", [NAMES[k] for k in order], X[:, order].tolist())
+    assert run("score", model, shuffled).stdout == run("score", model, folder / "table.csv").stdout
+
+
+def test_weights_count_in_the_score(tmp_path, model, network):
+    weight = 1 + np.arange(300) % 4
+    weighted = write_csv(tmp_path / "w.csv", [*NAMES, "w"], np.column_stack([X, weight]).tolist())
+    wanted = np.average(network.log_pseudolikelihood(X), weights=weight)
+    assert float(run("score", model, weighted, "--weights", "w").stdout) == pytest.approx(wanted)
+
+
+def test_other_columns_are_refused(tmp_path, model):
+    fewer = write_csv(tmp_path / "f.csv", NAMES[1:], X[:, 1:].tolist())
+    assert "'tea'" in data_error("score", model, fewer)
+    more = write_csv(tmp_path / "m.csv", [*NAMES, "gin"], np.column_stack([X, X[:, 0]]).tolist())
+    assert "--drop" in data_error("score", model, more)
+    run("score", model, more, "--drop", "gin")
+    nameless = tmp_path / "n.csv"
+    nameless.write_text("0,1\n1,0\n")
+    assert "6 columns" in data_error("score", model, nameless)
+
+
+def test_answers_mean_what_they_meant_in_the_fit(tmp_path):
+    """With --encode auto a new table in which only one answer occurs could mean anything: the model knows."""
+    words = np.where(X == 1, "agree", "disagree")
+    table = write_csv(tmp_path / "a.csv", NAMES, words.tolist())
+    run("fit", table, "--encode", "auto", "--alpha", "0.05", "-o", tmp_path / "net")
+    fitted = load(tmp_path / "net" / "model.npz")
+    zero, one = fitted.encoding_["tea"]
+    one_answer = write_csv(tmp_path / "b.csv", NAMES, [["agree"] * 6] * 3)
+    value = 1 if one == "agree" else 0
+    wanted = fitted.model_.log_pseudolikelihood(np.full((1, 6), value))[0]
+    assert {zero, one} == {"agree", "disagree"}
+    assert float(run("score", tmp_path / "net" / "model.npz", one_answer).stdout) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", b"PK\x03\x04 truncated"])
+def test_what_is_not_a_model_is_refused(tmp_path, folder, content):
+    bad = tmp_path / "bad.npz"
+    bad.write_bytes(content)
+    assert "bad.npz" in data_error("score", bad, folder / "table.csv")
+
+
+def test_a_damaged_model_is_refused(tmp_path, folder, model):
+    content = bytearray(model.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    bad = tmp_path / "bad.npz"
+    bad.write_bytes(bytes(content[:-30]))
+    data_error("export", bad)
+
+
+# ------------------------------------------------------------------------------------------- predict
+
+
+def test_predict_prints_conditional_probabilities(folder, model, network, tmp_path):
+    rows = list(csv.reader(io.StringIO(run("predict", model, folder / "table.csv").stdout)))
+    assert rows[0] == NAMES
+    assert np.array_equal(np.array(rows[1:], dtype=float), network.conditional_probabilities(X))
+    run("predict", model, folder / "table.csv", "-o", tmp_path / "p.csv")
+    assert list(csv.reader(io.StringIO((tmp_path / "p.csv").read_text()))) == rows
+    record = read_json(run("predict", model, folder / "table.csv", "--json").stdout, "predict")
+    assert np.array_equal(record["cells"], network.conditional_probabilities(X))
+
+
+def holes(tmp_path):
+    cells = X[:40].astype(object)
+    cells[3, 1] = cells[7, 4] = cells[7, 5] = "NA"
+    rows = [[f"r{k}", *row] for k, row in enumerate(cells.tolist())]
+    return write_csv(tmp_path / "holes.csv", ["who", *NAMES], rows)
+
+
+@pytest.mark.parametrize("fill", ["likely", "draw", "probability"])
+def test_impute_fills_only_what_is_missing(tmp_path, model, fill):
+    table = holes(tmp_path)
+    words = ["predict", model, table, "--impute", "--fill", fill, "--seed", "2"]
+    rows = read_csv(run(*words).stdout)
+    assert [row["row"] for row in rows] == [f"r{k}" for k in range(40)]
+    found = np.array([[float(row[name]) for name in NAMES] for row in rows])
+    observed = np.ones((40, 6), dtype=bool)
+    observed[3, 1] = observed[7, 4] = observed[7, 5] = False
+    assert np.array_equal(found[observed], X[:40][observed])
+    assert set(found[~observed]) <= {0.0, 1.0} or fill == "probability"
+    assert run(*words).stdout == run(*words).stdout
+
+
+def test_likely_values_follow_the_probabilities(tmp_path, model):
+    table = holes(tmp_path)
+    likely, share = (
+        read_csv(run("predict", model, table, "--impute", "--fill", fill).stdout) for fill in ("likely", "probability")
+    )
+    for row, name in ((3, "milk, cold"), (7, "rum & cola"), (7, "water")):
+        assert int(likely[row][name]) == (float(share[row][name]) > 0.5)
+
+
+def test_missing_cells_are_refused_without_impute(tmp_path, model):
+    line = data_error("predict", model, holes(tmp_path))
+    assert "--missing" in line
+
+
+def test_a_network_by_itself_cannot_impute(tmp_path):
+    run("simulate", "--nodes", "6", "--rows", "5", "-o", tmp_path / "s")
+    table = write_csv(tmp_path / "t.csv", [f"x{k}" for k in range(6)], [[0, 1, "NA", 0, 1, 1], [1] * 6, [0] * 6])
+    assert "model of a fit" in data_error("predict", tmp_path / "s" / "truth.npz", table, "--impute")
+    run("predict", tmp_path / "s" / "truth.npz", table, "--missing", "zero")
+
+
+# ------------------------------------------------------------------------------------------- export
+
+
+@pytest.mark.parametrize("name", ["edges", "nodes", "matrix", "gexf", "graphml", "json"])
+def test_export_to_stdout_and_to_a_file_agree(tmp_path, folder, name):
+    words = ["export", folder / "stars" / "model.npz", "--format", name, "--groups", folder / "groups.csv"]
+    printed = run(*words).stdout
+    run(*words, "-o", tmp_path / "out")
+    assert (tmp_path / "out").read_text(encoding="utf-8") == printed
+
+
+def test_export_by_the_ending(tmp_path, model, network):
+    import networkx
+
+    for ending, read in (("gexf", networkx.read_gexf), ("graphml", networkx.read_graphml)):
+        run("export", model, "-o", tmp_path / f"net.{ending}")
+        assert read(tmp_path / f"net.{ending}").number_of_edges() == network.n_edges
+    run("export", model, "-o", tmp_path / "net.json")
+    assert len(json.loads((tmp_path / "net.json").read_text())["nodes"]) == 6
+    assert "net.doc" in error_line(run("export", model, "-o", tmp_path / "net.doc", code=2))
+
+
+def test_exported_matrix_is_that_of_the_model(model, network):
+    rows = list(csv.reader(io.StringIO(run("export", model, "--format", "matrix").stdout)))
+    assert np.array_equal(np.array([row[1:] for row in rows[1:]], dtype=float), network.couplings)
+
+
+def test_export_refuses_a_folder_that_is_not_there_and_its_own_input(tmp_path, model):
+    assert "does not exist" in error_line(run("export", model, "-o", tmp_path / "no" / "net.gexf", code=2))
+    before = model.read_bytes()
+    assert "also read" in error_line(run("export", model, "--format", "json", "-o", model, code=2))
+    assert model.read_bytes() == before
+
+
+# ------------------------------------------------------------------------------------------- plot
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_figure(tmp_path, folder, kind):
+    run("simulate", "--network", "chain", "--nodes", "6", "--rows", "4", "-o", tmp_path / "s")
+    words = ["plot", kind, folder / "stars" / "model.npz", folder / "table.csv", "-B", "5", "--dpi", "30"]
+    words += ["--truth", tmp_path / "s" / "truth.npz", "--groups", folder / "groups.csv"]
+    run(*words, "-o", tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_figures_are_the_same_bytes_every_time(tmp_path, model, ending):
+    for name in "ab":
+        record = run("plot", "network", model, "-o", tmp_path / f"{name}.{ending}", "--size", "4", "3", "--json")
+        assert read_json(record.stdout, "plot")["kind"] == "network"
+    first, second = files_of(tmp_path).values()
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [("path", "--alpha"), ("instability", "--select stars"), ("predictability", "TABLE"), ("roc", "--alpha")],
+)
+def test_figures_say_what_they_need(tmp_path, model, kind, wanted):
+    assert wanted in error_line(run("plot", kind, model, "-o", tmp_path / "a.png", code=2))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_plot_knows_its_formats(tmp_path, model):
+    assert ".svg" in error_line(run("plot", "network", model, "-o", tmp_path / "a.jpg", code=2))
+
+
+def test_plot_without_matplotlib_says_what_to_install(tmp_path, model, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "isinglass[plot]" in error_line(run("plot", "network", model, "-o", tmp_path / "a.png", code=1))
+
+
+# ------------------------------------------------------------------------------------------- report
+
+
+def test_report(tmp_path, folder):
+    page = tmp_path / "page.html"
+    words = ["report", folder / "stars" / "model.npz", folder / "table.csv", "--groups", folder / "groups.csv"]
+    run(*words, "-o", page, "--title", "Drinks & more")
+    text = page.read_text(encoding="utf-8")
+    assert "Drinks &amp; more" in text
+    assert "isinglass report" in text
+    assert "<sugar>" not in text
+    run(*words, "-o", tmp_path / "again.html", "--title", "Drinks & more")
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
+
+
+def test_report_makes_the_slider_of_a_single_fit_from_the_table(tmp_path, folder, model):
+    record = run("report", model, "-o", tmp_path / "alone.html", "--json")
+    assert read_json(record.stdout, "report")["file"].endswith("alone.html")
+    run("report", model, folder / "table.csv", "--alphas", "12", "-o", tmp_path / "both.html")
+    alone, both = (alphas_in(tmp_path / name) for name in ("alone.html", "both.html"))
+    assert len(alone) == 1
+    assert len(both) == 13  # the fit's own alpha is among them
+    assert 0.05 in both
+
+
+def alphas_in(page) -> list[float]:
+    """Return the alphas of the slider, from the data in the page."""
+    text = page.read_text(encoding="utf-8")
+    start = text.index(">", text.index('type="application/json"')) + 1
+    return json.loads(text[start : text.index("</script>", start)])["path"]["alphas"]

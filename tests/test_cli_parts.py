@@ -1,0 +1,200 @@
+"""The parts of the command line that can be looked at by themselves."""
+
+import doctest
+import importlib
+import io
+import json
+import pkgutil
+import sys
+import threading
+import time
+
+import click
+import pytest
+from commands import files_of
+
+import isinglass.cli
+from isinglass.cli import console as console_module
+from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.output import OutputFolder, filling_file
+from isinglass.cli.results import SCHEMAS, format_bytes, json_text
+from isinglass.cli.wording import as_options
+from isinglass.errors import ConvergenceWarning
+
+
+@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(isinglass.cli.__path__)])
+def test_examples_run(name):
+    assert doctest.testmod(importlib.import_module(f"isinglass.cli.{name}")).failed == 0
+
+
+# ------------------------------------------------------------------------------------------- json
+
+
+def test_every_schema_is_described_in_the_documentation():
+    from test_readme import ROOT
+
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert [schema for schema in SCHEMAS.values() if f"`{schema}`" not in page] == []
+
+
+def test_json_has_no_nan():
+    import numpy as np
+
+    text = json_text("score", {"a": np.array([1.0, np.nan]), "b": np.float64("inf"), "c": np.int64(3), "d": {"e": ()}})
+    assert json.loads(text)["a"] == [1.0, None]
+    assert json.loads(text)["b"] is None
+    assert json.loads(text)["c"] == 3
+
+
+# ------------------------------------------------------------------------------------------- words
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        (
+            'X must have no missing cells; choose missing="drop".',
+            "the table must have no missing cells; choose --missing drop.",
+        ),
+        ("Pass encode={0: 0, 1: 1, -9: None}.", "Pass --encode 0=0,1=1,-9=."),
+        ("encode={'very much': 1, 'no': 0}", "--encode 'very much=1,no=0'"),
+        ("Rename one, or leave one out with drop=[3].", "Rename one, or leave one out with --drop."),
+        ("Increase max_iter (now 100) or tol.", "Increase --max-iter (now 100) or tol."),
+        ("Use ising_path, whose pseudo-likelihood", "Use --method joint, whose pseudo-likelihood"),
+        ('Pass encoding="cp1252".', "Pass --encoding cp1252."),
+        ("two\n  lines", "two lines"),
+    ],
+)
+def test_messages_name_options(message, wanted):
+    assert as_options(message) == wanted
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(1e-5, "under 1 ms"), (0.25, "250 ms"), (59, "59 s"), (61, "1 min 1 s"), (7200, "2.0 h")]
+)
+def test_durations(seconds, text):
+    assert format_seconds(seconds) == text
+
+
+@pytest.mark.parametrize(("size", "text"), [(5, "5 B"), (1500, "1.5 kB"), (2e9, "2.0 GB"), (5e12, "5000 GB")])
+def test_sizes(size, text):
+    assert format_bytes(size) == text
+
+
+# ------------------------------------------------------------------------------------------- console
+
+
+class Terminal(io.StringIO):
+    """A stderr that somebody is watching."""
+
+    def isatty(self):
+        return True
+
+
+def watch(monkeypatch) -> Terminal:
+    """Put a terminal in place of stderr; not a fixture, because pytest changes stderr between setup and test."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return stream
+
+
+def test_progress_appears_once_patience_is_over(monkeypatch):
+    terminal = watch(monkeypatch)
+    monkeypatch.setattr(console_module, "PATIENCE", 0.05)
+    with Console().progress("Working", total=3) as advance:
+        advance()
+        time.sleep(0.3)
+    assert "Working" in terminal.getvalue()
+    assert "1/3" in terminal.getvalue()
+
+
+def test_short_work_shows_nothing(monkeypatch):
+    terminal = watch(monkeypatch)
+    with Console().progress("Working"):
+        before = threading.enumerate()
+    assert terminal.getvalue() == ""
+    assert len(threading.enumerate()) == len(before) - 1  # the timer is gone
+
+
+def interrupt(seconds: float = 0.0) -> None:
+    time.sleep(seconds)
+    raise KeyboardInterrupt
+
+
+def test_progress_is_gone_after_an_error(monkeypatch):
+    terminal = watch(monkeypatch)
+    monkeypatch.setattr(console_module, "PATIENCE", 0.01)
+    with pytest.raises(KeyboardInterrupt), Console().progress("Working"):
+        interrupt(0.1)
+    assert terminal.getvalue().endswith("\x1b[2K")  # the line of the bar is erased
+
+
+def test_quiet_means_no_progress(monkeypatch):
+    terminal = watch(monkeypatch)
+    monkeypatch.setattr(console_module, "PATIENCE", 0.01)
+    with Console(quiet=1).progress("Working"):
+        time.sleep(0.05)
+    assert terminal.getvalue() == ""
+    assert Console(quiet=1).progress_wanted is False
+    assert Console().progress_wanted is None
+
+
+def test_a_warning_is_said_once_and_becomes_an_error_if_strict(capsys):
+    import warnings
+
+    console = Console()
+    with console.listening():
+        for _ in range(3):
+            warnings.warn("missed", ConvergenceWarning, stacklevel=1)
+    assert capsys.readouterr().err == "Warning: missed\n"
+    assert console.warnings == ["missed"]
+    with pytest.raises(ConvergenceWarning), Console(strict=True).listening():
+        warnings.warn("missed", ConvergenceWarning, stacklevel=1)
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+def write_and_interrupt(file) -> None:
+    file.write_text("half")
+    raise KeyboardInterrupt
+
+
+@pytest.fixture
+def context():
+    with click.Context(click.Command("fit", params=[]), info_name="fit"):
+        yield
+
+
+def test_folder_appears_whole_or_not_at_all(tmp_path, context):
+    folder = OutputFolder(tmp_path / "out", ["a", "b"])
+    with pytest.raises(KeyboardInterrupt), folder.filling() as here:
+        write_and_interrupt(here / "a")
+    assert list(tmp_path.iterdir()) == []
+    with folder.filling() as here:
+        (here / "a").write_text("1")
+    assert set(files_of(tmp_path / "out")) == {"a", "run.json"}  # what was not written is not claimed
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["files"] == ["a"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("record", ["", "[]", "{}", '{"schema": 3, "files": ["a"]}', '{"schema": "x", "files": ["a"]}'])
+def test_a_foreign_record_protects_the_files(tmp_path, record):
+    (tmp_path / "run.json").write_text(record)
+    (tmp_path / "a").write_text("precious")
+    with pytest.raises(click.BadParameter, match="not written by isinglass"):
+        OutputFolder(tmp_path, ["a"])
+
+
+def test_file_appears_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "figure.png"
+    target.write_text("old")
+    with pytest.raises(KeyboardInterrupt), filling_file(target) as temporary:
+        write_and_interrupt(temporary)
+    assert files_of(tmp_path) == {"figure.png": b"old"}
+    with filling_file(target) as temporary:
+        assert temporary.suffix == ".png"
+        temporary.write_text("new")
+    assert files_of(tmp_path) == {"figure.png": b"new"}

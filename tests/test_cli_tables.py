@@ -1,0 +1,217 @@
+"""isinglass info, the options that say how a table is read, and tables that are refused."""
+
+import gzip
+import os
+
+import numpy as np
+import pytest
+from commands import NAMES, data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
+
+from isinglass import ising_path, objective
+
+X = draw_rows()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("tables") / "table.csv")
+
+
+def facts(text: str) -> dict[str, str]:
+    return {line.split()[0]: line.split(maxsplit=1)[1] for line in text.splitlines()}
+
+
+# ------------------------------------------------------------------------------------------- info
+
+
+def test_info_counts(tmp_path):
+    columns = {
+        "a": [0, 1, 0, 1, 0, 1, 1, 0] * 5,
+        "not a": [1, 0, 1, 0, 1, 0, 0, 1] * 5,
+        "rare": [1] + [0] * 39,
+        "always": [1] * 40,
+        "free": [0, 0, 1, 1] * 10,
+    }
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    rows[3][4] = "NA"
+    table = write_csv(tmp_path / "t.csv", list(columns), rows)
+    record = read_json(run("info", table, "--json").stdout, "info")
+    assert record["n_rows"] == 40
+    assert record["n_columns"] == 5
+    assert record["n_missing"] == 1
+    assert record["constant_columns"] == ["always"]
+    assert record["rare_columns"] == {"rare": 1 / 40}
+    assert record["equal_columns"] == [["a", "not a"]]
+    cells = np.array([[0 if cell == "NA" else cell for cell in row] for row in rows])
+    assert record["alpha_max"] == objective.alpha_max(cells)
+    assert record["n_distinct_rows"] == len({tuple(row) for row in cells.tolist()})
+    text = facts(run("info", table).stdout)
+    assert text["Rows"].startswith("40, ")
+    assert text["Constant"] == "1: always"
+    assert text["Rare"].startswith("1: rare (2.5% ones)")
+    assert text["Equal"] == "1: a = not a"
+    assert text["Missing"] == "1 cells"
+    assert "estimate" in text["Memory"]
+    assert "measured" in text["Time"]
+
+
+def test_info_of_weights(tmp_path):
+    table = write_csv(tmp_path / "w.csv", ["a", "b", "w"], [[0, 1, 3], [1, 0, 1], [1, 1, 0]])
+    record = read_json(run("info", table, "--weights", "w", "--json").stdout, "info")
+    assert record["sum_of_weights"] == 4.0
+    assert record["effective_rows"] == 16 / 10
+    assert record["constant_columns"] == []
+    assert record["equal_columns"] == [["a", "b"]]  # opposite, in the rows that count
+    assert "worth 1.6 equal rows" in run("info", table, "--weights", "w").stdout
+
+
+def test_info_trial_fits_are_fits(table):
+    record = read_json(run("info", table, "--json").stdout, "info")
+    for trial in record["estimate"]["trial_fits"]:
+        assert trial["n_edges"] == ising_path(X, [trial["alpha"]])[0].n_edges
+    assert record["estimate"]["trial_fits"][0]["alpha"] == record["alpha_max"] / 2
+
+
+def test_info_of_a_table_in_which_nothing_varies():
+    text = run("info", "-", stdin="a,b\n1,1\n1,1\n").stdout
+    assert facts(text)["Time"] == "nothing to fit"
+    assert facts(text)["alpha_max"].startswith("0, ")
+
+
+def test_names_cannot_command_the_terminal(tmp_path):
+    table = write_csv(tmp_path / "t.csv", ["\x1b[2Jgone", "b"], [[1, 0], [1, 1]])
+    text = run("info", table).stdout
+    assert "\x1b" not in text
+    assert "\\x1b[2Jgone" in text
+
+
+# ------------------------------------------------------------------------------------------- how it is read
+
+
+def objectives(*words: object, **options: object) -> list[float]:
+    return [float(row["objective"]) for row in read_csv(run("path", *words, "--alphas", "0.1", **options).stdout)]
+
+
+WANTED = ising_path(X, [0.1]).objective.tolist()
+
+
+def test_answers(tmp_path):
+    words = np.where(X == 1, "agree", "disagree")
+    table = write_csv(tmp_path / "a.csv", NAMES, words.tolist())
+    assert objectives(table, "--encode", "agree=1,disagree=0") == pytest.approx(WANTED)
+    assert "--encode" in data_error("path", table)
+    for wrong in ("agree", "agree=2,disagree=0", "agree=1,agree=0"):
+        run("path", table, "--encode", wrong, code=2)
+
+
+def test_missing(tmp_path):
+    cells = X.astype(object)
+    cells[5, 2] = cells[9, 0] = "-9"
+    table = write_csv(tmp_path / "m.csv", NAMES, cells.tolist())
+    line = data_error("path", table, "--na", "-9")
+    assert "--missing zero" in line
+    assert "line 7" in line or "line 11" in line
+    zero = X.copy()
+    zero[5, 2] = zero[9, 0] = 0
+    assert objectives(table, "--na", "-9", "--missing", "zero") == pytest.approx(ising_path(zero, [0.1]).objective)
+    rest = np.delete(X, [5, 9], axis=0)
+    assert objectives(table, "--na", "-9", "--missing", "drop") == pytest.approx(ising_path(rest, [0.1]).objective)
+    assert objectives(table, "--encode", "0=0,1=1,-9=", "--missing", "drop") == pytest.approx(
+        ising_path(rest, [0.1]).objective
+    )
+
+
+def test_spins_and_thresholds(tmp_path):
+    spins = write_csv(tmp_path / "s.csv", NAMES, (2 * X.astype(int) - 1).tolist())
+    assert objectives(spins, "--coding", "spins") == pytest.approx(WANTED)
+    assert "--coding spins" in data_error("path", spins)
+    numbers = write_csv(tmp_path / "n.csv", NAMES, (3.5 * X).tolist())
+    assert objectives(numbers, "--binarize", "2") == pytest.approx(WANTED)
+
+
+def test_columns_rows_and_delimiters(tmp_path):
+    plain = "\n".join(";".join(map(str, row)) for row in X.tolist()) + "\n"
+    (tmp_path / "p.txt").write_text(plain)
+    assert objectives(tmp_path / "p.txt", "--no-header", "--delimiter", ";") == pytest.approx(WANTED)
+    transposed = "\n".join(",".join([NAMES[k].replace(",", ""), *map(str, X[:, k])]) for k in range(6)) + "\n"
+    (tmp_path / "t.csv").write_text(transposed)
+    assert objectives(tmp_path / "t.csv", "--transpose", "--no-header") == pytest.approx(WANTED)
+    extra = [[f"r{k}", 18 + k, *row] for k, row in enumerate(X.tolist())]
+    table = write_csv(tmp_path / "e.csv", ["id", "age", *NAMES], extra)
+    assert objectives(table, "--id-column", "id", "--drop", "age") == pytest.approx(WANTED)
+    assert objectives(table, "--id-column", "#1", "--drop", "#1") == pytest.approx(WANTED)
+    kept = [word for name in NAMES for word in ("--column", name)]
+    assert objectives(table, *kept) == pytest.approx(WANTED)
+    assert "'nobody'" in data_error("path", table, "--drop", "nobody")
+
+
+def test_compressed_and_binary_files(tmp_path, table):
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(table.read_bytes()))
+    assert objectives(tmp_path / "t.csv.gz") == pytest.approx(WANTED)
+    np.save(tmp_path / "t.npy", X)
+    assert objectives(tmp_path / "t.npy") == pytest.approx(WANTED)
+    assert objectives("-", stdin=gzip.compress(table.read_bytes())) == pytest.approx(WANTED)
+
+
+# ------------------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize("command", ["fit", "path", "info", "select", "bootstrap"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\n\n",
+        b"a,b\n",
+        b"a,b\n1,0\n1\n",
+        b"a,b\n1,2\n0,1\n",
+        b"a,b\n1,1e300\n0,1\n",
+        b"a,b\n1,NaN\n0,maybe\n",
+        b"a,b\nyes,no\nno,yes\n",
+        b"a,a\n1,0\n0,1\n",
+        b"\x89PNG\r\n\x1a\n\x00\x00",
+        b"\xff\xfea\x00,\x00",
+        b"a,b\n1,\xff\n",
+    ],
+)
+def test_bad_tables_give_one_line(command, content):
+    assert data_error(command, "-", stdin=content).startswith("Error: standard input: ")
+
+
+@pytest.mark.parametrize("content", ["a\n1\n0\n1\n", "a,b\n1,1\n1,1\n1,1\n"])
+def test_poor_tables_have_no_edges(content):
+    result = run("fit", "-", stdin=content)
+    assert result.stdout == "source,target,coupling,sign,weight\n"
+
+
+def test_odd_names_survive(tmp_path):
+    names = ['"quoted"', "line\nbreak", "=1+1", "ünï 😀", " ", "x" * 300]
+    table = write_csv(tmp_path / "odd.csv", names, X.tolist())
+    rows = read_csv(run("fit", table, "--alpha", "0.05").stdout)
+    found = {row["source"] for row in rows} | {row["target"] for row in rows}
+    record = read_json(run("fit", table, "--alpha", "0.05", "--json").stdout, "fit")
+    assert found <= {node["name"] for node in record["nodes"]}
+    assert "ünï 😀" in found
+    assert "x" * 300 in found
+
+
+@pytest.mark.parametrize("weights", ["-1", "x", "", "inf"])
+def test_bad_weights(weights):
+    line = data_error("fit", "-", "--weights", "w", stdin=f"a,b,w\n1,0,1\n0,1,{weights}\n1,1,1\n")
+    assert "weights" in line
+
+
+def test_no_such_file(tmp_path):
+    assert "does not exist" in error_line(run("fit", tmp_path / "no.csv", code=2))
+
+
+def test_a_folder_is_no_table(tmp_path):
+    assert "is a directory" in error_line(run("fit", tmp_path, code=2))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_that_may_not_be_read(table, tmp_path):
+    locked = tmp_path / "locked.csv"
+    locked.write_bytes(table.read_bytes())
+    locked.chmod(0)
+    assert "not readable" in error_line(run("fit", locked, code=2))
