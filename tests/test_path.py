@@ -386,7 +386,7 @@ def test_bad_arguments_are_named(options, message):
         (np.empty((0, 3)), "at least one row"),
         (np.empty((3, 0)), "at least one row and one column"),
         ([0, 1, 1], "reshape"),
-        ([["yes", "no"]], "dtype"),
+        ([["yes", "no"]], "got 'yes' in column 0"),
         ([[1e300, 0]], "got 1e"),
     ],
 )

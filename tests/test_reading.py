@@ -79,7 +79,7 @@ def containers(bits: np.ndarray) -> dict[str, object]:
         "polars bool": pl.DataFrame({name: column.astype(bool) for name, column in columns.items()}),
         "pyarrow": pa.table(columns),
         "pyarrow bool": pa.table({name: column.astype(bool) for name, column in columns.items()}),
-        "pyarrow batch": pa.record_batch(columns),
+        "pyarrow batch": pa.table(columns).to_batches()[0],
         "pyarrow chunks": pa.concat_tables([pa.table(columns).slice(0, 1), pa.table(columns).slice(1)]),
         "BinaryTable": BinaryTable(bits.astype(np.uint8)),
     }

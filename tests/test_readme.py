@@ -22,9 +22,9 @@ def python_blocks(text: str) -> list[str]:
     [
         "README.md",
         "docs/index.md",
+        "docs/tables.md",
         "docs/guide.md",
         "docs/estimators.md",
-        "docs/tables.md",
         "docs/simulation.md",
         "docs/selection.md",
         "docs/trusting.md",

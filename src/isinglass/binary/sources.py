@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,21 +184,22 @@ def _as_frame(X: Any) -> Any:
     """Return a narwhals frame, or None if ``X`` is not a data frame."""
     import narwhals.stable.v1 as nw  # imported here: arrays never need it
 
+    if hasattr(X, "dask") and hasattr(X, "columns"):
+        _refuse_lazy(X)
     try:
         frame = nw.from_native(X, pass_through=True, allow_series=True)
-    except nw.exceptions.DuplicateError:
-        labels = [str(label) for label in X.columns]
-        twice = next(label for label in labels if labels.count(label) > 1)
+    except Exception as error:  # which one depends on the version of narwhals
+        labels = [str(label) for label in getattr(X, "columns", ())]
+        twice = next((label for label in labels if labels.count(label) > 1), None)
+        if twice is None:
+            raise DataError(f"X must be a data frame that narwhals can read; got {type(X).__name__}: {error}") from None
         raise DataError(
             f"X must have distinct column names; got {twice!r} {labels.count(twice)} times. Rename these columns."
         ) from None
     if isinstance(frame, nw.Series):
         _check_shape((len(frame),), X)
     if isinstance(frame, nw.LazyFrame):
-        raise DataError(
-            f"X must be a table in memory; got the lazy frame {type(X).__module__.split('.')[0]}.{type(X).__name__}. "
-            "Run its query first: X.collect() (polars), X.compute() (Dask)."
-        )
+        _refuse_lazy(X)
     if isinstance(frame, nw.DataFrame):
         if nw.get_level(frame) == "full":
             return frame
@@ -207,6 +208,13 @@ def _as_frame(X: Any) -> Any:
 
             return nw.from_native(pyarrow.table(X), eager_only=True)
     return None
+
+
+def _refuse_lazy(X: Any) -> NoReturn:
+    raise DataError(
+        f"X must be a table in memory; got the lazy frame {type(X).__module__.split('.')[0]}.{type(X).__name__}. "
+        "Run its query first: X.collect() (polars), X.compute() (Dask)."
+    )
 
 
 def _frame_source(frame: Any) -> Source:
