@@ -664,6 +664,6 @@ def test_bad_tables_and_requests():
         net.sample(1, random_state="seed")
 
 
-@pytest.mark.parametrize("module", ["base", "edges", "exact", "frames", "joint", "nodewise"])
+@pytest.mark.parametrize("module", ["base", "cv", "ebic", "edges", "exact", "frames", "joint", "nodewise", "stars"])
 def test_docstrings(module):
     assert doctest.testmod(importlib.import_module(f"isinglass.estimators.{module}")).failed == 0
