@@ -78,9 +78,10 @@ GRID = "0.3,0.2,0.1,0.05,0.02,0.01,0.0"
             lambda: ising_path(X, [stars(X, n_subsamples=6, threshold=0.3, random_state=3).alpha])[0],
         ),
         (
-            ["--method", "nodewise", "--select", "ebic", "--alphas", "100"],
-            lambda: nodewise_ebic(X, 100, standardize=False),
+            ["--method", "nodewise", "--select", "ebic", "--alphas", "40", "--alpha-min-ratio", "0.01"],
+            lambda: nodewise_ebic(X, 40, standardize=False, alpha_min_ratio=0.01),
         ),
+        (["--method", "nodewise", "--penalty-weights", "standardized"], lambda: nodewise_ebic(X)),  # as IsingFit does
         (
             ["--method", "exact", "--select", "ebic", "--alphas", GRID],
             lambda: select_ebic(X, alphas=ALPHAS, relaxed=True, path_function=exact_path).solution,
@@ -215,6 +216,7 @@ def test_published_methods_do_not_claim_the_optimum(table):
         ["--rule", "or", "--alpha", "0.1"],
         ["--method", "bmn", "--penalty-weights", "standardized", "--alpha", "0.1"],
         ["--alphas", "many"],
+        ["--method", "nodewise", "--alphas", "0.1,0.05"],
         ["--alphas", "0"],
         ["--alphas", "-3"],
         ["--alphas", "0.1,0.1"],
@@ -276,6 +278,14 @@ def test_own_files_are_replaced_and_foreign_ones_are_not(table, tmp_path):
     run("fit", table, "--alpha", "0.1", "-o", foreign, "--force")
     assert set(files_of(foreign)) == FILES | {"other.txt"}
     assert (foreign / "other.txt").read_text() == "untouched"
+
+
+def test_the_files_of_another_command_are_not_replaced(table, tmp_path):
+    run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
+    before = files_of(tmp_path / "net")
+    line = error_line(run("path", table, "--alphas", "0.1", "-o", tmp_path / "net", code=2))
+    assert "was written by `isinglass fit" in line
+    assert files_of(tmp_path / "net") == before
 
 
 def test_an_input_is_never_replaced(tmp_path):

@@ -181,11 +181,22 @@ def test_folder_appears_whole_or_not_at_all(tmp_path, context):
 
 
 @pytest.mark.parametrize("record", ["", "[]", "{}", '{"schema": 3, "files": ["a"]}', '{"schema": "x", "files": ["a"]}'])
-def test_a_foreign_record_protects_the_files(tmp_path, record):
+def test_a_foreign_record_protects_the_files(tmp_path, context, record):
     (tmp_path / "run.json").write_text(record)
     (tmp_path / "a").write_text("precious")
     with pytest.raises(click.BadParameter, match="not written by isinglass"):
         OutputFolder(tmp_path, ["a"])
+
+
+def test_a_record_reaches_no_other_folder(tmp_path, context):
+    (tmp_path / "precious").write_text("kept")
+    out = tmp_path / "out"
+    out.mkdir()
+    record = {"schema": "isinglass/run/1", "command": "isinglass fit", "files": ["a", "../precious"]}
+    (out / "run.json").write_text(json.dumps(record))
+    with OutputFolder(out, ["a"]).filling() as here:
+        (here / "a").write_text("new")
+    assert files_of(tmp_path) == {"out/a": b"new", "out/run.json": (out / "run.json").read_bytes(), "precious": b"kept"}
 
 
 def test_file_appears_whole_or_not_at_all(tmp_path):

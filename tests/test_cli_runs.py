@@ -113,6 +113,14 @@ def test_bootstrap_case_drop(table, tmp_path):
     assert (tmp_path / "d" / "drops.csv").exists()
 
 
+def test_files_of_an_earlier_run_do_not_stay_beside_new_ones(table, tmp_path):
+    words = ["bootstrap", table, "--alpha", "0.1", "-B", "7", "-o", tmp_path / "b"]
+    run(*words)
+    (tmp_path / "b" / "mine.txt").write_text("kept")
+    run(*words, "--kind", "case-drop")
+    assert set(files_of(tmp_path / "b")) == {"drops.csv", "run.json", "mine.txt"}
+
+
 def test_bootstrap_chooses_once(table):
     text = run("bootstrap", table, "--alphas", "0.2,0.1,0.05", "-B", "3").stderr
     assert "EBIC" in text

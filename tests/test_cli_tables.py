@@ -50,7 +50,7 @@ def test_info_counts(tmp_path):
     assert text["Constant"] == "1: always"
     assert text["Rare"].startswith("1: rare (2.5% ones)")
     assert text["Equal"] == "1: a = not a"
-    assert text["Missing"] == "1 cells"
+    assert text["Missing"] == "1 cell"
     assert "estimate" in text["Memory"]
     assert "measured" in text["Time"]
 

@@ -14,6 +14,7 @@ from isinglass.cli.methods import METHOD, Method
 from isinglass.cli.options import FORCE, IN_FILE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading
+from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
     from isinglass.selection import Bootstrap
@@ -102,7 +103,7 @@ def bootstrap(
         "Table": reading.describe(data, table),
         "Method": f"{method}; {chosen}",
         "Resamples": f'{resamples}, kind "{kind}", seed {choosing.seed}',
-        "Network": f"{found.solution.n_edges} edges, "
+        "Network": f"{plural(found.solution.n_edges, 'edge')}, "
         f"{int((found.inclusion[found.edge_values != 0] >= 0.95).sum())} of them in at least 95 % of the resamples",
     }
     if kind == "case-drop":

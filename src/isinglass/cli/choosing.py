@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.options import ALPHA_MIN_RATIO, ALPHAS, JOBS, SEED, Bundle, Option
+from isinglass.cli.options import ALPHAS, JOBS, SEED, Bundle, Option
 
 if TYPE_CHECKING:
     from isinglass.binary import BinaryTable
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["CHOOSING", "Choosing"]
 
 SECTION = "Choosing alpha"
+DEFAULT_ALPHAS, DEFAULT_RATIO = 30, 0.01
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,9 @@ class Choosing:
 
     Parameters
     ----------
-    alphas : int or list of float
+    alphas : int or list of float, optional
         Grid of all criteria.
-    alpha_min_ratio : float
+    alpha_min_ratio : float, optional
         Last alpha over first of a counted grid.
     n_subsamples, subsample_size, threshold : int, int, float
         Of StARS.
@@ -40,8 +41,8 @@ class Choosing:
         Of StARS and cross-validation.
     """
 
-    alphas: int | list[float]
-    alpha_min_ratio: float
+    alphas: int | list[float] | None
+    alpha_min_ratio: float | None
     n_subsamples: int
     subsample_size: int | None
     threshold: float
@@ -55,7 +56,15 @@ class Choosing:
     @property
     def grid(self) -> dict[str, Any]:
         """The alphas, as path functions and estimators take them."""
-        return {"alphas": self.alphas, "alpha_min_ratio": self.alpha_min_ratio}
+        return {"alphas": self.alphas or DEFAULT_ALPHAS, "alpha_min_ratio": self.alpha_min_ratio or DEFAULT_RATIO}
+
+    @property
+    def node_grid(self) -> dict[str, Any]:
+        """What was said of the alphas of nodes that choose for themselves: a list of its own for each."""
+        if isinstance(self.alphas, list):
+            raise click.UsageError("--alphas must be a count where every node chooses for itself (nodewise, ebic).")
+        given = {"alphas": self.alphas, "alpha_min_ratio": self.alpha_min_ratio}
+        return {name: value for name, value in given.items() if value is not None}
 
     def run_stars(self, console: Console, data: BinaryTable, method: Method) -> Stability:
         """Return what StARS chooses."""
@@ -80,8 +89,8 @@ class Choosing:
 
         if criterion == "stars":
             return self.run_stars(console, data, method).alpha
-        path_function = method.with_settings(alpha_min_ratio=self.alpha_min_ratio)
-        shared: dict[str, Any] = {"alphas": self.alphas, "path_function": path_function}
+        path_function = method.with_settings(alpha_min_ratio=self.grid["alpha_min_ratio"])
+        shared: dict[str, Any] = {"alphas": self.grid["alphas"], "path_function": path_function}
         shared["sample_weight"] = data.sample_weight
         if criterion == "ebic":
             with console.progress("EBIC"):
@@ -114,12 +123,17 @@ CHOOSING = Bundle(
         Option(
             "--alphas",
             type=ALPHAS,
-            default=30,
-            show_default=True,
             section=SECTION,
-            help="How many to choose from, geometric from the smallest without edges; or which.",
+            help="How many to choose from, geometric from the smallest without edges; or which.  "
+            f"[default: {DEFAULT_ALPHAS}; nodewise, ebic: 100 for every node]",
         ),
-        ALPHA_MIN_RATIO.under(SECTION),
+        Option(
+            "--alpha-min-ratio",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            section=SECTION,
+            help="Last alpha over first, where --alphas is a count.  "
+            f"[default: {DEFAULT_RATIO}; nodewise, ebic: 0.0001]",
+        ),
         Option(
             "--subsamples",
             "n_subsamples",

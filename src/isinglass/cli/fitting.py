@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.options import Option
+from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -80,12 +81,12 @@ def fit_network(
     console: Console, data: BinaryTable, method: Method, choosing: Choosing, alpha: float | None, criterion: str | None
 ) -> Fitted:
     """Fit at alpha, or at the one that the criterion chooses."""
-    from isinglass import estimators  # takes longer than most fits
-
-    console.restart_clock()
     chosen = "given" if criterion is None else choosing.describe(criterion, method)
     if not method.proves:
         return _fit_published(console, data, method, choosing, alpha, criterion, chosen)
+    from isinglass import estimators  # which takes longer than most fits
+
+    console.restart_clock()
     estimator = _estimator(estimators, console, data, method, choosing, alpha, criterion)
     # StARS and cross-validation show a bar of their own.
     if criterion in ("stars", "cv") and method.method == "joint":
@@ -111,8 +112,7 @@ def _estimator(
     """Return the estimator that does it, not yet fitted."""
     settings = method.settings
     if method.method == "nodewise" and criterion == "ebic":  # every node chooses for itself, as IsingFit does
-        count: dict[str, Any] = {"alphas": choosing.alphas} if isinstance(choosing.alphas, int) else {}
-        return estimators.NodewiseIsing(criterion="ebic", gamma=choosing.gamma, **count, **settings)
+        return estimators.NodewiseIsing(criterion="ebic", gamma=choosing.gamma, **choosing.node_grid, **settings)
     if method.method == "joint" and criterion is not None:
         runs = {"random_state": choosing.seed, "n_jobs": choosing.n_jobs, "progress": console.progress_wanted}
         kinds: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -147,6 +147,7 @@ def _fit_published(
 ) -> Fitted:
     from isinglass.model import IsingModel
 
+    console.restart_clock()
     if criterion is not None:
         alpha = choosing.choose_alpha(console, data, method, criterion)
     assert alpha is not None  # given, or chosen
@@ -166,7 +167,7 @@ def describe_fit(found: Fitted) -> dict[str, str]:
     alpha = "one per node" if solution.alpha != solution.alpha else f"{solution.alpha:.6g}"  # NaN: each node its own
     return {
         "Alpha": f"{alpha} ({found.chosen})",
-        "Network": f"{solution.n_edges} edges among {n_pairs} pairs, {n_positive} positive, "
+        "Network": f"{plural(solution.n_edges, 'edge')} among {plural(n_pairs, 'pair')}, {n_positive} positive, "
         f"{solution.n_edges - n_positive} negative",
         **judge([solution], found.tol, proved=found.proved),
     }

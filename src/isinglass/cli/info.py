@@ -10,6 +10,7 @@ import click
 from isinglass.cli.console import Console, format_seconds
 from isinglass.cli.options import IN_FILE, Option, command
 from isinglass.cli.reading import READING, Reading
+from isinglass.cli.wording import plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,14 +115,13 @@ def _estimate(data: BinaryTable, alpha_max: float) -> dict[str, Any]:
 def _lines(found: dict[str, Any], rare: float) -> list[str]:
     """Return the description in words."""
     from isinglass.cli.results import format_bytes
-    from isinglass.cli.wording import printable
 
     n, p = found["n_rows"], found["n_columns"]
     facts = {
         "Rows": f"{n}, {found['n_distinct_rows']} different",
-        "Columns": f"{p}, {p * (p - 1) // 2} pairs",
+        "Columns": f"{p}, {plural(p * (p - 1) // 2, 'pair')}",
         "Ones": f"{found['share_of_ones']:.1%} of the cells",
-        "Missing": f"{found['n_missing']} cells",
+        "Missing": plural(found["n_missing"], "cell"),
     }
     if found["sum_of_weights"] != n or found["effective_rows"] != n:
         facts["Weights"] = f"sum {found['sum_of_weights']:.6g}, worth {found['effective_rows']:.1f} equal rows"
@@ -138,7 +138,7 @@ def _lines(found: dict[str, Any], rare: float) -> list[str]:
         f"{BYTES_PER_PAIR} per pair)"
     )
     trials = [
-        f"{format_seconds(trial['seconds'])} at alpha {trial['alpha']:.3g} ({trial['n_edges']} edges)"
+        f"{format_seconds(trial['seconds'])} at alpha {trial['alpha']:.3g} ({plural(trial['n_edges'], 'edge')})"
         for trial in estimate["trial_fits"]
     ]
     facts["Time"] = "one fit " + ", ".join(trials) + " (measured now)" if trials else "nothing to fit"
@@ -152,7 +152,7 @@ def _describe_values(encoding: Mapping[str, Sequence[Any]]) -> str:
     for zero, one in encoding.values():
         meaning = f"{zero} = 0, {one} = 1"
         columns[meaning] = columns.get(meaning, 0) + 1
-    shown = [f"{meaning} in {number} columns" for meaning, number in columns.items()]
+    shown = [f"{meaning} in {plural(number, 'column')}" for meaning, number in columns.items()]
     return "; ".join(shown[:SHOWN]) + (f"; and {len(shown) - SHOWN} more" if len(shown) > SHOWN else "")
 
 

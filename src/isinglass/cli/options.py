@@ -210,13 +210,6 @@ def _longest(names: Sequence[str]) -> str:
 
 
 ALPHAS = AlphasType()
-ALPHA_MIN_RATIO = Option(
-    "--alpha-min-ratio",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.01,
-    show_default=True,
-    help="Last alpha over first, where --alphas is a count.",
-)
 SEED = Option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random.")
 JOBS = Option(
     *("-j", "--n-jobs"),

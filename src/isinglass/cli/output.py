@@ -27,8 +27,9 @@ RECORD = "run.json"
 class OutputFolder:
     """A folder that gets all files of a command at the end, or none.
 
-    The files are made in a hidden folder and renamed. Files of the same names are replaced if an earlier run
-    wrote them (``run.json`` says so); others are refused unless ``force``, before anything is computed.
+    The files are made in a hidden folder and renamed. Files of the same names are replaced if an earlier run of the
+    same command wrote them (``run.json`` says so), and what else it wrote is removed; other files of these names are
+    refused unless ``force``, before anything is computed.
 
     Parameters
     ----------
@@ -43,15 +44,17 @@ class OutputFolder:
     """
 
     def __init__(self, path: Path, names: Sequence[str], *, force: bool = False, inputs: Iterable[str | None] = ()):
-        self.path, self.names = path, [*names, RECORD]
-        _, ours = read_record(path)
-        foreign = [name for name in self.names if (path / name).exists() and name not in ours]
         if path.exists() and not path.is_dir():
             raise click.BadParameter(f"{str(path)!r} is a file, not a folder.", param_hint="'-o'")
+        self.path, self.names = path, [*names, RECORD]
+        made_by, files = read_record(path)
+        same = made_by.split()[1:2] == [str(click.get_current_context().command.name)]
+        self._ours = files if same else set()
+        foreign = [name for name in self.names if (path / name).exists() and name not in self._ours]
         if foreign and not force:
+            author = f"was written by `{made_by}`" if foreign[0] in files else "was not written by isinglass"
             raise click.BadParameter(
-                f"{str(path / foreign[0])!r} exists and was not written by isinglass. Choose another folder, or add "
-                "--force to replace it.",
+                f"{str(path / foreign[0])!r} exists and {author}. Choose another folder, or add --force to replace it.",
                 param_hint="'-o'",
             )
         for name in self.names if path.exists() else ():
@@ -82,6 +85,8 @@ class OutputFolder:
                 self.path.mkdir(exist_ok=True)
                 for name in [*written, RECORD]:
                     (workshop / name).replace(self.path / name)
+                for name in self._ours.difference(written, [RECORD]):
+                    (self.path / name).unlink(missing_ok=True)
         finally:
             shutil.rmtree(workshop, ignore_errors=True)
 
@@ -121,7 +126,8 @@ def read_record(folder: Path) -> tuple[str, set[str]]:
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         if record["schema"].startswith("isinglass/run/"):
-            return str(record["command"]), {RECORD, *map(str, record["files"])}
+            plain = {str(name) for name in record["files"] if Path(str(name)).name == name}
+            return str(record["command"]), {RECORD, *plain}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass  # not ours, whatever it is
     return "", set()

@@ -8,7 +8,7 @@ import click
 
 from isinglass.cli.console import Console, csv_text, format_seconds
 from isinglass.cli.methods import METHOD, Method
-from isinglass.cli.options import ALPHA_MIN_RATIO, ALPHAS, FORCE, IN_FILE, Option, command, out_folder
+from isinglass.cli.options import ALPHAS, FORCE, IN_FILE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading
 
@@ -27,7 +27,13 @@ EDGE_COLUMNS = ["alpha", "source", "target", "coupling"]
         show_default=True,
         help="How many, geometric from the smallest without edges; or which.",
     ),
-    ALPHA_MIN_RATIO,
+    Option(
+        "--alpha-min-ratio",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.01,
+        show_default=True,
+        help="Last alpha over first, where --alphas is a count.",
+    ),
     out_folder("path.csv, and edges.csv with the edges of every alpha,"),
     FORCE,
     bundles=[METHOD, READING],

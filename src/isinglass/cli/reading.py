@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.options import Bundle, Option
+from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
     from isinglass.binary import BinaryTable
@@ -126,10 +127,10 @@ class Reading:
     def describe(self, data: BinaryTable, table: str) -> str:
         """Say in words what was read."""
         n, p = data.shape
-        parts = [f"{'stdin' if table == '-' else table}, {n} rows × {p} columns"]
+        parts = [f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"]
         if data.n_missing:
-            done = "taken as 0" if data.filled is not None else "dropped with their rows"
-            parts.append(f"{data.n_missing} missing cells {done}")
+            done = "taken as 0" if data.filled is not None else "dropped with the rows"
+            parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
         if data.sample_weight is not None:
             parts.append(f"weights {self.weights!r}, sum {data.sample_weight.sum():.6g}")
         return ", ".join(parts)

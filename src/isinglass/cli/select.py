@@ -34,11 +34,11 @@ def select(console: Console, table: str, choosing: Choosing, method: Method, rea
         others[f"EBIC γ={choosing.gamma:g} relaxed"] = choosing.choose_alpha(console, data, method, "ebic")
     found = compare(
         data.X,
-        alphas=choosing.alphas,
+        alphas=choosing.grid["alphas"],
         ebic_gamma=choosing.gamma,
         others=others,
         n_folds=choosing.folds,
-        path_function=method.path_function,
+        path_function=method.with_settings(alpha_min_ratio=choosing.grid["alpha_min_ratio"]),
         sample_weight=data.sample_weight,
         random_state=choosing.seed,
         n_jobs=choosing.n_jobs,

@@ -10,6 +10,7 @@ import click
 from isinglass.cli.console import Console, csv_text, format_seconds
 from isinglass.cli.options import FORCE, SEED, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
+from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
     from isinglass.model import IsingModel
@@ -93,8 +94,8 @@ def simulate(
             write_edges(model, here / "edges.csv")
     console.say_facts(
         {
-            "Network": f"{kind}, {model.n_features} nodes, {model.n_edges} edges",
-            "Table": f"{rows} rows",
+            "Network": f"{kind}, {plural(model.n_features, 'node')}, {plural(model.n_edges, 'edge')}",
+            "Table": plural(rows, "row"),
             "Time": format_seconds(console.seconds),
             **({"Wrote": folder.summary} if folder else {}),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-__all__ = ["as_options", "printable"]
+__all__ = ["as_options", "plural", "printable"]
 
 # Parameters of the package that are options here, by the same name.
 OPTIONS = (
@@ -69,3 +69,14 @@ def printable(text: str) -> str:
     'naïve \\x1b[2J'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def plural(number: int, thing: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> plural(1, "edge"), plural(0, "edge")
+    ('1 edge', '0 edges')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
