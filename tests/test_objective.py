@@ -11,7 +11,7 @@ from reference import brute_force_gradient, brute_force_loss, reference_solution
 from scipy.special import entr, expit, logit
 
 from isinglass import objective
-from isinglass.errors import DataError, SeparationError
+from isinglass.errors import DataError, LimitError, SeparationError
 
 SCALES = (0.1, 1.0, 10.0, 1e3)
 
@@ -480,6 +480,15 @@ def test_a_joint_separation_without_any_empty_cell():
     star = mark(4, {(1, 2): np.inf, (1, 3): np.inf, (2, 3): np.inf, (0, 1): 0.0, (0, 2): 0.0, (0, 3): 0.0})
     couplings, fields = objective.null_model(MAJORITY, penalty_weights=star)
     assert objective.kkt_residual(MAJORITY, couplings, fields, 0.0, penalty_weights=star) <= 1e-13
+
+
+def test_a_separation_that_takes_too_long_to_decide_is_a_limit(monkeypatch):
+    X = np.random.default_rng(0).integers(0, 2, (400, 30))
+    pairs = np.column_stack(np.triu_indices(30, 1))
+    assert objective.find_separation(X, pairs) is None
+    monkeypatch.setattr(objective, "SEPARATION_SECONDS", 0.0)
+    with pytest.raises(LimitError, match=r"465 unpenalised parameters.*Use alpha > 0"):
+        objective.find_separation(X, pairs)
 
 
 def test_separation_errors_name_the_pair_in_the_columns_of_the_table():

@@ -18,6 +18,7 @@ from isinglass._core import Nodewise
 from isinglass.arguments import check_count, check_positive
 from isinglass.errors import DataError, SeparationError
 from isinglass.grid import alpha_grid
+from isinglass.objective import separating_direction
 from isinglass.path import SUSPICIOUS_ETA, warn_if_not_converged
 from isinglass.records import RULES, NodeFits, NodewisePath, Solution
 from isinglass.threads import thread_count
@@ -317,22 +318,13 @@ class _Case:
 
 
 def _separating_column(table: NDArray[np.uint8], node: int) -> int | None:
-    """Return a column whose coefficient in the regression of ``node`` is infinite, or None: a linear programme.
-
-    The optimum is at infinity if and only if some direction δ has (2 x_s − 1) (δ_0 + Σ δ_t x_t) ≥ 0 in every row and
-    > 0 in one; maximising the sum of these margins with |δ| ≤ 1 finds it.
-    """
-    from scipy.optimize import linprog  # 0.2 s to import, and almost never needed
-
+    """Return a column whose coefficient in the regression of ``node`` is infinite, or None."""
     rows = np.unique(table, axis=0).astype(np.float64)
     design = rows.copy()
     design[:, node] = 1.0  # the intercept takes the node's own place
-    margins = (2.0 * rows[:, node] - 1.0)[:, None] * design
-    result = linprog(-margins.sum(axis=0), A_ub=-margins, b_ub=np.zeros(len(margins)), bounds=(-1.0, 1.0))
-    if result.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code
-        raise RuntimeError(f"the linear program for separation failed: {result.message}")
-    if -result.fun <= 1e-7:
+    direction = separating_direction((2.0 * rows[:, node] - 1.0)[:, None] * design)
+    if direction is None:
         return None
-    others = np.abs(result.x)
+    others = np.abs(direction)
     others[node] = -1.0
     return int(others.argmax())

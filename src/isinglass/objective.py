@@ -19,13 +19,14 @@ Legend: ``theta``, ``field``: Θ on the varying columns. ``margin`` m = (2x−1)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from isinglass.binary import check_penalty_weights, check_sample_weight, to_binary
-from isinglass.errors import DataError, SeparationError
+from isinglass.errors import DataError, LimitError, SeparationError
 
 __all__ = [
     "alpha_max",
@@ -38,6 +39,7 @@ __all__ = [
     "penalty_matrix",
     "profile",
     "relative_gap",
+    "separating_direction",
     "smoothed_field",
     "value",
 ]
@@ -47,6 +49,7 @@ Weights = ArrayLike | None
 Penalty = ArrayLike | str | None
 
 _STATIONARY = 1e-13  # |g| of fields and free edges that makes the dual point feasible (docs/math.md)
+SEPARATION_SECONDS = 120.0  # all pairs of 100 columns can take hours
 _FAR = 10.0  # margins beyond this may be on their way to infinity: ask the linear program
 _STEPS = 200  # far more than the bisections between two adjacent floats; Newton needs about 6
 
@@ -349,9 +352,7 @@ def _separating_pair(table: NDArray[np.generic], pairs: NDArray[np.intp]) -> tup
 
 
 def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -> tuple[int, int] | None:
-    """Maximise Σ d subject to d ≥ 0 and |δ| ≤ 1: the maximum is positive if and only if something separates."""
     import scipy.sparse as sp
-    from scipy.optimize import linprog  # 0.2 s to import, and almost never needed
 
     blocks = []
     for node, (neighbours, position) in _free_neighbours(pairs).items():
@@ -362,15 +363,39 @@ def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -
         block = sp.coo_array(sign * patterns)
         shape = (len(patterns), len(pairs) + columns.shape[1])
         blocks.append(sp.coo_array((block.data, (block.row, places[block.col])), shape=shape))
-    margins = sp.vstack(blocks, format="csr")
-    answer = linprog(-margins.sum(axis=0), A_ub=-margins, b_ub=np.zeros(margins.shape[0]), bounds=(-1, 1))
+    direction = separating_direction(sp.vstack(blocks, format="csr"))
+    if direction is None:
+        return None
+    s, t = pairs[np.argmax(np.abs(direction[: len(pairs)]))]
+    return int(s), int(t)
+
+
+def separating_direction(margins: Any) -> FloatArray | None:
+    """Return δ with d = margins @ δ ≥ 0 everywhere and > 0 somewhere, or None if there is none.
+
+    Maximises Σ d subject to d ≥ 0 and |δ| ≤ 1: the maximum is positive if and only if something separates. Raises
+    LimitError where the linear program takes longer than ``SEPARATION_SECONDS``; no other answer depends on time.
+    """
+    from scipy.optimize import linprog  # 0.2 s to import, and almost never needed
+
+    answer = linprog(
+        -margins.sum(axis=0),
+        A_ub=-margins,
+        b_ub=np.zeros(margins.shape[0]),
+        bounds=(-1, 1),
+        options={"time_limit": SEPARATION_SECONDS},
+    )
+    if answer.status == 1:
+        raise LimitError(
+            f"whether {margins.shape[1]} unpenalised parameters have a finite optimum must be decided within "
+            f"{SEPARATION_SECONDS:g} s; it was not. Use alpha > 0, however small, or leave fewer pairs unpenalised."
+        )
     if answer.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code
         raise RuntimeError(f"the linear program for separation failed: {answer.message}")
     # The δ form a cone, so a separation is scaled up to the box; what HiGHS tolerates (1e-7 per cell) stays far below.
     if np.abs(answer.x).max() < 0.5 or (margins @ answer.x).max() < 1e-5:
         return None
-    s, t = pairs[np.argmax(np.abs(answer.x[: len(pairs)]))]
-    return int(s), int(t)
+    return np.asarray(answer.x, dtype=np.float64)
 
 
 def _free_neighbours(pairs: NDArray[np.intp]) -> dict[int, tuple[list[int], list[int]]]:
