@@ -18,9 +18,9 @@ from isinglass._core import Nodewise
 from isinglass.arguments import check_count, check_positive
 from isinglass.errors import DataError, SeparationError
 from isinglass.grid import alpha_grid
-from isinglass.objective import separating_direction
 from isinglass.path import SUSPICIOUS_ETA, warn_if_not_converged
 from isinglass.records import RULES, NodeFits, NodewisePath, Solution
+from isinglass.separation import separating_direction
 from isinglass.threads import thread_count
 from isinglass.varying import Varying
 

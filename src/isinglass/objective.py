@@ -19,14 +19,14 @@ Legend: ``theta``, ``field``: Θ on the varying columns. ``margin`` m = (2x−1)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from isinglass.binary import check_penalty_weights, check_sample_weight, to_binary
-from isinglass.errors import DataError, LimitError, SeparationError
+from isinglass.errors import DataError, SeparationError
+from isinglass.separation import find_separation, free_neighbours, separating_pair
 
 __all__ = [
     "alpha_max",
@@ -39,7 +39,6 @@ __all__ = [
     "penalty_matrix",
     "profile",
     "relative_gap",
-    "separating_direction",
     "smoothed_field",
     "value",
 ]
@@ -49,7 +48,6 @@ Weights = ArrayLike | None
 Penalty = ArrayLike | str | None
 
 _STATIONARY = 1e-13  # |g| of fields and free edges that makes the dual point feasible (docs/math.md)
-SEPARATION_SECONDS = 120.0  # all pairs of 100 columns can take hours
 _FAR = 10.0  # margins beyond this may be on their way to infinity: ask the linear program
 _STEPS = 200  # far more than the bisections between two adjacent floats; Newton needs about 6
 
@@ -310,105 +308,6 @@ def penalty_matrix(sd: FloatArray, penalty_weights: Penalty) -> FloatArray:
     return omega
 
 
-def find_separation(X: ArrayLike, pairs: ArrayLike, *, sample_weight: Weights = None) -> tuple[int, int] | None:
-    """Return a pair that sends the unpenalised optimum on ``pairs`` to infinity, or None if that optimum is finite.
-
-    Exact: it is infinite if and only if some direction δ of fields and pairs has
-    d_ns = (2x_ns−1)(δ_ss + Σ_t δ_st x_nt) ≥ 0 in every cell and > 0 in one, which a linear program decides.
-    A pair with a constant column always separates.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-    pairs : array-like of int, shape (n_pairs, 2)
-        The unpenalised pairs.
-    sample_weight : array-like of shape (n_samples,), optional
-        All that matters is which weights are positive.
-
-    Returns
-    -------
-    tuple of int, or None
-        The pair (s, t), s < t, with the largest |δ_st|.
-
-    Examples
-    --------
-    >>> find_separation([[0, 0], [1, 0], [1, 1]], [(0, 1)])  # never 0 and 1 together
-    (0, 1)
-    """
-    table = to_binary(X)
-    weight = check_sample_weight(sample_weight, len(table))
-    index = np.sort(np.asarray(pairs, dtype=np.intp).reshape(-1, 2), axis=1)
-    return _separating_pair(table if weight is None else table[weight > 0], index)
-
-
-def _separating_pair(table: NDArray[np.generic], pairs: NDArray[np.intp]) -> tuple[int, int] | None:
-    columns = np.asarray(table, dtype=bool)
-    for s, t in pairs:  # cheap and sufficient: an empty cell of the pair's own 2×2 table
-        if len(np.unique(2 * columns[:, s] + columns[:, t].astype(int))) < 4:
-            return int(s), int(t)
-    if not len(pairs):
-        return None
-    return _separating_direction(columns, pairs)
-
-
-def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -> tuple[int, int] | None:
-    import scipy.sparse as sp
-
-    blocks = []
-    for node, (neighbours, position) in _free_neighbours(pairs).items():
-        patterns = np.unique(columns[:, [*neighbours, node]], axis=0).astype(np.float64)  # repeated rows add nothing
-        sign = 2.0 * patterns[:, -1:] - 1.0
-        patterns[:, -1] = 1.0  # the field
-        places = np.array([*position, len(pairs) + node])
-        block = sp.coo_array(sign * patterns)
-        shape = (len(patterns), len(pairs) + columns.shape[1])
-        blocks.append(sp.coo_array((block.data, (block.row, places[block.col])), shape=shape))
-    direction = separating_direction(sp.vstack(blocks, format="csr"))
-    if direction is None:
-        return None
-    s, t = pairs[np.argmax(np.abs(direction[: len(pairs)]))]
-    return int(s), int(t)
-
-
-def separating_direction(margins: Any) -> FloatArray | None:
-    """Return δ with d = margins @ δ ≥ 0 everywhere and > 0 somewhere, or None if there is none.
-
-    Maximises Σ d subject to d ≥ 0 and |δ| ≤ 1: the maximum is positive if and only if something separates. Raises
-    LimitError where the linear program takes longer than ``SEPARATION_SECONDS``; no other answer depends on time.
-    """
-    from scipy.optimize import linprog  # 0.2 s to import, and almost never needed
-
-    answer = linprog(
-        -margins.sum(axis=0),
-        A_ub=-margins,
-        b_ub=np.zeros(margins.shape[0]),
-        bounds=(-1, 1),
-        options={"time_limit": SEPARATION_SECONDS},
-    )
-    if answer.status == 1:
-        raise LimitError(
-            f"whether {margins.shape[1]} unpenalised parameters have a finite optimum must be decided within "
-            f"{SEPARATION_SECONDS:g} s; it was not. Use alpha > 0, however small, or leave fewer pairs unpenalised."
-        )
-    if answer.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code
-        raise RuntimeError(f"the linear program for separation failed: {answer.message}")
-    # The δ form a cone, so a separation is scaled up to the box; what HiGHS tolerates (1e-7 per cell) stays far below.
-    if np.abs(answer.x).max() < 0.5 or (margins @ answer.x).max() < 1e-5:
-        return None
-    return np.asarray(answer.x, dtype=np.float64)
-
-
-def _free_neighbours(pairs: NDArray[np.intp]) -> dict[int, tuple[list[int], list[int]]]:
-    """Map every node of ``pairs`` to its neighbours there and to the positions of these pairs."""
-    result: dict[int, tuple[list[int], list[int]]] = {}
-    for position, (s, t) in enumerate(pairs.tolist()):
-        for node, other in ((s, t), (t, s)):
-            neighbours, positions = result.setdefault(node, ([], []))
-            neighbours.append(other)
-            positions.append(position)
-    return dict(sorted(result.items()))
-
-
 # ---------------------------------------------------------------- the reduced problem
 
 
@@ -606,7 +505,7 @@ def _profile_free(
     # A row of small weight has to go further before its share of the gradient fades.
     distance = margin - np.log(problem.weight / problem.weight.max())[:, None]
     if not reached or distance.max() > _FAR:
-        found = _separating_pair(problem.table, pairs)
+        found = separating_pair(problem.table, pairs)
         if found is not None:
             s, t = problem.columns[list(found)]
             raise SeparationError(
@@ -630,7 +529,7 @@ class _FreeBlock:
 
     @classmethod
     def of(cls, problem: _Problem, pairs: NDArray[np.intp]) -> _FreeBlock:
-        neighbours = _free_neighbours(pairs)
+        neighbours = free_neighbours(pairs)
         nodes, one = np.array(list(neighbours), dtype=np.intp), np.ones((len(problem.table), 1))
         designs = tuple(
             (np.hstack([problem.table[:, near], one]), np.array([*position, len(pairs) + k], dtype=np.intp))

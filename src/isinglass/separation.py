@@ -1,0 +1,159 @@
+"""Whether an unpenalised optimum is finite, and which pair is to blame if not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.binary import check_sample_weight, to_binary
+from isinglass.errors import LimitError
+
+__all__ = ["find_separation", "free_neighbours", "separating_direction", "separating_pair"]
+
+FloatArray = NDArray[np.float64]
+
+SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns takes minutes
+
+
+def find_separation(
+    X: ArrayLike, pairs: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> tuple[int, int] | None:
+    """Return a pair that sends the unpenalised optimum on ``pairs`` to infinity, or None if that optimum is finite.
+
+    Exact: it is infinite if and only if some direction δ of fields and pairs has
+    d_ns = (2x_ns−1)(δ_ss + Σ_t δ_st x_nt) ≥ 0 in every cell and > 0 in one, which a linear program decides.
+    A pair with a constant column always separates.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    pairs : array-like of int, shape (n_pairs, 2)
+        The unpenalised pairs.
+    sample_weight : array-like of shape (n_samples,), optional
+        All that matters is which weights are positive.
+
+    Returns
+    -------
+    tuple of int, or None
+        The pair (s, t), s < t, with the largest |δ_st|.
+
+    Examples
+    --------
+    >>> find_separation([[0, 0], [1, 0], [1, 1]], [(0, 1)])  # never 0 and 1 together
+    (0, 1)
+    """
+    table = to_binary(X)
+    weight = check_sample_weight(sample_weight, len(table))
+    index = np.sort(np.asarray(pairs, dtype=np.intp).reshape(-1, 2), axis=1)
+    return separating_pair(table if weight is None else table[weight > 0], index)
+
+
+def separating_pair(table: NDArray[np.generic], pairs: NDArray[np.intp]) -> tuple[int, int] | None:
+    """Return what `find_separation` returns, for a table whose rows all count; cheap and sufficient tests first."""
+    columns = np.asarray(table, dtype=bool)
+    for s, t in pairs:  # an empty cell of the pair's own 2×2 table
+        if len(np.unique(2 * columns[:, s] + columns[:, t].astype(int))) < 4:
+            return int(s), int(t)
+    if not len(pairs):
+        return None
+    return _separating_triple(columns, pairs) or _separating_direction(columns, pairs)
+
+
+def _separating_triple(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -> tuple[int, int] | None:
+    """Return a pair of three columns that separate on their own, if three do: then the whole table is separated.
+
+    Which of the eight patterns of three columns occur follows from the counts of ones in one, two and three of them.
+    Few sets of patterns occur in a table, and each is decided once.
+    """
+    table = columns.astype(np.float64)
+    joined = np.zeros((columns.shape[1],) * 2, dtype=bool)
+    joined[tuple(pairs.T)] = True
+    decided: dict[int, tuple[int, int] | None] = {}
+    for s in range(columns.shape[1]):
+        later = np.flatnonzero(joined[s])
+        t, u = np.nonzero(joined[np.ix_(later, later)])
+        sets = _patterns(table[:, s], table[:, later])[t, u]
+        for which in np.unique(sets):
+            if which not in decided:
+                rows = np.array([[k >> 2 & 1, k >> 1 & 1, k & 1] for k in range(8) if which >> k & 1], dtype=bool)
+                decided[which] = _separating_direction(rows, np.array([(0, 1), (0, 2), (1, 2)]))
+            found = decided[which]
+            if found is not None:
+                first = np.flatnonzero(sets == which)[0]
+                names = (s, int(later[t[first]]), int(later[u[first]]))
+                return names[found[0]], names[found[1]]
+    return None
+
+
+def _patterns(column: FloatArray, others: FloatArray) -> NDArray[np.intp]:
+    """Return, for ``column`` with every two of ``others``, the patterns that occur: bit 4a + 2b + c for (a, b, c)."""
+    n, both, triple = len(column), others.T @ others, (others * column[:, None]).T @ others
+    with_column, ones = others.T @ column, others.sum(axis=0)
+    n11 = {1: triple, 0: both - triple}
+    n10 = {1: with_column[:, None] - triple, 0: (ones - with_column)[:, None] - n11[0]}
+    n00 = {a: total - n11[a] - n10[a] - n10[a].T for a, total in ((1, column.sum()), (0, n - column.sum()))}
+    sets = np.zeros(both.shape, dtype=np.intp)
+    for a in (0, 1):
+        for shift, count in ((0, n00[a]), (1, n10[a].T), (2, n10[a]), (3, n11[a])):
+            sets |= (count > 0.5).astype(np.intp) << (4 * a + shift)
+    return sets
+
+
+def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -> tuple[int, int] | None:
+    import scipy.sparse as sp
+
+    blocks = []
+    for node, (neighbours, position) in free_neighbours(pairs).items():
+        patterns = np.unique(columns[:, [*neighbours, node]], axis=0).astype(np.float64)  # repeated rows add nothing
+        sign = 2.0 * patterns[:, -1:] - 1.0
+        patterns[:, -1] = 1.0  # the field
+        places = np.array([*position, len(pairs) + node])
+        block = sp.coo_array(sign * patterns)
+        shape = (len(patterns), len(pairs) + columns.shape[1])
+        blocks.append(sp.coo_array((block.data, (block.row, places[block.col])), shape=shape))
+    direction = separating_direction(sp.vstack(blocks, format="csr"))
+    if direction is None:
+        return None
+    s, t = pairs[np.argmax(np.abs(direction[: len(pairs)]))]
+    return int(s), int(t)
+
+
+def separating_direction(margins: Any) -> FloatArray | None:
+    """Return δ with d = margins @ δ ≥ 0 everywhere and > 0 somewhere, or None if there is none.
+
+    Maximises Σ d subject to d ≥ 0 and |δ| ≤ 1: the maximum is positive if and only if something separates. Raises
+    LimitError where the linear program takes longer than ``SEPARATION_SECONDS``; no other answer depends on time.
+    """
+    from scipy.optimize import linprog  # 0.2 s to import, and almost never needed
+
+    answer = linprog(
+        -margins.sum(axis=0),
+        A_ub=-margins,
+        b_ub=np.zeros(margins.shape[0]),
+        bounds=(-1, 1),
+        options={"time_limit": SEPARATION_SECONDS},
+    )
+    if answer.status == 1:
+        raise LimitError(
+            f"whether {margins.shape[1]} unpenalised parameters have a finite optimum must be decided within "
+            f"{SEPARATION_SECONDS:g} s; it was not. Use alpha > 0, however small, or leave fewer pairs unpenalised."
+        )
+    if answer.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code
+        raise RuntimeError(f"the linear program for separation failed: {answer.message}")
+    # The δ form a cone, so a separation is scaled up to the box; what HiGHS tolerates (1e-7 per cell) stays far below.
+    if np.abs(answer.x).max() < 0.5 or (margins @ answer.x).max() < 1e-5:
+        return None
+    return np.asarray(answer.x, dtype=np.float64)
+
+
+def free_neighbours(pairs: NDArray[np.intp]) -> dict[int, tuple[list[int], list[int]]]:
+    """Map every node of ``pairs`` to its neighbours there and to the positions of these pairs."""
+    result: dict[int, tuple[list[int], list[int]]] = {}
+    for position, (s, t) in enumerate(pairs.tolist()):
+        for node, other in ((s, t), (t, s)):
+            neighbours, positions = result.setdefault(node, ([], []))
+            neighbours.append(other)
+            positions.append(position)
+    return dict(sorted(result.items()))
