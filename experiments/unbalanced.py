@@ -55,7 +55,8 @@ def run_cell(cell: Cell) -> list[Row]:
         regressions = table.shape[1] if method in NODEWISE else 1
         measured = {"seconds": fit.seconds, "n_iter": fit.n_iter, "table_passes": fit.n_iter / regressions}
         key = {name: cell[name] for name in ("data", "trial", "alpha")}
-        rows.append({**key, **facts, "method": method, **measured, "n_refused": refused, "converged": fit.converged})
+        flags = {"n_refused": refused, "converged": fit.converged, "rounds": fit.rounds}
+        rows.append({**key, **facts, "method": method, **measured, **flags})
     return rows
 
 
