@@ -46,21 +46,12 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def run_and_record(item: Item, config: Config) -> None:
     """Run one item; write its table and what it was measured with."""
-    load, started = machine.load_average(), time.monotonic()
+    started = time.monotonic()
     rows = item.run(config)
     elapsed = time.monotonic() - started
     write_rows(config.out / f"{item.NAME}.csv", rows)
-    entry = {
-        "version": item.VERSION,
-        "date": machine.today(),
-        "cells": len(item.cells(config)),
-        "rows": len(rows),
-        "seconds_in_cells": round(study.seconds_spent(item, config), 1),
-        "seconds_this_run": round(elapsed, 1),
-        "load_before": load,
-        "load_after": machine.load_average(),
-    }
-    record(config, item.NAME, entry)
+    entry = {"version": item.VERSION, "rows": len(rows), "seconds_this_run": round(elapsed, 1)}
+    record(config, item.NAME, entry | study.describe_cells(item, config))
 
 
 def record(config: Config, name: str, entry: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """glmnet itself, through one Rscript process that stays: what the paper calls PLG and NLR, where R is installed.
 
-Seconds are taken inside R around each call of glmnet; starting R, reading files and building the stacked design are
-not part of them.
+Seconds are taken inside R around each call of glmnet; starting R, its first small fits, reading files and building the
+stacked design are not part of them.
 """
 
 from __future__ import annotations

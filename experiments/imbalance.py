@@ -23,12 +23,13 @@ from experiments.imbalance_report import claims, draw, section
 from experiments.regressions import Outcome, Variant, fit_nodes, fit_stacked, joint_accuracy, node_accuracy
 from isinglass import IsingModel, ising_path, nodewise_path, simulate
 from isinglass.design import stacked_design
+from isinglass.errors import LimitError
 
 __all__ = ["claims", "draw", "section"]
 
 NAME = "imbalance"
 TITLE = "Unbalanced data: where node-wise regression slows down, and why"
-VERSION = 1
+VERSION = 2
 TIMED = False
 
 ALPHAS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-7)
@@ -45,6 +46,9 @@ DATA: dict[str, dict[str, Any]] = {
     "p = 25": {"p": 25},
 }
 """How the tables are made; what is not said is the paper's: p = 10, N = 1000, θ_11 = 5."""
+FEWEST = 2
+"""Rows of either kind that a rare node must have: glmnet refuses a response with fewer."""
+MAX_REDRAWS = 1000
 
 VARIANTS: dict[str, Variant] = {
     "published": Variant({}),
@@ -53,7 +57,7 @@ VARIANTS: dict[str, Variant] = {
     "older glmnet": Variant({"min_probability": 1e-5}),
     "threshold 1e-5": Variant({"thresh": 1e-5}),
     "threshold 1e-10": Variant({"thresh": 1e-10}),
-    "start swapped": Variant({"max_iter": 20_000}, swap=True),
+    "start swapped": Variant({}, swap=True),
 }
 """Variants of the algorithm. In older versions of glmnet, fitted probabilities counted as 0 or 1 from 1e-5 on."""
 IN_R = {"glmnet in R": "Newton", "bounded Hessian": "modified.Newton"}
@@ -61,7 +65,7 @@ IN_R = {"glmnet in R": "Newton", "bounded Hessian": "modified.Newton"}
 VARIED = ("paper", "5 rare")
 """Kinds of tables on which the variants are tried."""
 VARIED_TRIALS = 10
-SLOW_TRIALS = {"threshold 1e-10": 5}
+SLOW_TRIALS = {"threshold 1e-10": 5, "start swapped": 5}
 
 
 def cells(config: Config) -> list[Cell]:
@@ -85,8 +89,9 @@ def run(config: Config) -> list[Row]:
 
 def run_cell(cell: Cell) -> list[Row]:
     """Fit one table at every penalty, node by node and stacked, as published or varied, and with isinglass."""
-    X, n_constant = drop_constant(make_table(cell["trial"], cell["seed"], **DATA[cell["data"]]))
-    key = {name: cell[name] for name in ("data", "variant", "trial")} | describe(X, n_constant)
+    table, n_redraws = make_rare_table(cell["trial"], cell["seed"], **DATA[cell["data"]])
+    X, n_constant = drop_constant(table)
+    key = {name: cell[name] for name in ("data", "variant", "trial")} | describe(X, n_constant, n_redraws)
     rows = []
     for alpha in cell["alphas"]:
         if cell["variant"] in IN_R:
@@ -103,15 +108,35 @@ def run_cell(cell: Cell) -> list[Row]:
 
 
 def make_table(
-    trial: int, seed: int, *, p: int = 10, n_rare: int = 1, field: float = 5.0, n_samples: int = 1000
+    trial: int, seed: int, *, p: int = 10, n_rare: int = 1, field: float = 5.0, n_samples: int = 1000, attempt: int = 0
 ) -> Table:
-    """Return a table like ``data.paper_table``'s, with the field of the first ``n_rare`` nodes set."""
-    seeds = np.random.SeedSequence([seed, p, round(1000 * PROBABILITY), trial]).spawn(2)
+    """Return a table like ``data.paper_table``'s, with the field of the first ``n_rare`` nodes set.
+
+    Another ``attempt`` is another chain of the same network; the first is that of ``data.paper_table``.
+    """
+    # Spawned, not appended to the entropy: [..., trial, 1] would be the second spawned seed, the first chain, again.
+    seeds = np.random.SeedSequence([seed, p, round(1000 * PROBABILITY), trial]).spawn(2 + attempt)
     model = simulate.random_network(p, PROBABILITY, random_state=seeds[0])
     fields = model.fields.copy()
     fields[:n_rare] = field
     model = IsingModel(model.couplings, fields)
-    return simulate.gibbs_sample(model, n_samples, burn_in=1000, random_state=seeds[1], n_threads=1)
+    return simulate.gibbs_sample(model, n_samples, burn_in=1000, random_state=seeds[-1], n_threads=1)
+
+
+def make_rare_table(trial: int, seed: int, *, n_rare: int = 1, **design: Any) -> tuple[Table, int]:
+    """Return a table on which glmnet fits every node meant to be rare, and how many chains were discarded for it.
+
+    Without this, a condition that makes nodes rarer would have tables in which the rare node is constant or refused,
+    that is, none to study.
+    """
+    for attempt in range(MAX_REDRAWS + 1):
+        X = make_table(trial, seed, n_rare=n_rare, **design, attempt=attempt)
+        if (minorities(X)[:n_rare] >= FEWEST).all():
+            return X, attempt
+    raise LimitError(
+        f"The rare nodes must have at least {FEWEST} rows of either kind; got fewer in each of {MAX_REDRAWS + 1} "
+        f"chains of trial {trial} with n_rare={n_rare} and {design!r}. Lower the field or sample more rows."
+    )
 
 
 def drop_constant(X: Table) -> tuple[Table, int]:
@@ -137,11 +162,11 @@ def rare_nodes(X: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     rarer = np.where(X.mean(axis=0) > 0.5, X == 0, X == 1) & scarce
     together = rarer.T.astype(np.int64) @ rarer.astype(np.int64)
     np.fill_diagonal(together, 0)
-    rare = scarce & (few >= 2)
+    rare = scarce & (few >= FEWEST)
     return rare, rare & (together > 0).any(axis=1)
 
 
-def describe(X: Table, n_constant: int) -> Row:
+def describe(X: Table, n_constant: int, n_redraws: int) -> Row:
     """Return how unbalanced a table is, and whether its regressions would be separated without a penalty."""
     (n, p), rare = X.shape, int(minorities(X).argmin())
     joint = None
@@ -150,8 +175,9 @@ def describe(X: Table, n_constant: int) -> Row:
         joint = is_separated(design.toarray(), response)
     return {
         "n_constant": n_constant,
+        "n_redraws": n_redraws,
         "minority": int(minorities(X).min()),
-        "n_refused": int((minorities(X) < 2).sum()),
+        "n_refused": int((minorities(X) < FEWEST).sum()),
         "node_separated": is_separated(np.column_stack([np.delete(X, rare, axis=1), np.ones(n)]), X[:, rare]),
         "joint_separated": joint,
     }
@@ -189,7 +215,7 @@ def count(X: Table, method: str, passes: NDArray[Any], converged: NDArray[np.boo
     }
     if method == "plg":
         return row
-    failed = ~converged & (minorities(X) >= 2)
+    failed = ~converged & (minorities(X) >= FEWEST)
     rare, meeting = rare_nodes(X)
     return row | {
         "rare_passes": int(passes[minorities(X).argmin()]),

@@ -11,6 +11,11 @@ from pathlib import Path
 from experiments import glmnet
 
 
+def describe() -> dict[str, str | int | float | None]:
+    """Return all of it in one level, as it is kept with every cell."""
+    return {"date": today(), **describe_software(), **describe_hardware(), "load": load_average()}
+
+
 def describe_software() -> dict[str, str | None]:
     """Return the versions that enter the results; None for R and glmnet where they are not installed."""
     names = ("numpy", "scipy", "matplotlib", "isinglass")

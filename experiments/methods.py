@@ -44,6 +44,8 @@ class Fit:
         The method's own verdict.
     design_seconds : float
         Part of ``seconds`` that went into the stacked design.
+    rounds : int
+        How many fits ``seconds`` is the median of.
     """
 
     make_theta: Callable[[], FloatArray]
@@ -51,6 +53,7 @@ class Fit:
     n_iter: int
     converged: bool
     design_seconds: float = 0.0
+    rounds: int = 1
 
     @cached_property
     def theta(self) -> FloatArray:
@@ -137,9 +140,12 @@ def fit_nlr(X: Table, alpha: float, *, thresh: float = 1e-7, max_iter: int = 100
 
 
 def fit_glmnet(X: Table, alpha: float, *, mode: str, thresh: float = 1e-7, maxit: int = 100_000) -> Fit:
-    """Fit with glmnet in R; the table must have been loaded, and the design is not built again."""
+    """Fit with glmnet in R; the table must have been loaded, and the design is not built again.
+
+    A node that glmnet refuses is no regression that failed to converge.
+    """
     found = glmnet.session().fit(mode, alpha, thresh=thresh, maxit=maxit)
-    converged = bool((found.jerr == 0).all())
+    converged = bool(np.isin(found.jerr, (0, glmnet.REFUSED)).all())
     return Fit(lambda: found.theta[0], float(found.seconds.sum()), int(found.passes.sum()), converged)
 
 
@@ -184,5 +190,6 @@ def time_fits(
             if not found[name] or found[name][0].seconds <= slow:
                 found[name].append(FITS[name](X, alpha))
     return {
-        name: replace(fits[0], seconds=float(np.median([fit.seconds for fit in fits]))) for name, fits in found.items()
+        name: replace(fits[0], seconds=float(np.median([fit.seconds for fit in fits])), rounds=len(fits))
+        for name, fits in found.items()
     }

@@ -22,7 +22,7 @@ from experiments.summary import column, geometric_mean, group, where
 
 NAME = "scaling"
 TITLE = "Beyond the paper: larger networks"
-VERSION = 3
+VERSION = 4
 TIMED = True
 
 SIZES = (100, 300, 1000, 3000)
@@ -37,6 +37,7 @@ READY = 300.0
 SHORT = 5.0
 """Fits shorter than this are measured on several tables."""
 TRIALS = 3
+OUT_OF_MEMORY = ("MemoryError", "ArrayMemoryError", "bad_alloc", "cannot allocate", "allocate memory", "LimitError")
 STACKED_COPIES = 2
 """A solver keeps at least the design as built and its own form of it."""
 
@@ -44,7 +45,8 @@ STACKED_COPIES = 2
 def cells(config: Config) -> list[Cell]:
     """Return one cell per method: it goes up in p until it is stopped."""
     sizes, limit, trials = (SIZES[:2], 5.0, 1) if config.quick else (SIZES, LIMIT_SECONDS, TRIALS)
-    common = {"seed": config.seed, "limit": limit, "trials": trials, "N": 300 if config.quick else N_SAMPLES}
+    common = {"seed": config.seed, "limit": limit, "max_bytes": LIMIT_BYTES, "trials": trials}
+    common["N"] = 300 if config.quick else N_SAMPLES
     names = [name for name in METHODS if glmnet.versions()["glmnet"] or not name.endswith("glmnet")]
     return [{"method": name, "sizes": list(sizes), **common} for name in names]
 
@@ -54,6 +56,7 @@ def run_cell(cell: Cell) -> list[Row]:
     rows: list[Row] = []
     for p in cell["sizes"]:
         key = {"method": cell["method"], "p": p, "N": cell["N"], "lambda": penalty(p, cell["N"])}
+        key |= {"limit_seconds": cell["limit"], "limit_gb": cell["max_bytes"] / 1e9}
         if rows and rows[-1]["reason"]:
             rows.append({**key, "trial": 0, "reason": f"not tried: stopped at p = {first_stop(rows)}"})
             continue
@@ -81,10 +84,10 @@ def first_stop(rows: list[Row]) -> int:
 def measure(cell: Cell, p: int, trial: int) -> dict[str, Any]:
     """Fit once in a process of its own; a reason instead of numbers where it is refused or ended."""
     needed = STACKED_COPIES * stacked_bytes(cell["N"], p) if cell["method"].startswith("plg") else 0.0
-    if needed > LIMIT_BYTES:
-        return {"reason": f"memory: about {needed / 1e9:.0f} GB, limit {LIMIT_BYTES / 1e9:.0f} GB"}
-    job = {"p": p, "trial": trial, "alpha": penalty(p, cell["N"]), "degree": DEGREE, "max_bytes": LIMIT_BYTES}
-    job |= {name: cell[name] for name in ("method", "seed", "N")}
+    if needed > cell["max_bytes"]:
+        return {"reason": f"memory: about {needed / 1e9:.0f} GB, limit {cell['max_bytes'] / 1e9:.0f} GB"}
+    job = {"p": p, "trial": trial, "alpha": penalty(p, cell["N"]), "degree": DEGREE}
+    job |= {name: cell[name] for name in ("method", "seed", "N", "max_bytes")}
     with tempfile.TemporaryDirectory(prefix="scaling-") as scratch:
         worker = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-m", "experiments.worker"],
@@ -108,11 +111,20 @@ def read_answer(worker: subprocess.Popen[str], job: dict[str, Any], limit: float
     worker.stdin.close()
     try:
         if read_line(worker, READY).strip() != "start":
-            return {"reason": f"failed: {last_line(worker)}"}
+            return {"reason": describe_failure(last_line(worker), job["max_bytes"])}
         answer = read_line(worker, limit + 1.0)
     except TimeoutError:
         return {"reason": f"time: more than {limit:.0f} s"}
-    return {"reason": None, **json.loads(answer)} if answer else {"reason": f"failed: {last_line(worker)}"}
+    if not answer:
+        return {"reason": describe_failure(last_line(worker), job["max_bytes"])}
+    return {"reason": None, **json.loads(answer)}
+
+
+def describe_failure(message: str, max_bytes: int) -> str:
+    """Return the reason for a worker's end by what it said last: memory in the words of Python, C++ and R, or else."""
+    if any(words in message for words in OUT_OF_MEMORY):
+        return f"memory: more than {max_bytes / 1e9:.0f} GB"
+    return f"failed: {message}"
 
 
 def end(worker: subprocess.Popen[str]) -> None:
@@ -200,8 +212,8 @@ def section(rows: list[Row]) -> str:
 One fit at one λ on tables with N = {first["N"]} rows from random networks with {DEGREE:g} neighbours per node on
 average, couplings uniform on [−1, 1] as in the paper (its P would make every node a neighbour of hundreds). λ is
 half the size that gradients of absent edges reach: {penalties}, which gives {edges} edges.
-Each fit has a process of its own with one thread, {LIMIT_SECONDS:.0f} seconds and {LIMIT_BYTES / 1e9:.0f} GB; the
-stacked design of PLG is refused beforehand when
+Each fit has a process of its own with one thread, {first["limit_seconds"]:.0f} seconds and
+{first["limit_gb"]:.0f} GB of address space (R the same); the stacked design of PLG is refused beforehand when
 {STACKED_COPIES} copies of it would not fit. Fits shorter than {SHORT:g} s are measured on up to {TRIALS} tables
 (geometric mean). Memory is the peak of the process, Python or R and the table included.
 
@@ -231,7 +243,7 @@ def claims(rows: list[Row]) -> list[Claim]:
     finding += f" and stops at p = {stopped[0]['p']} ({stopped[0]['reason']})" if stopped else ""
     finding += f"; isinglass manages p = {reached['isinglass']}."
     rule = (
-        f"reproduced if PLG manages every p up to {sizes[-1]} within {LIMIT_SECONDS:.0f} s and "
-        f"{LIMIT_BYTES / 1e9:.0f} GB, with a remark if it manages more than p = {sizes[0]}, else not."
+        f"reproduced if PLG manages every p up to {sizes[-1]} within {rows[0]['limit_seconds']:.0f} s and "
+        f"{rows[0]['limit_gb']:.0f} GB, with a remark if it manages more than p = {sizes[0]}, else not."
     )
     return [Claim("PLG is a candidate for scalable and efficient learning", "Conclusion", verdict, finding, rule)]

@@ -7,6 +7,7 @@ everybody else it is the Republicans.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from isinglass.records import Solution
 
 NAME = "senate_findings"
 TITLE = "Senate: what the network shows"
-VERSION = 1
+VERSION = 2
 TIMED = False
 
 ALPHAS = (0.03, published.SENATE_LAMBDA, 0.12, 0.18)
@@ -50,7 +51,7 @@ def run_cell(cell: Cell) -> list[Row]:
     rows = [*count_edges(network, senate), *test_groups(network, senate, cell["n_permutations"], rng)]
     rows += describe_senators(network, senate, cell["n_permutations"], rng)
     held = hold_in_subsamples(senate, cell["alpha"], cell["n_subsamples"], rng)
-    return [{"alpha": cell["alpha"], **row, "held": held.get(row["what"])} for row in rows]
+    return [{"alpha": cell["alpha"], **row, **held.get(row["what"], {})} for row in rows]
 
 
 def run(config: Config) -> list[Row]:
@@ -104,31 +105,44 @@ def test_groups(network: Solution, senate: Senate109, n_permutations: int, rng: 
 
 
 def describe_senators(network: Solution, senate: Senate109, n_permutations: int, rng: np.random.Generator) -> list[Row]:
-    """Return each senator's ties to the other side, his rank in his party, and a test against permuted parties.
+    """Return each senator's ties to the other side, by weight and by number, with two tests of either.
 
-    The test keeps his edges and his party and permutes the parties of the others: ``p_value`` is the probability of at
-    least as large a share of the weight on the other side if his ties did not look at parties at all.
+    ``rank_p`` (``edge_rank_p``) is the probability of at least his rank within his party if its members were
+    exchangeable. ``p_value`` (``edge_p_value``) keeps his edges and his party and permutes the parties of the others:
+    the probability of at least as large a share on the other side if his ties did not look at parties at all.
     """
     mixing, parties = mixing_by_group(network, senate.parties), np.array(senate.parties)
     edges, weight = other_side(mixing, mixing.node_edges), other_side(mixing, mixing.node_weights)
     positive = np.maximum(network.couplings, 0.0)
     rows = []
     for s, name in enumerate(senate.names):
-        peers = np.flatnonzero(parties == parties[s])
+        peers = np.flatnonzero((parties == parties[s]) & (np.arange(len(parties)) != s))
+        ties = np.column_stack([positive[s], positive[s] > 0])
+        blind = share_test(ties, parties, s, n_permutations, rng)
         rows.append(
             {
                 "what": name,
                 "party": senate.parties[s],
-                "value": float(weight[s]),
                 "edges": int(mixing.node_edges[s].sum()),
-                "edge_share": float(edges[s]),
-                "rank": int((weight[peers] > weight[s]).sum()) + 1,
-                "peers": len(peers),
-                "next": float(np.max(weight[peers[peers != s]], initial=0.0)),
-                "p_value": share_test(positive[s], parties, s, n_permutations, rng),
+                "peers": len(peers) + 1,
+                **compare(weight[s], weight[peers], ("value", "rank", "next", "rank_p")),
+                "p_value": blind[0],
+                **compare(edges[s], edges[peers], ("edge_share", "edge_rank", "edge_next", "edge_rank_p")),
+                "edge_p_value": blind[1],
             }
         )
     return rows
+
+
+def compare(own: float, peers: NDArray[np.float64], names: Sequence[str]) -> Row:
+    """Return a share, its rank among those of the party, the largest of the others, and the p-value of the rank.
+
+    The p-value counts ties against him: (1 + others with at least his share) / members.
+    """
+    rank = int((peers > own).sum()) + 1
+    at_least = 1 + int((peers >= own - 1e-12).sum())
+    values = (float(own), rank, float(np.max(peers, initial=0.0)), at_least / (len(peers) + 1))
+    return dict(zip(names, values, strict=True))
 
 
 def other_side(mixing: GroupMixing, table: NDArray[np.generic]) -> NDArray[np.float64]:
@@ -141,29 +155,30 @@ def other_side(mixing: GroupMixing, table: NDArray[np.generic]) -> NDArray[np.fl
 
 
 def share_test(
-    weights: NDArray[np.float64], parties: NDArray[np.str_], s: int, n_permutations: int, rng: np.random.Generator
-) -> float:
-    """Return the p-value of a senator's share of weight on the other side, the others' parties permuted."""
+    ties: NDArray[np.float64], parties: NDArray[np.str_], s: int, n_permutations: int, rng: np.random.Generator
+) -> list[float]:
+    """Return the p-value of a senator's share on the other side for each column of ties, others' parties permuted."""
     others = np.delete(np.arange(len(parties)), s)
     republicans = np.tile(parties[others] == "R", (n_permutations, 1))
     opposite = rng.permuted(republicans, axis=1) != (parties[s] == "R")
-    drawn = opposite @ weights[others]
-    observed = ((parties[others] == "R") != (parties[s] == "R")) @ weights[others]
-    return float((1 + np.count_nonzero(drawn >= observed - 1e-9)) / (1 + n_permutations))
+    drawn = opposite @ ties[others]
+    observed = ((parties[others] == "R") != (parties[s] == "R")) @ ties[others]
+    return ((1 + np.count_nonzero(drawn >= observed - 1e-9, axis=0)) / (1 + n_permutations)).tolist()
 
 
-def hold_in_subsamples(
-    senate: Senate109, alpha: float, n_subsamples: int, rng: np.random.Generator
-) -> dict[str, float]:
-    """Return the share of random subsamples of the roll calls in which either leans to the other side by weight."""
-    leaning = {CHAFEE: 0, NELSON: 0}
+def hold_in_subsamples(senate: Senate109, alpha: float, n_subsamples: int, rng: np.random.Generator) -> dict[str, Row]:
+    """Return how often either leans to the other side in random subsamples of the roll calls: by weight, by edges."""
+    leaning = {CHAFEE: np.zeros(2), NELSON: np.zeros(2)}
     for _ in range(n_subsamples):
         rows = np.sort(rng.choice(len(senate.X), SUBSAMPLE, replace=False))
         mixing = mixing_by_group(ising_path(senate.X[rows], [alpha], n_threads=1)[0], senate.parties)
-        share = other_side(mixing, mixing.node_weights)
+        shares = np.column_stack([other_side(mixing, mixing.node_weights), other_side(mixing, mixing.node_edges)])
         for name in leaning:
-            leaning[name] += bool(share[senate.names.index(name)] > 0.5)
-    return {name: count / n_subsamples for name, count in leaning.items()}
+            leaning[name] += shares[senate.names.index(name)] > 0.5
+    return {
+        name: dict(zip(("held", "edge_held"), (counts / n_subsamples).tolist(), strict=True))
+        for name, counts in leaning.items()
+    }
 
 
 def by_party_and_state(senate: Senate109) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from isinglass.datasets import load_senate109
 
 NAME = "senate_time"
 TITLE = "Senate: computation time and accuracy"
-VERSION = 1
+VERSION = 2
 TIMED = True
 
 METHODS = ("isinglass", "isinglass-nodewise", "bmn", "bmn-plain", "plg", "plg-glmnet", "nlr", "nlr-glmnet")
@@ -65,6 +65,7 @@ def describe(X: Table, alpha: float, method: str, fit: Fit, optimum: np.ndarray)
         "n_iter": fit.n_iter,
         "table_passes": fit.n_iter / (X.shape[1] if nodewise else 1),
         "converged": fit.converged,
+        "rounds": fit.rounds,
         "n_edges": int(np.triu(found, 1).sum()),
         "n_different": int(differs.sum()),
         "excess": excess,

@@ -19,7 +19,9 @@ from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
+from experiments import machine
 from experiments.contract import Cell, Config, Item, Row
 from experiments.tables import write_whole
 
@@ -77,14 +79,27 @@ def keep_cell(module: str, cell: Cell, cache: Path) -> None:
     except Exception as error:
         error.add_note(f"in the cell {cell!r} of {item.NAME}")
         raise
-    content = {"cell": cell, "seconds": time.perf_counter() - started, "rows": rows}
+    content = {"cell": cell, "seconds": time.perf_counter() - started, "rows": rows, "made_with": machine.describe()}
     write_whole(cell_file(item, cell, cache), json.dumps(content))
 
 
-def seconds_spent(item: Item, config: Config) -> float:
-    """Return the seconds that the cells of a finished item took, whenever that was."""
+def describe_cells(item: Item, config: Config) -> dict[str, Any]:
+    """Return how long the cells of a finished item took, when they were computed and with what, whenever that was.
+
+    Each fact is listed with all the values that its cells have; a cell of a file without facts has none.
+    """
     files = [cell_file(item, cell, config.cache) for cell in item.cells(config)]
-    return sum(json.loads(file.read_text(encoding="utf-8"))["seconds"] for file in files)
+    contents = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    facts = [content["made_with"] for content in contents if "made_with" in content]
+    loads = [fact["load"] for fact in facts if fact["load"] is not None]
+    names = dict.fromkeys(name for fact in facts for name in fact if name != "load")
+    return {
+        "cells": len(contents),
+        "cells_without_facts": len(contents) - len(facts),
+        "seconds_in_cells": round(sum(content["seconds"] for content in contents), 1),
+        "largest_load": max(loads, default=None),
+        "made_with": {name: list(dict.fromkeys(fact.get(name) for fact in facts)) for name in names},
+    }
 
 
 def single_thread_environment() -> dict[str, str]:

@@ -19,7 +19,7 @@ from experiments.contract import ROOT, Claim, Config, Verdict
 from isinglass import baselines, ising_path, nodewise_path
 from isinglass.metrics import relative_difference
 
-MEASURED = ("seconds", "design_seconds", "peak_mb", "before_mb")
+MEASURED = ("seconds", "design_seconds", "rounds", "peak_mb", "before_mb")
 """Columns that are never the same twice."""
 
 ITEM = """
@@ -284,7 +284,7 @@ def test_timed_fits_take_turns(monkeypatch):
     monkeypatch.setattr(methods, "FITS", {"a": record("a", 0.01), "b": record("b", 9.0)})
     found = methods.time_fits(np.zeros((3, 2), np.uint8), 0.1, ["a", "b"], rounds=3)
     assert order == ["a", "b", "a", "a"]
-    assert {name: fit.seconds for name, fit in found.items()} == {"a": 0.01, "b": 9.0}
+    assert {name: (fit.seconds, fit.rounds) for name, fit in found.items()} == {"a": (0.01, 3), "b": (9.0, 1)}
 
 
 def test_glmnet_in_r_does_what_our_implementation_does(r_session):
@@ -306,6 +306,7 @@ def test_session_says_what_r_says_and_survives_it(r_session):
     with pytest.raises(glmnet.GlmnetError, match=r"\w"):
         r_session.fit("stacked", 0.1)
     assert (r_session.fit("nodewise", 0.1).jerr == glmnet.REFUSED).all()
+    assert methods.fit_glmnet(X, 0.1, mode="nodewise").converged  # refused is not "did not converge"
     _, X = data.paper_table(5, 0.4, 0, seed=1)
     r_session.load(X)
     few = r_session.fit("nodewise", 1e-4, thresh=1e-12, maxit=2)
@@ -377,13 +378,15 @@ def test_another_seed_gives_another_table():
 
 def test_scaling_stops_by_time_and_by_memory():
     scaling = import_module("experiments.scaling")
-    cell = {"method": "bmn", "sizes": [60, 80], "seed": 1, "limit": -1.0, "trials": 1, "N": 2000}
+    cell = {"method": "bmn", "sizes": [60, 80], "seed": 1, "limit": -1.0, "max_bytes": 10**10, "trials": 1, "N": 2000}
     slow = scaling.run_cell(cell)
     assert [row["reason"].split(":")[0] for row in slow] == ["time", "not tried"]
     started = time.monotonic()
     large = scaling.run_cell({**cell, "method": "plg", "sizes": [3000], "limit": 60.0})
     assert large[0]["reason"].startswith("memory")
     assert time.monotonic() - started < 5  # refused, not tried
+    tight = scaling.run_cell({**cell, "sizes": [400], "limit": 60.0, "max_bytes": 2 * 10**8})
+    assert tight[0]["reason"] == "memory: more than 0 GB"  # not refused beforehand: its allocations fail
 
 
 def test_roc_of_one_network_is_that_of_its_edges():
@@ -438,7 +441,7 @@ def epsilon_rows(scale=1.0, excess=1e-8, bmn=1e-4, rising=True):
         {
             **{"p": p, "P": P, "trial": 0, "source": source, "eps": scale * value, "bmn": bmn, "plg_1e-07": 1e-3},
             **{"plg_1e-14": 1e-6, "excess_plg": excess, "excess_bmn": 0.0, "bmn_converged": True},
-            "same_edges_plg": True,
+            "other_edges_plg": 0,
         }
         for source in ("paper", "selected")
         for p in (5, 25)
@@ -490,7 +493,10 @@ def test_exact_and_scaling_verdicts():
     rows[1]["error"] = 1.01
     assert verdicts("exact", rows) == [Verdict.REPRODUCED]
     reached = [
-        {"method": m, "p": p, "reason": None if p <= top else "memory: much", "seconds": 1.0 if p <= top else None}
+        {
+            **{"method": m, "p": p, "reason": None if p <= top else "memory: much", "limit_seconds": 60, "limit_gb": 8},
+            "seconds": 1.0 if p <= top else None,
+        }
         for m, top in (("isinglass", 3000), ("plg", 300))
         for p in (100, 300, 1000, 3000)
     ]

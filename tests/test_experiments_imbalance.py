@@ -9,7 +9,7 @@ from experiments.data import paper_table
 from experiments.tables import read_rows, write_rows
 from isinglass import nodewise_path
 from isinglass.baselines import plg
-from isinglass.errors import ConvergenceWarning
+from isinglass.errors import ConvergenceWarning, LimitError
 from isinglass.glm import logistic_path
 
 PUBLISHED = imbalance.VARIANTS["published"]
@@ -46,6 +46,25 @@ def test_one_rare_node_is_the_papers_table():
     np.testing.assert_array_equal(imbalance.make_table(3, SEED, n_rare=0), balanced)
     several = imbalance.make_table(3, SEED, n_rare=5)
     assert (several[:, :5].mean(axis=0) > 0.9).all()
+
+
+def test_rare_nodes_are_drawn_until_glmnet_accepts_them(monkeypatch):
+    """The first chains of these tables have a rare node that is constant or nearly so; others do not repeat them."""
+    found = {}
+    for trial in range(3):
+        X, n_redraws = imbalance.make_rare_table(trial, SEED, field=7.0)
+        assert imbalance.minorities(X)[0] >= 2
+        first = [imbalance.make_table(trial, SEED, field=7.0, attempt=k) for k in range(n_redraws)]
+        assert all(imbalance.minorities(table)[0] < 2 for table in first)
+        assert len({table.tobytes() for table in first}) == n_redraws  # every chain is another one
+        found[trial] = n_redraws
+    assert max(found.values()) > 1
+    accepted, n_redraws = imbalance.make_rare_table(3, SEED)
+    assert n_redraws == 0
+    np.testing.assert_array_equal(accepted, imbalance.make_table(3, SEED))
+    monkeypatch.setattr(imbalance, "MAX_REDRAWS", 1)
+    with pytest.raises(LimitError, match="in each of 2 chains"):
+        imbalance.make_rare_table(0, SEED, field=50.0)
 
 
 def test_constant_columns_are_left_out():

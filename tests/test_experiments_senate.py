@@ -94,6 +94,12 @@ def test_chafee_and_nelson(findings, couplings):
     over_half = [row["what"] for row in senate_findings.senators(findings) if row["value"] > 0.5]
     assert sorted(over_half) == sorted([senate_findings.CHAFEE, senate_findings.NELSON])
     assert (chafee["rank"], chafee["peers"], nelson["rank"], nelson["peers"]) == (1, 55, 1, 44)
+    assert (chafee["rank_p"], nelson["rank_p"]) == pytest.approx((1 / 55, 1 / 44), rel=1e-5)
+    for row in (chafee, nelson):
+        peers = [
+            away[other["what"]][1] for other in senate_findings.senators(findings) if other["party"] == row["party"]
+        ]
+        assert row["edge_rank_p"] == pytest.approx(np.mean(np.array(peers) >= away[row["what"]][1] - 1e-12), rel=1e-5)
 
 
 def test_permutations_leave_chance_alone():
@@ -118,8 +124,20 @@ def test_share_test_against_all_permutations():
     weights, parties = np.array([0.0, 4.0, 2.0, 1.0, 0.5]), np.array(["R", "D", "R", "D", "R"])
     deals = [sum(weights[1:][list(chosen)]) for chosen in itertools.combinations(range(4), 2)]  # where the D sit
     exact = np.mean(np.array(deals) >= 5.0)  # observed: 4 + 1
-    found = senate_findings.share_test(weights, parties, 0, 20_000, np.random.default_rng(0))
-    assert found == pytest.approx(exact, abs=0.02)
+    ties = np.column_stack([weights, weights > 0])
+    by_weight, by_edges = senate_findings.share_test(ties, parties, 0, 20_000, np.random.default_rng(0))
+    assert by_weight == pytest.approx(exact, abs=0.02)
+    assert by_edges == 1.0  # he is tied to everybody, so that any deal gives two edges
+
+
+def test_rank_test_is_exact_for_exchangeable_members():
+    """Over who of five is he, the p-value is at most k/5 for k of them, and ties count against him."""
+    shares = np.array([0.4, 0.1, 0.3, 0.3, 0.0])
+    names = ("share", "rank", "next", "p")
+    found = [senate_findings.compare(shares[s], np.delete(shares, s), names) for s in range(5)]
+    assert [row["p"] for row in found] == pytest.approx([1 / 5, 4 / 5, 3 / 5, 3 / 5, 1.0])
+    assert [row["rank"] for row in found] == [1, 4, 2, 2, 5]
+    assert [row["next"] for row in found] == [0.3, 0.4, 0.4, 0.4, 0.4]
 
 
 def test_findings_verdicts(findings):
