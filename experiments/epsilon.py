@@ -443,6 +443,7 @@ def judge_accuracy(rows: list[Row]) -> Claim:
     factor, enough = farther(rows, PLG_DEFAULT), sufficient_threshold(rows)
     shares = {method: share_of_other_edges(rows, method) for method in ("plg", "bmn")}
     edges = shares["plg"] - shares["bmn"] <= OTHER_EDGES
+    medians = [float(np.median(column(rows, name))) for name in (f"plg_{PLG_DEFAULT:.0e}", "bmn")]
     verdict = (
         Verdict.NOT
         if factor > FARTHER or not edges
@@ -452,9 +453,9 @@ def judge_accuracy(rows: list[Row]) -> Claim:
     )
     finding = (
         f"With its default threshold PLG is {factor:.3g} times as far from the optimum as BMN (geometric mean over all "
-        f"{len(rows)} fits; mean distance {markdown.number(average(rows, f'plg_{PLG_DEFAULT:.0e}'))} against "
-        f"{markdown.number(average(rows, 'bmn'))}). PLG's network has other edges than the optimum in "
-        f"{shares['plg']:.1%} of the fits, BMN's in {shares['bmn']:.1%}. "
+        f"{len(rows)} fits; median distance {markdown.number(medians[0])} against "
+        f"{markdown.number(medians[1])}). PLG's network has other edges than the optimum in "
+        f"{100 * shares['plg']:.1f} % of the fits, BMN's in {100 * shares['bmn']:.1f} %. "
     )
     finding += (
         f"No threshold down to {PLG_THRESHOLDS[-1]:.0e} makes it as near as BMN."
@@ -465,7 +466,8 @@ def judge_accuracy(rows: list[Row]) -> Claim:
     rule = (
         f"not reproduced if PLG with its default threshold is more than {FARTHER:g} times as far from the optimum as "
         f"BMN or has other edges than the optimum in a share of fits that exceeds BMN's by more than "
-        f"{OTHER_EDGES:.0%}; reproduced if it is neither farther nor has other edges more often; else with a remark."
+        f"{100 * OTHER_EDGES:.0f} %; reproduced if it is neither farther nor has other edges more often; else "
+        "with a remark."
     )
     text = "PLG is faster without losing any accuracy"
     return Claim(text, "Abstract, introduction, section on efficiency", verdict, finding, rule)

@@ -211,12 +211,13 @@ below whose table comes nearest to the paper's. The paper takes half of the join
 The paper's StARS settings are not stated. Distance of our table from the paper's for every subsample size b and every
 threshold β (root mean square of the difference of log λ over the cells; in brackets the geometric mean of ours over
 theirs). Where the instability never exceeds β, StARS takes the end of the grid, here {GRID[-1]:g}, and where it does
-from the start the other one, {GRID[0]:g}; a star marks settings that do so in more than {CENSORED:.0%} of their
+from the start the other one, {GRID[0]:g}; a star marks settings that do so in more than {100 * CENSORED:.0f} % of their
 choices, whose λ are the grid's and not StARS's.
 
 {scan_table(rows)}
 Nearest: b = {b}, B = {n}, β = {beta}, where {markdown.share(*at_an_end(rows, b, n, beta))} choices are an end of the
-grid. {instability_sentence(rows)} {subsamples_sentence(rows)}
+grid. {unmarked_sentence(rows)}
+{instability_sentence(rows)} {subsamples_sentence(rows)}
 
 {misprint_remark()}
 """
@@ -268,6 +269,16 @@ def at_an_end(rows: list[Row], b: int, n: int, beta: float) -> tuple[int, int]:
     values = column(where(rows, method="joint", b=b, B=n), f"beta_{beta}")
     ends = sum(any(math.isclose(value, end, rel_tol=1e-4) for end in GRID[[0, -1]]) for value in values)
     return ends, len(values)
+
+
+def unmarked_sentence(rows: list[Row]) -> str:
+    """Name the nearest setting without a star where the nearest of all has one."""
+    found = {key: value for key, value in scan(rows).items() if key[1] == STANDARD["B"]}
+    free = [key for key in found if (ends := at_an_end(rows, *key))[0] <= CENSORED * ends[1]]
+    if not free or nearest_setting(rows) in free:
+        return ""
+    b, _, beta = best = min(free, key=lambda key: found[key][0])
+    return f"The nearest without a star is b = {b}, β = {beta}: {found[best][0]:.2f} ({found[best][1]:.2f})."
 
 
 def subsamples_sentence(rows: list[Row]) -> str:

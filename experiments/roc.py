@@ -150,7 +150,8 @@ def section(rows: list[Row]) -> str:
     return f"""\
 Networks with p = {P_NODES} nodes, N = {published.N_SAMPLES}; a curve runs along λ from {GRID[0]:g} down to {GRID[-1]:g}
 and ends in (1, 1). Area under the curve, mean of {trials} tables with 95 % confidence interval; curves in the figure
-are means of the true positive rate at equal false positive rates.
+are means of the true positive rate at equal false positive rates. They use what each method returned, whether or not
+it met its own stopping rule.
 
 {table}
 PLG, BMN and isinglass solve the same problem, so that their curves differ by stopping rules only: the largest
