@@ -70,7 +70,7 @@ def record(config: Config, name: str, entry: dict[str, Any]) -> None:
 
 def finish(items: list[Item], config: Config) -> None:
     """Draw the figures and render the page, from the tables as they were written."""
-    write_rows(config.out / "published.csv", published.rows())
+    write_rows(config.out / "published.csv", [*published.rows(), *published.reference_rows()])
     found = [(item, config.out / f"{item.NAME}.csv") for item in items]
     measured = [(item, read_rows(file)) for item, file in found if file.exists()]
     with figures.look():

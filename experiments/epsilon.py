@@ -12,7 +12,8 @@ from experiments import figures, lambdas, markdown, published, study
 from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.data import paper_table
 from experiments.methods import Fit, Table, fit_bmn, fit_glmnet, fit_isinglass, fit_plg, prepare
-from experiments.summary import column, geometric_mean, group, where
+from experiments.plain_bmn import CHECK
+from experiments.summary import column, geometric_mean, group
 from experiments.timing import SOURCES
 from isinglass import objective
 from isinglass.metrics import relative_difference
@@ -28,8 +29,18 @@ BMN_TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-7)
 BMN_DEFAULT = 1e-5
 BMN_STEPS = 10_000
 """The published limit of steps; where the tolerance is varied there are ten times as many."""
-SAME = 1e-5
-"""Relative difference of objective values up to which they count as the same."""
+OPTIMUM_TOL = 1e-10
+SAME, NEAR = 1e-5, 1e-3
+"""Relative differences of objective values up to which they count as the same, and as near."""
+WITHIN = 2.0
+"""Factor within which ε has to agree with the printed one."""
+FARTHER = 2.0
+"""Factor beyond which PLG, farther from the optimum than BMN, has lost accuracy."""
+OTHER_EDGES = 0.05
+"""By how much the share of fits with other edges than the optimum may exceed that of BMN: systematic beyond it."""
+DROP = 10.0
+"""Factor by which a distance that the stopping rule makes has to shrink when the rule is tightened."""
+TINY = 1e-16
 
 
 def cells(config: Config) -> list[Cell]:
@@ -54,7 +65,7 @@ def run_cell(cell: Cell) -> list[Row]:
 
 def measure(table: Table, alpha: float) -> dict[str, Any]:
     """Return distances to the certified optimum and between the methods, and excesses of the objective."""
-    best = fit_isinglass(table, alpha, tol=1e-10)
+    best = fit_isinglass(table, alpha, tol=OPTIMUM_TOL)
     plg = {thresh: fit_plg(table, alpha, thresh=thresh, max_iter=10_000_000) for thresh in PLG_THRESHOLDS}
     bmn = {tol: fit_bmn(table, alpha, tolerance=tol, max_iter=10 * BMN_STEPS) for tol in BMN_TOLERANCES}
     published_bmn = fit_bmn(table, alpha, tolerance=BMN_DEFAULT, max_iter=BMN_STEPS)
@@ -112,7 +123,14 @@ def run(config: Config) -> list[Row]:
 
 def by_size(rows: list[Row], name: str, source: str = "paper") -> dict[int, float]:
     """Return the mean of a column for every p, over trials and P, as the paper averages."""
-    return {p: average(found, name) for p, found in group(finished(rows, source), "p").items()}
+    return {p: average(found, name) for p, found in group(usable(rows, name, source), "p").items()}
+
+
+def usable(rows: list[Row], name: str, source: str | None = None) -> list[Row]:
+    """Return the fits that count for a column: all for those of PLG alone, else those in which BMN finished."""
+    if name.startswith(("plg", "excess_plg", "objective_plg")) or name == "objective":
+        return [row for row in rows if source in (None, row["source"])]
+    return finished(rows, source)
 
 
 def finished(rows: list[Row], source: str | None = None) -> list[Row]:
@@ -127,7 +145,29 @@ def average(rows: list[Row], name: str) -> float:
 
 def by_cell(rows: list[Row], name: str, source: str = "paper") -> dict[tuple[int, float], float]:
     """Return the mean of a column over the trials for every (p, P)."""
-    return {key: average(found, name) for key, found in group(finished(rows, source), "p", "P").items()}
+    return {key: average(found, name) for key, found in group(usable(rows, name, source), "p", "P").items()}
+
+
+def farther(rows: list[Row], threshold: float) -> float:
+    """Return PLG's distance from the optimum over BMN's, geometric mean over all fits, stuck ones included."""
+    name = f"plg_{threshold:.0e}"
+    return geometric_mean(max(row[name], TINY) / max(row["bmn"], TINY) for row in rows)
+
+
+def sufficient_threshold(rows: list[Row]) -> float | None:
+    """Return the loosest threshold at which PLG is no farther from the optimum than BMN; None if there is none."""
+    return next((threshold for threshold in PLG_THRESHOLDS if farther(rows, threshold) <= 1.0), None)
+
+
+def passes_factor(rows: list[Row], threshold: float) -> float:
+    """Return the passes that PLG needs with a threshold over those with the default one, geometric mean."""
+    names = [f"plg_passes_{value:.0e}" for value in (threshold, PLG_DEFAULT)]
+    return geometric_mean(row[names[0]] / row[names[1]] for row in rows)
+
+
+def share_of_other_edges(rows: list[Row], method: str) -> float:
+    """Return the share of fits whose network is not that of the optimum."""
+    return float(np.mean([row[f"other_edges_{method}"] > 0 for row in rows]))
 
 
 def largest_disagreement(rows: list[Row]) -> float:
@@ -145,7 +185,7 @@ def draw(rows: list[Row]) -> figures.Figure:
         strict=True,
     ):
         for p, shade in zip(group(rows, "p"), np.linspace(0.15, 0.85, len(group(rows, "p"))), strict=True):
-            means = [average(where(finished(rows, "paper"), p=p), f"{prefix}_{value:.0e}") for value in settings]
+            means = [by_size(rows, f"{prefix}_{value:.0e}")[p] for value in settings]
             axes.plot(settings, means, marker="o", color=figures.shade(shade), label=f"p = {p}")
         default = PLG_DEFAULT if prefix == "plg" else BMN_DEFAULT
         axes.axvline(default, color="#777777", linewidth=1, linestyle=":")
@@ -187,7 +227,7 @@ def section(rows: list[Row]) -> str:
     return f"""\
 ε = ‖Θ_PLG − Θ_BMN‖ / ‖Θ_BMN‖ with default stopping rules (glmnet's threshold {PLG_DEFAULT:.0e}, BMN's tolerance
 {BMN_DEFAULT:.0e}), mean over {trials} tables per cell. Then the distance of each method from the certified optimum
-(`ising_path` with tolerance 1e-10), and how much larger than the minimum the objective is, relative to it.
+(`ising_path` with tolerance {OPTIMUM_TOL:.0e}), and how much larger than the minimum the objective is, relative to it.
 {stuck_sentence(rows)}
 
 At the paper's λ:
@@ -198,28 +238,30 @@ At the λ selected here:
 {epsilon_table(rows, "selected")}
 {glmnet_sentence(rows)}
 
-Where the error comes from: mean distance to the optimum at the paper's λ when the stopping rules are varied.
+Where the error comes from: mean distance to the optimum at the paper's λ when the stopping rules are varied, and the
+mean number of passes of coordinate descent (PLG) or steps (BMN) that it takes.
 
 {threshold_table(rows)}
 {source_sentence(rows)}
 
-{repeated_remark()}
+{repeated_remark()} {published.misprint_note(rows)}
 """
+
+
+VALUES = ("objective", "objective_plg", "objective_bmn")
 
 
 def epsilon_table(rows: list[Row], source: str) -> str:
     """Return the paper's ε beside ours."""
-    names = ("eps", f"plg_{PLG_DEFAULT:.0e}", "bmn", "excess_plg", "excess_bmn")
+    names = ("eps", f"plg_{PLG_DEFAULT:.0e}", "bmn", *VALUES, "excess_plg", "excess_bmn")
     means = {name: by_cell(rows, name, source) for name in names}
     lines = [
         [
             *key,
-            *(
-                markdown.number(value)
-                for value in (published.value(published.EPSILON, *key), *(means[n][key] for n in names))
-            ),
+            markdown.number(published.value(published.EPSILON, *key)),
+            *(markdown.number(means[name].get(key), 6 if name in VALUES else 3) for name in names),
         ]
-        for key in means["eps"]
+        for key in means["objective"]
     ]
     header = [
         "p",
@@ -228,6 +270,9 @@ def epsilon_table(rows: list[Row], source: str) -> str:
         "ε, here",
         "PLG to optimum",
         "BMN to optimum",
+        "least F",
+        "F, PLG",
+        "F, BMN",
         "excess of F, PLG",
         "excess of F, BMN",
     ]
@@ -237,12 +282,18 @@ def epsilon_table(rows: list[Row], source: str) -> str:
 def threshold_table(rows: list[Row]) -> str:
     """Return mean distances to the optimum by p for every stopping rule."""
     settings = [("plg", t) for t in PLG_THRESHOLDS] + [("bmn", t) for t in BMN_TOLERANCES]
-    names = {"plg": "PLG, threshold", "bmn": "BMN, tolerance"}
+    names, units = {"plg": "PLG, threshold", "bmn": "BMN, tolerance"}, {"plg": "passes", "bmn": "steps"}
     lines = [
-        [f"{names[kind]} {value:.0e}", *(markdown.number(v) for v in by_size(rows, f"{kind}_{value:.0e}").values())]
+        [
+            f"{names[kind]} {value:.0e}",
+            *(markdown.number(v) for v in by_size(rows, f"{kind}_{value:.0e}").values()),
+            *(f"{v:.0f}" for v in by_size(rows, f"{kind}_{units[kind]}_{value:.0e}").values()),
+        ]
         for kind, value in settings
     ]
-    return markdown.table(["", *(f"p = {p}" for p in group(rows, "p"))], lines)
+    sizes = list(group(rows, "p"))
+    header = ["", *(f"p = {p}" for p in sizes), *(f"passes or steps, p = {p}" for p in sizes)]
+    return markdown.table(header, lines)
 
 
 def stuck_sentence(rows: list[Row]) -> str:
@@ -253,8 +304,9 @@ def stuck_sentence(rows: list[Row]) -> str:
     cycles = sum(column(stuck, "bmn_cycles"))
     return (
         f"In {markdown.share(len(stuck), len(rows))} fits BMN ran out of its {BMN_STEPS} steps, in {cycles} of them "
-        "going to and fro between two points: its check, every 50 steps, meets the same one each time. It was "
-        f"{markdown.number(average(stuck, 'bmn'))} away from the optimum on average. The means leave these fits out."
+        f"going to and fro between two points: its check, every {CHECK} steps, meets the same one each time. It "
+        f"was {markdown.number(average(stuck, 'bmn'))} away from the optimum on average. Means that involve BMN leave "
+        "these fits out; those of PLG alone have all fits."
     )
 
 
@@ -300,7 +352,7 @@ def repeated_remark() -> str:
 
 def claims(rows: list[Row]) -> list[Claim]:
     """Judge what the paper says about accuracy."""
-    return [judge_values(rows), judge_objective(rows), judge_rise(rows), judge_accuracy(rows)]
+    return [judge_values(rows), judge_objective(rows), judge_rise(rows), judge_cause(rows), judge_accuracy(rows)]
 
 
 def judge_values(rows: list[Row]) -> Claim:
@@ -308,12 +360,15 @@ def judge_values(rows: list[Row]) -> Claim:
     found = by_cell(rows, "eps")
     ratios = [value / published.value(published.EPSILON, *key) for key, value in found.items()]
     mean, spread = geometric_mean(ratios), max(max(r, 1 / r) for r in ratios)
-    verdict = Verdict.REPRODUCED if spread <= 2 else Verdict.REMARK if 0.5 <= mean <= 2 else Verdict.NOT
+    close = 1 / WITHIN <= mean <= WITHIN
+    verdict = Verdict.REPRODUCED if spread <= WITHIN else Verdict.REMARK if close else Verdict.NOT
     finding = (
         f"At the paper's λ our ε are {mean:.2f} times the printed ones in the geometric mean, cell by cell between "
         f"{min(ratios):.2f} and {max(ratios):.2f} times."
     )
-    rule = "reproduced if every cell is within a factor of 2, with a remark if the geometric mean is, else not."
+    rule = (
+        f"reproduced if every cell is within a factor of {WITHIN:g}, with a remark if the geometric mean is, else not."
+    )
     text = "PLG and BMN reach nearly the same parameters: ε between 8e-4 and 5e-3"
     return Claim(text, "Table of ε", verdict, finding, rule)
 
@@ -321,7 +376,7 @@ def judge_values(rows: list[Row]) -> Claim:
 def judge_objective(rows: list[Row]) -> Claim:
     """Compare the objective values of PLG and BMN."""
     worst, stuck = largest_disagreement(rows), sum(not row["bmn_converged"] for row in rows)
-    verdict = Verdict.REPRODUCED if worst <= SAME and not stuck else Verdict.REMARK if worst <= 1e-3 else Verdict.NOT
+    verdict = Verdict.REPRODUCED if worst <= SAME and not stuck else Verdict.REMARK if worst <= NEAR else Verdict.NOT
     finding = (
         f"The objective values differ by at most {worst:.1e} of their size over {len(rows) - stuck} fits; PLG's is "
         f"above the minimum by {max(column(rows, 'excess_plg')):.1e} at most."
@@ -330,7 +385,7 @@ def judge_objective(rows: list[Row]) -> Claim:
         finding += f" In {markdown.share(stuck, len(rows))} fits BMN ran out of steps."
     rule = (
         f"reproduced if no fit differs by more than {SAME:.0e} and BMN always converged, with a remark if it did not "
-        "or up to 1e-3, else not."
+        f"or up to {NEAR:.0e}, else not."
     )
     return Claim("PLG achieves the same objective value as BMN", "Numerical experiments", verdict, finding, rule)
 
@@ -353,23 +408,66 @@ def judge_rise(rows: list[Row]) -> Claim:
     return Claim("ε rises with p", "Table of ε", verdict, finding, rule)
 
 
-def judge_accuracy(rows: list[Row]) -> Claim:
-    """Compare the distances of PLG and BMN from the optimum."""
-    names = {"plg": f"plg_{PLG_DEFAULT:.0e}", "bmn": "bmn", "tight": f"plg_{PLG_THRESHOLDS[-1]:.0e}"}
-    found = finished(rows)
-    mean = {key: average(found, name) for key, name in names.items()}
-    other = sum(row["other_edges_plg"] > 0 for row in rows)
-    enough = mean["tight"] <= mean["bmn"]
-    verdict = Verdict.REPRODUCED if mean["plg"] <= mean["bmn"] else Verdict.REMARK if enough else Verdict.NOT
+def judge_cause(rows: list[Row]) -> Claim:
+    """Ask whether ε is made by the stopping rule, and whether one rule lets larger networks end farther away."""
+    sizes, name = list(group(rows, "p")), f"plg_{PLG_DEFAULT:.0e}"
+    loose, tight = by_size(rows, name), by_size(rows, f"plg_{PLG_THRESHOLDS[-1]:.0e}")
+    drops = {p: loose[p] / max(tight[p], TINY) for p in sizes}
+    needed = [threshold_for(rows, p, loose[sizes[0]]) for p in sizes]
+    made, tighter = min(drops.values()) >= DROP, needed[-1] < needed[0]
+    verdict = Verdict.REPRODUCED if made and tighter else Verdict.REMARK if made else Verdict.NOT
     finding = (
-        f"With its default threshold PLG is on average {mean['plg'] / mean['bmn']:.3g} times as far from the optimum "
-        f"as BMN (mean distance {markdown.number(mean['plg'])} against {markdown.number(mean['bmn'])}), and "
-        f"{markdown.share(other, len(rows))} networks have other edges than the optimum. With the threshold "
-        f"{PLG_THRESHOLDS[-1]:.0e} the distance is {markdown.number(mean['tight'])}."
+        f"From the threshold {PLG_DEFAULT:.0e} to {PLG_THRESHOLDS[-1]:.0e} PLG's distance from the optimum falls by a "
+        f"factor of {min(drops.values()):.2g} or more at every p. To be as near as at p = {sizes[0]} with the default, "
+        f"the threshold would have to be {', '.join(f'{value:.1e}' for value in needed)} for p = "
+        f"{', '.join(map(str, sizes))}."
     )
     rule = (
-        "reproduced if PLG is on average at most as far from the optimum as BMN, with a remark if a tighter threshold "
-        "makes it so, else not."
+        f"reproduced if tightening glmnet's threshold brings PLG at least {DROP:g} times nearer to the optimum at "
+        "every p and the largest networks need a tighter one than the smallest for the same distance, with a remark if "
+        "only the former, else not."
+    )
+    return Claim("ε rises because the stopping criterion is the same", "Section on efficiency", verdict, finding, rule)
+
+
+def threshold_for(rows: list[Row], p: int, distance: float) -> float:
+    """Return the threshold at which PLG's mean distance has a value, interpolated on logarithmic scales."""
+    means = [max(by_size(rows, f"plg_{value:.0e}")[p], TINY) for value in PLG_THRESHOLDS]
+    order = np.argsort(means)
+    where_ = np.interp(np.log(distance), np.log(means)[order], np.log(PLG_THRESHOLDS)[order])
+    return float(np.exp(where_))
+
+
+def judge_accuracy(rows: list[Row]) -> Claim:
+    """Compare the distances of PLG and BMN from the optimum, and their edges."""
+    factor, enough = farther(rows, PLG_DEFAULT), sufficient_threshold(rows)
+    shares = {method: share_of_other_edges(rows, method) for method in ("plg", "bmn")}
+    edges = shares["plg"] - shares["bmn"] <= OTHER_EDGES
+    medians = [float(np.median(column(rows, name))) for name in (f"plg_{PLG_DEFAULT:.0e}", "bmn")]
+    verdict = (
+        Verdict.NOT
+        if factor > FARTHER or not edges
+        else Verdict.REPRODUCED
+        if factor <= 1.0 and shares["plg"] <= shares["bmn"]
+        else Verdict.REMARK
+    )
+    finding = (
+        f"With its default threshold PLG is {factor:.3g} times as far from the optimum as BMN (geometric mean over all "
+        f"{len(rows)} fits; median distance {markdown.number(medians[0])} against "
+        f"{markdown.number(medians[1])}). PLG's network has other edges than the optimum in "
+        f"{100 * shares['plg']:.1f} % of the fits, BMN's in {100 * shares['bmn']:.1f} %. "
+    )
+    finding += (
+        f"No threshold down to {PLG_THRESHOLDS[-1]:.0e} makes it as near as BMN."
+        if enough is None
+        else f"It is as near as BMN from the threshold {enough:.0e} on, which takes {passes_factor(rows, enough):.2g} "
+        "times the passes of the default: that is the price of losing no accuracy."
+    )
+    rule = (
+        f"not reproduced if PLG with its default threshold is more than {FARTHER:g} times as far from the optimum as "
+        f"BMN or has other edges than the optimum in a share of fits that exceeds BMN's by more than "
+        f"{100 * OTHER_EDGES:.0f} %; reproduced if it is neither farther nor has other edges more often; else "
+        "with a remark."
     )
     text = "PLG is faster without losing any accuracy"
     return Claim(text, "Abstract, introduction, section on efficiency", verdict, finding, rule)

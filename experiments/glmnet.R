@@ -1,6 +1,6 @@
 # Serves glmnet to experiments/glmnet.py: reads one folder per line from standard input, does the job described there,
 # writes the answer beside it and says so. The process stays, so that starting R is never part of a measured time.
-#   job.txt   key=value: do = load | fit, n, p; mode = stacked | nodewise, thresh, maxit, whole, standardize, hessian
+#   job.txt   key=value: do = load | fit, n, p; mode = stacked | nodewise, thresh, maxit, hessian
 suppressMessages({library(Matrix); library(glmnet)})
 options(warn = -1)
 table <- NULL; design <- NULL; response <- NULL
@@ -29,8 +29,8 @@ load_table <- function(folder, job) {
 run_fits <- function(folder, job) {
   alphas <- read(folder, "alphas.bin", "double", 8); p <- ncol(table)
   glmnet.control(factory = TRUE)
-  if (job$whole == "1") glmnet.control(fdev = 0, devmax = 1)  # else glmnet may end a list of penalties early
-  settings <- list(family = "binomial", standardize = job$standardize == "1", thresh = as.numeric(job$thresh),
+  glmnet.control(fdev = 0, devmax = 1)  # else glmnet may end a list of penalties early
+  settings <- list(family = "binomial", standardize = FALSE, thresh = as.numeric(job$thresh),
                    maxit = as.numeric(job$maxit), type.logistic = job$hessian)
   stacked <- function(k) do.call(glmnet, c(list(design, response, intercept = FALSE, lambda = alphas * (p - 1) / (p * (p + 1)),
                                                 penalty.factor = rep(c(1, 0), c(p * (p - 1) / 2, p))), settings))

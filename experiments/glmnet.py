@@ -98,22 +98,19 @@ class Session:
         *,
         thresh: float = 1e-7,
         maxit: int = 100_000,
-        whole: bool = True,
-        standardize: bool = False,
         hessian: str = "Newton",
         timeout: float | None = None,
     ) -> GlmnetFits:
         """Fit the loaded table: ``mode`` is "stacked" (PLG) or "nodewise" (NLR), ``alphas`` the joint penalties.
 
-        glmnet gets α(p−1)/(p(p+1)) in the one case and α/2 in the other. ``whole=False`` leaves glmnet its rules for
-        ending a list of penalties early. ``hessian`` is glmnet's type.logistic, "Newton" or "modified.Newton". A fit
-        that takes longer than ``timeout`` seconds ends the session and raises TimeoutError.
+        glmnet gets α(p−1)/(p(p+1)) in the one case and α/2 in the other, columns as they are, and goes to the end
+        of a list of penalties. ``hessian`` is glmnet's type.logistic, "Newton" or "modified.Newton". A fit that takes
+        longer than ``timeout`` seconds ends the session and raises TimeoutError.
         """
         self._clear()
         values = np.sort(np.atleast_1d(np.asarray(alphas, dtype=np.float64)))[::-1]
         values.tofile(self.folder / "alphas.bin")
-        options = {"thresh": thresh, "maxit": maxit, "whole": int(whole), "standardize": int(standardize)}
-        self._ask({"do": "fit", "mode": mode, **options, "hessian": hessian}, timeout)
+        self._ask({"do": "fit", "mode": mode, "thresh": thresh, "maxit": maxit, "hessian": hessian}, timeout)
         return self._read_answer(mode == "stacked", len(values))
 
     def peak_bytes(self) -> int | None:

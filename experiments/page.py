@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
-from experiments import markdown
-from experiments.contract import Claim, Config, Item, Row, Verdict
+from experiments import markdown, theorems
+from experiments.contract import ROOT, Claim, Config, Item, Row, Verdict
+
+DOCS = ROOT / "docs"
+THEOREMS = "Theorems and slips of the paper"
 
 INTRODUCTION = """\
 # The paper, reproduced
@@ -21,7 +26,7 @@ every figure, and judges every claim.
 
 `make paper` runs the study and writes this page; `make paper-quick` runs a miniature. A verdict is the outcome of a
 rule that is stated with the claim and applied to the rows of a table; nothing on this page is typed in by hand except
-the numbers that the paper prints (`published.csv`).
+the numbers that the paper prints and the times that its BMN took elsewhere (`published.csv`).
 
 """
 
@@ -29,11 +34,20 @@ the numbers that the paper prints (`published.csv`).
 def render(items: list[tuple[Item, list[Row]]], config: Config) -> str:
     """Return the whole page for the items that have rows."""
     claims = {item.NAME: item.claims(rows) for item, rows in items}
+    found = [(item.TITLE, claim) for item, _ in items for claim in claims[item.NAME]]
     parts = [INTRODUCTION.format(provenance=provenance(config.out / "config.json"))]
-    parts.append(verdict_table(items, claims))
+    parts.append(verdict_table([*found, *((THEOREMS, claim) for claim in theorems.claims())]))
     for item, rows in items:
         parts.append(section(item, rows, claims[item.NAME], config.out))
-    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+    parts.append(theorem_section())
+    return place_links("\n".join(part.rstrip("\n") + "\n" for part in parts), config)
+
+
+def place_links(text: str, config: Config) -> str:
+    """Let links to files of the study and to other pages of the documentation lead there from where the page is."""
+    here = config.page.parent
+    text = text.replace("](paper/", f"]({config.out.name}/")
+    return re.sub(r"\]\(([\w-]+\.md)\)", lambda m: f"]({Path(os.path.relpath(DOCS / m[1], here)).as_posix()})", text)
 
 
 def provenance(path: Path) -> str:
@@ -45,22 +59,42 @@ def provenance(path: Path) -> str:
     mode = "The miniature, which shows that everything runs and nothing else. " if facts["quick"] else ""
     hardware = facts["hardware"]
     return (
-        f"{mode}Seed {facts['seed']}; {versions}; {hardware['cpu']}, {hardware['cores']} cores. Details: `config.json`."
+        f"{mode}Seed {facts['seed']}; {versions}; {hardware['cpu']}, {hardware['cores']} cores. {exceptions(facts)}"
+        "Dates, versions, processor and load of every table: `config.json`."
     )
 
 
-def verdict_table(items: list[tuple[Item, list[Row]]], claims: dict[str, list[Claim]]) -> str:
-    """Return all claims with their verdicts, and how many there are of each."""
-    found = [(item, claim) for item, _ in items for claim in claims[item.NAME]]
+def exceptions(facts: dict[str, Any]) -> str:
+    """Name the tables with cells that were computed with something else than the last run had."""
+    now = {**facts["software"], **facts["hardware"]}
+    parts = []
+    for name, entry in facts["items"].items():
+        made = entry.get("made_with", {})
+        other = [
+            f"{key} {', '.join(map(str, made[key]))}"
+            for key in now
+            if key in made and made[key] not in ([], [now[key]])
+        ]
+        if other:
+            parts.append(f"`{name}` with {'; '.join(other)}")
+    return f"Computed with other versions: {'. '.join(parts)}. " if parts else ""
+
+
+def verdict_table(found: list[tuple[str, Claim]]) -> str:
+    """Return all claims with their verdicts and the heading of their evidence, and how many there are of each."""
     counts = {verdict: sum(claim.verdict == verdict for _, claim in found) for verdict in Verdict}
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    rows = [
-        [claim.text, claim.where, f"**{claim.verdict}**", f"[{item.TITLE}](#{anchor(item.TITLE)})"]
-        for item, claim in found
-    ]
+    rows = [[claim.text, claim.where, f"**{claim.verdict}**", f"[{title}](#{anchor(title)})"] for title, claim in found]
     return f"## Verdicts\n\n{len(found)} claims: {summary}.\n\n" + markdown.table(
         ["claim of the paper", "where", "verdict", "evidence"], rows, text_columns=4
     )
+
+
+def theorem_section() -> str:
+    """Return what needs no measurement: the paper's identities with the tests that check them, and its slips."""
+    listed = "".join(f"- {slip}\n" for slip in theorems.slips())
+    claims = "\n".join(describe_claim(claim) for claim in theorems.claims())
+    return f"## {THEOREMS}\n\n{claims}\nSlips that matter to a reader who computes:\n\n{listed}"
 
 
 def section(item: Item, rows: list[Row], claims: list[Claim], out: Path) -> str:
@@ -74,8 +108,10 @@ def section(item: Item, rows: list[Row], claims: list[Claim], out: Path) -> str:
 
 
 def describe_claim(claim: Claim) -> str:
-    """Return one claim with its verdict, finding and rule."""
-    return f"- **{claim.text}** ({claim.where}): *{claim.verdict}*. {claim.finding} Rule: {claim.rule}\n"
+    """Return one claim: the rule first, then the verdict and the finding that the rule was applied to."""
+    return (
+        f"- **{claim.text}** ({claim.where}). Rule: {claim.rule} *{str(claim.verdict).capitalize()}*: {claim.finding}\n"
+    )
 
 
 def anchor(title: str) -> str:

@@ -150,7 +150,8 @@ def section(rows: list[Row]) -> str:
     return f"""\
 Networks with p = {P_NODES} nodes, N = {published.N_SAMPLES}; a curve runs along λ from {GRID[0]:g} down to {GRID[-1]:g}
 and ends in (1, 1). Area under the curve, mean of {trials} tables with 95 % confidence interval; curves in the figure
-are means of the true positive rate at equal false positive rates.
+are means of the true positive rate at equal false positive rates. They use what each method returned, whether or not
+it met its own stopping rule.
 
 {table}
 PLG, BMN and isinglass solve the same problem, so that their curves differ by stopping rules only: the largest
@@ -178,6 +179,7 @@ def claims(rows: list[Row]) -> list[Claim]:
         for probability in group(rows, "P")
         for k, a in enumerate(names)
         for b in names[:k]
+        if not (a.startswith("nlr") and b.startswith("nlr"))  # two readings of one method
     }
     a, b, probability = worst = max(found, key=lambda key: abs(found[key].mean))
     size = abs(found[worst].mean)
@@ -187,8 +189,8 @@ def claims(rows: list[Row]) -> list[Claim]:
         f"({figures.label(a)} against {figures.label(b)}, P = {probability})."
     )
     rule = (
-        f"reproduced if no two methods differ by more than {NEAR} in mean AUC for any P, with a remark up to "
-        f"{5 * NEAR}, else not."
+        f"reproduced if no two of BMN, PLG and NLR (AND and OR, each against the others) differ by more than {NEAR} in "
+        f"mean AUC for any P, with a remark up to {5 * NEAR}, else not."
     )
     return [
         Claim("The ROC curves of all three methods are nearly equal", "Figure of ROC curves", verdict, finding, rule)

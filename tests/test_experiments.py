@@ -14,9 +14,9 @@ import pytest
 
 import experiments
 from experiments import __main__ as command
-from experiments import data, glmnet, markdown, methods, page, plain_bmn, published, study, summary, tables
+from experiments import data, glmnet, markdown, methods, page, plain_bmn, published, study, summary, tables, theorems
 from experiments.contract import ROOT, Claim, Config, Verdict
-from isinglass import baselines, ising_path, nodewise_path
+from isinglass import baselines, design, ising_path, nodewise_path, objective
 from isinglass.metrics import relative_difference
 
 MEASURED = ("seconds", "design_seconds", "rounds", "peak_mb", "before_mb")
@@ -345,10 +345,21 @@ def test_full_study_has_the_cells_of_the_paper():
 
 COLUMNS = {
     "lambdas": {"p", "P", "trial", "method", "b", "B", "beta_0.05", "instability_at_paper"},
-    "timing": {"p", "P", "trial", "source", "lambda", "method", "seconds", "n_iter", "converged"},
-    "epsilon": {"p", "P", "trial", "source", "eps", "excess_plg", "excess_bmn", "plg_1e-07", "plg_1e-14", "bmn"},
+    "timing": {"p", "P", "trial", "source", "lambda", "method", "seconds", "n_iter", "converged", "rounds"},
+    "epsilon": {
+        "p",
+        "P",
+        "trial",
+        "source",
+        "eps",
+        "objective_plg",
+        "excess_bmn",
+        "plg_1e-07",
+        "plg_passes_1e-14",
+        "bmn",
+    },
     "roc": {"P", "trial", "method", "auc", "tpr_0.000", "tpr_1.000"},
-    "scaling": {"method", "p", "reason"},
+    "scaling": {"method", "p", "limit_seconds", "limit_gb", "reason"},
     "exact": {"p", "N", "trial", "method", "error", "auc", "f1", "from_exact"},
 }
 
@@ -415,33 +426,67 @@ def test_roc_verdict_follows_the_difference(shift, expected):
     assert verdicts("roc", rows) == [expected]
 
 
+def test_two_readings_of_node_wise_regression_are_not_two_methods():
+    shifts = {"bmn": 0.0, "plg": 0.0, "nlr-and": 0.006, "nlr-or": -0.006, "isinglass": 0.0}
+    rows = [{"P": 0.2, "trial": t, "method": m, "auc": 0.7 + s} for t in range(3) for m, s in shifts.items()]
+    assert verdicts("roc", rows) == [Verdict.REPRODUCED]
+
+
 def timing_rows(bmn, nlr=1.0):
     return [
         {"p": p, "P": 0.2, "trial": 0, "source": source, "method": method, "seconds": seconds, "converged": True}
         for p, factor in zip((5, 25), bmn, strict=True)
         for source in ("paper", "selected")
-        for method, seconds in {"plg": 1.0, "nlr": nlr, "bmn": factor, "bmn-plain": factor, "isinglass": 0.1}.items()
+        for method, seconds in {"plg": 1.0, "nlr": nlr, "bmn": 1.0, "bmn-plain": factor, "isinglass": 0.1}.items()
     ]
 
 
 @pytest.mark.parametrize(
     ("bmn", "nlr", "expected"),
     [
-        ((6.0, 20.0), 1.0, [Verdict.REPRODUCED] * 3),
-        ((0.5, 2.0), 0.1, [Verdict.REMARK, Verdict.REPRODUCED, Verdict.NOT]),
-        ((2.0, 0.5), 2.0, [Verdict.NOT, Verdict.NOT, Verdict.REPRODUCED]),
+        ((6.0, 20.0), 1.0, [Verdict.REPRODUCED] * 4),
+        ((0.5, 2.0), 0.1, [Verdict.REMARK, Verdict.REPRODUCED, Verdict.REPRODUCED, Verdict.NOT]),
+        ((2.0, 0.5), 2.0, [Verdict.NOT, Verdict.NOT, Verdict.NOT, Verdict.REPRODUCED]),
     ],
 )
 def test_timing_verdicts_follow_the_ratios(bmn, nlr, expected):
     assert verdicts("timing", timing_rows(bmn, nlr)) == expected
 
 
-def epsilon_rows(scale=1.0, excess=1e-8, bmn=1e-4, rising=True):
+def test_plg_in_r_is_charged_with_its_design():
+    timing = import_module("experiments.timing")
+    rows = [{**row, "design_seconds": 3.0 if row["method"] == "plg" else 0.0} for row in timing_rows((2.0, 8.0))]
+    rows += [{**row, "method": "plg-glmnet"} for row in rows if row["method"] == "plg"]
+    assert timing.original(rows, "plg") == "plg-glmnet"
+    assert timing.ratio(rows, "bmn-plain", "plg-glmnet", p=25) == pytest.approx(8.0 / (1.0 + 3.0))
+    assert timing.ratio(rows, "bmn-plain", "plg", p=25) == pytest.approx(8.0)
+
+
+def test_bmn_is_compared_with_the_times_of_the_r_package():
+    timing = import_module("experiments.timing")
+    assert "within that range" in timing.calibration_sentence(timing_rows((0.03, 5.0)))
+    assert "by a factor of 2 at most" in timing.calibration_sentence(timing_rows((0.06, 5.0)))
+    assert "by a factor of 3 at most" in timing.calibration_sentence(timing_rows((0.03, 18.0)))
+    listed = [(row["p"], row["bmn_seconds_least"]) for row in published.reference_rows()]
+    assert listed == [(5, 0.03), (10, 0.05), (15, 0.13), (25, 0.7), (100, 3.7)]
+
+
+def test_growth_is_also_told_without_the_fits_that_had_no_end():
+    timing = import_module("experiments.timing")
+    rows = timing_rows((2.0, 8.0))
+    assert timing.without_stuck(rows, "plg") == ""
+    stuck = [{**row, "trial": 1, "converged": False} for row in timing_rows((900.0, 900.0))]
+    assert "2, 8 (the paper's λ); 2, 8 (λ selected here)" in timing.without_stuck(rows + stuck, "plg")
+
+
+def epsilon_rows(scale=1.0, excess=1e-8, bmn=1e-3, rising=True, other=0, wrong=None):
     return [
         {
-            **{"p": p, "P": P, "trial": 0, "source": source, "eps": scale * value, "bmn": bmn, "plg_1e-07": 1e-3},
-            **{"plg_1e-14": 1e-6, "excess_plg": excess, "excess_bmn": 0.0, "bmn_converged": True},
-            "other_edges_plg": 0,
+            **{"p": p, "P": P, "trial": 0, "source": source, "eps": scale * value, "bmn": bmn},
+            **{"excess_plg": excess, "excess_bmn": 0.0, "bmn_converged": True},
+            **{"other_edges_plg": other, "other_edges_bmn": 0},
+            **{f"plg_{t:.0e}": wrong or p * t**0.5 for t in THRESHOLDS},
+            **{f"plg_passes_{t:.0e}": round(-10 * np.log10(t)) for t in THRESHOLDS},
         }
         for source in ("paper", "selected")
         for p in (5, 25)
@@ -450,11 +495,36 @@ def epsilon_rows(scale=1.0, excess=1e-8, bmn=1e-4, rising=True):
     ]
 
 
+THRESHOLDS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-14)
+
+
 def test_epsilon_verdicts_follow_the_numbers():
     yes, remark, no = Verdict.REPRODUCED, Verdict.REMARK, Verdict.NOT
-    assert verdicts("epsilon", epsilon_rows()) == [yes, yes, yes, remark]
-    assert verdicts("epsilon", epsilon_rows(scale=10.0, excess=1e-4, bmn=1e-2)) == [no, remark, yes, yes]
-    assert verdicts("epsilon", epsilon_rows(excess=0.1, bmn=1e-8, rising=False))[1:] == [no, no, no]
+    near = (5 * 25) ** 0.5 * 1e-7**0.5  # the geometric mean of PLG's distances with the default threshold
+    assert verdicts("epsilon", epsilon_rows(bmn=1.01 * near)) == [yes, yes, yes, yes, yes]
+    assert verdicts("epsilon", epsilon_rows(bmn=near / 1.9, scale=10.0, excess=1e-4)) == [no, remark, yes, yes, remark]
+    assert verdicts("epsilon", epsilon_rows(bmn=near / 2.1))[-1] == no
+    assert verdicts("epsilon", epsilon_rows(bmn=near, other=1))[-1] == no
+    assert verdicts("epsilon", epsilon_rows(excess=0.1, rising=False, wrong=1e-2))[1:] == [no, no, no, no]
+
+
+def test_price_of_losing_no_accuracy_is_counted_in_passes():
+    epsilon = import_module("experiments.epsilon")
+    near = (5 * 25) ** 0.5 * 1e-8**0.5
+    rows = epsilon_rows(bmn=1.01 * near)
+    assert epsilon.sufficient_threshold(rows) == 1e-8
+    assert epsilon.passes_factor(rows, 1e-8) == pytest.approx(80 / 70)
+    assert epsilon.sufficient_threshold(epsilon_rows(bmn=1e-12)) is None
+    for p in (5, 25):  # the distance is p times the root of the threshold
+        assert epsilon.threshold_for(rows, p, 1e-4) == pytest.approx((1e-4 / p) ** 2)
+
+
+def test_fits_in_which_bmn_stopped_too_early_count_for_plg_alone():
+    epsilon = import_module("experiments.epsilon")
+    rows = epsilon_rows()
+    rows[0] |= {"bmn_converged": False, "plg_1e-07": 1.0, "bmn": 1.0}
+    assert epsilon.by_size(rows, "plg_1e-07")[5] > 0.25
+    assert epsilon.by_size(rows, "bmn")[5] == pytest.approx(1e-3)
 
 
 def lambda_rows(factor, half=0.5):
@@ -482,6 +552,32 @@ def test_lambda_verdicts_and_the_nearest_setting():
     assert ratio == pytest.approx(4.0)
     assert not lambdas.is_multiple(0.01408, 0.0009 / 20)
     assert lambdas.is_multiple(2 * 0.0054, 0.0009 / 20)
+
+
+def test_number_of_subsamples_is_compared_on_the_same_tables():
+    lambdas = import_module("experiments.lambdas")
+    rows = lambda_rows(1.1)
+    assert lambdas.subsamples_sentence(rows) == ""
+    few = [row for row in rows if (row["method"], row["b"], row["p"]) == ("joint", 316, 5)]
+    rows += [
+        {**row, "B": 100, "beta_0.05": factor * row["beta_0.05"]} for row, factor in zip(few, (1, 1, 2, 8), strict=True)
+    ]
+    sentence = lambdas.subsamples_sentence(rows)
+    assert "2.000 for b = 316 (between 1.00 and 8.00, 4 tables)" in sentence
+    assert "800" not in sentence
+
+
+def test_settings_that_end_at_the_grid_are_marked():
+    lambdas = import_module("experiments.lambdas")
+    rows = lambda_rows(1.1)
+    cells = [row for row in rows if (row["method"], row["b"]) == ("joint", 316)]
+    for row in cells[:3]:
+        row["beta_0.3"] = float(lambdas.GRID[-1])
+    for row in cells[:2]:
+        row["beta_0.25"] = float(lambdas.GRID[0])
+    assert lambdas.at_an_end(rows, 316, 20, 0.3) == (3, 20)
+    assert lambdas.show_setting(rows, 316, 20, 0.3, 1.0, 1.0).endswith("*")
+    assert not lambdas.show_setting(rows, 316, 20, 0.25, 1.0, 1.0).endswith("*")  # a tenth is not more than a tenth
 
 
 def test_exact_and_scaling_verdicts():
@@ -542,4 +638,70 @@ def test_links_of_the_page_lead_to_headings(config):
     text = page.render([(Fake, [])], config)
     heading = next(line[3:] for line in text.splitlines() if line.startswith("## λ"))
     assert f"](#{page.anchor(heading)})" in text
-    assert "0 reproduced, 1 reproduced with a remark, 0 not reproduced" in text
+    n_theorems = len(theorems.claims())
+    assert f"{1 + n_theorems} claims: 0 reproduced, {1 + n_theorems} reproduced with a remark, 0 not reproduced" in text
+    assert "- **a** (b). Rule: d *Reproduced with a remark*: c" in text
+    linked = page.place_links("[x](paper/x.gexf) [y](comparators.md)", Config(out=ROOT / "build" / "paper-quick"))
+    assert linked == "[x](paper-quick/x.gexf) [y](../docs/comparators.md)"
+    assert page.place_links("[x](paper/x) [y](y.md)", Config()) == "[x](paper/x) [y](y.md)"
+
+
+def test_page_says_which_tables_were_made_with_something_else(make_item, tmp_path):
+    item, settings = make_item(), Config(cache=tmp_path / "cache")
+    study.run_item(item, settings)
+    entry = study.describe_cells(item, settings)
+    assert (entry["cells"], entry["cells_without_facts"]) == (6, 0)
+    assert entry["made_with"]["numpy"] == [np.__version__]
+    software = {name: values[0] for name, values in entry["made_with"].items()}
+    facts = {"software": software, "hardware": {}, "items": {"fake": entry}}
+    assert page.exceptions(facts) == ""
+    facts["software"] = software | {"numpy": "0.1"}
+    assert f"`fake` with numpy {np.__version__}" in page.exceptions(facts)
+
+
+# ------------------------------------------------------------------------------------------- theorems
+
+
+@pytest.mark.parametrize("proof", theorems.PROOFS.values())
+def test_named_proofs_exist(proof):
+    file, name = proof.split("::")
+    assert f"def {name}(" in (ROOT / file).read_text()
+
+
+def random_problem(seed, p=6):
+    """Return a table, a symmetric Θ and its parts."""
+    rng = np.random.default_rng(seed)
+    theta = rng.normal(size=(p, p))
+    theta = theta + theta.T
+    fields = theta.diagonal().copy()
+    return rng.integers(0, 2, (40, p)).astype(np.uint8), theta - np.diag(fields), fields
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_node_wise_objectives_at_half_lambda_sum_to_the_joint_one(seed):
+    X, couplings, fields = random_problem(seed)
+    margins = X @ couplings + fields
+    losses = (np.logaddexp(0.0, margins) - X * margins).mean(axis=0)
+    nodes = losses + 0.3 / 2 * np.abs(couplings).sum(axis=1)
+    assert nodes.sum() == pytest.approx(objective.value(X, couplings, fields, 0.3), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_stacked_objective_is_the_joint_one_only_with_every_pair_counted_once(seed):
+    X, couplings, fields = random_problem(seed)
+    design_, response = design.stacked_design(X)
+    linear = design_ @ design.vectorise(couplings + np.diag(fields))
+    loss = (np.logaddexp(0.0, linear) - response * linear).sum() / len(X)
+    joint = objective.value(X, couplings, fields, 0.3)
+    once, twice = (loss + 0.3 * np.abs(pairs).sum() for pairs in (np.triu(couplings), couplings))
+    assert once == pytest.approx(joint, rel=1e-12)
+    assert twice > joint * 1.01  # as the paper prints it
+
+
+def test_slips_are_those_of_the_printed_numbers():
+    text = " ".join(theorems.slips())
+    assert "0.01408" in text
+    assert "0.0054" in text
+    assert "12.601e-4 twice, at p = 5, P = 0.5 and p = 10, P = 0.2" in text
+    assert "printed joint 0.01408" in published.misprint_note([{"p": 15, "P": 0.3}])
+    assert published.misprint_note([{"p": 5, "P": 0.3}]) == ""
