@@ -20,7 +20,7 @@ from experiments import glmnet, published, study
 from experiments.contract import Cell, Config, Row
 from experiments.data import Table
 from experiments.imbalance_report import claims, draw, section
-from experiments.regressions import Outcome, Variant, fit_nodes, fit_stacked, joint_accuracy, node_accuracy
+from experiments.regressions import FEWEST, Outcome, Variant, fit_nodes, fit_stacked, joint_accuracy, node_accuracy
 from isinglass import IsingModel, ising_path, nodewise_path, simulate
 from isinglass.design import stacked_design
 from isinglass.errors import LimitError
@@ -46,8 +46,6 @@ DATA: dict[str, dict[str, Any]] = {
     "p = 25": {"p": 25},
 }
 """How the tables are made; what is not said is the paper's: p = 10, N = 1000, θ_11 = 5."""
-FEWEST = 2
-"""Rows of either kind that a rare node must have: glmnet refuses a response with fewer."""
 MAX_REDRAWS = 1000
 
 VARIANTS: dict[str, Variant] = {
@@ -59,7 +57,7 @@ VARIANTS: dict[str, Variant] = {
     "threshold 1e-10": Variant({"thresh": 1e-10}),
     "start swapped": Variant({}, swap=True),
 }
-"""Variants of the algorithm. In older versions of glmnet, fitted probabilities counted as 0 or 1 from 1e-5 on."""
+"""Variants of the algorithm; ``imbalance_report.VARIANTS`` says what they are."""
 IN_R = {"glmnet in R": "Newton", "bounded Hessian": "modified.Newton"}
 """glmnet's own, to confirm ours, and with an upper bound in place of the Hessian, an option that only R has."""
 VARIED = ("paper", "5 rare")

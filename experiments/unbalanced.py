@@ -12,8 +12,9 @@ import numpy as np
 
 from experiments import figures, markdown, published, study
 from experiments.contract import Cell, Claim, Config, Row, Verdict
-from experiments.imbalance import DATA, FEWEST, drop_constant, make_table, minorities
+from experiments.imbalance import DATA, drop_constant, make_table, minorities
 from experiments.methods import time_fits
+from experiments.regressions import FEWEST
 from experiments.summary import column, group, where
 
 NAME = "unbalanced"
