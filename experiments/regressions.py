@@ -25,6 +25,8 @@ TOP = 0.5
 
 MAX_ITER = 100_000
 """Passes of coordinate descent a regression may use: glmnet's limit."""
+OLDER_MIN_PROBABILITY = 1e-5
+"""From where on older versions of glmnet let a fitted probability count as 0 or 1."""
 FEWEST = 2
 """Rows of either kind that a response must have: glmnet refuses one with fewer."""
 
