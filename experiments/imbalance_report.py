@@ -388,8 +388,8 @@ def stopping_sentence(rows: list[Row]) -> str:
     found = (
         f"On the paper's design it stops after {plg.mean('table_passes'):.0f} passes in the mean (the rare node alone "
         f"takes {nlr.mean('rare_passes'):.0f} in NLR), {words}: ε is {markdown.number(plg.median('epsilon'), 2)} in "
-        f"the median against {markdown.number(nlr.median('epsilon'), 2)} of NLR and {markdown.number(ours.median('epsilon'), 2)} "
-        "of isinglass."
+        f"the median against {markdown.number(nlr.median('epsilon'), 2)} of NLR and "
+        f"{markdown.number(ours.median('epsilon'), 2)} of isinglass."
     )
     tight = Summary(rows, PAPER, TIGHT, "plg")
     if len(tight):
