@@ -23,6 +23,14 @@ TOP = 0.5
 """The largest joint penalty with an edge that a 0/1 table can have."""
 
 
+MAX_ITER = 100_000
+"""Passes of coordinate descent a regression may use: glmnet's limit."""
+OLDER_MIN_PROBABILITY = 1e-5
+"""From where on older versions of glmnet let a fitted probability count as 0 or 1."""
+FEWEST = 2
+"""Rows of either kind that a response must have: glmnet refuses one with fewer."""
+
+
 @dataclass(frozen=True)
 class Variant:
     """How the algorithm is run; the defaults are the published way.
@@ -105,7 +113,7 @@ def _solve(
         penalties = np.geomspace(TOP, alpha, STEPS)
     else:
         penalties = np.array([NOTHING_ENTERS, alpha] if lead else [alpha])
-    path = logistic_path(design, response, scale * penalties, **settings, **variant.settings)
+    path = logistic_path(design, response, scale * penalties, **settings, **{"max_iter": MAX_ITER, **variant.settings})
     counted = slice(None) if variant.warm else slice(-1, None)
     vector = path.coefficients[-1]
     if settings.get("intercept", True):

@@ -12,14 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import figures, markdown, published, study
-from experiments.contract import Cell, Claim, Config, Row, Verdict
-from experiments.senators import PARTY_COLORS, PARTY_NAMES, short_names
-from experiments.summary import group, where
+from experiments import published, study
+from experiments.contract import Cell, Config, Row
+from experiments.senate_findings_report import claims, draw, section
+from experiments.senators import CHAFEE, EIGHTY_PERCENT, NELSON
 from isinglass import ising_path
 from isinglass.datasets import Senate109, load_senate109
 from isinglass.metrics import GroupMixing, mixing_by_group, mixing_test
 from isinglass.records import Solution
+
+__all__ = ["claims", "draw", "section"]
 
 NAME = "senate_findings"
 TITLE = "Senate: what the network shows"
@@ -27,12 +29,7 @@ VERSION = 2
 TIMED = False
 
 ALPHAS = (0.03, published.SENATE_LAMBDA, 0.12, 0.18)
-"""The paper's λ and others, up to what StARS chooses with its standard settings."""
-CHAFEE, NELSON = "CHAFEE (R RI)", "NELSON (D NE)"
-SUBSAMPLE = 223
-"""Rows of a subsample, 80 % of the roll calls."""
-LEVEL = 0.001
-"""Largest p-value that counts as a finding."""
+"""The paper's λ and others; the last is above every λ that StARS chooses with its standard settings."""
 
 
 def cells(config: Config) -> list[Cell]:
@@ -170,7 +167,7 @@ def hold_in_subsamples(senate: Senate109, alpha: float, n_subsamples: int, rng: 
     """Return how often either leans to the other side in random subsamples of the roll calls: by weight, by edges."""
     leaning = {CHAFEE: np.zeros(2), NELSON: np.zeros(2)}
     for _ in range(n_subsamples):
-        rows = np.sort(rng.choice(len(senate.X), SUBSAMPLE, replace=False))
+        rows = np.sort(rng.choice(len(senate.X), EIGHTY_PERCENT, replace=False))
         mixing = mixing_by_group(ising_path(senate.X[rows], [alpha], n_threads=1)[0], senate.parties)
         shares = np.column_stack([other_side(mixing, mixing.node_weights), other_side(mixing, mixing.node_edges)])
         for name in leaning:
@@ -184,230 +181,3 @@ def hold_in_subsamples(senate: Senate109, alpha: float, n_subsamples: int, rng: 
 def by_party_and_state(senate: Senate109) -> list[tuple[str, str]]:
     """Return both attributes of every senator as one."""
     return list(zip(senate.parties, senate.states, strict=True))
-
-
-# ------------------------------------------------------------------------------------------- what the rows say
-
-
-def pick(rows: list[Row], what: str, alpha: float = published.SENATE_LAMBDA) -> Row:
-    """Return one row."""
-    return where(rows, what=what, alpha=alpha)[0]
-
-
-def share(row: Row) -> float:
-    """Return a count as a share."""
-    return row["value"] / row["of"]
-
-
-def senators(rows: list[Row], alpha: float = published.SENATE_LAMBDA) -> list[Row]:
-    """Return the rows of the senators."""
-    return [row for row in where(rows, alpha=alpha) if row["party"] is not None]
-
-
-def draw(rows: list[Row]) -> figures.Figure:
-    """Draw the tests of parties and states, and every senator's ties to the other side."""
-    figure, grid = figures.new_figure(2, size=(9.2, 4.2), width_ratios=(1, 1.35))
-    draw_tests(grid[0, 0], rows)
-    draw_senators(grid[0, 1], rows)
-    return figure
-
-
-def draw_tests(axes: figures.Axes, rows: list[Row]) -> None:
-    """Draw shares of joined pairs."""
-    names = ["all pairs joined", "same party joined", "same state joined", "same party and state joined"]
-    values = [100 * share(pick(rows, name)) for name in names]
-    labels = [name.removesuffix(" joined").replace("party and state", "party\nand state") for name in names]
-    axes.barh(labels, values, color=["#999999", "#7a7a7a", "#5b5b5b", "#3c3c3c"], height=0.6)
-    for k, (name, value) in enumerate(zip(names, values, strict=True)):
-        row = pick(rows, name)
-        axes.annotate(
-            f"{value:.0f} %  ({row['value']} of {row['of']})",
-            (value, k),
-            (4, 0),
-            textcoords="offset points",
-            va="center",
-        )
-    axes.set(xlim=(0, 140), xlabel="pairs of senators joined by a positive edge (%)", xticks=range(0, 101, 25))
-    axes.invert_yaxis()
-    axes.grid(visible=False)
-
-
-def draw_senators(axes: figures.Axes, rows: list[Row]) -> None:
-    """Draw the share of edges and of weight to the other side, one point per senator."""
-    for party, found in group(senators(rows), "party").items():
-        x, y = ([100 * row[name] for row in found] for name in ("edge_share", "value"))
-        axes.plot(x, y, "o", color=PARTY_COLORS[party], markersize=5, alpha=0.7, label=PARTY_NAMES[party])
-    found = senators(rows)
-    for name, row in zip(short_names([row["what"] for row in found]), found, strict=True):
-        if row["value"] > 0.15:
-            side = {"xytext": (-6, 4), "ha": "right"} if row["edge_share"] < 0.5 < row["value"] else {"xytext": (6, -3)}
-            axes.annotate(name, (100 * row["edge_share"], 100 * row["value"]), textcoords="offset points", **side)
-    none = sum(row["value"] == 0 for row in found)
-    axes.annotate(f"{none} senators", (0, 0), xytext=(14, -3), textcoords="offset points", color="#555555")
-    axes.axhline(50, color="#888888", linewidth=0.9, linestyle="--")
-    axes.axvline(50, color="#888888", linewidth=0.9, linestyle="--")
-    axes.set(xlim=(-3, 100), ylim=(-3, 100))
-    axes.set(xlabel="positive edges to the other side (%)", ylabel="positive weight to the other side (%)")
-    axes.legend(frameon=False, loc="lower right")
-
-
-# ------------------------------------------------------------------------------------------- the page
-
-
-def section(rows: list[Row]) -> str:
-    """Return the numbers of the three findings, at the paper's λ and at others."""
-    edges, positive = pick(rows, "edges"), pick(rows, "positive edges")
-    return f"""\
-At λ = {published.SENATE_LAMBDA} the network has {edges["value"]} edges among {edges["of"]} pairs,
-{positive["value"]} of them positive. Permutation tests keep the network and deal the labels out anew: parties among all
-senators, states among the senators of one party, so that what party explains is left out.
-
-{test_table(rows)}
-Pairs of senators joined by a positive edge:
-
-{joined_table(rows)}
-Ties to the other side (of a Republican: to all others; of the others: to Republicans), by weight and by number of
-positive edges; rank in the party by weight, and the largest share of any other member. *If blind* is the probability of
-so large a share if his ties did not look at party (the others' parties permuted); *held* is the share of subsamples of
-{SUBSAMPLE} roll calls in which more than half of his weight goes there.
-
-{senator_table(rows)}
-"""
-
-
-def test_table(rows: list[Row]) -> str:
-    """Return the permutation tests at every λ."""
-    lines = []
-    for alpha in group(rows, "alpha"):
-        for what in ("edges within a party", "weight within a party", "edges within a state", "weight within a state"):
-            row = pick(rows, what, alpha)
-            lines.append(
-                [
-                    f"{alpha:g}",
-                    what,
-                    f"{row['value']:.0f} of {row['of']:.0f}"
-                    if what.startswith("edges")
-                    else f"{row['value']:.1f} of {row['of']:.1f}",
-                    f"{100 * share(row):.1f} %",
-                    f"{row['expected']:.1f} ± {row['spread']:.1f}",
-                    f"{row['p_value']:.4f}",
-                ]
-            )
-    return markdown.table(["λ", "", "observed", "share", "permuted: mean ± sd", "p"], lines, text_columns=2)
-
-
-def joined_table(rows: list[Row]) -> str:
-    """Return the shares of joined pairs at every λ."""
-    names = ("all pairs joined", "same party joined", "same state joined", "same party and state joined")
-    lines = [
-        [
-            f"{alpha:g}",
-            *(
-                f"{row['value']} of {row['of']} ({100 * share(row):.0f} %)"
-                for row in (pick(found, name, alpha) for name in names)
-            ),
-        ]
-        for alpha, found in group(rows, "alpha").items()
-    ]
-    return markdown.table(["λ", *(name.removesuffix(" joined") for name in names)], lines, text_columns=0)
-
-
-def senator_table(rows: list[Row]) -> str:
-    """Return Chafee and Nelson at every λ."""
-    lines = []
-    for alpha in group(rows, "alpha"):
-        for name in (CHAFEE, NELSON):
-            row = pick(rows, name, alpha)
-            lines.append(
-                [
-                    f"{alpha:g}",
-                    name,
-                    f"{100 * row['value']:.0f} %",
-                    f"{100 * row['edge_share']:.0f} % of {row['edges']}",
-                    f"{row['rank']} of {row['peers']}",
-                    f"{100 * row['next']:.0f} %",
-                    f"{row['p_value']:.3f}",
-                    f"{100 * row['held']:.0f} %",
-                ]
-            )
-    header = ["λ", "senator", "by weight", "by edges", "rank", "next", "if blind", "held"]
-    return markdown.table(header, lines, text_columns=2)
-
-
-def claims(rows: list[Row]) -> list[Claim]:
-    """Judge the findings, and what the paper only states."""
-    return [judge_party(rows), judge_chafee(rows), judge_nelson(rows), judge_states(rows)]
-
-
-def judge_party(rows: list[Row]) -> Claim:
-    """Ask whether the network divides into parties."""
-    row, pairs = pick(rows, "edges within a party"), pick(rows, "same party joined")
-    verdict = Verdict.NOT if row["p_value"] > LEVEL else Verdict.REPRODUCED if share(row) >= 0.9 else Verdict.REMARK
-    finding = (
-        f"{100 * share(row):.1f} % of the {row['of']:.0f} positive edges join members of one party, {row['value']:.0f} "
-        f"against {row['expected']:.0f} ± {row['spread']:.0f} with permuted parties (p = {row['p_value']:.4f}); "
-        f"{100 * share(pairs):.0f} % of the pairs of one party are joined."
-    )
-    rule = (
-        f"reproduced if p ≤ {LEVEL} and at least 90 % of the positive edges stay within a party, with a remark if p ≤ "
-        f"{LEVEL} alone, else not."
-    )
-    return Claim(
-        "The senators divide into a Democratic and a Republican cluster", "Figure of the Senate", verdict, finding, rule
-    )
-
-
-def judge_chafee(rows: list[Row]) -> Claim:
-    """Ask whether Chafee is closer to the Democrats, and has more connections to them."""
-    row = pick(rows, CHAFEE)
-    verdict = lean_verdict(row)
-    finding = (
-        f"{100 * row['value']:.0f} % of his positive weight but {100 * row['edge_share']:.0f} % of his {row['edges']} "
-        f"positive edges lead to senators of other parties: the largest share of the {row['peers']} Republicans, the "
-        f"next has {100 * row['next']:.0f} %. More than half of the weight does in {100 * row['held']:.0f} % of the "
-        f"subsamples. Ties blind to party would lean as much with probability {row['p_value']:.2f}: he stands between "
-        "the parties rather than within the other one."
-    )
-    text = "Chafee, a Republican, is closer and has more connections to Democrats"
-    return Claim(text, "Section on real data", verdict, finding, LEAN_RULE)
-
-
-def judge_nelson(rows: list[Row]) -> Claim:
-    """Ask whether Ben Nelson is closer to the Republicans."""
-    row = pick(rows, NELSON)
-    finding = (
-        f"{100 * row['value']:.0f} % of his positive weight and {100 * row['edge_share']:.0f} % of his {row['edges']} "
-        f"positive edges lead to Republicans, the largest share of the {row['peers']} Democrats (the next has "
-        f"{100 * row['next']:.0f} %); in {100 * row['held']:.0f} % of the subsamples it is more than half."
-    )
-    text = "Ben Nelson, a Democrat, is closer to Republicans and has connections with them"
-    return Claim(text, "Section on real data", lean_verdict(row), finding, LEAN_RULE)
-
-
-LEAN_RULE = (
-    "reproduced if more than half of his positive weight and more than half of his positive edges lead to the other "
-    "side, with a remark if one of the two does, else not."
-)
-
-
-def lean_verdict(row: Row) -> Verdict:
-    """Return the verdict of the rule above."""
-    leaning = (row["value"] > 0.5) + (row["edge_share"] > 0.5)
-    return (Verdict.NOT, Verdict.REMARK, Verdict.REPRODUCED)[leaning]
-
-
-def judge_states(rows: list[Row]) -> Claim:
-    """Ask whether senators of one state have more connections, beyond what party explains."""
-    test, state = pick(rows, "edges within a state"), pick(rows, "same state joined")
-    both, party, every = (pick(rows, f"{name} joined") for name in ("same party and state", "same party", "all pairs"))
-    verdict = Verdict.REPRODUCED if test["p_value"] <= LEVEL else Verdict.NOT
-    finding = (
-        f"{100 * share(state):.0f} % of the {state['of']} pairs of one state are joined by a positive edge against "
-        f"{100 * share(every):.0f} % of all pairs; of those who also share the party {100 * share(both):.0f} % against "
-        f"{100 * share(party):.0f} % of all pairs of one party. With states permuted within parties there would be "
-        f"{test['expected']:.1f} ± {test['spread']:.1f} such edges instead of {test['value']:.0f} (p = "
-        f"{test['p_value']:.4f})."
-    )
-    rule = f"reproduced if p ≤ {LEVEL} with states permuted within parties, else not."
-    text = "Senators of the same party and of the same state tend to have more connections"
-    return Claim(text, "Section on real data", verdict, finding, rule)

@@ -1,10 +1,13 @@
-"""Names and colours of the senators, for the figures."""
+"""Names and colours of the senators, and what the Senate items have in common."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
+CHAFEE, NELSON = "CHAFEE (R RI)", "NELSON (D NE)"
+EIGHTY_PERCENT = 223
+"""Rows of a subsample: 80 % of the roll calls."""
 PARTY_COLORS = {"R": "#c0392b", "D": "#2471a3", "I": "#1e8449"}
 """As in the paper: red, blue, green."""
 PARTY_NAMES = {"R": "Republican", "D": "Democrat", "I": "Independent"}

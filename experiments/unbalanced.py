@@ -1,6 +1,6 @@
 """Figure of unbalanced data: time, passes and convergence against λ where nodes are nearly constant.
 
-One node with θ_11 = 5 is the paper's design; five such nodes are what it takes for the paper's curves to appear.
+One node with θ_11 = 5 is the paper's design, and what the verdicts are about; five such nodes are a harder case.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from experiments import figures, markdown, published, study
+from experiments import figures, imbalance, markdown, page, published, study
 from experiments.contract import Cell, Claim, Config, Row, Verdict
-from experiments.imbalance import DATA, FEWEST, drop_constant, make_table, minorities
+from experiments.imbalance import DATA, drop_constant, make_table, minorities
 from experiments.methods import time_fits
+from experiments.regressions import FEWEST
 from experiments.summary import column, group, where
 
 NAME = "unbalanced"
@@ -145,9 +146,14 @@ regression, or one pass of each of the p regressions of NLR. Times are means ove
 Passes over the table (Newton steps for isinglass):
 
 {pass_table(paper)}
-Seconds with five nodes of θ_ss = 5, {len(group(several, "trial"))} tables:
+The verdicts below are about these tables. Those with five nodes of θ_ss = 5 ({len(group(several, "trial"))} tables) are
+not the paper's: they were added after a first trial with one rare node had shown no slow-down, to see what it takes.
+Seconds:
 
 {time_table(several)}
+Passes over the table:
+
+{pass_table(several)}
 """
 
 
@@ -181,58 +187,77 @@ def pass_table(rows: list[Row]) -> str:
 
 
 def claims(rows: list[Row]) -> list[Claim]:
-    """Judge the two curves of the paper's figure and where they meet."""
+    """Judge the two curves of the paper's figure and where they meet, all on the paper's own design."""
     return [judge_nlr(rows), judge_plg(rows), judge_large(rows)]
 
 
-WHERE = "Section on unbalanced data, its figure"
+WHERE = "Sections on unbalanced data, figure"
+CAUSES = f"Conditions, accuracy and causes: [{imbalance.TITLE}](#{page.anchor(imbalance.TITLE)})."
+
+
+def stuck(rows: list[Row], method: str) -> int:
+    """Return the number of fits that did not meet the method's stopping rule."""
+    return sum(not row["converged"] for row in where(rows, method=method))
+
+
+def compiled(rows: list[Row], alpha: float, one: str, two: str) -> str:
+    """Return the ratio of the times with our compiled code, as an aside; nothing where it is that already."""
+    plain = [method.removesuffix("-glmnet") for method in (one, two)]
+    return f" ({ratio_at(rows, alpha, *plain):.2g} times if both are re-implemented)" if plain[0] != one else ""
+
+
+def compare(rows: list[Row], one: str, two: str) -> str:
+    """Say how the time of a method changes with λ and compares with another's, in seconds, in passes, and compiled."""
+    small = min(row["alpha"] for row in rows)
+    passes = [mean_by_alpha(rows, method, "table_passes")[small] for method in (one, two)]
+    return (
+        f"its mean time at the smallest λ is {growth(rows, one):.2g} times that at the largest; at λ = {small:g} it "
+        f"takes {ratio_at(rows, small, one, two):.2g} times as long as "
+        f"{figures.label(two)}{compiled(rows, small, one, two)}, with "
+        f"{markdown.number(passes[0])} against {markdown.number(passes[1])} passes over the table; "
+        f"{markdown.share(stuck(rows, one), len(where(rows, method=one)))} fits did not converge"
+    )
 
 
 def judge_nlr(rows: list[Row]) -> Claim:
-    """Ask whether NLR slows down as λ falls."""
+    """Ask whether NLR slows down as λ falls, or fails."""
     nlr, plg = original(rows, "nlr"), original(rows, "plg")
-    small = min(row["alpha"] for row in rows)
-    slower, against = {}, {}
-    for data in (PAPER, SEVERAL):
-        found = where(rows, data=data)
-        slower[data], against[data] = growth(found, nlr), ratio_at(found, small, nlr, plg)
-    decays = {data: slower[data] >= DECAY and against[data] > 1 for data in slower}
-    verdict = Verdict.REPRODUCED if decays[PAPER] else Verdict.REMARK if decays[SEVERAL] else Verdict.NOT
+    paper, several = (where(rows, data=data) for data in (PAPER, SEVERAL))
+    slows, slower = growth(paper, nlr) >= DECAY, ratio_at(paper, min(row["alpha"] for row in paper), nlr, plg) > 1
+    partly = slows or slower or stuck(paper, nlr) > 0
+    verdict = Verdict.REPRODUCED if slows and slower else Verdict.REMARK if partly else Verdict.NOT
     finding = (
-        f"From the largest to the smallest λ the mean time of {figures.label(nlr)} changes by a factor of "
-        f"{slower[PAPER]:.2g} on the paper's design, where it takes {against[PAPER]:.2g} times as long as "
-        f"{figures.label(plg)} at λ = {small:g}; with five rare nodes by a factor of {slower[SEVERAL]:.2g}, and it "
-        f"takes {against[SEVERAL]:.2g} times as long."
+        f"{figures.label(nlr)} on the paper's design: {compare(paper, nlr, plg)}. With five rare nodes, which the "
+        f"verdict leaves out: {compare(several, nlr, plg)}. {CAUSES}"
     )
     rule = (
         f"reproduced if on the paper's design NLR takes at least {DECAY:g} times as long at the smallest λ as at the "
-        "largest, and longer than PLG there; with a remark if it does so with five rare nodes; else not. Means over "
-        "tables."
+        "largest, and longer than PLG there; with a remark if one of the two holds or a fit does not converge; else "
+        "not. Means over tables; nodes that glmnet refuses are not counted."
     )
-    return Claim("On unbalanced data NLR slows down as λ falls", WHERE, verdict, finding, rule)
+    text = "NLR is extremely slow on unbalanced data with small λ and may fail to converge"
+    return Claim(text, WHERE, verdict, finding, rule)
 
 
 def judge_plg(rows: list[Row]) -> Claim:
-    """Ask whether PLG stays fast as λ falls."""
+    """Ask whether PLG is stable and stays fast as λ falls."""
     nlr, plg = original(rows, "nlr"), original(rows, "plg")
     paper, several = (where(rows, data=data) for data in (PAPER, SEVERAL))
-    slower, small = growth(paper, plg), min(row["alpha"] for row in rows)
-    here, there = ratio_at(paper, small, plg, nlr), ratio_at(several, small, plg, nlr)
-    verdict = (
-        Verdict.REPRODUCED if here < 1 and slower < DECAY else Verdict.REMARK if min(here, there) < 1 else Verdict.NOT
-    )
+    small = min(row["alpha"] for row in paper)
+    parts = [not stuck(paper, plg), growth(paper, plg) < DECAY, ratio_at(paper, small, plg, nlr) < 1]
+    verdict = Verdict.REPRODUCED if all(parts) else Verdict.REMARK if sum(parts) == 2 else Verdict.NOT
     finding = (
-        f"From the largest to the smallest λ the mean time of {figures.label(plg)} grows by a factor of {slower:.2g} "
-        f"on the paper's design; at λ = {small:g} it takes {here:.2g} times as long as {figures.label(nlr)} there, and "
-        f"{there:.2g} times with five rare nodes. isinglass, which solves the same problem, takes "
-        f"1/{ratio_at(paper, small, plg, 'isinglass'):.0f} of its time."
+        f"{figures.label(plg)} on the paper's design: {compare(paper, plg, nlr)}. With five rare nodes, which the "
+        f"verdict leaves out: {compare(several, plg, nlr)}. isinglass, which solves the same problem, takes "
+        f"{markdown.number(ratio_at(paper, small, 'isinglass', plg), 2)} times as long as PLG on the paper's design. "
+        f"{CAUSES}"
     )
     rule = (
-        f"reproduced if on the paper's design PLG's time grows by less than a factor of {DECAY:g} and is shorter than "
-        "NLR's at the smallest λ; with a remark if it is shorter there or with five rare nodes; else not. Means over "
-        "tables."
+        "reproduced if on the paper's design every fit of PLG meets its stopping rule, its time grows by less than a "
+        f"factor of {DECAY:g} from the largest to the smallest λ, and it is shorter than NLR's there; with a remark if "
+        "two of the three hold; else not. Means over tables."
     )
-    text = "On unbalanced data PLG keeps its speed as λ falls and outperforms NLR"
+    text = "PLG is stable on unbalanced data with small λ, keeps its efficiency and outperforms NLR"
     return Claim(text, WHERE, verdict, finding, rule)
 
 
@@ -240,8 +265,12 @@ def judge_large(rows: list[Row]) -> Claim:
     """Compare the two at the largest λ."""
     nlr, plg = original(rows, "nlr"), original(rows, "plg")
     large = max(row["alpha"] for row in rows)
-    found = ratio_at(where(rows, data=PAPER), large, plg, nlr)
+    paper = where(rows, data=PAPER)
+    found = ratio_at(paper, large, plg, nlr)
     verdict = Verdict.REPRODUCED if 1 / 2 <= found <= 2 else Verdict.REMARK if 1 / 5 <= found <= 5 else Verdict.NOT
-    finding = f"At λ = {large:g} {figures.label(plg)} takes {found:.2g} times as long as {figures.label(nlr)}."
+    finding = (
+        f"At λ = {large:g} {figures.label(plg)} takes {found:.2g} times as long as "
+        f"{figures.label(nlr)}{compiled(paper, large, plg, nlr)}."
+    )
     rule = "reproduced if the ratio of the times is within a factor of 2, with a remark within 5, else not."
     return Claim("At large λ the two take about the same time", "Section on unbalanced data", verdict, finding, rule)

@@ -194,44 +194,98 @@ def test_page_and_figure_from_the_rows(rows, tmp_path):
     assert (tmp_path / "figure.png").stat().st_size > 10_000
     text = imbalance.section(rows)
     assert "| the paper's: θ_11 = 5 | " in text
-    assert [claim.verdict in Verdict for claim in imbalance.claims(rows)] == [True] * 3
+    assert "nan" not in text
+    assert [claim.verdict in Verdict for claim in imbalance.claims(rows)] == [True]
 
 
-def make_row(data, variant, method, converged, passes, **more):
+def make_row(data, variant, method, converged=True, passes=10.0, **more):
     row = {"data": data, "variant": variant, "method": method, "alpha": 1e-5, "trial": 0, "converged": converged}
     counts = {"table_passes": passes, "rare_passes": passes, "newton_steps": 9, "n_refused": 0, "epsilon": 0.1}
     facts = {"node_separated": True, "joint_separated": True, "minority": 5, "n_failed_accepted": int(not converged)}
     meeting = {"n_alone": 0, "n_failed_alone": 0, "n_meeting": 1, "n_failed_meeting": 0, "n_failed_common": 0}
-    return row | counts | facts | meeting | more
+    return row | counts | facts | meeting | {"n_redraws": 0} | more
 
 
-def synthetic(nlr_paper, nlr_several, plg_paper, plg_balanced, swapped):
-    """Rows with (converged, passes) of NLR and PLG, and whether (NLR, PLG) converge with the starts exchanged."""
+def started(nlr, plg):
+    """Rows of five rare nodes: whether NLR and PLG converge from their own start and from the other one's."""
+    flags = zip(("nlr", "plg"), (nlr, plg), strict=True)
+    variants = ("published", "start swapped")
+    return [
+        make_row("5 rare", variant, method, good)
+        for method, pair in flags
+        for variant, good in zip(variants, pair, strict=True)
+    ]
+
+
+def test_the_reason_is_judged_by_its_rule():
+    def verdict(nlr, plg):
+        (claim,) = imbalance_report.claims(started(nlr, plg))
+        return claim.verdict, claim.finding.split(":")[0]
+
+    assert verdict((False, True), (True, False)) == (Verdict.NOT, imbalance_report.SWAP_WORDS["exchanged"])
+    assert verdict((False, False), (True, True)) == (Verdict.REPRODUCED, imbalance_report.SWAP_WORDS["untouched"])
+    assert verdict((False, True), (True, True)) == (Verdict.REMARK, imbalance_report.SWAP_WORDS["partly"])
+    assert verdict((True, True), (True, True)) == (Verdict.REMARK, imbalance_report.SWAP_WORDS["unknown"])
+
+
+def test_conditions_are_kinds_of_unbalanced_tables():
+    """Balanced tables are no condition under which NLR has trouble with imbalance."""
     rows = [
-        make_row("paper", "published", "nlr", *nlr_paper),
-        make_row("5 rare", "published", "nlr", *nlr_several),
-        make_row("paper", "published", "plg", *plg_paper),
-        make_row("5 rare", "published", "plg", True, 50.0),
-        make_row("balanced", "published", "plg", *plg_balanced),
-        make_row("balanced", "published", "nlr", True, 5.0),
-        make_row("paper", "published", "isinglass", True, 5.0),
+        make_row(data, "published", method, passes=passes)
+        for data, pair in (("balanced", (30.0, 20.0)), ("paper", (10.0, 20.0)), ("p = 25", (30.0, 20.0)))
+        for method, passes in zip(("nlr", "plg"), pair, strict=True)
     ]
-    rows += [
-        make_row("5 rare", "start swapped", name, good, 9.0) for name, good in zip(("nlr", "plg"), swapped, strict=True)
+    found = imbalance_report.conditions_sentence(rows)
+    assert "on 1 of 2: the paper's, p = 25 (30 against 20 passes, 0 of 1 failed)." in found
+    assert "It does not on: the paper's: θ_11 = 5" in found
+    assert "on balanced tables as well" in found
+    without = [row for row in rows if row["data"] != "balanced"]
+    assert "balanced tables as well" not in imbalance_report.conditions_sentence(without)
+
+
+def test_the_older_rule_is_compared_on_the_same_tables():
+    rows = [
+        make_row("paper", "published", "nlr", passes=10.0),
+        make_row("paper", "published", "nlr", passes=1000.0, trial=1),  # not tried with the older rule
+        make_row("paper", "older glmnet", "nlr", passes=11.0),
     ]
-    return rows
+    assert "does not matter" in imbalance_report.older_sentence(rows)
+    assert "11 instead of 10 passes and fails on 0 instead of 0 of 1" in imbalance_report.older_sentence(rows)
+    failing = [*rows[:2], make_row("paper", "older glmnet", "nlr", converged=False)]
+    assert "glmnet matters" in imbalance_report.older_sentence(failing)
+    assert imbalance_report.older_sentence(rows[:2]) == ""
 
 
-def test_verdicts_follow_their_rules():
-    def verdicts(*arguments):
-        return [claim.verdict for claim in imbalance_report.claims(synthetic(*arguments))]
+def test_conclusions_follow_the_rows():
+    def meeting(n_failed_meeting, n_failed_alone):
+        counts = {"n_meeting": 4, "n_alone": 4, "n_failed_meeting": n_failed_meeting, "n_failed_alone": n_failed_alone}
+        return imbalance_report.meeting_sentence([make_row("paper", "published", "nlr", **counts)])
 
-    as_claimed = verdicts((False, 1e4), (False, 1e4), (True, 50.0), (True, 40.0), (False, True))
-    assert as_claimed == [Verdict.REPRODUCED] * 3
-    elsewhere = verdicts((True, 10.0), (False, 1e4), (True, 500.0), (True, 40.0), (True, False))
-    assert elsewhere == [Verdict.REMARK, Verdict.REMARK, Verdict.NOT]
-    nowhere = verdicts((True, 10.0), (True, 10.0), (False, 500.0), (True, 40.0), (True, True))
-    assert nowhere == [Verdict.NOT, Verdict.NOT, Verdict.REPRODUCED]
+    assert meeting(3, 1).startswith("It is so: ")
+    assert meeting(1, 3).startswith("It is not so: ")
+
+    def stacked(joint):
+        return imbalance_report.separation_sentence([make_row("paper", "published", "nlr", joint_separated=joint)])
+
+    assert "does not escape" in stacked(True)
+    assert "problem escapes:" in stacked(False)
+    assert "stacked" not in stacked(None)
+
+    def stopping(passes, epsilon):
+        rows = [make_row("paper", "published", "nlr"), make_row("paper", "published", "isinglass", epsilon=1e-8)]
+        return imbalance_report.stopping_sentence(
+            [*rows, make_row("paper", "published", "plg", passes=passes, epsilon=epsilon)]
+        )
+
+    assert "too early" in stopping(5.0, 0.5)
+    assert "too early" not in stopping(5.0, 0.01)
+    assert "too early" in stopping(50.0, 0.5)
+
+
+def test_every_variant_is_explained():
+    assert list(imbalance_report.VARIANTS) == [*imbalance.VARIANTS, *imbalance.IN_R]
+    assert tuple(imbalance_report.VARIED) == imbalance.VARIED
+    assert list(imbalance_report.KINDS) == list(imbalance.DATA)
 
 
 # ------------------------------------------------------------------------------------------- the timed figure
@@ -258,20 +312,37 @@ def test_timed_cell_has_every_method(tmp_path):
 
 
 def test_timed_verdicts_follow_their_rules():
-    def rows(paper, several):
+    def rows(paper, several, failing=None):
         """Seconds of (NLR, PLG) at the largest and at the smallest λ, for both kinds of tables."""
         return [
-            {"data": data, "trial": 0, "alpha": alpha, "method": method, "seconds": seconds}
+            {
+                **{"data": data, "trial": 0, "alpha": alpha, "method": method, "seconds": seconds},
+                **{"table_passes": seconds, "converged": (data, method) != failing},
+            }
             for data, times in (("paper", paper), ("5 rare", several))
             for method, pair in zip(("nlr", "plg", "isinglass"), (*times, (0.1, 0.1)), strict=True)
             for alpha, seconds in zip((0.1, 1e-5), pair, strict=True)
         ]
 
-    def verdicts(*times):
-        return [claim.verdict for claim in unbalanced.claims(rows(*times))]
+    def verdicts(*arguments):
+        return [claim.verdict for claim in unbalanced.claims(rows(*arguments))]
 
     slow_nlr, slow_plg, even = ((1.0, 9.0), (1.0, 1.5)), ((1.0, 1.0), (1.5, 9.0)), ((1.0, 1.0), (9.0, 9.0))
-    assert verdicts(slow_nlr, slow_nlr) == [Verdict.REPRODUCED] * 3
-    assert verdicts(slow_plg, slow_nlr) == [Verdict.REMARK, Verdict.REMARK, Verdict.REPRODUCED]
-    assert verdicts(slow_plg, slow_plg) == [Verdict.NOT, Verdict.NOT, Verdict.REPRODUCED]
-    assert verdicts(even, even) == [Verdict.NOT, Verdict.NOT, Verdict.NOT]
+    assert verdicts(slow_nlr, slow_plg) == [Verdict.REPRODUCED] * 3
+    assert verdicts(slow_plg, slow_nlr) == [Verdict.NOT, Verdict.NOT, Verdict.REPRODUCED]  # five nodes do not count
+    assert verdicts(even, even) == [Verdict.NOT, Verdict.REMARK, Verdict.NOT]
+    assert verdicts(even, even, ("5 rare", "nlr")) == verdicts(even, even)
+    assert verdicts(even, even, ("paper", "nlr"))[0] is Verdict.REMARK
+    assert verdicts(slow_nlr, slow_nlr, ("paper", "plg"))[1] is Verdict.REMARK
+    assert verdicts(even, even, ("paper", "plg"))[1] is Verdict.NOT
+
+
+def test_the_compiled_ratio_stands_beside_that_of_r():
+    seconds = {"nlr": 2.0, "plg": 1.0, "nlr-glmnet": 9.0, "plg-glmnet": 3.0}
+    rows = [
+        {"alpha": alpha, "method": method, "seconds": value, "table_passes": 1.0, "converged": True}
+        for method, value in seconds.items()
+        for alpha in (0.1, 1e-5)
+    ]
+    found = unbalanced.compare(rows, "nlr-glmnet", "plg-glmnet")
+    assert "takes 3 times as long as PLG (glmnet in R) (2 times if both are re-implemented)" in found

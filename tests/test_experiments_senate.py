@@ -12,6 +12,7 @@ from experiments import (
     figures,
     published,
     senate_findings,
+    senate_findings_report,
     senate_lambda,
     senate_network,
     senate_time,
@@ -59,7 +60,7 @@ def test_facts_of_the_network(findings, couplings):
     state = {pair for pair in pairs if SENATE.states[pair[0]] == SENATE.states[pair[1]]}
 
     def found(what):
-        row = senate_findings.pick(findings, what)
+        row = senate_findings_report.pick(findings, what)
         return row["value"], row["of"]
 
     assert found("edges") == (562, 4950) == (sum(couplings[pair] != 0 for pair in pairs), len(pairs))
@@ -70,7 +71,7 @@ def test_facts_of_the_network(findings, couplings):
     assert found("same state joined") == (len(positive & state), len(state)) == (31, 50)
     assert found("same party and state joined") == (len(positive & state & party), len(state & party)) == (30, 36)
     shares = {
-        name: senate_findings.share(senate_findings.pick(findings, f"{name} joined"))
+        name: senate_findings_report.share(senate_findings_report.pick(findings, f"{name} joined"))
         for name in ("all pairs", "same party", "same state", "same party and state")
     }
     assert [round(100 * value) for value in shares.values()] == [11, 22, 62, 83]
@@ -86,18 +87,20 @@ def test_chafee_and_nelson(findings, couplings):
             positive[s, other].sum() / positive[s].sum(),
             (positive[s, other] > 0).sum() / (positive[s] > 0).sum(),
         )
-    for row in senate_findings.senators(findings):
+    for row in senate_findings_report.senators(findings):
         assert (row["value"], row["edge_share"]) == pytest.approx(away[row["what"]], rel=1e-5)
-    chafee, nelson = (senate_findings.pick(findings, name) for name in (senate_findings.CHAFEE, senate_findings.NELSON))
+    chafee, nelson = (senate_findings_report.pick(findings, name) for name in (senators.CHAFEE, senators.NELSON))
     assert (round(100 * chafee["value"]), round(100 * chafee["edge_share"])) == (57, 40)
     assert round(100 * nelson["value"]) == 72
-    over_half = [row["what"] for row in senate_findings.senators(findings) if row["value"] > 0.5]
-    assert sorted(over_half) == sorted([senate_findings.CHAFEE, senate_findings.NELSON])
+    over_half = [row["what"] for row in senate_findings_report.senators(findings) if row["value"] > 0.5]
+    assert sorted(over_half) == sorted([senators.CHAFEE, senators.NELSON])
     assert (chafee["rank"], chafee["peers"], nelson["rank"], nelson["peers"]) == (1, 55, 1, 44)
     assert (chafee["rank_p"], nelson["rank_p"]) == pytest.approx((1 / 55, 1 / 44), rel=1e-5)
     for row in (chafee, nelson):
         peers = [
-            away[other["what"]][1] for other in senate_findings.senators(findings) if other["party"] == row["party"]
+            away[other["what"]][1]
+            for other in senate_findings_report.senators(findings)
+            if other["party"] == row["party"]
         ]
         assert row["edge_rank_p"] == pytest.approx(np.mean(np.array(peers) >= away[row["what"]][1] - 1e-12), rel=1e-5)
 
@@ -147,6 +150,26 @@ def test_findings_verdicts(findings):
     assert [claim.verdict for claim in senate_findings.claims(blind)][::3] == [Verdict.NOT, Verdict.NOT]
     assert "| 0.06 | edges within a party | 525 of 548 | 95.8 % |" in senate_findings.section(findings)
     assert senate_findings.draw(findings).axes
+    lone = [
+        dict(row, edges=0, value=0.0, edge_share=0.0) if row["what"] == senators.CHAFEE else row for row in findings
+    ]
+    chafee = senate_findings.claims(lone)[1]
+    assert (chafee.verdict, chafee.finding) == (Verdict.NOT, "He has no positive edge at λ = 0.06.")
+    assert "| 0.06 | CHAFEE (R RI) | weight | no edge | – |" in senate_findings.section(lone)
+    assert "No positive edge at all: CHAFEE (R RI) at λ = 0.06." in senate_findings.section(lone)
+
+
+def test_senators_are_described_by_their_rows(findings):
+    """Chafee first by weight and second by edges would not be called the first by both."""
+    row = dict(senate_findings_report.pick(findings, senators.CHAFEE))
+    row |= {"rank": 1, "next": 0.1, "rank_p": 0.01, "p_value": 0.5}
+    row |= {"edge_rank": 2, "edge_next": 0.9, "edge_rank_p": 0.2, "edge_p_value": 0.01}
+    found = senate_findings_report.lean_finding(row, "others")
+    assert "by weight the first, the next has 10 % (p = 0.010)" in found
+    assert "by edges number 2, the largest other share is 90 % (p = 0.200)" in found
+    assert "unusual by weight, and by edges it is more than ties blind to party would show" in found
+    usual = row | {"rank_p": 0.3, "edge_p_value": 0.4}
+    assert "usual; it is no more than ties" in senate_findings_report.lean_finding(usual, "others")
 
 
 # ------------------------------------------------------------------------------------------- network
@@ -225,7 +248,8 @@ def test_selection_from_the_curve_is_stars_choice(tmp_path):
     chosen = senate_lambda.choices(rows, 0.05, b=cell["b"], B=cell["B"])
     assert chosen == [pytest.approx(found.alpha, rel=1e-6)]
     assert senate_lambda.draw(rows).axes
-    assert len(senate_lambda.claims(rows)) == 1
+    (claim,) = senate_lambda.claims(rows)
+    assert "nan" not in claim.finding
     assert f"instability at {ALPHA}" in senate_lambda.section(rows)
 
 
@@ -237,6 +261,7 @@ def test_timed_cell_of_the_senate():
     assert [rows[method]["n_edges"] for method in ("isinglass", "bmn")] == [562, 562]
     assert [rows[method]["n_different"] for method in ("isinglass", "isinglass-nodewise", "bmn", "nlr")] == [0, 0, 0, 0]
     assert rows["bmn"]["epsilon"] < 1e-3 < rows["plg"]["epsilon"] < 1e-2
+    assert "279 roll calls and 100 senators" in senate_time.section(list(rows.values()))
     assert all(row["seconds"] > 0 and row["excess"] > -1e-9 for row in rows.values())
 
 
@@ -254,6 +279,30 @@ def test_time_verdicts_follow_their_rules():
     assert verdicts(1.0, 1.2, 20.0) == [Verdict.REPRODUCED, Verdict.REPRODUCED]
     assert verdicts(4.0, 1.0, 12.0) == [Verdict.REMARK, Verdict.REMARK]
     assert verdicts(9.0, 1.0, 9.0) == [Verdict.NOT, Verdict.NOT]
+
+
+def test_runs_that_never_exceed_the_threshold_are_counted():
+    rows = [
+        {"b": 223, "B": n, "draw": k, "alpha": alpha, "instability": value}
+        for n, k, values in ((20, 0, (0.01, 0.09)), (20, 1, (0.01, 0.02)), (100, 0, (0.09, 0.09)))
+        for alpha, value in zip((0.2, 0.1), values, strict=True)
+    ]
+    chosen = senate_lambda.choices(rows, 0.05, b=223, B=20)  # runs with 100 subsamples are others
+    assert chosen == [0.2]
+    assert senate_lambda.show(chosen, senate_lambda.count_runs(rows, b=223, B=20)) == "0.200; 1 of 2 never exceed β"
+    assert senate_lambda.show([], 3) == "3 of 3 never exceed β"
+
+
+def test_plain_bmn_is_the_one_that_is_judged():
+    def rows(plain, ours):
+        seconds = {"plg": 1.0, "nlr": 1.0, "bmn": ours, "bmn-plain": plain}
+        common = {"alpha": ALPHA, "epsilon": 1e-3, "converged": True}
+        return [{"method": method, "seconds": value, **common} for method, value in seconds.items()]
+
+    claim = senate_time.claims(rows(20.0, 0.5))[1]
+    assert claim.verdict is Verdict.REPRODUCED
+    assert "0.5 times as long as PLG" in claim.finding
+    assert senate_time.claims(rows(0.5, 20.0))[1].verdict is Verdict.NOT
 
 
 def test_figures_are_written(findings, network, tmp_path):
