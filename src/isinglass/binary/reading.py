@@ -24,6 +24,7 @@ from isinglass.binary.levels import (
     looks_missing,
     many_values_remedy,
     read_encode,
+    show_value,
     show_values,
     write_value,
 )
@@ -327,13 +328,20 @@ def _refuse(source: Source, j: int, rule: Pair | Cut | Codebook, row: int) -> No
             "replace these values."
         )
     if isinstance(rule, Codebook):
-        raise DataError(
-            f"encode must say what every value means; {where}, which it lacks. Add them, mapped to 0, 1 or "
-            "None (missing)."
-        )
+        raise DataError(f"encode must say what every value means; {where}, which it lacks. {_lacking_remedy(rule)}")
     if rule is _SPINS:
         raise DataError(f'X must hold only -1 and 1 for coding="spins"; {where}. Leave coding out if the table is 0/1.')
     raise DataError(f"X must hold only 0 and 1; {where}. {_remedy(values)}{source.remark_column(j)}")
+
+
+def _lacking_remedy(book: Codebook) -> str:
+    if len(book.entries) != 1:
+        return "Add them, mapped to 0, 1 or None (missing)."
+    (only,) = book.entries
+    return (
+        f'It knows only {show_value(only)} there. If encode="auto" found this in some of the rows, such as those of '
+        "fit, the column had one value in them: encode the whole table first with read_binary, or pass a mapping."
+    )
 
 
 def _remedy(values: list[Any]) -> str:
