@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isinglass import BinaryTable
+from isinglass import BinaryTable, read_binary
 from isinglass.errors import DataError
 
 X = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
@@ -18,6 +18,25 @@ def test_rows_take_everything_with_them():
     assert part.rows.tolist() == [2, 0]
     assert part[1:].rows.tolist() == [0]  # rows of the source, not of the part
     assert table[X[:, 0] == 1].row_names == ("s", "t")
+
+
+def test_missing_cells_are_counted_in_the_rows_that_are_left():
+    table = read_binary([[0, None], [1, 1], [None, None]], missing="zero")
+    assert (table.n_missing, table[[0, 1]].n_missing, table[1:2].n_missing) == (3, 1, 0)
+    dropped = read_binary([[0, None], [1, 1], [0, 1]], missing="drop")
+    assert dropped[:1].n_missing == 1  # the cells that went with their rows
+
+
+@pytest.mark.parametrize("rows", [0, (0, 1), (slice(None), 0), slice(0, 0), [], None])
+def test_what_is_no_rows(rows):
+    with pytest.raises(DataError, match="rows must be a slice, numbers or a mask"):
+        BinaryTable(X)[rows]
+
+
+@pytest.mark.parametrize("rows", [[5], "a", [True]])
+def test_rows_that_are_not_there(rows):
+    with pytest.raises(IndexError, match="rows must be a slice, numbers or a mask"):
+        BinaryTable(X)[rows]
 
 
 def test_it_is_an_array_where_one_is_expected():

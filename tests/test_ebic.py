@@ -44,6 +44,15 @@ def test_weights_are_repeated_rows():
     assert value == pytest.approx(ebic(NETWORK, np.repeat(X, weights, axis=0)), rel=1e-13)
 
 
+def test_the_scale_of_weights_that_are_not_counts():
+    weight = np.array([0.5, 1.5, 0.0, 1.25])
+    assert ebic(NETWORK, X, sample_weight=weight) == pytest.approx(by_hand(0.25, weight), rel=1e-13)  # no warning
+    for scale in (0.4, 4.1):  # the sum is 1.3 and 13.3 over three rows
+        with pytest.warns(UserWarning, match=r"over 3 rows, .*Rescale to mean 1"):
+            ebic(NETWORK, X, sample_weight=scale * weight)
+    ebic(NETWORK, X, sample_weight=[7, 7, 7, 7])
+
+
 def test_constant_columns_do_not_count():
     weights = np.array([0, 1, 1, 1])  # column 1 is constant in the rows that count
     assert ebic(NETWORK, X, sample_weight=weights) == pytest.approx(by_hand(0.25, weights, columns=(0, 2)), rel=1e-13)

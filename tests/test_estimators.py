@@ -15,7 +15,14 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, KFold, LeaveOneGroupOut, ShuffleSplit, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    LeaveOneGroupOut,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer
 from sklearn.utils.estimator_checks import check_dataframe_column_names_consistency
@@ -353,6 +360,37 @@ def test_what_was_found_in_fit_holds_for_other_tables():
     assert bits(IsingLasso(binarize=3.5).fit(X + 3.0)) == bits(net)
 
 
+def test_what_a_table_says_about_its_values_holds_after_fit():
+    words = FRAME.replace({0: "Nay", 1: "Yea"})
+    table = read_binary(words, encode={"Yea": 1, "Nay": 0})
+    expected = IsingLasso().fit(X).predict_proba(X)
+    contradicting = [{}, {"encode": {"Yea": 0, "Nay": 1}}, {"encode": "auto"}, {"coding": "spins"}, {"binarize": 3.5}]
+    for options in contradicting:
+        net = IsingLasso(**options).fit(table)
+        assert net.predict_proba(words).tobytes() == expected.tobytes()
+        assert net.predict_proba(table).tobytes() == expected.tobytes()
+    with pytest.warns(UserWarning, match="does not have valid feature names"):  # what sample returns has none
+        assert net.predict_proba(X).tobytes() == expected.tobytes()
+    bare = IsingLasso(encode={0: 1, 1: 0}).fit(read_binary(X))
+    assert bare.predict_proba(X).tobytes() == expected.tobytes()
+    # As spins and thresholds leave no trace in the table, the parameters are all there is to go by.
+    spins = 2 * X.astype(int) - 1
+    net = IsingLasso(coding="spins").fit(read_binary(spins, coding="spins"))
+    assert net.predict_proba(spins).tobytes() == expected.tobytes()
+
+
+def test_a_value_that_fit_did_not_have_is_explained():
+    frame = pd.DataFrame({"a": X[:, 0], "b": ["Low"] * 200 + ["High"] * 200, "c": X[:, 2]})
+    with pytest.warns(ConstantColumnWarning):
+        net = IsingLasso(encode="auto").fit(frame[:200])
+    message = (
+        r"got 'High' in column 'b' .*It knows only 'Low' there.*fit, .*encode the whole table first with read_binary, "
+        "or pass a mapping"
+    )
+    with pytest.raises(DataError, match=message):
+        net.score(frame[200:])
+
+
 # --- weights and constant columns -------------------------------------------------------------------------------------
 
 
@@ -402,6 +440,16 @@ def test_constant_columns_keep_their_place_and_are_named_once(estimator):
     assert not net.couplings_[6:].any()
     np.testing.assert_allclose(net.predict_proba(table)[:, 6:], [[400.5 / 401, 0.5 / 401]] * 400, rtol=1e-12)
     assert np.isfinite(net.score(table))
+
+
+@pytest.mark.parametrize("estimator", [IsingLassoEBIC(GRID), NodewiseIsing(criterion="ebic", alphas=5)])
+def test_the_ebic_warns_about_the_scale_of_weights(estimator):
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
+    fitted(estimator, sample_weight=weight)  # no warning, and none for counts
+    fitted(estimator, sample_weight=np.full(400, 5))
+    for scale in (0.1, 10.0):
+        with pytest.warns(UserWarning, match=r"sum .* over 400 rows.*Rescale to mean 1"):
+            fitted(estimator, sample_weight=scale * weight)
 
 
 def test_a_column_may_vary_in_rows_without_weight_only():
@@ -524,6 +572,24 @@ def test_splits_of_any_kind():
     repeated = IsingLassoCV(GRID, cv=2, n_repeats=3, rule="1se", random_state=0).fit(X)
     assert "split5_test_score" in repeated.cv_results_
     assert repeated.alpha_ == cross_validate(X, alphas=GRID, n_folds=2, n_repeats=3, rule="1se", random_state=0).alpha
+
+
+def test_splits_where_rows_were_dropped():
+    complete = np.flatnonzero(~np.isnan(HOLES).any(axis=1))
+    y = X[:, 0]
+    folds = StratifiedKFold(3)
+    expected = IsingLassoCV(GRID, cv=folds).fit(X[complete], y[complete])
+    for labels in (y, y.tolist(), pd.Series(y, index=np.arange(400)[::-1])):
+        net = IsingLassoCV(GRID, cv=folds, missing="drop").fit(HOLES, labels)
+        assert net.cv_results_["mean_test_score"].tolist() == expected.cv_results_["mean_test_score"].tolist()
+    pairs = list(folds.split(X[complete], y[complete]))
+    with pytest.raises(DataError, match="Drop these rows first"):
+        IsingLassoCV(GRID, cv=pairs, missing="drop").fit(HOLES)
+    table = read_binary(HOLES, missing="drop")  # dropped before: its row numbers are those of the pairs
+    for options in ({}, {"missing": "drop"}):
+        net = IsingLassoCV(GRID, cv=pairs, **options).fit(table)
+        assert net.cv_results_["mean_test_score"].tolist() == expected.cv_results_["mean_test_score"].tolist()
+    assert IsingLassoCV(GRID, cv=folds).fit(table, y[complete]).alpha_ == expected.alpha_
 
 
 def test_pipelines_and_scores():

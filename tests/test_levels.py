@@ -1,6 +1,8 @@
 """What values mean: codebooks, the choice of the value that is 1, and the rules for numbers."""
 
+import ast
 import itertools
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -53,6 +55,77 @@ def test_which_value_is_one(column, pair):
 @pytest.mark.parametrize("column", [[0, 1], [True, False], [0.0, 1.0], [1, 1], [0, 0]])
 def test_bits_stay_bits(column):
     assert auto(column) == ([int(value) for value in column], None)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Categorical([1, 0, 1], categories=[1, 0]),
+        pd.Categorical([True, False, True], categories=[True, False]),
+        pd.Categorical([1, 0], categories=[1, 0], ordered=True),
+        pd.Categorical([1, 1], categories=[1, 0]),
+        pd.Categorical([1, 0], categories=[2, 1, 0]),
+    ],
+)
+def test_bits_stay_bits_whatever_the_order_of_their_categories(column):
+    assert auto(column) == ([int(value) for value in column], None)
+
+
+@pytest.mark.parametrize(
+    ("words", "declared"),
+    [(["yes", "yes"], ["yes", "no"]), (["1", "1"], ["1", "0"])],  # the other word was not observed
+)
+def test_words_of_known_meaning_need_not_all_be_observed(words, declared):
+    assert auto(pd.Categorical(words, categories=declared)) == ([1, 1], (declared[1], declared[0]))
+
+
+@pytest.mark.parametrize(
+    ("column", "remedy"),
+    [
+        ([0, -9, 0], {0: 0, 1: 1, -9: None}),
+        ([1, 9], {0: 0, 1: 1, 9: None}),
+        ([1.0, 99.0], {0: 0, 1: 1, 99: None}),
+        ([0, -1], {0: 0, 1: 1, -1: None}),  # a missing answer, or what some databases call true
+        ([1, "-"], {0: 0, 1: 1, "-": None}),
+        (["0", "-"], {"0": 0, "1": 1, "-": None}),
+        (["1", "NaN"], {"0": 0, "1": 1, "NaN": None}),
+        (["0", "-9"], {"0": 0, "1": 1, "-9": None}),
+        (pd.Categorical([0, -9], categories=[-9, 0]), {0: 0, 1: 1, -9: None}),
+    ],
+)
+def test_what_may_be_missing_is_no_value(column, remedy):
+    with pytest.raises(DataError, match=r'for encode="auto"; .* in column \'a\'') as caught:
+        auto(column)
+    suggested = re.search(r"encode=(\{.*\})", str(caught.value))[1]
+    assert ast.literal_eval(suggested) == remedy
+    with pytest.raises(DataError) as strict:  # the message without encode="auto" says the same
+        read_binary(pd.DataFrame({"a": column}))
+    assert suggested in str(strict.value)
+    read_binary(pd.DataFrame({"a": column}), encode=remedy, missing="zero")
+
+
+@pytest.mark.parametrize("column", [["Yes", "yes", "Yes"], ["a ", "A"], ["1", "1.0"], [1, "1"], [1, "0"]])
+def test_spellings_are_no_two_values(column):
+    with pytest.raises(DataError, match=r"spellings") as caught:
+        auto(column)
+    suggested = ast.literal_eval(re.search(r"encode=(\{.*\})", str(caught.value))[1])
+    assert set(suggested) == set(column)
+    with pytest.raises(DataError, match="spellings"):
+        read_binary(pd.DataFrame({"a": column}))
+    read_binary(pd.DataFrame({"a": column}), encode=suggested)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [["x" * 500, "y"], [np.inf, 0.5], [-np.inf, 2.0], [0.12345678901, 3.0], [2, 10**50], [Decimal(2), Decimal(3)]],
+)
+def test_suggestions_are_python_or_left_out(column):
+    with pytest.raises(DataError) as caught:
+        read_binary(pd.DataFrame({"a": column}, dtype=object))
+    found = re.search(r"encode=(\{.*?\})", str(caught.value))
+    if found is not None and "…" not in found[1]:
+        assert set(ast.literal_eval(found[1])) == set(column)
+    assert str(caught.value).count("'") % 2 == 0
 
 
 def test_the_order_of_the_rows_does_not_matter():

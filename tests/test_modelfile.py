@@ -7,6 +7,7 @@ import math
 import pickle
 import warnings
 import zipfile
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,7 @@ from isinglass import (
     IsingModel,
     NodewiseIsing,
     load,
+    read_binary,
     save,
     simulate,
 )
@@ -179,9 +181,26 @@ def test_what_cannot_be_stored_is_named(tmp_path):
     assert again.random_state is None
     assert again.cv_results_["mean_test_score"].tolist() == net.cv_results_["mean_test_score"].tolist()
     again.fit(X)  # None is a value these parameters can have
-    dated = IsingLasso(encode="auto").fit(pd.DataFrame({"a": pd.to_datetime(["2020", "2021"] * 5), "b": [0, 1] * 5}))
-    assert round_trip(dated, tmp_path).encoding_ == {}
-    assert header_of(tmp_path / "model.npz")["not_stored"] == ["encoding_['a']"]
+    early, late = pd.to_datetime(["2020", "2021"])
+    dated = pd.DataFrame({"a": [early, late] * 5, "b": [0, 1] * 5})
+    net = IsingLasso(encode={early: 0, late: 1}).fit(dated)
+    assert round_trip(net, tmp_path).encoding_ == {}
+    assert sorted(header_of(tmp_path / "model.npz")["not_stored"]) == ["encode", "encoding_['a']"]
+
+
+@pytest.mark.parametrize("values", [[Decimal(1), Decimal(2)], pd.to_datetime(["2020", "2021"])])
+def test_values_that_no_file_holds_are_not_forgotten(values, tmp_path):
+    frame = pd.DataFrame({"a": [*values] * 5, "b": [0, 1] * 5})
+    for net in (IsingLasso(encode="auto").fit(frame), IsingLasso().fit(read_binary(frame, encode="auto"))):
+        with pytest.raises(DataError, match=r"numbers or text to be saved; got (Decimal|Timestamp) in column 'a'"):
+            save(net, tmp_path / "model.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_that_was_encoded_before_is_remembered(tmp_path):
+    words = FRAME.replace({0: "Nay", 1: "Yea"})
+    net = IsingLasso(encode={"Yea": 0, "Nay": 1}).fit(read_binary(words, encode="auto"))
+    assert round_trip(net, tmp_path).predict_proba(words).tobytes() == net.predict_proba(words).tobytes()
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,8 @@ def test_names_that_become_equal_are_refused():
     taken = check_name("a\ud800", "node", [])
     with pytest.raises(DataError, match="used twice"):
         check_name("a\ud801", "node", [taken])
+    with pytest.raises(DataError, match="used twice, whatever the case"):
+        check_name("PARTY", "edge", [check_name("Party", "edge", [])])
 
 
 def test_pairs_are_looked_up_dense_or_sparse():

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,7 +74,7 @@ def test_other_things_are_refused(network):
         read_graph(network)
 
 
-@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table, pa.RecordBatch.from_pydict])
 def test_attributes_from_mappings_and_frames(frame):
     model = random_model(3, 0)
     attributes = frame({"party": ["R", "D", "R"], "age": [1, 2, 3]})

@@ -73,6 +73,21 @@ def test_order_of_columns_weights_and_missing_rows():
     assert read(text, weights=0, drop=["b"]).sample_weight.tolist() == [2, 1, 0.5]
 
 
+@pytest.mark.parametrize(
+    ("options", "names", "weight"),
+    [
+        ({"weights": "weight"}, ("a", "b"), [1, 2, 3]),
+        ({"drop": ["weight"]}, ("a", "b"), None),
+        ({"columns": ["b", "weight"], "encode": {"weight": {1: 0, 2: 1, 3: 1}}}, ("b", "weight"), None),
+        ({"encode": {"weight": {1: 0, 2: 1, 3: 1}}}, ("weight", "a", "b"), None),
+    ],
+)
+def test_a_column_that_is_called_by_its_name_does_not_name_the_rows(options, names, weight):
+    table = read("weight,a,b\n1,0,1\n2,1,1\n3,1,0\n", **options)
+    assert (table.names, table.row_names) == (names, None)
+    assert (None if table.sample_weight is None else table.sample_weight.tolist()) == weight
+
+
 def test_row_names_keep_their_spelling():
     assert read("id,a\n007,1\n1.0,0\n").row_names == ("007", "1.0")
 
@@ -105,6 +120,11 @@ def test_transposed_files_have_their_names_exchanged():
         ("a,b\n0,1\n", {"header": 1}, 'header must be True, False or "auto"; got 1'),
         ("a,b\n0,1\n", {"columns": "ab"}, "columns must be a sequence of names or numbers; got the text 'ab'"),
         ("a,b\n0,1\n", {"columns": []}, "must leave a column"),
+        ("a,b\n0,1\n", {"columns": ["b", 1]}, "columns must be different columns; got 1, which came before"),
+        ("a,c\n0,1\n", {"columns": ["c", "c"]}, "columns must be different columns; got 'c', which came before"),
+        ("who,a\nx,1\ny,0\n", {}, r"got 'x', 'y' in column 'who' .*\. If it names the rows, pass id_column=0\.$"),
+        ("nr,a\n11,1\n13,0\n12,1\n", {}, "in column 'nr' .*If it names the rows, pass id_column=0"),
+        ("nr,a\n11,1\n13,0\n12,1\n", {"encode": "auto"}, "in column 'nr'.*If it names the rows, pass id_column=0"),
         ("a,b\n0,1\n", {"id_column": "c"}, "id_column must be a column of the table; got 'c'"),
         (
             "a,w\n0,x\n",
@@ -125,6 +145,21 @@ def test_transposed_files_have_their_names_exchanged():
 def test_messages(text, options, message):
     with pytest.raises(DataError, match=message):
         read(text, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("who,a\nx,1\ny,0\nx,0\n", {}),  # not all different
+        ("a,who\n1,x\n0,y\n", {}),  # not the first column
+        ("id,who,a\nr,x,1\ns,y,0\n", {}),  # the rows have names already
+        ("who,a\nx,1\ny,0\n", {"id_column": None}),
+    ],
+)
+def test_row_names_are_not_suggested_everywhere(text, options):
+    with pytest.raises(DataError, match="Say which is 1") as caught:
+        read(text, **options)
+    assert "id_column" not in str(caught.value)
 
 
 def test_unusual_columns():

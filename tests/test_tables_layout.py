@@ -21,6 +21,14 @@ def sheet_of(text, header="auto"):
         ("0,1\n1,1\n", None),
         ("Q1,Q2\nYes,No\nNo,No\n", ["Q1", "Q2"]),
         ("Yes,No\nNo,No\nYes,Yes\n", None),  # its words come again below
+        ("Yes,No\nNo,Yes\nYes,Yes\n", None),  # and this one in the other column
+        ("Yes,No\nNo,Yes\n", None),
+        ("a,b\nc,a\nd,b\nc,b\n", None),
+        ("who,a,b,c\na,0,1,1\nb,1,0,1\nc,1,1,0\n", ["who", "a", "b", "c"]),  # row names may be those of the columns
+        (",a,b\na,0,1\nb,1,0\n", ["", "a", "b"]),
+        ("a,,\n0,1,0\n0,1,1\n", ["a", "", ""]),
+        ("r1,,\nr2,1,1\n", None),  # an empty row with a name
+        (",,\n0,1,1\n", None),
         ("r1,0,1\nr2,1,1\n", None),  # the first column may hold row names
         ("who,a,b\nr1,0,1\nr2,1,1\n", ["who", "a", "b"]),
         ("1,2,3\n0,1,1\n1,1,0\n", ["1", "2", "3"]),  # not 0/1, while everything below is

@@ -213,12 +213,16 @@ def _read_codebook(entry: Any) -> Codebook:
 
 
 def choose_pairs(
-    levels: Sequence[list[Any]], columns: Sequence[Column], where: Callable[[int], str]
+    levels: Sequence[list[Any]],
+    columns: Sequence[Column],
+    where: Callable[[int], str],
+    remark: Callable[[int], str] = lambda j: "",
 ) -> dict[int, Codebook]:
     """Choose which of two values is 1, for every column that is not 0/1 already.
 
     Ordered categories keep their order; then come words of known meaning, then the order of the categories, then
-    ascending order. A column with one value follows the other columns that have it, if they agree.
+    ascending order. A column with one value follows the other columns that have it, if they agree. Two values that
+    cannot be told apart by rule, such as 0 and -9 or "Yes" and "yes", are refused.
     """
     pairs: dict[int, tuple[Any, Any]] = {}
     single: list[int] = []
@@ -226,7 +230,13 @@ def choose_pairs(
         if len(values) > 2:
             raise DataError(
                 f'X must have two values in every column for encode="auto"; got {show_values(values)} in {where(j)}. '
-                f"{many_values_remedy(values)}"
+                f"{many_values_remedy(values)}{remark(j)}"
+            )
+        doubt = None if column.ordered else doubt_about(_declared(values, column))
+        if doubt is not None:
+            raise DataError(
+                f'X must have two values of clear meaning in every column for encode="auto"; got '
+                f"{show_values(values)} in {where(j)}. {doubt}{remark(j)}"
             )
         pair = _ordered_pair(values, column)
         if pair is not None:
@@ -242,20 +252,67 @@ def choose_pairs(
     }
 
 
-def _ordered_pair(values: list[Any], column: Column) -> tuple[Any, Any] | None:
+def _declared(values: list[Any], column: Column) -> list[Any]:
+    """Return the two categories of a column, which may not all have been observed, or else its values."""
     categories = column.categories
-    if categories is not None and len(categories) == 2 and column.ordered:
+    return list(categories) if categories is not None and len(categories) == 2 else values
+
+
+def _ordered_pair(values: list[Any], column: Column) -> tuple[Any, Any] | None:
+    two, categories = _declared(values, column), column.categories
+    if len(two) == 2 and all(_is_bit(value) for value in two):
+        return 0, 1  # whatever order its categories have
+    if column.ordered and categories is not None and len(categories) == 2:
         return categories[0], categories[1]
-    known = _known_pair(values)
+    known = _known_pair(two)
     if known is not None:
         return known
     if categories is not None:
-        chosen = categories if len(categories) == 2 else [c for c in categories if c in values]
-        return (chosen[0], chosen[1]) if len(chosen) == 2 else None
-    if len(values) < 2:
+        two = [category for category in categories if category in two]
+        return (two[0], two[1]) if len(two) == 2 else None
+    if len(two) < 2:
         return None
-    zero, one = sorted(values, key=_rank)
+    zero, one = sorted(two, key=_rank)
     return zero, one
+
+
+def doubt_about(values: list[Any]) -> str | None:
+    """Say why two values are no clear pair, and what to do; None if they are one.
+
+    A 0 or 1 beside a word or beside a number such as -9 may be all the data there is, the other a missing cell: in
+    ascending order the data would become the opposite of what they are. Spellings of one word are no two values.
+    """
+    if len(values) != 2:
+        return None
+    folded = [value.strip().casefold() if isinstance(value, str) else None for value in values]
+    if folded[0] is not None and folded[0] == folded[1]:
+        first, second = (write_value(value) or "…" for value in values)
+        return f"These are spellings of one word: say what they mean, for example encode={{{first}: 1, {second}: 1}}."
+    numbers = [_as_number(value) for value in values]
+    if all(number in (0, 1) for number in numbers) and any(isinstance(value, str) for value in values):
+        if _known_pair(values) is not None:
+            return None
+        book = ", ".join(f"{show_value(value)}: {number:g}" for value, number in zip(values, numbers, strict=True))
+        return f"These are 0 and 1 in several spellings: pass encode={{{book}}}."
+    for k, (value, bit) in enumerate(zip(values, numbers, strict=True)):
+        other, number = values[1 - k], numbers[1 - k]
+        if bit not in (0, 1) or number in (0, 1):
+            continue
+        if number is None or looks_missing(number) or (bit == 0 and number == -1):
+            quote = repr if isinstance(value, str) else str
+            return _missing_remedy([other], quote("0"), quote("1"))
+    return None
+
+
+def _as_number(value: Any) -> Any:
+    """Return the number that a value is or spells, None for other text, NaN for values of other kinds."""
+    if isinstance(value, str):
+        try:
+            number = float(value)
+        except ValueError:
+            return None
+        return number if math.isfinite(number) else None
+    return value if is_number(value) else math.nan
 
 
 def _rank(value: Any) -> tuple[bool, Any]:
@@ -278,10 +335,14 @@ def _pair_of_single(value: Any, others: set[tuple[Any, Any]]) -> tuple[Any, Any]
     holders = [pair for pair in others if value in pair]
     if len(holders) == 1:
         return holders[0]
-    if is_number(value) and value in (0, 1):
+    if _is_bit(value):
         return 0, 1
     word = value.strip().casefold() if isinstance(value, str) else None
     return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)
+
+
+def _is_bit(value: Any) -> bool:
+    return is_number(value) and value in (0, 1)
 
 
 def _is_bits(pair: tuple[Any, Any]) -> bool:
@@ -306,7 +367,25 @@ def show_value(value: Any) -> str:
         text = f"{plain:g}" if isinstance(plain, float) else repr(plain)
     except ValueError:  # an integer of more digits than Python writes
         text = "an integer of thousands of digits"
-    return text if len(text) <= 40 else text[:37] + "…"
+    if len(text) <= 40:
+        return text
+    return text[:36] + "…" + text[-1] if isinstance(plain, str) else text[:37] + "…"
+
+
+def write_value(value: Any) -> str | None:
+    """Write a value as Python reads it, for a suggestion; None if it is too long, not finite, or of another kind."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float):
+        if not math.isfinite(plain):
+            return None
+        return f"{plain:g}" if float(f"{plain:g}") == plain else repr(plain)
+    if not isinstance(plain, str | int):
+        return None
+    text = show_value(plain)
+    try:
+        return text if text == repr(plain) else None
+    except ValueError:  # an integer of more digits than Python writes
+        return None
 
 
 def looks_missing(value: Any) -> bool:
@@ -316,13 +395,22 @@ def looks_missing(value: Any) -> bool:
 
 def many_values_remedy(values: list[Any]) -> str:
     """Say what to do with a column of more than two values."""
-    others = [value for value in values if not (is_number(value) and value in (0, 1))]
+    others = [value for value in values if not _is_bit(value)]
     if len(others) < len(values) and all(looks_missing(value) for value in others):
-        book = ", ".join(f"{show_value(value)}: None" for value in others)
-        return f'If this stands for a missing answer, pass encode={{0: 0, 1: 1, {book}}} and missing="zero" or "drop".'
+        return _missing_remedy(others)
     if all(is_number(value) for value in values):
         return (
             "Choose a threshold, binarize=…, say what each value means, encode={…: 0, …: 1, …: None}, or leave the "
             "column out."
         )
     return "Say what each value means, encode={…: 0, …: 1, …: None} (None: missing), or leave the column out."
+
+
+def _missing_remedy(others: list[Any], zero: str = "0", one: str = "1") -> str:
+    """Say what to do with values that may stand for missing answers beside 0 and 1."""
+    written = [write_value(value) or "…" for value in others]
+    book = ", ".join(f"{value}: None" for value in dict.fromkeys(written))
+    return (
+        f"If this stands for a missing answer, pass encode={{{zero}: 0, {one}: 1, {book}}} and "
+        'missing="zero" or "drop".'
+    )

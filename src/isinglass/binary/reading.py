@@ -17,6 +17,7 @@ from isinglass.binary.levels import (
     Levels,
     Pair,
     choose_pairs,
+    doubt_about,
     find_grid_levels,
     find_levels,
     is_number,
@@ -25,6 +26,7 @@ from isinglass.binary.levels import (
     read_encode,
     show_value,
     show_values,
+    write_value,
 )
 from isinglass.binary.sources import Column, Grid, Source, open_source
 from isinglass.binary.table import BinaryTable, checked_names
@@ -177,7 +179,7 @@ def _read_books(source: Source, labels: Sequence[Hashable], encode: Any) -> Sequ
                 columns.append(replace(source.column(j), values=np.empty(0), masked=None))  # categories without cells
             else:
                 columns.append(Column(np.empty(0)))
-        found = choose_pairs(levels, columns, lambda j: _where(source, j))
+        found = choose_pairs(levels, columns, lambda j: _where(source, j), source.remark_column)
     else:
         books = read_encode(encode, labels)
         if isinstance(books, Codebook):
@@ -326,20 +328,31 @@ def _refuse(source: Source, j: int, rule: Pair | Cut | Codebook, row: int) -> No
             "replace these values."
         )
     if isinstance(rule, Codebook):
-        raise DataError(
-            f"encode must say what every value means; {where}, which it lacks. Add them, mapped to 0, 1 or "
-            "None (missing)."
-        )
+        raise DataError(f"encode must say what every value means; {where}, which it lacks. {_lacking_remedy(rule)}")
     if rule is _SPINS:
         raise DataError(f'X must hold only -1 and 1 for coding="spins"; {where}. Leave coding out if the table is 0/1.')
-    raise DataError(f"X must hold only 0 and 1; {where}. {_remedy(values)}")
+    raise DataError(f"X must hold only 0 and 1; {where}. {_remedy(values)}{source.remark_column(j)}")
+
+
+def _lacking_remedy(book: Codebook) -> str:
+    if len(book.entries) != 1:
+        return "Add them, mapped to 0, 1 or None (missing)."
+    (only,) = book.entries
+    return (
+        f'It knows only {show_value(only)} there. If encode="auto" found this in some of the rows, such as those of '
+        "fit, the column had one value in them: encode the whole table first with read_binary, or pass a mapping."
+    )
 
 
 def _remedy(values: list[Any]) -> str:
     if all(is_number(value) and value in (-1, 1) for value in values):
         return f'It looks like ±1 spins: pass coding="spins" {_BY}.'
+    doubt = doubt_about(values)
+    if doubt is not None:
+        return doubt
     if len(values) == 2 and not any(looks_missing(value) for value in values):
         (book,) = choose_pairs([values], [Column(np.empty(0))], str).values()
-        zero, one = (show_value(value) for value in book.pair)
-        return f'Say which is 1, for example encode={{{one}: 1, {zero}: 0}}, or pass encode="auto" {_BY}.'
+        zero, one = (write_value(value) for value in book.pair)
+        example = "" if zero is None or one is None else f", for example encode={{{one}: 1, {zero}: 0}}"
+        return f'Say which is 1{example}, or pass encode="auto" {_BY}.'
     return many_values_remedy(values)

@@ -82,6 +82,8 @@ class Source:
         Labels of columns and rows.
     describe_row, describe_column : callable, optional
         What messages call a row or column of a given number; by default "row 0" and "column 'name'" or "column 0".
+    remark_column : callable
+        What messages add about the values of a column, a sentence or nothing.
     """
 
     shape: tuple[int, int]
@@ -94,6 +96,7 @@ class Source:
     row_names: Sequence[Any] | None = None
     describe_row: Callable[[int], str] = "row {}".format
     describe_column: Callable[[int], str] | None = None
+    remark_column: Callable[[int], str] = lambda j: ""
 
 
 def open_source(X: Any) -> Source:

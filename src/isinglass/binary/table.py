@@ -92,13 +92,23 @@ class BinaryTable:
 
     def __getitem__(self, rows: Any) -> BinaryTable:
         """Return the same columns of some rows (a slice, numbers or a mask)."""
+        try:
+            X = self.X[rows]
+        except IndexError as error:
+            raise IndexError(f"rows must be a slice, numbers or a mask; got {rows!r} ({error}).") from None
+        if X.ndim != 2 or X.shape[1] != self.X.shape[1] or len(X) == 0:
+            raise DataError(
+                f"rows must be a slice, numbers or a mask, and leave a row; got {rows!r}. For one row write [[0]]."
+            )
+        filled = None if self.filled is None else self.filled[rows]
         return replace(
             self,
-            X=np.ascontiguousarray(self.X[rows]),
+            X=np.ascontiguousarray(X),
             row_names=None if self.row_names is None else tuple(np.asarray(self.row_names, dtype=object)[rows]),
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
-            filled=None if self.filled is None else self.filled[rows],
+            n_missing=self.n_missing if filled is None else int(filled.sum()),
+            filled=filled,
         )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import DataError
 
-__all__ = ["check_penalty_weights", "check_sample_weight"]
+__all__ = ["check_penalty_weights", "check_sample_weight", "warn_weight_scale"]
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:
@@ -25,6 +27,20 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
     if weight.max() > np.finfo(np.float64).max / len(weight):
         raise DataError(f"sample_weight must have a finite sum; got values up to {weight.max():g}. Rescale them.")
     return weight
+
+
+def warn_weight_scale(weight: NDArray[np.float64] | None, stacklevel: int) -> None:
+    """Warn where a criterion goes by the sum of the weights as the number of rows, and that can hardly be meant."""
+    if weight is None or (weight == np.rint(weight)).all():
+        return
+    total, n_rows = float(weight.sum()), int(np.count_nonzero(weight))
+    if not n_rows / 2 <= total <= 2 * n_rows:
+        warnings.warn(
+            f"sample_weight has the sum {total:.6g} over {n_rows} rows, and the EBIC takes this sum for the number of "
+            "rows: the choice depends on it. Rescale to mean 1: sample_weight / sample_weight.mean().",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def check_penalty_weights(penalty_weights: ArrayLike | str | None, n_features: int) -> NDArray[np.float64] | str | None:

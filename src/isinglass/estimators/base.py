@@ -12,6 +12,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _n
 
 from isinglass._core import count_ones
 from isinglass.binary import BinaryTable, check_sample_weight, read_binary
+from isinglass.binary.reading import convert_source
+from isinglass.binary.sources import Source, open_source
 from isinglass.errors import DataError
 from isinglass.estimators.edges import count_edges, edge_table
 from isinglass.estimators.frames import complete_like, kind_of
@@ -65,6 +67,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._remember_columns(X, table)
+        self._encoded_before = isinstance(X, BinaryTable)
         n_rows = float(len(table) if weight is None else weight.sum())
         marginals = _count_ones(table, weight) / n_rows
         solution, found = self._estimate(table, weight, y)
@@ -274,7 +277,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
               0, 0 and 1, 0 and 0;
             - ``log_odds_ratio``: the marginal one, log (n11+½)(n00+½) / (n10+½)(n01+½), without regard to other
-              columns; the halves keep it finite.
+              columns; the halves keep it finite, and are small beside counts of rows: rescale weights to mean 1.
         """
         check_is_fitted(self)
         stability: Stability | None = getattr(self, "stability_", None)
@@ -301,7 +304,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self._check_columns(X)
         keeps_rows = missing is None and self.missing == "drop"
         how = "zero" if keeps_rows else missing or self.missing
-        table = read_binary(X, missing=how, encode=self._known_encode(), coding=self.coding, binarize=self.binarize)
+        table = X if isinstance(X, BinaryTable) else self._convert(open_source(X), how)
         _check_n_features(self, table, reset=False)
         if keeps_rows and table.filled is not None:
             raise DataError(
@@ -310,11 +313,26 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             )
         return table
 
-    def _known_encode(self) -> Any:
-        """Return what values mean: for "auto", what was found in the table of `fit`."""
-        if not (isinstance(self.encode, str) and self.encode == "auto"):
-            return self.encode
-        return self.encoding_ or None
+    def _convert(self, source: Source, missing: str) -> BinaryTable:
+        """Read values as in the table of `fit`, where "auto" found their meaning or a BinaryTable brought it along."""
+        parameters = {"encode": self.encode, "coding": self.coding, "binarize": self.binarize}
+        if self._encoded_before or (isinstance(self.encode, str) and self.encode == "auto"):
+            parameters["encode"] = self._known_encode(source)
+        if self._encoded_before and self.encoding_:  # the other parameters had no part in that table
+            parameters |= {"coding": "bits", "binarize": None}
+        return convert_source(source, names=None, missing=missing, **parameters)
+
+    def _known_encode(self, source: Source) -> dict[Hashable, tuple[Any, Any]] | None:
+        """Return what the values of the columns mean; columns are found by place, as one table may have no names."""
+        n_columns = source.shape[1]
+        if not self.encoding_ or n_columns != self.n_features_in_:
+            return None  # a table of another width will be refused for that
+        places = {name: k for k, name in enumerate(self.model_.names)}
+        labels: Sequence[Hashable] = range(n_columns) if source.names is None else [str(name) for name in source.names]
+        return {
+            labels[label if isinstance(label, int) else places[str(label)]]: pair
+            for label, pair in self.encoding_.items()
+        }
 
     def _check_columns(self, X: Any) -> None:
         """Refuse other columns before their cells are looked at, where they have names or can be counted."""

@@ -184,6 +184,7 @@ class IsingLassoCV(JointEstimator):
     def _folds(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> dict[str, Any]:
         """Return the options of `cross_validate` that ``cv`` stands for."""
         cv = DEFAULT_FOLDS if self.cv is None else self.cv
+        dropped = table.rows is not None and not self._encoded_before  # in this fit, so that row numbers have changed
         if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
             n_rows = len(table) if weight is None else int(np.count_nonzero(weight))
             if not 2 <= cv <= n_rows:
@@ -192,10 +193,11 @@ class IsingLassoCV(JointEstimator):
                 )
             return {"n_folds": int(cv), "n_repeats": self.n_repeats}
         if callable(getattr(cv, "split", None)) and not isinstance(cv, str):
-            return {"splits": list(cv.split(table.X, y))}
+            kept = y if y is None or not dropped else np.asarray(y)[table.rows]
+            return {"splits": list(cv.split(table.X, kept))}
         if isinstance(cv, str) or not hasattr(cv, "__iter__"):
             raise DataError(f"cv must be a number of folds, a splitter or pairs of row numbers; got {cv!r}.")
-        if table.rows is not None and table.n_missing:
+        if dropped:
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
                 "numbers have changed; got pairs of row numbers. Drop these rows first."

@@ -22,6 +22,10 @@ FloatArray = NDArray[np.float64]
 class IsingLassoEBIC(JointEstimator):
     """Sparse Ising network at the penalty with the smallest extended BIC.
 
+    The number of rows N of the criterion is the sum of the row weights, so that a whole weight equals repeated rows and
+    the scale of weights that are not whole matters: rescale them to mean 1. A warning says so where their sum is less
+    than half or more than twice the number of rows.
+
     Parameters
     ----------
     alphas : int, float or array-like, default 50

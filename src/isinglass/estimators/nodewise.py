@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.binary import BinaryTable
+from isinglass.binary.weights import warn_weight_scale
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.estimators.base import IsingEstimator, check_alpha
 from isinglass.nodewise import choose_per_node, nodewise_path
@@ -34,7 +35,8 @@ class NodewiseIsing(IsingEstimator):
     standardize : bool, default False
         Penalise as if the columns had unit standard deviation. IsingFit does: set it to True to get its networks.
     criterion : None or "ebic", default None
-        "ebic": every column chooses its own penalty by the extended BIC.
+        "ebic": every column chooses its own penalty by the extended BIC. Its number of rows is the sum of the row
+        weights: rescale weights that are not whole to mean 1.
     gamma : float, default 0.25
         Weight of the number of candidate models in the extended BIC; 0 is the BIC.
     alphas : int, default 100
@@ -163,4 +165,5 @@ class NodewiseIsing(IsingEstimator):
             return nodewise_path(X, [check_alpha(self.alpha)], **options)
         if self.criterion != "ebic":
             raise DataError(f'criterion must be None or "ebic"; got {self.criterion!r}.')
+        warn_weight_scale(weight, stacklevel=5)
         return choose_per_node(X, self.alphas, gamma=self.gamma, alpha_min_ratio=self.alpha_min_ratio, **options)

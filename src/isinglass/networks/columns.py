@@ -98,10 +98,10 @@ def check_name(name: Any, of: Literal["node", "edge"], taken: Sequence[str]) -> 
     """Return the name of an attribute as the files will have it, unless it means something else there."""
     if not isinstance(name, str) or not name.strip():
         raise DataError(f"the name of an attribute must be a text that is not empty; got {name!r}.")
-    if name.casefold() in RESERVED[of] or storable(name) in taken:
+    if name.casefold() in RESERVED[of] or storable(name).casefold() in {other.casefold() for other in taken}:
         raise DataError(
-            f"the name of an attribute of {of}s must not be one of {', '.join(sorted(RESERVED[of]))}, nor used twice; "
-            f"got {name!r}. Rename that column."
+            f"the name of an attribute of {of}s must not be one of {', '.join(sorted(RESERVED[of]))}, nor used twice, "
+            f"whatever the case of its letters; got {name!r}. Rename that column."
         )
     return storable(name)
 

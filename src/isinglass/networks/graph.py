@@ -190,6 +190,9 @@ def _items(attributes: Any, name: str) -> list[tuple[Any, Any]]:
         return []
     if hasattr(attributes, "to_dict") and hasattr(attributes, "get_columns"):  # polars, whose frames have no items()
         return [(column.name, column) for column in attributes.get_columns()]
+    if hasattr(attributes, "column_names") and hasattr(attributes, "columns"):  # pyarrow
+        columns = (column.to_pylist() for column in attributes.columns)
+        return list(zip(attributes.column_names, columns, strict=True))
     if not hasattr(attributes, "items"):
         raise DataError(f"{name} must map names to columns; got {type(attributes).__name__}.")
     return list(attributes.items())

@@ -36,7 +36,8 @@ def save(fitted: Any, path: str | PathLike[str]) -> None:
 
     The same content gives the same bytes. The file appears under its name when it is whole. Parameters that a file
     cannot hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header names
-    them under ``not_stored``; `load` sets them to None.
+    them under ``not_stored``; `load` sets them to None. Values that ``encode="auto"`` found, or a BinaryTable brought
+    along, must be numbers or text.
 
     Parameters
     ----------
@@ -154,7 +155,12 @@ def _write_estimator(net: Any, writing: Writing) -> None:
     for label, pair in net.encoding_.items():
         try:
             encoding.append(to_json([label, *pair]))
-        except NotStorableError:
+        except NotStorableError as error:
+            if net._encoded_before or (isinstance(net.encode, str) and net.encode == "auto"):
+                raise DataError(
+                    f"fitted must have read numbers or text to be saved; got {error} in column {label!r}, which a file "
+                    "cannot hold. Replace these values by text before fit."
+                ) from None
             not_stored.append(f"encoding_[{label!r}]")
     writing.header |= {
         "not_stored": not_stored,
@@ -162,6 +168,7 @@ def _write_estimator(net: Any, writing: Writing) -> None:
         "n_features": net.n_features_in_,
         "has_feature_names": hasattr(net, "feature_names_in_"),
         "frame": net._frame_kind,
+        "encoded_before": net._encoded_before,
         "n_rows": net.n_rows_,
         "encoding": encoding,
     }
@@ -250,6 +257,7 @@ def _read_estimator(cls: Any, reading: Reading, names: list[str]) -> Any:
         edge_counts=_read_counts(reading, solution.n_edges),
     )
     net._frame_kind = frame
+    net._encoded_before = header.get("encoded_before") is True
     for name, value in _read_findings(cls, reading, solution).items():
         setattr(net, name, value)
     return net

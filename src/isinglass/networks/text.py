@@ -2,7 +2,8 @@
 
 Names are kept as they are wherever the format allows. Lone surrogates, which are no text, become U+FFFD in every
 format. XML has no control characters but tab, line feed and carriage return: the others become their pictures (U+0000
-becomes U+2400 ␀), so that two names that differ still differ.
+becomes U+2400 ␀), which differ from each other. Two names can become equal all the same, if they differ in surrogates
+only or if one held the picture from the start; nothing depends on it, as nodes are identified by numbers.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
 from isinglass.binary import check_sample_weight, to_binary
+from isinglass.binary.weights import warn_weight_scale
 from isinglass.errors import ConstantColumnWarning, DataError, SeparationError
 from isinglass.path import ising_path
 from isinglass.records import Path, Solution, read_only
@@ -111,7 +112,8 @@ def ebic(
         fits worse than its edges allow, which speaks for more edges than are true however many rows there are. Where
         the unpenalised estimate is infinite, so is the EBIC, and that of all networks with as many edges or more.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights. N is their sum, so that an integer weight equals repeated rows.
+        Row weights. N is their sum, so that an integer weight equals repeated rows. Weights of another scale should
+        have mean 1; there is a warning if they are not whole and their sum is far from the number of rows.
 
     Returns
     -------
@@ -129,6 +131,7 @@ def ebic(
         raise DataError(f"gamma must be finite and not negative; got {gamma!r}.")
     table = to_binary(X)
     weight = check_sample_weight(sample_weight, len(table))
+    warn_weight_scale(weight, stacklevel=3)
     n_rows = float(len(table)) if weight is None else float(weight.sum())
     varying = np.flatnonzero(count_ones(table, weight)[1])
     price = 2.0 * (np.log(n_rows) + 2.0 * gamma * np.log(max(len(varying) - 1, 1)))
@@ -174,7 +177,7 @@ def select_ebic(
     path_function : callable, default ising_path
         ``path_function(X, alphas, *, sample_weight)``; use `functools.partial` to set its other options.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights; an integer weight equals repeated rows.
+        Row weights; an integer weight equals repeated rows. As for `ebic`, their scale matters.
 
     Returns
     -------

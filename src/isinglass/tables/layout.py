@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isinglass.binary.levels import is_number
 from isinglass.binary.sources import Grid, Source
 from isinglass.errors import DataError
-from isinglass.tables.sheet import Sheet
+from isinglass.tables.sheet import ID_NAMES, Sheet
 from isinglass.tables.text import Records
 from isinglass.tables.words import Vocabulary
 
@@ -44,8 +45,9 @@ def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> She
 def has_header(records: Records, values: list[Any], vocabulary: Vocabulary) -> bool:
     """Tell whether the first record names the columns; a first column is left aside, it may hold row names.
 
-    It does if more than half of its texts occur nowhere below in their column; or, if it has no text, if it holds a
-    number other than 0 and 1 while everything below is 0, 1 or missing.
+    It does if more than half of its texts occur nowhere below, row names apart; or, if it has no text, if it holds a
+    number other than 0 and 1 while everything below is 0, 1 or missing. Of a record that is empty but for its first
+    field, that field decides: a text is a name, unless there is text below it as well, which would be row names.
     """
     codes = records.codes
     columns = range(1 if codes.shape[1] > 1 else 0, codes.shape[1])
@@ -58,11 +60,28 @@ def has_header(records: Records, values: list[Any], vocabulary: Vocabulary) -> b
         for position, value in enumerate(values):
             if isinstance(value, str):
                 positions.setdefault(value, []).append(position)
-        fresh = sum(text not in positions or not np.isin(codes[:, j], positions[text]).any() for j, text in texts)
+        used = _used_codes(records, values) if any(text in positions for _, text in texts) else None
+        fresh = sum(used is None or not used[positions.get(text, [])].any() for _, text in texts)
         return 2 * fresh > len(texts)
+    if codes.shape[1] > 1 and all(value is None for value in read):
+        named = isinstance(vocabulary.read(records.first[0]), str)
+        return named and not any(isinstance(values[code], str) for code in np.unique(codes[:, 0]))
     other = any(value is not None and value not in (0, 1) for value in read)
     bits = np.array([value is None or (is_number(value) and value in (0, 1)) for value in values], dtype=bool)
     return other and bool(bits[codes[:, columns]].all())
+
+
+def _used_codes(records: Records, values: list[Any]) -> NDArray[np.bool_]:
+    """Tell which words are cells, not only names of rows."""
+    codes = records.codes
+    named = codes.shape[1] > 1 and (
+        records.first[0].strip().casefold() in ID_NAMES
+        or (len(codes) > 2 and len(np.unique(codes[:, 0])) == len(codes))
+    )
+    used = np.zeros(len(values), dtype=bool)
+    for j in range(int(named), codes.shape[1]):  # by column: one table of counts over all cells would be large
+        used |= np.bincount(codes[:, j], minlength=len(values)) > 0
+    return used
 
 
 def _prepend(records: Records, values: list[Any], vocabulary: Vocabulary) -> tuple[Any, list[str], list[Any]]:

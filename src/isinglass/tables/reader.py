@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import IO, Any
@@ -91,7 +91,8 @@ def read_table(
     header : bool or "auto", default="auto"
         Whether the first line of a text names the columns.
     id_column : str, int, None or "auto", default="auto"
-        The column that names the rows and is not part of the table; None: there is none.
+        The column that names the rows and is not part of the table; None: there is none. "auto" looks at the first
+        column, unless another argument calls it by its name.
     transpose : bool, default=False
         The file has a line per variable: exchange rows and columns, with their names, before anything below.
     columns, drop : sequence of str or int, optional
@@ -146,12 +147,20 @@ def read_table(
         else:
             sheet = _LOADERS[kind](document.data, limits).mark_missing(vocabulary)
         labelled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
-        sheet = _name_rows(sheet, id_column, labelled=labelled, numbers_are_data=binarize is not None)
+        # After a transposition these arguments speak of other columns.
+        named = set() if transpose else _named_columns(weights, columns, drop, encode)
+        sheet = _name_rows(sheet, id_column, named, labelled=labelled, numbers_are_data=binarize is not None)
+        nameless = id_column == "auto" and sheet.row_names is None and not transpose
         sheet = sheet.transpose() if transpose else sheet
         sheet, weight = _split_weights(sheet, weights)
         sheet = _choose_columns(sheet, columns, drop)
         table = convert_source(
-            _checked_source(sheet), names=None, missing=missing, encode=encode, coding=coding, binarize=binarize
+            _checked_source(sheet, nameless),
+            names=None,
+            missing=missing,
+            encode=encode,
+            coding=coding,
+            binarize=binarize,
         )
         if weight is None:
             return table
@@ -193,12 +202,23 @@ def _load_text(
     return lay_out(read_records(data, mark, limits), vocabulary, header)
 
 
-def _name_rows(sheet: Sheet, id_column: str | int | None, *, labelled: bool, numbers_are_data: bool) -> Sheet:
+def _named_columns(weights: Any, columns: Any, drop: Any, encode: Any) -> set[Any]:
+    """Return the columns that the arguments call by their names; numbers do not count row names."""
+    by_column = isinstance(encode, Mapping) and all(isinstance(entry, Mapping | tuple) for entry in encode.values())
+    named = [weights, *(() if columns is None else columns), *(() if drop is None else drop)]
+    return {key for key in [*named, *(encode if by_column else ())] if isinstance(key, str)}
+
+
+def _name_rows(
+    sheet: Sheet, id_column: str | int | None, named: set[Any], *, labelled: bool, numbers_are_data: bool
+) -> Sheet:
     if id_column is None:
         return sheet
     if id_column == "auto":
         found = sheet.find_id_column(numbers_are_data=numbers_are_data) if labelled else None
-        return sheet if found is None else sheet.with_row_names(found)
+        if found is None or (sheet.header is not None and sheet.header[found] in named):
+            return sheet
+        return sheet.with_row_names(found)
     return sheet.with_row_names(sheet.find(id_column, "id_column"))
 
 
@@ -225,13 +245,18 @@ def _choose_columns(sheet: Sheet, columns: Sequence[Any] | None, drop: Sequence[
         return sheet
     left_out = {sheet.find(key, "drop") for key in drop or ()}
     kept = range(sheet.cells.shape[1]) if columns is None else [sheet.find(key, "columns") for key in columns]
+    seen: set[int] = set()
+    for key, j in zip(kept if columns is None else columns, kept, strict=True):
+        if j in seen:
+            raise DataError(f"columns must be different columns; got {key!r}, which came before.")
+        seen.add(j)
     return sheet.take([j for j in kept if j not in left_out])
 
 
-def _checked_source(sheet: Sheet) -> Any:
+def _checked_source(sheet: Sheet, may_have_row_names: bool) -> Any:
     """Return the cells with a name for every column, after a check that no name comes twice."""
     if sheet.header is None:
-        return sheet.as_source()
+        return sheet.as_source(may_have_row_names=may_have_row_names)
     numbers = sheet.numbers or range(len(sheet.header))
     names = [name or f"column {number + 1}" for name, number in zip(sheet.header, numbers, strict=True)]
     places: dict[str, int] = {}
@@ -242,4 +267,4 @@ def _checked_source(sheet: Sheet) -> Any:
                 f"{number + 1}. Rename one, leave one out with drop={[number]}, or pass header=False."
             )
         places[name] = number
-    return replace(sheet, header=names).as_source()
+    return replace(sheet, header=names).as_source(may_have_row_names=may_have_row_names)

@@ -14,10 +14,10 @@ from isinglass.binary.sources import Column, Grid, Source, open_source
 from isinglass.errors import DataError
 from isinglass.tables.words import Vocabulary
 
-__all__ = ["Sheet"]
+__all__ = ["ID_NAMES", "Sheet"]
 
 # Headers of a first column that names the rows. pandas and R leave the header empty.
-_ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
+ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +50,17 @@ class Sheet:
     declared: int | None = None
     describe_row: Callable[[int], str] = lambda row: f"row {row + 1}"
 
-    def as_source(self) -> Source:
+    def as_source(self, *, may_have_row_names: bool = False) -> Source:
         """Return the cells with their names, and with messages that speak of the file."""
         numbers = self.numbers or range(self.cells.shape[1])
 
         def describe_column(j: int) -> str:
             return f"column {numbers[j] + 1} of the file" if self.header is None else f"column {self.header[j]!r}"
+
+        def remark_column(j: int) -> str:
+            values = [] if numbers[j] or not may_have_row_names else self.cells.column(j).values.tolist()
+            distinct = len(values) > 1 and None not in values and len(set(map(str, values))) == len(values)
+            return " If it names the rows, pass id_column=0." if distinct else ""
 
         return replace(
             self.cells,
@@ -63,6 +68,7 @@ class Sheet:
             row_names=self.row_names,
             describe_row=self.describe_row,
             describe_column=describe_column,
+            remark_column=remark_column,
         )
 
     def column_words(self, j: int) -> list[str]:
@@ -117,7 +123,7 @@ class Sheet:
             return None
         if self.declared is not None:
             return self.declared
-        if self.header is not None and self.header[0].strip().casefold() in _ID_NAMES:
+        if self.header is not None and self.header[0].strip().casefold() in ID_NAMES:
             return 0
         values = self.cells.column(0).values.tolist()
         if len(values) < 3 or len(set(map(str, values))) < len(values) or any(value is None for value in values):
