@@ -193,8 +193,9 @@ def test_exported_matrix_is_that_of_the_model(model, network):
     assert np.array_equal(np.array([row[1:] for row in rows[1:]], dtype=float), network.couplings)
 
 
-def test_export_refuses_a_folder_that_is_not_there_and_its_own_input(tmp_path, model):
-    assert "does not exist" in error_line(run("export", model, "-o", tmp_path / "no" / "net.gexf", code=2))
+def test_export_refuses_a_file_as_folder_and_its_own_input(tmp_path, model):
+    (tmp_path / "file").write_text("")
+    assert "not a folder" in error_line(run("export", model, "-o", tmp_path / "file" / "net.gexf", code=2))
     before = model.read_bytes()
     assert "also read" in error_line(run("export", model, "--format", "json", "-o", model, code=2))
     assert model.read_bytes() == before
@@ -234,6 +235,34 @@ def test_bootstrap_figure_needs_one_penalty(tmp_path, folder):
     run("fit", folder / "table.csv", "--method", "nodewise", "--select", "ebic", "-o", tmp_path / "net")
     words = ["plot", "bootstrap", tmp_path / "net" / "model.npz", folder / "table.csv", "-o", tmp_path / "a.png"]
     assert "one penalty per node" in error_line(run(*words, code=2))
+
+
+@pytest.fixture(scope="module")
+def weighted(tmp_path_factory):
+    """Return a table with weights and missing cells, and its fit."""
+    place = tmp_path_factory.mktemp("weighted")
+    cells = np.column_stack([X, 0.5 + np.arange(300) % 3]).astype(object)
+    cells[5, 2] = cells[90, 0] = "NA"
+    table = write_csv(place / "table.csv", [*NAMES, "w"], cells.tolist())
+    run("fit", table, "--weights", "w", "--missing", "drop", "--alpha", "0.05", "-o", place / "net")
+    return table, place / "net" / "model.npz"
+
+
+def test_bootstrap_figure_is_one_of_the_model_or_none(tmp_path, folder, weighted):
+    table, model = weighted
+    words = ["plot", "bootstrap", model, table, "--missing", "drop", "-B", "3", "-o", tmp_path / "a.png"]
+    assert "--weights" in error_line(run(*words, "--weights", "w", code=2))
+    assert "without --weights" in error_line(run(*words, "--drop", "w", code=3))
+    assert "fitted to" in error_line(run(*words[:2], folder / "given" / "model.npz", *words[3:], "--drop", "w", code=3))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_values_of_plot_are_wrong_usage(tmp_path, folder, model):
+    words = ["plot", "network", model, "-o", tmp_path / "a.PNG"]
+    assert "--groups" in error_line(run(*words, "--edge-color", "group", code=2))
+    assert "'kind'" in error_line(run(*words, "--groups", folder / "groups.csv", "--color-by", "zz", code=2))
+    run(*words[:4], tmp_path / "new" / "folder" / "a.PNG")
+    assert (tmp_path / "new" / "folder" / "a.PNG").read_bytes().startswith(b"\x89PNG")
 
 
 def test_plot_knows_its_formats(tmp_path, model):

@@ -58,9 +58,9 @@ def fit(
     from isinglass.cli.results import describe_solution, describe_table, names_of
     from isinglass.networks import edge_table, write_edges
 
-    criterion = criterion_of(alpha, select)
+    criterion = criterion_of(alpha, select, choosing)
     folder = OutputFolder(output, FILES, force=force, inputs=[table, groups.groups]) if output else None
-    data = reading.read(console, table)
+    data = reading.read_to_fit(console, table)
     attributes = groups.read(names_of(data))
     found = fit_network(console, data, method, choosing, alpha, criterion)
     if folder is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.options import IN_FILE, Option, command
+from isinglass.cli.options import IN_FILE, Number, Option, command
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.wording import plural, printable
 
@@ -34,7 +34,7 @@ BYTES_PER_CELL, BYTES_PER_PAIR = 30, 95
     click.Argument(["table"], type=IN_FILE),
     Option(
         "--rare",
-        type=click.FloatRange(0, 0.5),
+        type=Number(0, 0.5),
         default=0.05,
         show_default=True,
         help="A column is rare if its rarer value has a smaller share of the rows.",

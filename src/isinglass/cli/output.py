@@ -94,6 +94,7 @@ class OutputFolder:
 @contextmanager
 def filling_file(target: Path) -> Iterator[Path]:
     """Yield a name beside the target, with its ending, to write to; when the block ends well it becomes the target."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".isinglass-{secrets.token_hex(6)}{target.suffix}")
     try:
         yield temporary
@@ -106,16 +107,18 @@ def write_file(target: str, text: str) -> None:
     """Write one file, whole or not at all."""
     from isinglass.networks.output import write_lines
 
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
     write_lines([text.removesuffix("\n")], target)
 
 
 def check_target(target: str | Path, inputs: Iterable[str | None]) -> None:
-    """Refuse a file whose folder does not exist, or that the command reads."""
+    """Refuse a file that the command reads, or whose folder cannot be made."""
     place = Path(target)
     if target == "-":
         return
-    if not place.parent.is_dir():
-        raise click.BadParameter(f"the folder {str(place.parent)!r} does not exist.", param_hint="'-o'")
+    above = next(folder for folder in place.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise click.BadParameter(f"{str(above)!r} is a file, not a folder.", param_hint="'-o'")
     for source in inputs:
         if source and source != "-" and place.exists() and place.samefile(source):
             raise click.BadParameter(f"{str(target)!r} is also read by this command.", param_hint="'-o'")

@@ -11,6 +11,7 @@ from isinglass.cli.models import MODEL, Loaded
 from isinglass.cli.options import IN_FILE, OUT_FILE, SEED, Option, command
 from isinglass.cli.output import check_target, write_file
 from isinglass.cli.reading import READING, Reading
+from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
     from isinglass.binary import BinaryTable
@@ -51,8 +52,8 @@ def predict(
     names, rows = list(loaded.model.names), cells.tolist()
     if data.row_names is not None:
         names, rows = ["row", *names], [[label, *row] for label, row in zip(row_labels(data), rows, strict=True)]
-    done = f"{data.n_missing} missing cells filled" if impute else "a probability for every cell"
-    console.say_facts({"Table": f"{table}, {len(data)} rows × {data.shape[1]} columns", "Predicted": done})
+    done = f"{plural(data.n_missing, 'missing cell')} filled" if impute else "a probability for every cell"
+    console.say_facts({"Table": reading.describe_shape(data, table), "Predicted": done})
     if console.as_json:
         record = {"model": model, "impute": impute, "columns": list(loaded.model.names), "cells": cells}
         record["rows"] = row_labels(data)

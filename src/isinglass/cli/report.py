@@ -10,7 +10,7 @@ import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.groups import GROUPS, Groups
-from isinglass.cli.models import MODEL, Loaded
+from isinglass.cli.models import MODEL, SAME_OPTIONS, Loaded
 from isinglass.cli.options import ALPHAS, IN_FILE, SEED, Option, command, command_line
 from isinglass.cli.output import check_target, read_record
 from isinglass.cli.reading import READING, Reading
@@ -69,10 +69,12 @@ def report(
     options: dict[str, Any] = {}
     if table is not None:
         data = loaded.read_table(console, reading, table)
-        options = {"X": data.X, "node_table": node_table(loaded.model, data.X, data.sample_weight)}
+        loaded.check_fitted_to(data, SAME_OPTIONS)
+        options = {"X": data, "node_table": node_table(loaded.model, data.X, data.sample_weight)}
         if loaded.can_follow:
             with console.progress("Path"):
                 options["path"] = loaded.follow(data, alphas)
+    output.parent.mkdir(parents=True, exist_ok=True)
     with console.progress("Page"):
         write_report(
             loaded.network,
