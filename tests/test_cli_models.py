@@ -93,6 +93,8 @@ def test_answers_mean_what_they_meant_in_the_fit(tmp_path):
     value = 1 if one == "agree" else 0
     wanted = fitted.model_.log_pseudolikelihood(np.full((1, 6), value))[0]
     assert {zero, one} == {"agree", "disagree"}
+    other = write_csv(tmp_path / "c.csv", ["a", "b"], [["agree", "disagree"]] * 3)
+    assert "must have the columns of the model" in data_error("score", tmp_path / "net" / "model.npz", other)
     assert float(run("score", tmp_path / "net" / "model.npz", one_answer).stdout) == pytest.approx(wanted)
 
 
@@ -302,8 +304,67 @@ def test_report_makes_the_slider_of_a_single_fit_from_the_table(tmp_path, folder
     assert 0.05 in both
 
 
-def alphas_in(page) -> list[float]:
-    """Return the alphas of the slider, from the data in the page."""
+def test_report_is_about_the_table_of_the_fit(tmp_path, folder, model, weighted):
+    """Forgotten weights would give other certificates and predictions under the name of this model."""
+    table, other = weighted
+    words = ["report", other, table, "--missing", "drop", "-o", tmp_path / "a.html"]
+    assert "options of the fit" in data_error(*words, "--drop", "w")
+    flipped = write_csv(tmp_path / "f.csv", NAMES, (1 - X).tolist())
+    assert "ones in the fit" in data_error("report", model, flipped, "-o", tmp_path / "b.html")
+    run(*words, "--weights", "w")
+
+
+def test_report_of_weighted_rows(tmp_path, weighted):
+    table, model = weighted
+    run("report", model, table, "--missing", "drop", "--weights", "w", "-o", tmp_path / "a.html")
+    data = data_in(tmp_path / "a.html")
+    kept = np.delete(np.arange(300), [5, 90])
+    weight = (0.5 + np.arange(300) % 3)[kept]
+    means = np.average(X[kept], axis=0, weights=weight)
+    assert (data["n_rows"], data["sum_of_weights"]) == (298, weight.sum())
+    entropy = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
+    assert data["certificate"]["null_objective"] == pytest.approx(entropy)
+    run("report", model, "-o", tmp_path / "b.html")
+    alone = data_in(tmp_path / "b.html")
+    assert (alone["n_rows"], alone["sum_of_weights"]) == (None, weight.sum())
+    assert alone["certificate"]["null_objective"] == pytest.approx(entropy)
+
+
+def test_report_tells_the_settings_of_the_fit(tmp_path, weighted):
+    """Not the defaults of a class that the user never saw."""
+    _, model = weighted
+    run("report", model, "-o", tmp_path / "a.html")
+    settings = data_in(tmp_path / "a.html")["settings"]
+    assert settings["Alpha"] == "0.05 (given)"
+    assert "2 missing cells dropped" in settings["Table"]
+    assert "weights 'w'" in settings["Table"]
+    assert "None" not in settings.values()
+    alone = tmp_path / "moved.npz"
+    alone.write_bytes(model.read_bytes())
+    run("report", alone, "-o", tmp_path / "b.html")
+    settings = data_in(tmp_path / "b.html")["settings"]
+    assert (settings["Alpha"], settings["Method"]) == ("0.05", "joint pseudo-likelihood")
+
+
+@pytest.mark.parametrize(("method", "kind"), [("joint", "joint"), ("nodewise", "nodewise"), ("plg", "published")])
+def test_report_knows_what_its_certificate_is_about(tmp_path, folder, method, kind):
+    run("fit", folder / "table.csv", "--method", method, "--alpha", "0.1", "-o", tmp_path / "net")
+    run("report", tmp_path / "net" / "model.npz", folder / "table.csv", "-o", tmp_path / "a.html")
+    data = data_in(tmp_path / "a.html")
+    assert data["certificate"]["kind"] == kind
+    assert data["certificate"]["rule"] == ("and" if method == "nodewise" else None)
+    assert 0.1 in data["path"]["alphas"]
+    assert data["certificate"]["kkt_residual"][data["path"]["selected"]] is not None
+    assert data["command"].endswith(" -o {page}")  # the page puts its own name there
+
+
+def data_in(page) -> dict:
+    """Return the data in a page."""
     text = page.read_text(encoding="utf-8")
     start = text.index(">", text.index('type="application/json"')) + 1
-    return json.loads(text[start : text.index("</script>", start)])["path"]["alphas"]
+    return json.loads(text[start : text.index("</script>", start)])
+
+
+def alphas_in(page) -> list[float]:
+    """Return the alphas of the slider."""
+    return data_in(page)["path"]["alphas"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ import click
 from isinglass.cli.options import MODEL_FILE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from isinglass.binary import BinaryTable
     from isinglass.cli.console import Console
     from isinglass.cli.reading import Reading
@@ -79,6 +82,25 @@ class Loaded:
         known = inspect.signature(function).parameters
         settings = {name: value for name, value in self.network.get_params().items() if name in known}
         return functools.partial(function, **{name: settings[name] for name in settings.keys() - NOT_SETTINGS})
+
+    def describe(self, known: Mapping[str, str]) -> dict[str, str]:
+        """Say in words how the model was fitted, as far as it is not known already."""
+        from isinglass.cli.info import describe_values
+        from isinglass.cli.methods import METHODS
+
+        net = self.network
+        if not hasattr(net, "solution_"):
+            return {}
+        name = {"NodewiseIsing": "nodewise", "ExactIsing": "exact"}.get(type(net).__name__, "joint")
+        name = getattr(net, "method", name)
+        facts = {
+            "Method": METHODS[name][3],
+            "Alpha": f"{net.alpha_:.6g}" if math.isfinite(net.alpha_) else "one per node",
+            **({"Rule": net.rule} if name == "nodewise" else {}),
+            "Tolerance": f"{getattr(net, 'tol_', net.tol):g}",
+            "Values": describe_values(net.encoding_) if net.encoding_ else "0 and 1",
+        }
+        return {name: fact for name, fact in facts.items() if name not in known}
 
     @property
     def can_follow(self) -> bool:

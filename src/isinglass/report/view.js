@@ -148,11 +148,12 @@ class NetworkView {
 
   /* Give the frame the height that the drawing needs at its width, within reason. */
   setHeight() {
-    if ("printing" in document.documentElement.dataset) return; /* the canvas is scaled as it is */
     const [x0, x1, y0, y1] = this.extent();
     const needed = ((this.canvas.clientWidth - 110) * (y1 - y0)) / Math.max(x1 - x0, 0.3) + 80;
     const least = Math.min(490, 0.65 * window.innerHeight, this.canvas.clientWidth);
-    const height = Math.max(Math.min(needed, 0.72 * window.innerHeight, 720), least, 280);
+    /* On paper the canvas is scaled as it is: no room around the drawing, and none taken from the window. */
+    const printing = "printing" in document.documentElement.dataset;
+    const height = printing ? Math.min(Math.max(needed, 160), 1.15 * this.canvas.clientWidth) : Math.max(Math.min(needed, 0.72 * window.innerHeight, 720), least, 280);
     this.canvas.parentElement.style.height = `${height}px`;
     byId("panel").style.maxHeight = `${height}px`;
   }
