@@ -233,6 +233,14 @@ def test_figures_say_what_they_need(tmp_path, model, kind, wanted):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("kind", ["path", "certificate"])
+def test_figures_of_a_path_can_be_made_from_the_table(tmp_path, folder, model, kind):
+    run("plot", kind, model, folder / "table.csv", "--dpi", "30", "-o", tmp_path / "a.png")
+    assert (tmp_path / "a.png").exists()
+    other = write_csv(tmp_path / "f.csv", NAMES, (1 - X).tolist())
+    assert "fitted to" in data_error("plot", kind, model, other, "-o", tmp_path / "b.png")
+
+
 def test_bootstrap_figure_needs_one_penalty(tmp_path, folder):
     run("fit", folder / "table.csv", "--method", "nodewise", "--select", "ebic", "-o", tmp_path / "net")
     words = ["plot", "bootstrap", tmp_path / "net" / "model.npz", folder / "table.csv", "-o", tmp_path / "a.png"]

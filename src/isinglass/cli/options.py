@@ -239,4 +239,10 @@ FORCE = Option("--force", is_flag=True, help="Replace files that isinglass did n
 
 def out_folder(files: str) -> Option:
     """Return the option -o of a command that writes several files."""
-    return Option("-o", "--output", type=OUT_FOLDER, metavar="DIR", help=f"Write {files} into this folder.")
+    return Option(
+        "-o",
+        "--output",
+        type=OUT_FOLDER,
+        metavar="DIR",
+        help=f"Write {files} into this folder; beside them run.json, which says how they were made.",
+    )

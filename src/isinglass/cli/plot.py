@@ -12,7 +12,7 @@ import click
 from isinglass.cli.console import Console
 from isinglass.cli.figures import require_matplotlib, save_figure
 from isinglass.cli.groups import GROUPS, Attributes, Groups
-from isinglass.cli.models import MODEL, Loaded
+from isinglass.cli.models import MODEL, SAME_OPTIONS, Loaded
 from isinglass.cli.options import IN_FILE, JOBS, MODEL_FILE, SEED, Number, Option, command
 from isinglass.cli.output import check_target
 from isinglass.cli.reading import READING, Reading
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from isinglass.binary import BinaryTable
+    from isinglass.records import Path as NetworkPath
     from isinglass.records import Solution
 
 __all__ = ["plot"]
 
-NO_PATH = "fit it by --method joint without --alpha, so that there is a path"
+NO_PATH = "fit it by --method joint without --alpha, so that there is a path, or add TABLE, the table of the fit"
+FOLLOWED = 50
+"""Alphas of a path that the fit did not make."""
 ENDINGS = (".png", ".svg", ".pdf")
 ONE_BY_ONE = "The bootstrap draws rows, each as likely as the other: fit the table without --weights."
 
@@ -52,6 +55,14 @@ class Request:
         if not hasattr(self.loaded.network, attribute):
             raise click.UsageError(f"MODEL has nothing to draw this from: {remedy}.")
         return self.loaded.network
+
+    def path(self) -> NetworkPath:
+        """Return the path of the model: that of its fit, or one made from the table."""
+        if hasattr(self.loaded.network, "path_") or self.data is None or not self.loaded.can_follow:
+            path: NetworkPath = self.known("path_", NO_PATH).path_
+            return path
+        self.loaded.check_fitted_to(self.data, SAME_OPTIONS)
+        return self.loaded.follow(self.data, FOLLOWED)
 
     def table(self) -> BinaryTable:
         """Return the table."""
@@ -92,14 +103,13 @@ def _predictability(request: Request) -> Axes:
 def _path(request: Request) -> Axes:
     from isinglass.plot import path
 
-    fitted = request.known("path_", NO_PATH)
-    return path(fitted.path_, request.ax, names=request.names, alpha=fitted.alpha_)
+    return path(request.path(), request.ax, names=request.names, alpha=request.loaded.network.alpha_)
 
 
 def _certificate(request: Request) -> Axes:
     from isinglass.plot import certificate
 
-    return certificate(request.known("path_", NO_PATH).path_, request.ax)
+    return certificate(request.path(), request.ax)
 
 
 def _instability(request: Request) -> Axes:
@@ -148,10 +158,10 @@ def _roc(request: Request) -> Axes:
     from isinglass.metrics import roc_curve
     from isinglass.plot import roc
 
-    fitted = request.known("path_", NO_PATH)
+    found = request.path()
     if request.settings["truth"] is None:
         raise click.UsageError("This figure needs --truth MODEL, the true network.")
-    return roc(roc_curve(fitted.path_, Loaded.open(request.settings["truth"]).model), request.ax)
+    return roc(roc_curve(found, Loaded.open(request.settings["truth"]).model), request.ax)
 
 
 KINDS: dict[str, Callable[[Request], Axes]] = {
@@ -217,12 +227,12 @@ def plot(
       network         nodes and edges
       strength        the strength of every node
       predictability  how well every node is predicted (needs TABLE)
-      path            every coupling along the penalty (fitted without --alpha)
-      certificate     how close to the optimum that is (fitted without --alpha)
+      path            every coupling along the penalty (fitted without --alpha, or TABLE)
+      certificate     how close to the optimum that is (the same)
       instability     how far subsamples disagree (fitted by --select stars)
       frequencies     the share of subsamples with each edge (the same)
       bootstrap       the spread of the strongest edges (needs TABLE)
-      roc             true edges against false ones (needs --truth)
+      roc             true edges against false ones (needs --truth, and a path)
     """
     if kind == "bootstrap":
         reading.refuse_weights("bootstrap draws rows, each as likely as the other")

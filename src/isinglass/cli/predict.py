@@ -41,7 +41,8 @@ def predict(
     """Predict every cell of TABLE from the rest of its row by MODEL, the model.npz of a fit.
 
     Prints the probability that a cell is 1 given all other cells of its row, as CSV with the columns of TABLE. With
-    --impute the table itself is printed, 0/1, with its missing cells filled. TABLE may be - for stdin.
+    --impute the columns of MODEL are printed in 0 and 1, with their missing cells filled: answers such as yes and no do
+    not come back, nor a column of weights, and names of rows are in the column row. TABLE may be - for stdin.
     """
     from isinglass.cli.results import row_labels
 
