@@ -202,6 +202,37 @@ def test_published_methods_do_not_claim_the_optimum(table):
     assert "not proved" in text
 
 
+@pytest.mark.parametrize("method", ["plg", "bmn"])
+def test_published_methods_keep_alpha_certificate_and_method(tmp_path, method):
+    """What the table says of the fit survives in the model: the next command must not call it unknown."""
+    words = np.where(X == 1, "agree", "disagree")
+    table = write_csv(tmp_path / "a.csv", NAMES, words.tolist())
+    run("fit", table, "--encode", "auto", "--method", method, "--alpha", "0.1", "--tol", "1e-4", "-o", tmp_path / "net")
+    found = load(tmp_path / "net" / "model.npz")
+    wanted = {"plg": plg, "bmn": bmn}[method](X, [0.1], **{"plg": {"thresh": 1e-4}, "bmn": {"tolerance": 1e-4}}[method])
+    assert (found.method, found.alpha_, found.tol_) == (method, 0.1, 1e-4)
+    assert found.kkt_residual_ == wanted[0].kkt_residual
+    assert found.couplings_.tolist() == wanted[0].couplings.tolist()
+    assert found.encoding_["tea"] == ("disagree", "agree")
+    run("plot", "bootstrap", tmp_path / "net" / "model.npz", table, "-B", "3", "-o", tmp_path / "b.png")
+
+
+@pytest.mark.parametrize("method", ["nodewise", "exact", "plg"])
+def test_stability_is_kept_whatever_the_method(table, tmp_path, method):
+    words = ["--method", method, "--select", "stars", "--alphas", GRID, "--subsamples", "4", "--threshold", "0.3"]
+    run("fit", table, *words, "-o", tmp_path / "net")
+    functions = {"nodewise": nodewise_path, "exact": exact_path, "plg": plg}
+    wanted = stars(X, alphas=ALPHAS, n_subsamples=4, threshold=0.3, path_function=functions[method], random_state=0)
+    found = load(tmp_path / "net" / "model.npz")
+    assert found.stability_.alpha == wanted.alpha == found.alpha_
+    assert found.stability_.instability.tolist() == pytest.approx(wanted.instability.tolist(), nan_ok=True)
+    rows = read_csv((tmp_path / "net" / "edges.csv").read_text())
+    shares = {(row["source"], row["target"]): float(row["stability"]) for row in rows}
+    frequencies = wanted.edge_frequencies[wanted.index].toarray()
+    assert shares == {pair: frequencies[NAMES.index(pair[0]), NAMES.index(pair[1])] for pair in shares}
+    run("plot", "instability", tmp_path / "net" / "model.npz", "-o", tmp_path / "a.png")
+
+
 # ------------------------------------------------------------------------------------------- what is refused
 
 
@@ -210,6 +241,18 @@ def test_published_methods_do_not_claim_the_optimum(table):
     [
         ["--alpha", "-1"],
         ["--alpha", "nonsense"],
+        ["--alpha", "nan"],
+        ["--alpha", "inf"],
+        ["--tol", "nan"],
+        ["--binarize", "nan"],
+        ["--select", "stars", "--threshold", "nan"],
+        ["--alpha", "0.1", "--threshold", "0.1"],
+        ["--alpha", "0.1", "--alphas", "5"],
+        ["--select", "ebic", "--folds", "3"],
+        ["--select", "stars", "--gamma", "0.5"],
+        ["--select", "cv", "--no-relaxed"],
+        ["--alphas", "0.2,0.1", "--alpha-min-ratio", "0.1"],
+        ["--method", "nodewise", "--no-relaxed"],
         ["--alpha", "0.1", "--select", "cv"],
         ["--select", "bic"],
         ["--method", "magic"],
@@ -256,7 +299,8 @@ def test_bad_groups(table, tmp_path, content, wanted):
 def test_color_by_names_an_attribute(table, tmp_path):
     groups = write_csv(tmp_path / "groups.csv", ["drink", "kind", "price"], [["tea", "hot", 2]])
     run("fit", table, "--alpha", "0.1", "--groups", groups, "--color-by", "price")
-    assert "'kind', 'price'" in data_error("fit", table, "--alpha", "0.1", "--groups", groups, "--color-by", "size")
+    words = ["fit", table, "--alpha", "0.1", "--groups", groups, "--color-by", "size"]
+    assert "'kind', 'price'" in error_line(run(*words, code=2))
 
 
 # ------------------------------------------------------------------------------------------- what is overwritten

@@ -93,6 +93,8 @@ def test_answers_mean_what_they_meant_in_the_fit(tmp_path):
     value = 1 if one == "agree" else 0
     wanted = fitted.model_.log_pseudolikelihood(np.full((1, 6), value))[0]
     assert {zero, one} == {"agree", "disagree"}
+    other = write_csv(tmp_path / "c.csv", ["a", "b"], [["agree", "disagree"]] * 3)
+    assert "must have the columns of the model" in data_error("score", tmp_path / "net" / "model.npz", other)
     assert float(run("score", tmp_path / "net" / "model.npz", one_answer).stdout) == pytest.approx(wanted)
 
 
@@ -193,8 +195,9 @@ def test_exported_matrix_is_that_of_the_model(model, network):
     assert np.array_equal(np.array([row[1:] for row in rows[1:]], dtype=float), network.couplings)
 
 
-def test_export_refuses_a_folder_that_is_not_there_and_its_own_input(tmp_path, model):
-    assert "does not exist" in error_line(run("export", model, "-o", tmp_path / "no" / "net.gexf", code=2))
+def test_export_refuses_a_file_as_folder_and_its_own_input(tmp_path, model):
+    (tmp_path / "file").write_text("")
+    assert "not a folder" in error_line(run("export", model, "-o", tmp_path / "file" / "net.gexf", code=2))
     before = model.read_bytes()
     assert "also read" in error_line(run("export", model, "--format", "json", "-o", model, code=2))
     assert model.read_bytes() == before
@@ -230,10 +233,46 @@ def test_figures_say_what_they_need(tmp_path, model, kind, wanted):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("kind", ["path", "certificate"])
+def test_figures_of_a_path_can_be_made_from_the_table(tmp_path, folder, model, kind):
+    run("plot", kind, model, folder / "table.csv", "--dpi", "30", "-o", tmp_path / "a.png")
+    assert (tmp_path / "a.png").exists()
+    other = write_csv(tmp_path / "f.csv", NAMES, (1 - X).tolist())
+    assert "fitted to" in data_error("plot", kind, model, other, "-o", tmp_path / "b.png")
+
+
 def test_bootstrap_figure_needs_one_penalty(tmp_path, folder):
     run("fit", folder / "table.csv", "--method", "nodewise", "--select", "ebic", "-o", tmp_path / "net")
     words = ["plot", "bootstrap", tmp_path / "net" / "model.npz", folder / "table.csv", "-o", tmp_path / "a.png"]
     assert "one penalty per node" in error_line(run(*words, code=2))
+
+
+@pytest.fixture(scope="module")
+def weighted(tmp_path_factory):
+    """Return a table with weights and missing cells, and its fit."""
+    place = tmp_path_factory.mktemp("weighted")
+    cells = np.column_stack([X, 0.5 + np.arange(300) % 3]).astype(object)
+    cells[5, 2] = cells[90, 0] = "NA"
+    table = write_csv(place / "table.csv", [*NAMES, "w"], cells.tolist())
+    run("fit", table, "--weights", "w", "--missing", "drop", "--alpha", "0.05", "-o", place / "net")
+    return table, place / "net" / "model.npz"
+
+
+def test_bootstrap_figure_is_one_of_the_model_or_none(tmp_path, folder, weighted):
+    table, model = weighted
+    words = ["plot", "bootstrap", model, table, "--missing", "drop", "-B", "3", "-o", tmp_path / "a.png"]
+    assert "--weights" in error_line(run(*words, "--weights", "w", code=2))
+    assert "without --weights" in error_line(run(*words, "--drop", "w", code=3))
+    assert "fitted to" in error_line(run(*words[:2], folder / "given" / "model.npz", *words[3:], "--drop", "w", code=3))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_values_of_plot_are_wrong_usage(tmp_path, folder, model):
+    words = ["plot", "network", model, "-o", tmp_path / "a.PNG"]
+    assert "--groups" in error_line(run(*words, "--edge-color", "group", code=2))
+    assert "'kind'" in error_line(run(*words, "--groups", folder / "groups.csv", "--color-by", "zz", code=2))
+    run(*words[:4], tmp_path / "new" / "folder" / "a.PNG")
+    assert (tmp_path / "new" / "folder" / "a.PNG").read_bytes().startswith(b"\x89PNG")
 
 
 def test_plot_knows_its_formats(tmp_path, model):
@@ -273,8 +312,67 @@ def test_report_makes_the_slider_of_a_single_fit_from_the_table(tmp_path, folder
     assert 0.05 in both
 
 
-def alphas_in(page) -> list[float]:
-    """Return the alphas of the slider, from the data in the page."""
+def test_report_is_about_the_table_of_the_fit(tmp_path, folder, model, weighted):
+    """Forgotten weights would give other certificates and predictions under the name of this model."""
+    table, other = weighted
+    words = ["report", other, table, "--missing", "drop", "-o", tmp_path / "a.html"]
+    assert "options of the fit" in data_error(*words, "--drop", "w")
+    flipped = write_csv(tmp_path / "f.csv", NAMES, (1 - X).tolist())
+    assert "ones in the fit" in data_error("report", model, flipped, "-o", tmp_path / "b.html")
+    run(*words, "--weights", "w")
+
+
+def test_report_of_weighted_rows(tmp_path, weighted):
+    table, model = weighted
+    run("report", model, table, "--missing", "drop", "--weights", "w", "-o", tmp_path / "a.html")
+    data = data_in(tmp_path / "a.html")
+    kept = np.delete(np.arange(300), [5, 90])
+    weight = (0.5 + np.arange(300) % 3)[kept]
+    means = np.average(X[kept], axis=0, weights=weight)
+    assert (data["n_rows"], data["sum_of_weights"]) == (298, weight.sum())
+    entropy = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
+    assert data["certificate"]["null_objective"] == pytest.approx(entropy)
+    run("report", model, "-o", tmp_path / "b.html")
+    alone = data_in(tmp_path / "b.html")
+    assert (alone["n_rows"], alone["sum_of_weights"]) == (None, weight.sum())
+    assert alone["certificate"]["null_objective"] == pytest.approx(entropy)
+
+
+def test_report_tells_the_settings_of_the_fit(tmp_path, weighted):
+    """Not the defaults of a class that the user never saw."""
+    _, model = weighted
+    run("report", model, "-o", tmp_path / "a.html")
+    settings = data_in(tmp_path / "a.html")["settings"]
+    assert settings["Alpha"] == "0.05 (given)"
+    assert "2 missing cells dropped" in settings["Table"]
+    assert "weights 'w'" in settings["Table"]
+    assert "None" not in settings.values()
+    alone = tmp_path / "moved.npz"
+    alone.write_bytes(model.read_bytes())
+    run("report", alone, "-o", tmp_path / "b.html")
+    settings = data_in(tmp_path / "b.html")["settings"]
+    assert (settings["Alpha"], settings["Method"]) == ("0.05", "joint pseudo-likelihood")
+
+
+@pytest.mark.parametrize(("method", "kind"), [("joint", "joint"), ("nodewise", "nodewise"), ("plg", "published")])
+def test_report_knows_what_its_certificate_is_about(tmp_path, folder, method, kind):
+    run("fit", folder / "table.csv", "--method", method, "--alpha", "0.1", "-o", tmp_path / "net")
+    run("report", tmp_path / "net" / "model.npz", folder / "table.csv", "-o", tmp_path / "a.html")
+    data = data_in(tmp_path / "a.html")
+    assert data["certificate"]["kind"] == kind
+    assert data["certificate"]["rule"] == ("and" if method == "nodewise" else None)
+    assert 0.1 in data["path"]["alphas"]
+    assert data["certificate"]["kkt_residual"][data["path"]["selected"]] is not None
+    assert data["command"].endswith(" -o {page}")  # the page puts its own name there
+
+
+def data_in(page) -> dict:
+    """Return the data in a page."""
     text = page.read_text(encoding="utf-8")
     start = text.index(">", text.index('type="application/json"')) + 1
-    return json.loads(text[start : text.index("</script>", start)])["path"]["alphas"]
+    return json.loads(text[start : text.index("</script>", start)])
+
+
+def alphas_in(page) -> list[float]:
+    """Return the alphas of the slider."""
+    return data_in(page)["path"]["alphas"]

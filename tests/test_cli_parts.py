@@ -62,6 +62,9 @@ def test_json_has_no_nan():
         ("Increase max_iter (now 100) or tol.", "Increase --max-iter (now 100) or tol."),
         ("Use ising_path, whose pseudo-likelihood", "Use --method joint, whose pseudo-likelihood"),
         ('Pass encoding="cp1252".', "Pass --encoding cp1252."),
+        ("Check quotes there, or pass delimiter=.", "Check quotes there, or pass --delimiter."),
+        ("alpha must be finite", "--alpha must be finite"),
+        ("threshold must be from 0 to 0.5", "--threshold must be from 0 to 0.5"),
         ("two\n  lines", "two lines"),
     ],
 )

@@ -1,12 +1,14 @@
 """isinglass path, select, bootstrap and simulate."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from commands import NAMES, draw_rows, error_line, files_of, read_csv, read_json, run, write_csv, write_table
 
 from isinglass import bootstrap as resample
 from isinglass import ising_path, load, nodewise_path, stars
-from isinglass.selection import compare
+from isinglass.selection import compare, select_ebic
 
 X = draw_rows()
 
@@ -126,6 +128,24 @@ def test_bootstrap_chooses_once(table):
     assert "EBIC" in text
 
 
+def test_bootstrap_of_regressions_says_what_was_chosen(table):
+    """One alpha for all, by the EBIC of whole networks; not one per node, as fit does."""
+    words = ["bootstrap", table, "--method", "nodewise", "-B", "2"]
+    text = run(*words).stderr
+    assert "every node" not in text
+    path_function = partial(nodewise_path, alpha_min_ratio=0.01)
+    chosen = select_ebic(X, alphas=30, path_function=path_function, gamma=0.25, relaxed=True)
+    assert f"alpha {chosen.alpha:.6g}, EBIC, gamma 0.25, relaxed" in text
+
+
+def test_select_uses_one_grid_for_all(table):
+    words = ["select", table, "--alphas", "5", "--alpha-min-ratio", "0.5", "--subsamples", "3", "--folds", "3"]
+    record = read_json(run(*words, "--json").stdout, "select")
+    largest = ising_path(X, 2)[0].alpha
+    assert all(row["alpha"] >= 0.499 * largest for row in record["criteria"])
+    assert "both rules" in error_line(run(*words, "--cv-rule", "1se", code=2))
+
+
 def test_bootstrap_resumes(table, tmp_path):
     words = ["bootstrap", table, "--alpha", "0.1", "-B", "8", "--checkpoint", tmp_path / "c.npz"]
     first = run(*words).stdout
@@ -181,8 +201,10 @@ def test_simulate_json():
 
 
 def test_impossible_networks_are_refused():
-    line = error_line(run("simulate", "--network", "regular", "--nodes", "5", "--degree", "3", code=3))
-    assert "even" in line
+    line = error_line(run("simulate", "--network", "regular", "--nodes", "5", "--degree", "3", code=2))
+    assert "--nodes times --degree must be even" in line
+    assert "--degree must be" in error_line(run("simulate", "--network", "small-world", "--degree", "99", code=2))
+    assert "finite" in error_line(run("simulate", "--strength", "nan", code=2))
 
 
 def test_a_simulated_network_is_found_again(tmp_path):

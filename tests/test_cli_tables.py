@@ -178,9 +178,27 @@ def test_bad_tables_give_one_line(command, content):
     assert data_error(command, "-", stdin=content).startswith("Error: standard input: ")
 
 
-@pytest.mark.parametrize("content", ["a\n1\n0\n1\n", "a,b\n1,1\n1,1\n1,1\n"])
-def test_poor_tables_have_no_edges(content):
-    result = run("fit", "-", stdin=content)
+@pytest.mark.parametrize("command", ["fit", "path", "select", "bootstrap"])
+def test_one_column_is_no_network(command):
+    assert "two columns" in data_error(command, "-", stdin="a\n1\n0\n1\n")
+    assert "1, 0 pairs" in run("info", "-", stdin="a\n1\n0\n").stdout
+
+
+def test_columns_that_are_not_there_are_bad_data(table):
+    """The option is right for some tables and not for this one; the message names the option, and counts the rest."""
+    for option in ("--drop", "--weights", "--column", "--id-column"):
+        line = data_error("fit", table, option, "gin")
+        assert f"{option} must be" in line
+        assert "and 1 more" in line
+
+
+def test_answers_without_a_meaning_are_named(tmp_path):
+    line = data_error("fit", "-", "--encode", "Yes=1,No=0", stdin="a,b\nYes,No\nNo,maybe\n")
+    assert "maybe=1, maybe=0 or maybe=" in line
+
+
+def test_poor_tables_have_no_edges():
+    result = run("fit", "-", stdin="a,b\n1,1\n1,1\n1,1\n")
     assert result.stdout == "source,target,coupling,sign,weight\n"
 
 

@@ -32,6 +32,7 @@ from isinglass import (
     simulate,
 )
 from isinglass.errors import DataError, LimitError
+from isinglass.estimators.published import PublishedIsing
 from isinglass.networks import modelfile, modelparts
 from isinglass.networks.archive import DamagedError
 from isinglass.networks.modelparts import NotStorableError, from_json, to_json
@@ -50,6 +51,7 @@ ESTIMATORS = [
     NodewiseIsing(0.03, rule="or"),
     NodewiseIsing(criterion="ebic", standardize=True),
     ExactIsing(0.02),
+    PublishedIsing(0.05, method="bmn", tol=1e-4),
 ]
 FITTED = [estimator.fit(FRAME) for estimator in ESTIMATORS]
 every = pytest.mark.parametrize("net", FITTED, ids=lambda net: type(net).__name__)
@@ -98,6 +100,15 @@ def test_everything_comes_back(net, tmp_path):
     assert again.sample(3, random_state=0).tobytes() == net.sample(3, random_state=0).tobytes()
     pd.testing.assert_frame_equal(again.edges(), net.edges())
     assert repr(again) == repr(net)
+
+
+def test_stability_comes_back_with_any_estimator(tmp_path):
+    """The command line chooses alpha by StARS for methods that have no class of their own for it."""
+    chosen, net = FITTED[1].stability_, NodewiseIsing(0.03).fit(FRAME)
+    net.stability_ = chosen
+    again = round_trip(net, tmp_path)
+    assert again.stability_.alpha == chosen.alpha
+    assert np.array_equal(again.stability_.frequencies(), chosen.frequencies())
 
 
 def test_the_comparison_can_fail():
@@ -429,6 +440,9 @@ DAMAGE = [
     ("NodewiseIsing", change_array("asymmetric.indices", lambda a: a * 0), "twice"),
     ("NodewiseIsing", change_array("asymmetric.indptr", put(1, -1)), "does not divide"),
     ("NodewiseIsing", change_array("asymmetric.data", put(0, np.nan)), "not finite"),
+    ("PublishedIsing", change_header(tol="x"), "tol is not a number"),
+    ("PublishedIsing", change_header(parameters=lambda p: {**p, "method": "magic"}), "method is unknown"),
+    ("PublishedIsing", change_header(stability={"index": 0}), "stability"),
     ("IsingModel", change_array("edge_index", lambda a: a[::-1].copy()), "not in order"),
 ]
 

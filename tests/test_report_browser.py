@@ -2,12 +2,27 @@
 
 import csv
 import re
+import shlex
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from isinglass import IsingModel, Path, Solution, ising_path, metrics, selection, simulate
+from isinglass import (
+    IsingLasso,
+    IsingLassoStARS,
+    IsingModel,
+    NodewiseIsing,
+    Path,
+    Solution,
+    ising_path,
+    metrics,
+    selection,
+    simulate,
+)
+from isinglass.binary import BinaryTable
+from isinglass.estimators.published import PublishedIsing
 from isinglass.report import write_report
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -545,7 +560,7 @@ def test_texts_have_contrast(visit, file, scheme):
 def test_print_is_light_and_without_controls(visit, file):
     page = visit(file, color_scheme="dark")
     page.emulate_media(media="print", color_scheme="dark")
-    page.wait_for_timeout(100)
+    page.wait_for_selector(":root[data-printing]")
     assert brightness(page, BODY) == 255
     assert brightness(page, CORNER) == 255
     for hidden in ("#slider", "#query", "#edges-csv", "#theme", "#zoom-in", "#save-image", "#strength", "nav"):
@@ -561,7 +576,7 @@ def test_print_is_light_and_without_controls(visit, file):
     ):
         assert page.is_visible(shown), shown
     page.emulate_media(media="screen", color_scheme="dark")
-    page.wait_for_timeout(100)
+    page.wait_for_selector(":root:not([data-printing])")
     assert brightness(page, CORNER) < 60
     assert page.pdf(format="A4").startswith(b"%PDF")
     assert brightness(page, CORNER) < 60
@@ -675,3 +690,76 @@ def test_cap_is_announced(visit, tmp_path, large):
     assert "1,000 of the 3,000 pairs" in page.text_content("#capped")
     assert drawn(page)["edges"] == 1000
     assert page.text_content("#edge-count") == "1,000 of 3,000 edges shown"
+
+
+# ------------------------------------------------------------------------------------------- what the words say
+
+
+def test_regressions_are_not_one_proof(visit, tmp_path, table):
+    net = NodewiseIsing(0.05).fit(table)
+    page = visit(write(net, tmp_path / "nodewise.html"))
+    assert "Each of the 8 regressions reached its optimum" in page.text_content("#verdict")
+    note = page.text_content("#certificate-note")
+    assert "rule “and”" in note
+    assert "no other couplings" not in note
+    assert "proved" not in page.text_content("#figures")
+
+
+def test_earlier_methods_prove_nothing(visit, tmp_path, table):
+    net = PublishedIsing(0.05).fit(table)
+    page = visit(write(net, tmp_path / "plg.html"))
+    assert "proves nothing" in page.text_content("#verdict")
+    assert "not proved" in page.text_content("#figures")
+
+
+def test_rows_and_weights_are_told_apart(visit, tmp_path, table):
+    weighted = BinaryTable(table, sample_weight=0.25 + np.arange(600) % 2)
+    net = IsingLasso(0.05).fit(weighted)
+    text = visit(write(net, tmp_path / "a.html", X=weighted)).text_content("#figures")
+    assert "Rows600weighted, sum 450" in text
+    text = visit(write(net, tmp_path / "b.html")).text_content("#figures")
+    assert "Rows, weighted450sum of weights" in text
+
+
+def test_command_names_the_page(visit, tmp_path, table):
+    net = IsingLasso(0.05).fit(table)
+    page = visit(write(net, tmp_path / "it's mine.html", command="isinglass report net/model.npz -o {page}"))
+    (word,) = shlex.split(page.text_content("#command"))[4:]
+    assert word == "it's mine.html"
+
+
+def test_counts_are_whole_and_explained(visit, tmp_path, table):
+    net = IsingLasso(0.05).fit(table)
+    page = visit(write(net, tmp_path / "a.html"))
+    heads = page.locator("#edges-table th").evaluate_all("heads => heads.map((head) => head.dataset.label)")
+    s, t = (net.model_.names.index(cells(page, "edges", k)[0]) for k in (0, 1))
+    both = int((table[:, s] & table[:, t]).sum())
+    assert cells(page, "edges", heads.index("n11"))[0] == str(both)
+    assert "n11" in page.text_content("#edges-note")
+    assert page.is_visible("#meaning dt:has-text('Log odds ratio')")
+    _, rows = download(page, "#edges-csv")
+    assert list(rows[0])[:4] == ["source", "target", "coupling", "weight"]
+
+
+def test_curve_ends_where_it_is_known(visit, file, stability):
+    """StARS stops once it is sure: the rest of the path has no instability, and would leave the chart empty."""
+    last = np.flatnonzero(np.isfinite(stability.monotone))[-1]
+    assert last < len(stability.alphas) - 1
+    page = visit(file)
+    box = page.locator("#choice-chart svg").bounding_box()
+    ends = page.locator("#choice-chart .main").bounding_box()
+    assert ends["x"] + ends["width"] > box["x"] + 0.93 * box["width"]
+
+
+def test_tables_fit_on_paper(visit, tmp_path, table):
+    net = IsingLassoStARS(20, n_subsamples=4, threshold=0.1, random_state=0)
+    net.fit(pd.DataFrame(table, columns=[f"{k} a rather long name of a question" for k in range(8)]))
+    page = visit(write(net, tmp_path / "a.html", X=table), viewport={"width": 718, "height": 1000})
+    page.emulate_media(media="print")
+    page.wait_for_selector(":root[data-printing]")
+    for place in ("#edges-table", "#nodes-table"):
+        assert page.locator(place).bounding_box()["width"] <= 718, place
+    drawing = page.locator("#canvas").bounding_box()
+    names = net.model_.names
+    heights = [position(page, name)[1] for name in names]
+    assert max(heights) - min(heights) > drawing["height"] - 110  # no empty bands around it

@@ -74,14 +74,14 @@ def bootstrap(
     from isinglass.selection.bootstrap import FitAt
     from isinglass.selection.bootstrap import bootstrap as resample
 
-    criterion = criterion_of(alpha, select)
+    criterion = criterion_of(alpha, select, choosing)
     reading.refuse_weights("bootstrap draws rows, each as likely as the other")
     files = ["edges.csv", "nodes.csv"] if kind == "rows" else ["drops.csv"]
     folder = OutputFolder(output, files, force=force, inputs=[table]) if output else None
-    data = reading.read(console, table)
+    data = reading.read_to_fit(console, table)
     console.restart_clock()
     if criterion is not None:
-        alpha = choosing.choose_alpha(console, data, method, criterion)
+        alpha, _ = choosing.choose_alpha(console, data, method, criterion)
     assert alpha is not None  # given, or chosen
     found = resample(
         data.X,
@@ -98,7 +98,7 @@ def bootstrap(
         with folder.filling() as here:
             for name, (header, rows) in zip(files, tables, strict=True):
                 (here / name).write_text(csv_text(header, rows), encoding="utf-8")
-    chosen = f"alpha {alpha:.6g}, " + ("given" if criterion is None else choosing.describe(criterion, method))
+    chosen = f"alpha {alpha:.6g}, " + ("given" if criterion is None else choosing.describe(criterion))
     facts = {
         "Table": reading.describe(data, table),
         "Method": f"{method}; {chosen}",

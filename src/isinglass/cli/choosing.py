@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.options import ALPHAS, JOBS, SEED, Bundle, Option
+from isinglass.cli.options import ALPHAS, JOBS, SEED, Bundle, Number, Option, was_given
 
 if TYPE_CHECKING:
     from isinglass.binary import BinaryTable
@@ -19,6 +19,13 @@ __all__ = ["CHOOSING", "Choosing"]
 
 SECTION = "Choosing alpha"
 DEFAULT_ALPHAS, DEFAULT_RATIO = 30, 0.01
+# Option -> the criterion it belongs to. Seed and jobs are missing: other things use them, too.
+OWNERS = {
+    **dict.fromkeys(("alphas", "alpha_min_ratio"), "all"),
+    **dict.fromkeys(("n_subsamples", "subsample_size", "threshold"), "stars"),
+    **dict.fromkeys(("gamma", "relaxed"), "ebic"),
+    **dict.fromkeys(("folds", "cv_rule"), "cv"),
+}
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,8 @@ class Choosing:
         """What was said of the alphas of nodes that choose for themselves: a list of its own for each."""
         if isinstance(self.alphas, list):
             raise click.UsageError("--alphas must be a count where every node chooses for itself (nodewise, ebic).")
+        if was_given("relaxed"):
+            raise click.UsageError("--relaxed cannot be used where every node chooses for itself (nodewise, ebic).")
         given = {"alphas": self.alphas, "alpha_min_ratio": self.alpha_min_ratio}
         return {name: value for name, value in given.items() if value is not None}
 
@@ -83,19 +92,35 @@ class Choosing:
             progress=console.progress_wanted,
         )
 
-    def choose_alpha(self, console: Console, data: BinaryTable, method: Method, criterion: str) -> float:
-        """Return the alpha that a criterion chooses."""
+    def refuse_unused(self, criterion: str | None) -> None:
+        """Refuse what was said about another criterion than the one that chooses, or about any if alpha is given."""
+        for parameter in click.get_current_context().command.params:
+            owner = OWNERS.get(str(parameter.name))
+            if owner is None or not was_given(str(parameter.name)):
+                continue
+            if criterion is None:
+                raise click.UsageError(f"{parameter.opts[0]} belongs to the choice of alpha; got --alpha, so none.")
+            if owner not in ("all", criterion):
+                raise click.UsageError(f"{parameter.opts[0]} belongs to --select {owner}; got --select {criterion}.")
+        if isinstance(self.alphas, list) and self.alpha_min_ratio is not None:
+            raise click.UsageError("--alpha-min-ratio belongs to --alphas COUNT; got --alphas with the values.")
+
+    def choose_alpha(
+        self, console: Console, data: BinaryTable, method: Method, criterion: str
+    ) -> tuple[float, Stability | None]:
+        """Return the alpha that a criterion chooses, one for all nodes, and what StARS found."""
         from isinglass.selection import cross_validate, select_ebic
 
         if criterion == "stars":
-            return self.run_stars(console, data, method).alpha
+            stability = self.run_stars(console, data, method)
+            return stability.alpha, stability
         path_function = method.with_settings(alpha_min_ratio=self.grid["alpha_min_ratio"])
         shared: dict[str, Any] = {"alphas": self.grid["alphas"], "path_function": path_function}
         shared["sample_weight"] = data.sample_weight
         if criterion == "ebic":
             with console.progress("EBIC"):
-                return select_ebic(data.X, gamma=self.gamma, relaxed=self.relaxed, **shared).alpha
-        return cross_validate(
+                return select_ebic(data.X, gamma=self.gamma, relaxed=self.relaxed, **shared).alpha, None
+        found = cross_validate(
             data.X,
             n_folds=self.folds,
             rule=self.cv_rule,
@@ -103,13 +128,14 @@ class Choosing:
             n_jobs=self.n_jobs,
             progress=console.progress_wanted,
             **shared,
-        ).alpha
+        )
+        return found.alpha, None
 
-    def describe(self, criterion: str, method: Method) -> str:
-        """Say in words how the criterion was set."""
+    def describe(self, criterion: str, *, per_node: bool = False) -> str:
+        """Say in words how the criterion was set; ``per_node``: every node chose an alpha of its own."""
         if criterion == "stars":
             return f"StARS, instability up to {self.threshold:g} over {self.n_subsamples} subsamples, seed {self.seed}"
-        if criterion == "ebic" and method.method == "nodewise":
+        if criterion == "ebic" and per_node:
             return f"EBIC of every node, gamma {self.gamma:g}"
         if criterion == "ebic":
             return f"EBIC, gamma {self.gamma:g}" + (", relaxed" if self.relaxed else "")
@@ -129,7 +155,7 @@ CHOOSING = Bundle(
         ),
         Option(
             "--alpha-min-ratio",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            type=Number(0, 1, min_open=True, max_open=True),
             section=SECTION,
             help="Last alpha over first, where --alphas is a count.  "
             f"[default: {DEFAULT_RATIO}; nodewise, ebic: 0.0001]",
@@ -151,7 +177,7 @@ CHOOSING = Bundle(
         ),
         Option(
             "--threshold",
-            type=click.FloatRange(0, 0.5),
+            type=Number(0, 0.5),
             default=0.05,
             show_default=True,
             section=SECTION,
@@ -159,7 +185,7 @@ CHOOSING = Bundle(
         ),
         Option(
             "--gamma",
-            type=click.FloatRange(min=0),
+            type=Number(min=0),
             default=0.25,
             show_default=True,
             section=SECTION,

@@ -10,7 +10,9 @@ from isinglass.cli.options import command
 __all__ = ["completion"]
 
 
-@command("completion", click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])), as_json=False)
+@command(
+    "completion", click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL"), as_json=False
+)
 def completion(console: Console, shell: str) -> None:
     r"""Print the completion script of a SHELL.
 

@@ -213,5 +213,5 @@ def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Sena
         group_colors=COLORS,
         title="U.S. Senate, 2006",
         notes="Who votes with whom, when the votes of all the others are known. Missing votes count as nay.",
-        command=shlex.join(command_line()),
+        command=shlex.join([*command_line(), "-o", "demo"]),
     )

@@ -52,12 +52,12 @@ def export(
     """
     from isinglass.networks import write_network
 
-    if format is None and output != "-" and Path(output).suffix not in ENDINGS:
+    if format is None and output != "-" and Path(output).suffix.lower() not in ENDINGS:
         raise click.BadParameter(f"{output!r} must end in {', '.join(ENDINGS)}; or add --format.", param_hint="'-o'")
     check_target(output, [model, groups.groups])
     loaded = Loaded.open(model)
     attributes = groups.read(loaded.model.names)
-    placed = layout and (format or Path(output).suffix[1:]) in WITH_PLACES
+    placed = layout and (format or Path(output).suffix[1:].lower()) in WITH_PLACES
     options: dict[str, Any] = {
         "node_attributes": attributes.columns or None,
         "edge_attributes": loaded.edge_attributes or None,
@@ -69,5 +69,6 @@ def export(
         chosen = format or "edges"
         console.write_text(lambda stream: write_network(loaded.model, stream, chosen, **options))
     else:
+        Path(output).parent.mkdir(parents=True, exist_ok=True)
         write_network(loaded.model, output, format, **options)
         console.say_facts({"Wrote": output})

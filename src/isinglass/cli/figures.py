@@ -62,6 +62,6 @@ def save_figure(
         drawn = draw(ax).figure.canvas.figure  # the whole one, not a part of it
         try:
             with filling_file(target) as temporary:
-                drawn.savefig(temporary, dpi=dpi, metadata=METADATA[target.suffix])
+                drawn.savefig(temporary, dpi=dpi, metadata=METADATA[target.suffix.lower()])
         finally:
             pyplot.close(drawn)

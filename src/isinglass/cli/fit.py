@@ -58,19 +58,18 @@ def fit(
     from isinglass.cli.results import describe_solution, describe_table, names_of
     from isinglass.networks import edge_table, write_edges
 
-    criterion = criterion_of(alpha, select)
+    criterion = criterion_of(alpha, select, choosing)
     folder = OutputFolder(output, FILES, force=force, inputs=[table, groups.groups]) if output else None
-    data = reading.read(console, table)
+    data = reading.read_to_fit(console, table)
     attributes = groups.read(names_of(data))
     found = fit_network(console, data, method, choosing, alpha, criterion)
+    facts = {"Table": reading.describe(data, table), "Method": str(method), **describe_fit(found)}
     if folder is not None:
-        with folder.filling() as here:
+        with folder.filling({name: facts[name] for name in ("Table", "Method", "Alpha")}) as here:
             write_files(here, found, data, attributes)
     console.say_facts(
         {
-            "Table": reading.describe(data, table),
-            "Method": str(method),
-            **describe_fit(found),
+            **facts,
             "Time": format_seconds(console.seconds),
             **({"Wrote": folder.summary} if folder else {}),
         }

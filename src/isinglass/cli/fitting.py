@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.options import Option
+from isinglass.cli.options import Number, Option
 from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ CRITERIA = ("stars", "ebic", "cv")
 DEFAULT = "ebic"
 """Relaxed, it finds the true edges of small and of large networks (docs/trusting.md). StARS leaves out most where
 columns are few, and cross-validation keeps false ones."""
-ALPHA = Option("--alpha", type=click.FloatRange(min=0), metavar="A", help="The penalty; then nothing is chosen.")
+ALPHA = Option("--alpha", type=Number(min=0), metavar="A", help="The penalty; then nothing is chosen.")
 SELECT = Option(
     "--select",
     type=click.Choice(CRITERIA),
@@ -40,8 +40,8 @@ class Fitted:
 
     Parameters
     ----------
-    network : fitted estimator or IsingModel
-        What can be saved; the published methods have no estimator.
+    network : fitted estimator
+        What can be saved.
     model : IsingModel
         The network by itself.
     solution : Solution
@@ -70,24 +70,28 @@ class Fitted:
         return {} if self.stability is None else {"stability": self.stability.edge_frequencies[self.stability.index]}
 
 
-def criterion_of(alpha: float | None, select: str | None) -> str | None:
-    """Return the criterion that chooses, None if alpha is given."""
+def criterion_of(alpha: float | None, select: str | None, choosing: Choosing) -> str | None:
+    """Return the criterion that chooses, None if alpha is given; refuse the settings of others."""
     if alpha is not None and select is not None:
         raise click.UsageError("--alpha and --select exclude each other: an alpha that is given is not chosen.")
-    return None if alpha is not None else select or DEFAULT
+    criterion = None if alpha is not None else select or DEFAULT
+    choosing.refuse_unused(criterion)
+    return criterion
 
 
 def fit_network(
     console: Console, data: BinaryTable, method: Method, choosing: Choosing, alpha: float | None, criterion: str | None
 ) -> Fitted:
     """Fit at alpha, or at the one that the criterion chooses."""
-    chosen = "given" if criterion is None else choosing.describe(criterion, method)
-    if not method.proves:
-        return _fit_published(console, data, method, choosing, alpha, criterion, chosen)
+    alone = method.method == "nodewise" and criterion == "ebic"  # every node chooses for itself, as IsingFit does
+    chosen = "given" if criterion is None else choosing.describe(criterion, per_node=alone)
     from isinglass import estimators  # which takes longer than most fits
 
     console.restart_clock()
-    estimator = _estimator(estimators, console, data, method, choosing, alpha, criterion)
+    stability: Stability | None = None
+    if criterion is not None and method.method != "joint" and not alone:
+        alpha, stability = choosing.choose_alpha(console, data, method, criterion)
+    estimator = _estimator(estimators, console, method, choosing, alpha, criterion)
     # StARS and cross-validation show a bar of their own.
     if criterion in ("stars", "cv") and method.method == "joint":
         estimator.fit(data)
@@ -96,14 +100,16 @@ def fit_network(
             estimator.fit(data)
     # Nothing depends on these, so that the model file must not either.
     estimator.set_params(**{name: None for name in ("n_jobs", "progress") if name in estimator.get_params()})
+    if stability is not None:
+        estimator.stability_ = stability  # the model file and the table of edges have it from here
     stability = getattr(estimator, "stability_", None)
-    return Fitted(estimator, estimator.model_, estimator.solution_, estimator.tol, chosen, stability)
+    tol = getattr(estimator, "tol_", estimator.tol)
+    return Fitted(estimator, estimator.model_, estimator.solution_, tol, chosen, stability, method.proves)
 
 
 def _estimator(
     estimators: ModuleType,
     console: Console,
-    data: BinaryTable,
     method: Method,
     choosing: Choosing,
     alpha: float | None,
@@ -111,7 +117,11 @@ def _estimator(
 ) -> Any:
     """Return the estimator that does it, not yet fitted."""
     settings = method.settings
-    if method.method == "nodewise" and criterion == "ebic":  # every node chooses for itself, as IsingFit does
+    if not method.proves:
+        from isinglass.estimators.published import PublishedIsing
+
+        return PublishedIsing(alpha, method=method.method, tol=method.tol, max_iter=method.max_iter)  # type: ignore[arg-type]
+    if method.method == "nodewise" and criterion == "ebic":
         return estimators.NodewiseIsing(criterion="ebic", gamma=choosing.gamma, **choosing.node_grid, **settings)
     if method.method == "joint" and criterion is not None:
         runs = {"random_state": choosing.seed, "n_jobs": choosing.n_jobs, "progress": console.progress_wanted}
@@ -130,31 +140,8 @@ def _estimator(
         }
         kind, options = kinds[criterion]
         return kind(**choosing.grid, **options, **settings)
-    if criterion is not None:
-        alpha = choosing.choose_alpha(console, data, method, criterion)
     at_one = {"joint": "IsingLasso", "nodewise": "NodewiseIsing", "exact": "ExactIsing"}[method.method]
     return getattr(estimators, at_one)(alpha=alpha, **settings)
-
-
-def _fit_published(
-    console: Console,
-    data: BinaryTable,
-    method: Method,
-    choosing: Choosing,
-    alpha: float | None,
-    criterion: str | None,
-    chosen: str,
-) -> Fitted:
-    from isinglass.model import IsingModel
-
-    console.restart_clock()
-    if criterion is not None:
-        alpha = choosing.choose_alpha(console, data, method, criterion)
-    assert alpha is not None  # given, or chosen
-    with console.progress("Fitting"):
-        path = method.fit_path(data, [alpha])
-    model = IsingModel.from_solution(path[0], data.names)
-    return Fitted(model, model, path[0], path.tol, chosen, proved=False)
 
 
 def describe_fit(found: Fitted) -> dict[str, str]:

@@ -64,7 +64,8 @@ class Groups:
             name: [rows[node][k] or None if node in rows else None for node in names] for k, name in enumerate(header)
         }
         if self.color_by is not None and self.color_by not in columns:
-            raise DataError(f"--color-by must be one of {', '.join(map(repr, header))}; got {self.color_by!r}.")
+            listed = ", ".join(map(repr, header))
+            raise click.BadParameter(f"{self.color_by!r} is not one of {listed}.", param_hint="'--color-by'")
         return Attributes(columns, self.color_by or header[0])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.options import IN_FILE, Option, command
+from isinglass.cli.options import IN_FILE, Number, Option, command
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.wording import plural, printable
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from isinglass.binary import BinaryTable
 
-__all__ = ["info"]
+__all__ = ["describe_values", "info"]
 
 SHOWN = 10
 """Names listed before the rest is counted."""
@@ -34,7 +34,7 @@ BYTES_PER_CELL, BYTES_PER_PAIR = 30, 95
     click.Argument(["table"], type=IN_FILE),
     Option(
         "--rare",
-        type=click.FloatRange(0, 0.5),
+        type=Number(0, 0.5),
         default=0.05,
         show_default=True,
         help="A column is rare if its rarer value has a smaller share of the rows.",
@@ -126,7 +126,7 @@ def _lines(found: dict[str, Any], rare: float) -> list[str]:
     if found["sum_of_weights"] != n or found["effective_rows"] != n:
         facts["Weights"] = f"sum {found['sum_of_weights']:.6g}, worth {found['effective_rows']:.1f} equal rows"
     if found["encoding"]:
-        facts["Values"] = _describe_values(found["encoding"])
+        facts["Values"] = describe_values(found["encoding"])
     facts["Constant"] = _list(found["constant_columns"])
     facts["Rare"] = _list([f"{name} ({share:.1%} ones)" for name, share in found["rare_columns"].items()])
     facts["Rare"] += f" [rarer value below {rare:.0%}]" if found["rare_columns"] else f" below {rare:.0%}"
@@ -146,7 +146,7 @@ def _lines(found: dict[str, Any], rare: float) -> list[str]:
     return [f"{name:<{width}}  {printable(value)}" for name, value in facts.items()]
 
 
-def _describe_values(encoding: Mapping[str, Sequence[Any]]) -> str:
+def describe_values(encoding: Mapping[str, Sequence[Any]]) -> str:
     """Say what stands for 0 and 1, and in how many columns."""
     columns: dict[str, int] = {}
     for zero, one in encoding.values():

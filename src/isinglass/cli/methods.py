@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.options import Bundle, Option
+from isinglass.cli.options import Bundle, Number, Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,7 +144,7 @@ METHOD = Bundle(
         ),
         Option(
             "--tol",
-            type=click.FloatRange(min=0, min_open=True),
+            type=Number(min=0, min_open=True),
             section="Method",
             help="Tolerance of the certificate.  [default: 1e-7; bmn: 1e-5]",
         ),

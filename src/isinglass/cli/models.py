@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ import click
 from isinglass.cli.options import MODEL_FILE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from isinglass.binary import BinaryTable
     from isinglass.cli.console import Console
     from isinglass.cli.reading import Reading
@@ -19,11 +22,12 @@ if TYPE_CHECKING:
     from isinglass.records import Path
     from isinglass.selection.contract import PathFunction
 
-__all__ = ["MODEL", "Loaded"]
+__all__ = ["MODEL", "SAME_OPTIONS", "Loaded"]
 
 NOT_SETTINGS = {"alphas", "alpha_min_ratio"}
 
 MODEL = click.Argument(["model"], type=MODEL_FILE)
+SAME_OPTIONS = "Read it with the options of the fit: --weights, --missing, --drop and the like."
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,32 @@ class Loaded:
         from isinglass.path import ising_path
 
         kind = type(self.network).__name__
+        if kind == "PublishedIsing":
+            return self.network.path_function  # type: ignore[no-any-return]
         functions: dict[str, PathFunction] = {"NodewiseIsing": nodewise_path, "ExactIsing": exact_path}
         function = functions.get(kind, ising_path)
         known = inspect.signature(function).parameters
         settings = {name: value for name, value in self.network.get_params().items() if name in known}
         return functools.partial(function, **{name: settings[name] for name in settings.keys() - NOT_SETTINGS})
+
+    def describe(self, known: Mapping[str, str]) -> dict[str, str]:
+        """Say in words how the model was fitted, as far as it is not known already."""
+        from isinglass.cli.info import describe_values
+        from isinglass.cli.methods import METHODS
+
+        net = self.network
+        if not hasattr(net, "solution_"):
+            return {}
+        name = {"NodewiseIsing": "nodewise", "ExactIsing": "exact"}.get(type(net).__name__, "joint")
+        name = getattr(net, "method", name)
+        facts = {
+            "Method": METHODS[name][3],
+            "Alpha": f"{net.alpha_:.6g}" if math.isfinite(net.alpha_) else "one per node",
+            **({"Rule": net.rule} if name == "nodewise" else {}),
+            "Tolerance": f"{getattr(net, 'tol_', net.tol):g}",
+            "Values": describe_values(net.encoding_) if net.encoding_ else "0 and 1",
+        }
+        return {name: fact for name, fact in facts.items() if name not in known}
 
     @property
     def can_follow(self) -> bool:
@@ -94,6 +119,27 @@ class Loaded:
         """
         known = getattr(self.network, "encoding_", None) or None
         return self._in_order(reading.read(console, table, missing=missing, encode=known))
+
+    def check_fitted_to(self, data: BinaryTable, remedy: str) -> None:
+        """Refuse another table than the one that was fitted, as far as the model knows: its rows and its ones."""
+        import numpy as np
+
+        from isinglass.cli.results import describe_table
+        from isinglass.errors import DataError
+
+        if not hasattr(self.network, "marginals_"):
+            return
+        fitted, here = float(self.network.n_rows_), describe_table(data)["sum_of_weights"]
+        means = np.average(data.X, axis=0, weights=data.sample_weight)
+        worst = int(np.abs(means - self.network.marginals_).argmax())
+        if not np.isclose(fitted, here, rtol=1e-9):
+            difference = f"its rows counted {fitted:.6g} in all, and these count {here:.6g}"
+        elif not np.isclose(means[worst], self.network.marginals_[worst], rtol=0, atol=1e-9):
+            shares = f"{self.network.marginals_[worst]:.2%} ones in the fit, {means[worst]:.2%} here"
+            difference = f"{self.model.names[worst]!r} has {shares}"
+        else:
+            return
+        raise DataError(f"TABLE must be the table that MODEL was fitted to; {difference}. {remedy}")
 
     def _in_order(self, data: BinaryTable) -> BinaryTable:
         """Return the columns in the order of the model; a table without names must have it already."""

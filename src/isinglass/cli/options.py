@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from isinglass.cli.console import Console
 from isinglass.cli.exits import discard_output
 
-__all__ = ["ALPHAS", "IN_FILE", "OUT_FILE", "OUT_FOLDER", "Bundle", "Option", "command"]
+__all__ = ["ALPHAS", "IN_FILE", "OUT_FILE", "OUT_FOLDER", "Bundle", "Number", "Option", "command"]
 
 Function = Callable[..., None]
 
@@ -29,6 +29,17 @@ IN_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 MODEL_FILE = click.Path(exists=True, dir_okay=False)
 OUT_FILE = click.Path(dir_okay=False, allow_dash=True)
 OUT_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+class Number(click.FloatRange):
+    """A finite number, within bounds if there are some."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse NaN and infinity, which are within all bounds or have none."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 class Option(click.Option):
@@ -185,13 +196,18 @@ class AlphasType(click.ParamType):  # type: ignore[type-arg]  # generic from cli
         return values
 
 
+def was_given(name: str) -> bool:
+    """Tell whether the user set this parameter of the running command."""
+    return click.get_current_context().get_parameter_source(name) == ParameterSource.COMMANDLINE
+
+
 def command_line() -> list[str]:
     """Return the words that repeat the running command: what the user gave, less where the files go and who watches."""
     ctx = click.get_current_context()
     words, names = [], []
     for parameter in ctx.command.params:
         name = str(parameter.name)
-        if name in NOT_REPRODUCED or ctx.get_parameter_source(name) != ParameterSource.COMMANDLINE:
+        if name in NOT_REPRODUCED or not was_given(name):
             continue
         value = ctx.params[name]
         spell = getattr(parameter.type, "spell", str)
@@ -223,4 +239,10 @@ FORCE = Option("--force", is_flag=True, help="Replace files that isinglass did n
 
 def out_folder(files: str) -> Option:
     """Return the option -o of a command that writes several files."""
-    return Option("-o", "--output", type=OUT_FOLDER, metavar="DIR", help=f"Write {files} into this folder.")
+    return Option(
+        "-o",
+        "--output",
+        type=OUT_FOLDER,
+        metavar="DIR",
+        help=f"Write {files} into this folder; beside them run.json, which says how they were made.",
+    )

@@ -9,7 +9,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,7 +47,7 @@ class OutputFolder:
         if path.exists() and not path.is_dir():
             raise click.BadParameter(f"{str(path)!r} is a file, not a folder.", param_hint="'-o'")
         self.path, self.names = path, [*names, RECORD]
-        made_by, files = read_record(path)
+        made_by, files, _ = read_record(path)
         same = made_by.split()[1:2] == [str(click.get_current_context().command.name)]
         self._ours = files if same else set()
         foreign = [name for name in self.names if (path / name).exists() and name not in self._ours]
@@ -66,8 +66,11 @@ class OutputFolder:
         return f"{', '.join(name for name in self.names if name != RECORD)} in {self.path}"
 
     @contextmanager
-    def filling(self) -> Iterator[Path]:
-        """Yield a folder to write into; when the block ends well its files move to their place."""
+    def filling(self, summary: Mapping[str, str] | None = None) -> Iterator[Path]:
+        """Yield a folder to write into; when the block ends well its files move to their place.
+
+        ``summary`` says in words what was done, for those who use the files later.
+        """
         beside = self.path if self.path.is_dir() else self.path.resolve().parent  # the same disk either way
         beside.mkdir(parents=True, exist_ok=True)
         workshop = Path(tempfile.mkdtemp(prefix=".isinglass-", suffix=".part", dir=beside))
@@ -78,6 +81,7 @@ class OutputFolder:
                 "schema": "isinglass/run/1",
                 "version": __version__,
                 "command": shlex.join(command_line()),
+                **({"summary": dict(summary)} if summary else {}),
                 "files": written,
             }
             (workshop / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -94,6 +98,7 @@ class OutputFolder:
 @contextmanager
 def filling_file(target: Path) -> Iterator[Path]:
     """Yield a name beside the target, with its ending, to write to; when the block ends well it becomes the target."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".isinglass-{secrets.token_hex(6)}{target.suffix}")
     try:
         yield temporary
@@ -106,31 +111,34 @@ def write_file(target: str, text: str) -> None:
     """Write one file, whole or not at all."""
     from isinglass.networks.output import write_lines
 
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
     write_lines([text.removesuffix("\n")], target)
 
 
 def check_target(target: str | Path, inputs: Iterable[str | None]) -> None:
-    """Refuse a file whose folder does not exist, or that the command reads."""
+    """Refuse a file that the command reads, or whose folder cannot be made."""
     place = Path(target)
     if target == "-":
         return
-    if not place.parent.is_dir():
-        raise click.BadParameter(f"the folder {str(place.parent)!r} does not exist.", param_hint="'-o'")
+    above = next(folder for folder in place.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise click.BadParameter(f"{str(above)!r} is a file, not a folder.", param_hint="'-o'")
     for source in inputs:
         if source and source != "-" and place.exists() and place.samefile(source):
             raise click.BadParameter(f"{str(target)!r} is also read by this command.", param_hint="'-o'")
 
 
-def read_record(folder: Path) -> tuple[str, set[str]]:
-    """Return the command that filled a folder and the files it wrote; nothing if we did not fill it."""
+def read_record(folder: Path) -> tuple[str, set[str], dict[str, str]]:
+    """Return the command that filled a folder, the files it wrote and its summary; nothing if we did not fill it."""
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         if record["schema"].startswith("isinglass/run/"):
             plain = {str(name) for name in record["files"] if Path(str(name)).name == name}
-            return str(record["command"]), {RECORD, *plain}
+            summary = {str(name): str(value) for name, value in dict(record.get("summary", {})).items()}
+            return str(record["command"]), {RECORD, *plain}, summary
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass  # not ours, whatever it is
-    return "", set()
+    return "", set(), {}
 
 
 @contextmanager

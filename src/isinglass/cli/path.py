@@ -8,9 +8,10 @@ import click
 
 from isinglass.cli.console import Console, csv_text, format_seconds
 from isinglass.cli.methods import METHOD, Method
-from isinglass.cli.options import ALPHAS, FORCE, IN_FILE, Option, command, out_folder
+from isinglass.cli.options import ALPHAS, FORCE, IN_FILE, Number, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading
+from isinglass.cli.wording import plural
 
 __all__ = ["path"]
 
@@ -29,7 +30,7 @@ EDGE_COLUMNS = ["alpha", "source", "target", "coupling"]
     ),
     Option(
         "--alpha-min-ratio",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=Number(0, 1, min_open=True, max_open=True),
         default=0.01,
         show_default=True,
         help="Last alpha over first, where --alphas is a count.",
@@ -57,7 +58,7 @@ def path(
     from isinglass.cli import results
 
     folder = OutputFolder(output, ["path.csv", "edges.csv"], force=force, inputs=[table]) if output else None
-    data = reading.read(console, table)
+    data = reading.read_to_fit(console, table)
     console.restart_clock()
     with console.progress("Path", total=alphas if isinstance(alphas, int) else len(alphas)) as advance:
         found = method.fit_path(data, alphas, alpha_min_ratio=alpha_min_ratio, advance=advance)
@@ -71,8 +72,8 @@ def path(
         {
             "Table": reading.describe(data, table),
             "Method": str(method),
-            "Path": f"{len(found)} alphas from {found[0].alpha:.4g} to {found[-1].alpha:.4g}, "
-            f"{found[0].n_edges} to {found[-1].n_edges} edges",
+            "Path": f"{plural(len(found), 'alpha')} from {found[0].alpha:.4g} to {found[-1].alpha:.4g}, "
+            f"{found[0].n_edges} to {plural(found[-1].n_edges, 'edge')}",
             **results.judge(found.solutions, found.tol, proved=method.proves),
             "Time": format_seconds(console.seconds),
             **({"Wrote": folder.summary} if folder else {}),

@@ -12,8 +12,8 @@ import click
 from isinglass.cli.console import Console
 from isinglass.cli.figures import require_matplotlib, save_figure
 from isinglass.cli.groups import GROUPS, Attributes, Groups
-from isinglass.cli.models import MODEL, Loaded
-from isinglass.cli.options import IN_FILE, JOBS, MODEL_FILE, SEED, Option, command
+from isinglass.cli.models import MODEL, SAME_OPTIONS, Loaded
+from isinglass.cli.options import IN_FILE, JOBS, MODEL_FILE, SEED, Number, Option, command
 from isinglass.cli.output import check_target
 from isinglass.cli.reading import READING, Reading
 
@@ -23,11 +23,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from isinglass.binary import BinaryTable
+    from isinglass.records import Path as NetworkPath
+    from isinglass.records import Solution
 
 __all__ = ["plot"]
 
-NO_PATH = "fit it by --method joint without --alpha, so that there is a path"
+NO_PATH = "fit it by --method joint without --alpha, so that there is a path, or add TABLE, the table of the fit"
+FOLLOWED = 50
+"""Alphas of a path that the fit did not make."""
 ENDINGS = (".png", ".svg", ".pdf")
+ONE_BY_ONE = "The bootstrap draws rows, each as likely as the other: fit the table without --weights."
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,14 @@ class Request:
         if not hasattr(self.loaded.network, attribute):
             raise click.UsageError(f"MODEL has nothing to draw this from: {remedy}.")
         return self.loaded.network
+
+    def path(self) -> NetworkPath:
+        """Return the path of the model: that of its fit, or one made from the table."""
+        if hasattr(self.loaded.network, "path_") or self.data is None or not self.loaded.can_follow:
+            path: NetworkPath = self.known("path_", NO_PATH).path_
+            return path
+        self.loaded.check_fitted_to(self.data, SAME_OPTIONS)
+        return self.loaded.follow(self.data, FOLLOWED)
 
     def table(self) -> BinaryTable:
         """Return the table."""
@@ -90,14 +103,13 @@ def _predictability(request: Request) -> Axes:
 def _path(request: Request) -> Axes:
     from isinglass.plot import path
 
-    fitted = request.known("path_", NO_PATH)
-    return path(fitted.path_, request.ax, names=request.names, alpha=fitted.alpha_)
+    return path(request.path(), request.ax, names=request.names, alpha=request.loaded.network.alpha_)
 
 
 def _certificate(request: Request) -> Axes:
     from isinglass.plot import certificate
 
-    return certificate(request.known("path_", NO_PATH).path_, request.ax)
+    return certificate(request.path(), request.ax)
 
 
 def _instability(request: Request) -> Axes:
@@ -114,12 +126,14 @@ def _frequencies(request: Request) -> Axes:
 
 
 def _bootstrap(request: Request) -> Axes:
+    from isinglass.errors import DataError
     from isinglass.plot import bootstrap_intervals
     from isinglass.selection.bootstrap import FitAt, bootstrap
 
     fitted = request.known("solution_", "only the model of a fit says how it was fitted")
     if not math.isfinite(fitted.alpha_):
         raise click.UsageError("MODEL has one penalty per node, and the bootstrap repeats one: fit it with --alpha.")
+    request.loaded.check_fitted_to(request.table(), ONE_BY_ONE)
     found = bootstrap(
         request.table().X,
         FitAt(fitted.alpha_, request.loaded.path_function),
@@ -128,17 +142,26 @@ def _bootstrap(request: Request) -> Axes:
         n_jobs=request.settings["n_jobs"],
         progress=request.settings["progress"],
     )
+    if not _same_network(found.solution, fitted.solution_):
+        raise DataError(f"TABLE must be the table that MODEL was fitted to; its network is another one. {ONE_BY_ONE}")
     return bootstrap_intervals(found, request.ax, names=request.names)
+
+
+def _same_network(one: Solution, other: Solution) -> bool:
+    """Tell whether two fits of one table agree, up to their tolerance."""
+    import numpy as np
+
+    return bool(np.allclose(one.couplings, other.couplings, rtol=1e-3, atol=1e-3))
 
 
 def _roc(request: Request) -> Axes:
     from isinglass.metrics import roc_curve
     from isinglass.plot import roc
 
-    fitted = request.known("path_", NO_PATH)
+    found = request.path()
     if request.settings["truth"] is None:
         raise click.UsageError("This figure needs --truth MODEL, the true network.")
-    return roc(roc_curve(fitted.path_, Loaded.open(request.settings["truth"]).model), request.ax)
+    return roc(roc_curve(found, Loaded.open(request.settings["truth"]).model), request.ax)
 
 
 KINDS: dict[str, Callable[[Request], Axes]] = {
@@ -175,12 +198,12 @@ KINDS: dict[str, Callable[[Request], Axes]] = {
         show_default=True,
         help="network: what the colours of the edges mean.",
     ),
-    Option("--min-weight", type=click.FloatRange(min=0), default=0.0, help="network: leave out weaker edges."),
+    Option("--min-weight", type=Number(min=0), default=0.0, help="network: leave out weaker edges."),
     Option("--truth", type=MODEL_FILE, metavar="MODEL", help="roc: the true network, such as simulate's truth.npz."),
     Option(
         "-B", "--resamples", type=click.IntRange(min=1), default=200, show_default=True, help="bootstrap: how many."
     ),
-    Option("--size", type=(click.FloatRange(1, 100),) * 2, metavar="WIDTH HEIGHT", help="In inches."),
+    Option("--size", type=(Number(1, 100),) * 2, metavar="WIDTH HEIGHT", help="In inches."),
     Option("--dpi", type=click.IntRange(20, 1000), default=150, show_default=True, help="Dots per inch of a .png."),
     SEED,
     JOBS,
@@ -204,14 +227,18 @@ def plot(
       network         nodes and edges
       strength        the strength of every node
       predictability  how well every node is predicted (needs TABLE)
-      path            every coupling along the penalty (fitted without --alpha)
-      certificate     how close to the optimum that is (fitted without --alpha)
+      path            every coupling along the penalty (fitted without --alpha, or TABLE)
+      certificate     how close to the optimum that is (the same)
       instability     how far subsamples disagree (fitted by --select stars)
       frequencies     the share of subsamples with each edge (the same)
       bootstrap       the spread of the strongest edges (needs TABLE)
-      roc             true edges against false ones (needs --truth)
+      roc             true edges against false ones (needs --truth, and a path)
     """
-    if output.suffix not in ENDINGS:
+    if kind == "bootstrap":
+        reading.refuse_weights("bootstrap draws rows, each as likely as the other")
+    if settings["edge_color"] == "group" and groups.groups is None:
+        raise click.UsageError("--edge-color group needs --groups FILE, the attributes of the nodes.")
+    if output.suffix.lower() not in ENDINGS:
         raise click.BadParameter(f"{str(output)!r} must end in {', '.join(ENDINGS)}.", param_hint="'-o'")
     check_target(output, [model, table, groups.groups])
     require_matplotlib()

@@ -11,6 +11,7 @@ from isinglass.cli.models import MODEL, Loaded
 from isinglass.cli.options import IN_FILE, OUT_FILE, SEED, Option, command
 from isinglass.cli.output import check_target, write_file
 from isinglass.cli.reading import READING, Reading
+from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
     from isinglass.binary import BinaryTable
@@ -40,7 +41,8 @@ def predict(
     """Predict every cell of TABLE from the rest of its row by MODEL, the model.npz of a fit.
 
     Prints the probability that a cell is 1 given all other cells of its row, as CSV with the columns of TABLE. With
-    --impute the table itself is printed, 0/1, with its missing cells filled. TABLE may be - for stdin.
+    --impute the columns of MODEL are printed in 0 and 1, with their missing cells filled: answers such as yes and no do
+    not come back, nor a column of weights, and names of rows are in the column row. TABLE may be - for stdin.
     """
     from isinglass.cli.results import row_labels
 
@@ -51,8 +53,8 @@ def predict(
     names, rows = list(loaded.model.names), cells.tolist()
     if data.row_names is not None:
         names, rows = ["row", *names], [[label, *row] for label, row in zip(row_labels(data), rows, strict=True)]
-    done = f"{data.n_missing} missing cells filled" if impute else "a probability for every cell"
-    console.say_facts({"Table": f"{table}, {len(data)} rows × {data.shape[1]} columns", "Predicted": done})
+    done = f"{plural(data.n_missing, 'missing cell')} filled" if impute else "a probability for every cell"
+    console.say_facts({"Table": reading.describe_shape(data, table), "Predicted": done})
     if console.as_json:
         record = {"model": model, "impute": impute, "columns": list(loaded.model.names), "cells": cells}
         record["rows"] = row_labels(data)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.options import Bundle, Option
+from isinglass.cli.options import Bundle, Number, Option
 from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
@@ -94,6 +94,15 @@ class Reading:
     max_columns: int | None
     max_bytes: int | None
 
+    def read_to_fit(self, console: Console, table: str) -> BinaryTable:
+        """Return a table that can have edges: one column is the sign of a wrong delimiter, or a mistake."""
+        from isinglass.errors import DataError
+
+        data = self.read(console, table)
+        if data.shape[1] < 2:
+            raise DataError("The table must have at least two columns to have a network; got 1. Is --delimiter right?")
+        return data
+
     def read(self, console: Console, table: str, *, missing: str = "error", encode: Any = None) -> BinaryTable:
         """Return the table; ``missing`` and ``encode`` are what holds if the user does not say it."""
         from isinglass.tables import read_table
@@ -124,10 +133,14 @@ class Reading:
         if self.weights is not None:
             raise click.UsageError(f"--weights cannot be used here: {reason}. Repeat a row that counts several times.")
 
+    def describe_shape(self, data: BinaryTable, table: str) -> str:
+        """Name the table and its size."""
+        n, p = data.shape
+        return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"
+
     def describe(self, data: BinaryTable, table: str) -> str:
         """Say in words what was read."""
-        n, p = data.shape
-        parts = [f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"]
+        parts = [self.describe_shape(data, table)]
         if data.n_missing:
             done = "taken as 0" if data.filled is not None else "dropped with the rows"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
@@ -160,7 +173,7 @@ READING = Bundle(
             section=SECTION,
             help="Numbers are 0 and 1, or -1 and 1.",
         ),
-        Option("--binarize", type=float, metavar="CUT", section=SECTION, help="Numbers above CUT are 1, others 0."),
+        Option("--binarize", type=Number(), metavar="CUT", section=SECTION, help="Numbers above CUT are 1, others 0."),
         Option("--weights", type=COLUMN, section=SECTION, help="Column that holds the weights of the rows."),
         Option(
             "--column",

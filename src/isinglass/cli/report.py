@@ -10,7 +10,7 @@ import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.groups import GROUPS, Groups
-from isinglass.cli.models import MODEL, Loaded
+from isinglass.cli.models import MODEL, SAME_OPTIONS, Loaded
 from isinglass.cli.options import ALPHAS, IN_FILE, SEED, Option, command, command_line
 from isinglass.cli.output import check_target, read_record
 from isinglass.cli.reading import READING, Reading
@@ -66,20 +66,26 @@ def report(
     check_target(output, [model, table, groups.groups])
     loaded = Loaded.open(model)
     columns, color_by = groups.read(loaded.model.names)
+    recipe, summary = _recipe(Path(model))
     options: dict[str, Any] = {}
+    fitted_to: dict[str, str] = {}
     if table is not None:
         data = loaded.read_table(console, reading, table)
-        options = {"X": data.X, "node_table": node_table(loaded.model, data.X, data.sample_weight)}
+        loaded.check_fitted_to(data, SAME_OPTIONS)
+        fitted_to = {"Table": reading.describe(data, table)}
+        options = {"X": data, "node_table": node_table(loaded.model, data.X, data.sample_weight)}
         if loaded.can_follow:
             with console.progress("Path"):
                 options["path"] = loaded.follow(data, alphas)
+    output.parent.mkdir(parents=True, exist_ok=True)
     with console.progress("Page"):
         write_report(
             loaded.network,
             output,
             groups=None if color_by is None else columns[color_by],
             title=title or (Path(model).resolve().parent.name if Path(model).stem == "model" else Path(model).stem),
-            command=_recipe(Path(model)),
+            command=recipe,
+            settings={**summary, **loaded.describe(summary), **fitted_to},
             max_edges=max_edges,
             random_state=seed,
             **options,
@@ -89,8 +95,13 @@ def report(
         console.write_json("report", {"model": model, "file": str(output)})
 
 
-def _recipe(model: Path) -> str:
-    """Return the commands that make this page: that of the fit, if its folder tells, and this one."""
-    fit, files = read_record(model.parent)
-    here = shlex.join(command_line())
-    return f"{fit} -o {shlex.quote(str(model.parent))} && {here}" if model.name in files else here
+def _recipe(model: Path) -> tuple[str, dict[str, str]]:
+    """Return the commands that make this page, and the summary of the fit, if its folder tells.
+
+    The page itself puts its name in the place of {page}: equal pages are equal files, whatever their name.
+    """
+    fit, files, summary = read_record(model.parent)
+    here = f"{shlex.join(command_line())} -o {{page}}"
+    if model.name not in files:
+        return here, {}
+    return f"{fit} -o {shlex.quote(str(model.parent))} && {here}", summary

@@ -90,11 +90,12 @@ def judge(solutions: Sequence[Solution], tol: float, *, proved: bool = True) -> 
     gaps = [solution.duality_gap for solution in solutions if not math.isnan(solution.duality_gap)]
     minimum = f", objective at most {max(gaps):.1e} above its minimum" if gaps else ""
     where = f" at {len(missed)} of {len(solutions)} alphas" if missed and len(solutions) > 1 else ""
+    share = ", for the gap relative to the objective without edges" if gaps else ""  # the gap is judged relative to it
     certificate = f"KKT residual {residual:.1e}{minimum}"
     if not proved:
         rule = f"{'NOT ' if missed else ''}by the method's own rule{where} (tolerance {tol:g})"
         return {"Stopped": rule, "Optimum": f"not proved: {certificate}"}
-    return {"Optimum": f"{'NOT ' if missed else ''}reached{where}: {certificate} (tolerance {tol:g})"}
+    return {"Optimum": f"{'NOT ' if missed else ''}reached{where}: {certificate} (tolerance {tol:g}{share})"}
 
 
 def row_labels(table: BinaryTable) -> list[str]:

@@ -7,7 +7,7 @@ import click
 from isinglass.cli.choosing import CHOOSING, Choosing
 from isinglass.cli.console import Console, format_seconds
 from isinglass.cli.methods import METHOD, Method
-from isinglass.cli.options import IN_FILE, command
+from isinglass.cli.options import IN_FILE, command, was_given
 from isinglass.cli.reading import READING, Reading
 
 __all__ = ["select"]
@@ -26,12 +26,14 @@ def select(console: Console, table: str, choosing: Choosing, method: Method, rea
     from isinglass.cli import results
     from isinglass.selection import compare
 
-    data = reading.read(console, table)
+    if was_given("cv_rule"):
+        raise click.UsageError("--cv-rule cannot be used here: both rules are shown.")
+    data = reading.read_to_fit(console, table)
     console.restart_clock()
     stability = choosing.run_stars(console, data, method)
     others = {"StARS": stability.alpha}
     if choosing.relaxed:
-        others[f"EBIC γ={choosing.gamma:g} relaxed"] = choosing.choose_alpha(console, data, method, "ebic")
+        others[f"EBIC γ={choosing.gamma:g} relaxed"] = choosing.choose_alpha(console, data, method, "ebic")[0]
     found = compare(
         data.X,
         alphas=choosing.grid["alphas"],

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from isinglass.cli.console import Console, csv_text, format_seconds
-from isinglass.cli.options import FORCE, SEED, Option, command, out_folder
+from isinglass.cli.options import FORCE, SEED, Number, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
-from isinglass.cli.wording import plural
+from isinglass.cli.wording import as_options, plural
 
 if TYPE_CHECKING:
     from isinglass.model import IsingModel
@@ -29,7 +29,7 @@ COUNT = click.IntRange(min=1)
     Option("--rows", type=COUNT, default=1000, show_default=True, help="Number of rows."),
     Option(
         "--edge-probability",
-        type=click.FloatRange(0, 1),
+        type=Number(0, 1),
         default=0.1,
         show_default=True,
         help="random: probability that a pair has an edge (and a node a field).",
@@ -43,7 +43,7 @@ COUNT = click.IntRange(min=1)
     ),
     Option(
         "--strength",
-        type=float,
+        type=Number(),
         default=1.0,
         show_default=True,
         help="|coupling| of an edge; random: uniform between minus and plus this.",
@@ -76,13 +76,17 @@ def simulate(
     the sampler mixes so slowly that the rows do not represent the model.
     """
     from isinglass import simulate as simulation
+    from isinglass.errors import DataError
     from isinglass.networks import write_edges
     from isinglass.networks.modelfile import save
     from isinglass.randomness import spawn_seeds
 
     folder = OutputFolder(output, FILES, force=force) if output else None
     at_network, at_check, at_rows = spawn_seeds(seed, 3)
-    model = _draw_network(kind, nodes, edge_probability, degree, strength, mixed, at_network)
+    try:
+        model = _draw_network(kind, nodes, edge_probability, degree, strength, mixed, at_network)
+    except DataError as error:  # there are no data: what is wrong are the options
+        raise click.UsageError(as_options(str(error))) from None
     with console.progress("Sampling"):
         simulation.gibbs_diagnostics(model, burn_in=burn_in, thin=thin, random_state=at_check)
         table = simulation.gibbs_sample(model, rows, burn_in=burn_in, thin=thin, random_state=at_rows)

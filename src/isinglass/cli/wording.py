@@ -11,8 +11,13 @@ __all__ = ["as_options", "plural", "printable"]
 OPTIONS = (
     *("missing", "encode", "coding", "encoding", "format", "delimiter", "penalty_weights"),
     *("tol", "max_iter", "alphas", "alpha_min_ratio", "threshold", "subsample_size", "burn_in", "thin"),
-    *("max_rows", "max_columns", "max_bytes", "binarize"),
+    *("max_rows", "max_columns", "max_bytes", "binarize", "weights", "drop", "id_column"),
 )
+# Parameters whose option has another name.
+RENAMED = {"columns": "--column", "n_neighbours": "--degree", "n_links": "--degree", "coupling_range": "--strength"}
+RENAMED |= {"n_nodes": "--nodes", "degree": "--degree", "strength": "--strength", "cv": "--folds", "gamma": "--gamma"}
+RENAMED |= {"alpha": "--alpha"}
+ABSENT = r"the table must have the columns of the model; \1 cannot be found in it"
 # Python -> what the user of the command line knows it as; applied in this order.
 PHRASES = (
     (r" \([^()]*read_table take it\)", ""),
@@ -21,14 +26,19 @@ PHRASES = (
     (r"drop=\[\d+\]", "--drop"),
     (r"encode=\{([^}]*)\}", lambda found: "--encode " + _spell_answers(found[1])),
     (r"binarize=…", "--binarize CUT"),
-    (r"format=(?=;)", "--format"),
+    (r"\b(format|delimiter)=(?=;|\.$|\. )", r"--\1"),
     (r"leave the column out", "leave the column out (--drop)"),
     (rf'\b({"|".join(OPTIONS)})="?([\w.-]+)"?', lambda found: f"--{found[1].replace('_', '-')} {found[2]}"),
     (rf"(?<=[Pp]ass )(finer |larger |smaller )?({'|'.join(OPTIONS)})\b", r"\1--\2"),
     (r"\b(subsample_size|alpha_min_ratio|burn_in|max_iter|max_rows|max_columns|max_bytes)\b", r"--\1"),
     (r"--[a-z_]+", lambda found: found[0].replace("_", "-")),
+    (r"encode must name columns of X; got (.*), which X does not have", ABSENT),  # only a model names them
+    (r"got '([^']*)'(.*) Add them, mapped to 0, 1 or None \(missing\)", r"got '\1'\2 Add \1=1, \1=0 or \1= (missing)"),
+    (r"n_nodes \* degree must", "--nodes times --degree must"),
     (r"\bX must", "the table must"),
-    (r"\bcv must", "--folds must"),
+    (rf"(?<![\w-])({'|'.join(OPTIONS)}) must", lambda found: f"--{found[1].replace('_', '-')} must"),
+    (rf"(?<![\w-])({'|'.join(RENAMED)}) must", lambda found: f"{RENAMED[found[1]]} must"),
+    (r"Pass groups as well", "Add --groups"),
     (r"\bpath must", "the file must"),
     (r"isinglass\.save wrote", "isinglass wrote"),
     (r"of the path function with functools\.partial", "with --tol or --max-iter"),

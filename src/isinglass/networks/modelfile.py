@@ -135,8 +135,9 @@ def _versions() -> dict[str, str]:
 def _classes() -> dict[str, Any]:
     """Return the estimators by name; imported here, since scikit-learn is not needed for a network by itself."""
     from isinglass import estimators
+    from isinglass.estimators.published import PublishedIsing
 
-    return {name: getattr(estimators, name) for name in estimators.__all__}
+    return {name: getattr(estimators, name) for name in estimators.__all__} | {"PublishedIsing": PublishedIsing}
 
 
 def _require_fitted(fitted: Any) -> None:
@@ -183,6 +184,8 @@ def _write_estimator(net: Any, writing: Writing) -> None:
         writing.arrays["ebic"] = net.ebic_path_
     if hasattr(net, "cv_results_"):
         writing.search_results(net.cv_results_)
+    if hasattr(net, "tol_"):
+        writing.header["tol"] = to_json(net.tol_)
     if hasattr(net, "asymmetric_couplings_"):
         writing.matrix("asymmetric", net.asymmetric_couplings_)
 
@@ -294,6 +297,12 @@ def _read_counts(reading: Reading, n_edges: int) -> NDArray[Any]:
 def _read_findings(cls: Any, reading: Reading, solution: Solution) -> dict[str, Any]:
     """Return what only some estimators have: the path and how the choice was made, or the regressions."""
     found: dict[str, Any] = {}
+    if cls.__name__ == "PublishedIsing":
+        if reading.header["parameters"].get("method") not in ("plg", "bmn"):
+            raise DamagedError("its method is unknown")
+        found["tol_"] = reading.header_number("tol")
+    if cls.__name__ not in CRITERIA and "stability" in reading.header:  # alpha was chosen before the fit
+        found["stability_"] = reading.stability()
     if cls.__name__ == "NodewiseIsing":
         found["asymmetric_couplings_"] = reading.matrix("asymmetric")
         if solution.alphas_per_node is not None:

@@ -274,6 +274,12 @@ class Reading:
         _require(bool((rows != indices).all()), f"{name} has an entry on its diagonal")
         return sp.csr_array((data, indices, indptr.astype(np.int32)), shape=(p, p))
 
+    def header_number(self, name: str) -> float:
+        """Return a number of the header."""
+        value = from_json(self.header.get(name))
+        _require(isinstance(value, float | int) and not isinstance(value, bool), f"its {name} is not a number")
+        return float(value)
+
     def _section(self, name: str, numbers: Sequence[str], counts: Sequence[str]) -> dict[str, Any]:
         """Return an object of the header whose entries are numbers and whole numbers."""
         raw = self.header.get(name)

@@ -131,9 +131,13 @@ def network(
 
     _frame(ax, xy, keep_aspect=positions is not None)
     edge_colors = _edge_colors(graph, shown, members, colors, edge_color)
-    _draw_edges(ax, graph, shown, xy, edge_colors, min(THICKEST, 0.55 * diameter))
+    thickest = min(THICKEST, 0.55 * diameter)
+    _draw_edges(ax, graph, shown, xy, edge_colors, thickest)
     _draw_nodes(ax, xy, members, colors, diameter)
     entries = _explain(graph, shown, members, colors, edge_color) if legend else []
+    if entries and len(shown):
+        widest = Line2D([], [], color=ink(), linewidth=thickest, alpha=0.6)
+        entries.append((widest, f"widest: |coupling| {graph.weights[shown].max():.2g}"))
     box = _draw_legend(ax, entries, xy, keep_aspect=positions is not None)
     if labels is not False:
         _draw_labels(ax, xy, texts, graph.strength, diameter, letters, box)

@@ -20,10 +20,22 @@ function linearTicks(low, high, count = 5) {
   return ticks;
 }
 
+/* A criterion may stop early: leave out the end of the path about which it says nothing. */
+function cutTail(curve) {
+  const main = curve.lines[curve.lines.length - 1].values;
+  const end = Math.max(curve.choice, main.findLastIndex((value) => value !== null)) + 1;
+  return {
+    ...curve,
+    alphas: curve.alphas.slice(0, end),
+    lines: curve.lines.map((line) => ({ ...line, values: line.values.slice(0, end) })),
+    ...(curve.band ? { band: curve.band.map((values) => values.slice(0, end)) } : {}),
+  };
+}
+
 /* The curve a choice was read from. `curve` has alphas, lines, a limit or a band, and the choice. */
 class CurveChart {
   constructor(place, curve) {
-    Object.assign(this, { place, curve, now: null });
+    Object.assign(this, { place, curve: cutTail(curve), now: null });
     new ResizeObserver(() => this.draw()).observe(place);
     this.draw();
   }

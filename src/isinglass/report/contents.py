@@ -54,7 +54,14 @@ class Contents:
     null_objective : float
         Objective without edges; NaN if unknown.
     n_rows : float or None
-        Rows of the table, or the sum of their weights.
+        Rows of the table.
+    sum_of_weights : float or None
+        The sum of their weights; None where every row counts once.
+    proof : {"joint", "nodewise", "exact", "published"}
+        What the certificate is about: one optimum of all couplings, one regression per node, the exact likelihood, or
+        how far a method stopped from an optimum that it does not prove.
+    rule : str or None
+        How two coefficients became one coupling, with the proof "nodewise".
     title, notes, settings, command
         Texts.
     """
@@ -71,6 +78,9 @@ class Contents:
     group_colors: dict[str, str]
     null_objective: float
     n_rows: float | None
+    sum_of_weights: float | None
+    proof: str
+    rule: str | None
     title: str
     notes: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
@@ -119,11 +129,17 @@ def gather(
         edge_columns=_edge_columns(known.edge_table if edge_table is None else edge_table, model.names),
         groups=members,
         group_colors=_colors(members, group_colors),
-        null_objective=_null_objective(solutions, known.marginals if table is None else _means(table)),
-        n_rows=known.n_rows if table is None else len(table.X),
+        null_objective=_null_objective(solutions, known.marginals, table),
+        **known.count_rows(table),
+        proof=known.proof,
+        rule=known.rule,
         title=str(title),
         notes=(notes,) if isinstance(notes, str) else tuple(str(note) for note in notes),
-        settings={str(name): str(value) for name, value in (known.settings if settings is None else settings).items()},
+        settings={
+            str(name): str(value)
+            for name, value in (known.settings if settings is None else settings).items()
+            if value is not None
+        },
         command=None if command is None else str(command),
     )
 
@@ -139,12 +155,15 @@ class _Known:
     settings: Mapping[str, Any] = field(default_factory=dict)
     marginals: FloatArray | None = None
     n_rows: float | None = None
+    is_weighted: bool = False
     tol: float = float("nan")
+    proof: str = "joint"
+    rule: str | None = None
 
     @classmethod
     def of(cls, result: Any) -> _Known:
         if isinstance(result, Solution):
-            return cls(solution=result)
+            return cls(solution=result, proof="joint" if result.alphas_per_node is None else "nodewise")
         if not hasattr(result, "model_"):
             return cls()
         parameters = result.get_params(deep=False) if hasattr(result, "get_params") else {}
@@ -156,8 +175,32 @@ class _Known:
             settings={"estimator": type(result).__name__, **parameters},
             marginals=getattr(result, "marginals_", None),
             n_rows=getattr(result, "n_rows_", None),
-            tol=parameters.get("tol", float("nan")),
+            is_weighted=getattr(getattr(result, "edge_counts_", None), "dtype", np.dtype(int)).kind == "f",
+            tol=getattr(result, "tol_", parameters.get("tol", float("nan"))),
+            proof=_PROOFS.get(type(result).__name__, "joint"),
+            rule=parameters.get("rule") if type(result).__name__ == "NodewiseIsing" else None,
         )
+
+    def count_rows(self, table: BinaryTable | None) -> dict[str, float | None]:
+        """Return the number of rows and the sum of their weights, as far as they are known."""
+        if table is None:
+            # What an estimator knows is the sum; counts that are no whole numbers tell that there were weights.
+            return (
+                {"n_rows": None, "sum_of_weights": self.n_rows}
+                if self.is_weighted
+                else {
+                    "n_rows": self.n_rows,
+                    "sum_of_weights": None,
+                }
+            )
+        total = self.n_rows
+        if total is None and table.sample_weight is not None:
+            total = float(table.sample_weight.sum())
+        unequal = table.sample_weight is not None or (total is not None and total != len(table))
+        return {"n_rows": len(table), "sum_of_weights": total if unequal else None}
+
+
+_PROOFS = {"NodewiseIsing": "nodewise", "ExactIsing": "exact", "PublishedIsing": "published"}
 
 
 # ------------------------------------------------------------------------------------------- the networks
@@ -229,11 +272,16 @@ def _find(
     raise DataError(f"selected must be an alpha of the path or a number on it; got {wanted!r}. Pass its Solution too.")
 
 
-def _null_objective(solutions: tuple[Solution, ...], marginals: FloatArray | None) -> float:
-    """Return the objective without edges: that of an empty network, or the sum of the columns' entropies."""
+def _null_objective(solutions: tuple[Solution, ...], marginals: FloatArray | None, table: BinaryTable | None) -> float:
+    """Return the objective without edges: that of an empty network, or the sum of the columns' entropies.
+
+    The marginals of the fit come before those of a table, whose weights the caller may have left out.
+    """
     empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
     if empty:
         return float(empty[0])
+    if marginals is None and table is not None:
+        marginals = _means(table)
     return float("nan") if marginals is None else float((entr(marginals) + entr(1.0 - marginals)).sum())
 
 

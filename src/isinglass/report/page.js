@@ -20,7 +20,58 @@ function nameFile(what, ending) {
 
 const column = (label) => NODES.columns.find((found) => found.label === label)?.values ?? null;
 
+/* What the certificate is about, in words: one optimum, one per regression, or none that is proved. */
+const OTHER_ROWS = "It says nothing about other rows. How far the edges depend on the sample is what stability and bootstrap measure.";
+const JOINT = {
+  figure: ["Optimum", "proved", "not reached"],
+  reached: "The optimum was reached",
+  missed: "The tolerance was NOT reached: some edges may be wrong. Allow more iterations.",
+  residual: "Largest violation of the optimality conditions, over all pairs and fields. Zero at the optimum.",
+  gap: "The objective is at most this much above its minimum.",
+  note: `This is a proof about the computation: no other couplings fit these rows better under this penalty, up to the gap. ${OTHER_ROWS}`,
+};
+const VERDICTS = {
+  joint: JOINT,
+  exact: JOINT,
+  nodewise: {
+    figure: ["Regressions", "all at their optimum", "not all converged"],
+    reached: `Each of the ${N_NODES} regressions reached its optimum`,
+    missed: "A regression did NOT reach the tolerance: some edges may be wrong. Allow more iterations.",
+    residual: "Largest violation of a regression’s optimality conditions. Zero where each is at its optimum.",
+    gap: "The objectives of all regressions together are at most this much above their minima.",
+    note: `This is a proof about each regression: no other coefficients fit these rows better under its penalty. The couplings combine two coefficients of every pair${DATA.certificate.rule === null ? "" : ` by the rule “${DATA.certificate.rule}”`}; no single objective has the network as its optimum. ${OTHER_ROWS}`,
+  },
+  published: {
+    figure: ["Optimum", "not proved", "not reached"],
+    reached: "The method stopped by its own rule, which proves nothing",
+    missed: "The method did NOT meet its own rule: some edges may be wrong. Allow more iterations.",
+    residual: JOINT.residual,
+    gap: JOINT.gap,
+    note: `Residual and gap say how far from the optimum of its objective the method may have stopped. ${OTHER_ROWS}`,
+  },
+};
+
+/* The commands of a report leave its name to the page, so that equal reports are equal files. */
+function writeCommand() {
+  if (DATA.command === null || !DATA.command.endsWith(" -o {page}")) return DATA.command;
+  let name = "report.html";
+  try {
+    name = decodeURIComponent(location.pathname.split("/").pop()) || name;
+  } catch {
+    /* an address that is no text */
+  }
+  const word = /^[\w.@%+=:,-]+$/.test(name) ? name : `'${name.replaceAll("'", `'"'"'`)}'`;
+  return DATA.command.replace(/\{page\}$/, () => word);
+}
+
 /* ---------------------------------------------------------------------- parts that never change */
+
+/* Rows are rows; weights are told beside them. */
+function describeRows() {
+  const write = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
+  if (DATA.n_rows !== null) return [["Rows", write(DATA.n_rows), DATA.sum_of_weights === null ? "" : `weighted, sum ${write(DATA.sum_of_weights)}`]];
+  return DATA.sum_of_weights === null ? [] : [["Rows, weighted", write(DATA.sum_of_weights), "sum of weights"]];
+}
 
 function showLead() {
   byId("notes").append(...DATA.notes.map((text) => make("p", { text })));
@@ -29,14 +80,16 @@ function showLead() {
   const alpha = PATH.alphas[SELECTED];
   const figures = [
     ["Nodes", N_NODES.toLocaleString("en"), ""],
-    ...(DATA.n_rows === null ? [] : [["Rows", DATA.n_rows.toLocaleString("en"), ""]]),
+    ...describeRows(),
     ["Edges", PATH.n_edges[SELECTED].toLocaleString("en"), capped],
     ...(alpha !== null || PATH.per_node ? [["Penalty α", formatAlpha(alpha), ""]] : []),
   ];
   const proof = DATA.certificate;
   if (proof.kkt_residual[SELECTED] !== null) {
+    const [label, reached, missed] = VERDICTS[proof.kind].figure;
     const converged = proof.converged[SELECTED];
-    figures.push(["Optimum", converged ? "proved" : "not reached", `KKT residual ${formatNumber(proof.kkt_residual[SELECTED], 2)}`, converged ? "good" : "bad"]);
+    const tone = converged ? (proof.kind === "published" ? "" : "good") : "bad";
+    figures.push([label, converged ? reached : missed, `KKT residual ${formatNumber(proof.kkt_residual[SELECTED], 2)}`, tone]);
   }
   byId("figures").append(
     ...figures.map(([label, value, extra, tone]) => {
@@ -54,11 +107,12 @@ function showReproduction() {
   fill("settings", DATA.settings);
   byId("settings-box").hidden = Object.keys(DATA.settings).length === 0;
   byId("command-box").hidden = DATA.command === null;
-  byId("command").textContent = DATA.command ?? "";
+  const command = writeCommand();
+  byId("command").textContent = command ?? "";
   byId("copy").addEventListener("click", async () => {
     getSelection().selectAllChildren(byId("command")); /* remains if copying is not allowed */
     try {
-      await navigator.clipboard.writeText(DATA.command);
+      await navigator.clipboard.writeText(command);
       announce("Command copied.");
       byId("copy").textContent = "Copied";
     } catch {
@@ -70,13 +124,20 @@ function showReproduction() {
 
 /* Hide what there is nothing to say about, and the links that lead there. */
 function showSections() {
-  const present = { choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability" };
+  const present = { choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: DATA.edge_columns.some(({ label }) => label === "n11") };
   for (const element of document.querySelectorAll("[data-section]")) element.hidden = !present[element.dataset.section];
   byId("choice").hidden = !present.choice;
   byId("predictability").hidden = !present.predictability;
   byId("path").hidden = N_ALPHAS < 2;
   byId("group-box").hidden = !HAS_GROUPS;
   byId("edge-color-choice").hidden = !HAS_GROUPS;
+  const shares = DATA.edge_columns.find(({ label }) => label.startsWith("in subsamples"));
+  const notes = [
+    ...(shares ? [`“${shares.label[0].toUpperCase()}${shares.label.slice(1)}” is the share of subsamples of the rows whose network has the edge${N_ALPHAS > 1 ? "; it does not follow the slider" : ""}.`] : []),
+    ...(present.counts ? ["n11, n10, n01 and n00 count the rows in which the two columns are 1 and 1, 1 and 0, 0 and 1, 0 and 0."] : []),
+  ];
+  byId("edges-note").hidden = notes.length === 0;
+  byId("edges-note").textContent = notes.join(" ");
   byId("nodes-note").hidden = NODES.columns.length === 0 || N_ALPHAS < 2;
   if (IS_CAPPED) {
     byId("capped").hidden = false;
@@ -155,10 +216,11 @@ const edgeTable = new DataTable("edges", {
       sortKey: (pair) => pair.value,
       tone: (pair) => (pair.value > 0 ? "plus" : "minus"),
     },
-    { label: "Strength", field: "strength", number: true, value: (pair) => Math.abs(pair.value) },
-    ...DATA.edge_columns.map(({ label, values }) => ({
+    { label: "Strength", field: "weight", number: true, value: (pair) => Math.abs(pair.value) },
+    ...DATA.edge_columns.map(({ label, field, values }) => ({
       label: label.replaceAll("_", " "),
-      field: label.replaceAll(" ", "_"),
+      field: field.replaceAll(" ", "_"),
+      minor: /^n[01][01]$/.test(label),
       number: values.some((value) => typeof value === "number"),
       whole: isWhole(values),
       value: (pair) => values[pair.e],
@@ -254,27 +316,29 @@ function showCounts(network, pairs) {
 function showCertificate() {
   const { k } = state;
   const proof = DATA.certificate;
+  const words = VERDICTS[proof.kind];
   const known = proof.kkt_residual[k] !== null;
   byId("certificate-aside").textContent = N_ALPHAS > 1 ? `at α = ${formatAlpha(PATH.alphas[k])}` : "";
   const verdict = byId("verdict");
-  verdict.className = `verdict ${known ? (proof.converged[k] ? "good" : "bad") : ""}`;
+  verdict.className = `verdict ${known ? (!proof.converged[k] ? "bad" : proof.kind === "published" ? "" : "good") : ""}`.trim();
   if (!known) verdict.textContent = "This network came without a certificate.";
-  else if (proof.converged[k]) verdict.textContent = proof.tol === null ? "The optimum was reached, within the tolerance." : `The optimum was reached, within a tolerance of ${formatNumber(proof.tol, 1)}.`;
-  else verdict.textContent = "The tolerance was NOT reached: some edges may be wrong. Allow more iterations.";
+  else if (proof.converged[k]) verdict.textContent = `${words.reached}, ${proof.kind === "published" ? "with" : "within"} ${proof.tol === null ? "the tolerance" : `a tolerance of ${formatNumber(proof.tol, 1)}`}.`;
+  else verdict.textContent = words.missed;
+  byId("certificate-note").textContent = words.note;
   const small = (value) => (value === null ? "–" : value === 0 ? "0" : value.toExponential(1).replace("-", MINUS));
   const n_pairs = (N_NODES * (N_NODES - 1)) / 2;
   const failed = proof.converged.filter((converged) => !converged).length;
   const facts = [
-    ["KKT residual", small(proof.kkt_residual[k]), "Largest violation of the optimality conditions, over all pairs and fields. Zero at the optimum."],
-    ["Duality gap", small(proof.duality_gap[k]), "The objective is at most this much above its minimum."],
-    ["Relative gap", proof.relative_gap[k] === null ? null : small(proof.relative_gap[k]), "The gap as a share of the objective without edges."],
+    ["KKT residual", small(proof.kkt_residual[k]), words.residual],
+    ["Duality gap", small(proof.duality_gap[k]), words.gap],
+    ["Relative gap", proof.relative_gap[k] === null ? null : small(proof.relative_gap[k]), "The gap as a share of the objective without edges; this share and the residual are what the tolerance bounds."],
     ["Objective", proof.objective[k] === null ? null : formatNumber(proof.objective[k], 6), proof.null_objective === null ? "Loss plus penalty." : `Loss plus penalty; ${formatNumber(proof.null_objective, 6)} without edges.`],
     ["Certified zeros", proof.certified_zeros[k] ? proof.certified_zeros[k].toLocaleString("en") : null, `So many of the ${n_pairs.toLocaleString("en")} pairs are proved to have no edge at this penalty, whatever the solver did.`],
     ["Iterations", proof.n_iter[k] ? String(proof.n_iter[k]) : null, proof.n_screened[k] ? `The solver never had to look at ${formatCount(proof.n_screened[k], "pair")}; the proof covers them too.` : "What the solver needed to get here."],
     ["The path", N_ALPHAS > 1 ? `${N_ALPHAS - failed} of ${N_ALPHAS}` : null, "networks on the slider reached the tolerance."],
   ];
   byId("certificate-facts").replaceChildren(
-    ...(known ? facts : []).filter(([, value]) => value !== null).map(([name, value, words]) => make("div", {}, [make("dt", { text: name }), make("dd", { class: "figure", text: value }), make("dd", { class: "words", text: words })])),
+    ...(known ? facts : []).filter(([, value]) => value !== null).map(([name, value, text]) => make("div", {}, [make("dt", { text: name }), make("dd", { class: "figure", text: value }), make("dd", { class: "words", text })])),
   );
 }
 
@@ -472,6 +536,7 @@ function connectTheme() {
     if (printing === "printing" in root.dataset) return;
     if (printing) root.dataset.printing = "";
     else delete root.dataset.printing;
+    view.resize();
     repaint();
   };
   addEventListener("beforeprint", () => print(true));

@@ -33,6 +33,7 @@ def make_payload(contents: Contents, *, max_edges: int, random_state: RandomSour
         "title": contents.title,
         "notes": list(contents.notes),
         "n_rows": contents.n_rows,
+        "sum_of_weights": contents.sum_of_weights,
         "nodes": _nodes(contents, random_state),
         "groups": [{"name": name, "color": color} for name, color in contents.group_colors.items()],
         "path": _path(contents, stored),
@@ -172,7 +173,7 @@ def _edge_columns(contents: Contents, stored: NDArray[np.int64]) -> list[dict[st
         )
     pairs = [(int(key) // p, int(key) % p) for key in stored]
     for label, by_pair in contents.edge_columns.items():
-        columns.append({"label": label, "values": [by_pair.get(pair) for pair in pairs]})
+        columns.append({"label": label, "field": label, "values": [by_pair.get(pair) for pair in pairs]})
     return [column for column in columns if len(column["values"])]
 
 
@@ -181,8 +182,13 @@ def _shares(stability: Stability, alpha: float, s: NDArray[np.int64], t: NDArray
     known = stability.alphas[: len(stability.edge_frequencies)]
     nearest = int(np.abs(known - (alpha if np.isfinite(alpha) else stability.alpha)).argmin())
     differs = not np.isclose(known[nearest], alpha, rtol=SAME_ALPHA, atol=0.0)
-    label = f"in subsamples at α = {known[nearest]:.4g}" if differs else "in subsamples"
-    return {"label": label, "values": np.asarray(stability.edge_frequencies[nearest][s, t]).ravel()}
+    where = f" at α = {known[nearest]:.4g}" if differs else ""
+    field = f"stability_at_alpha_{known[nearest]:.4g}" if differs else "stability"
+    return {
+        "label": f"in subsamples{where}",
+        "field": field,
+        "values": np.asarray(stability.edge_frequencies[nearest][s, t]).ravel(),
+    }
 
 
 # ------------------------------------------------------------------------------------------- the proof
@@ -194,6 +200,8 @@ def _certificate(contents: Contents) -> dict[str, Any]:
     gaps = np.array([solution.duality_gap for solution in solutions])
     null = contents.null_objective
     return {
+        "kind": contents.proof,
+        "rule": contents.rule,
         "tol": contents.tol,
         "null_objective": null,
         "objective": [solution.objective for solution in solutions],

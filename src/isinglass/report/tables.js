@@ -28,7 +28,7 @@ class DataTable {
       this.sortBy = k;
       this.update();
     });
-    return make("th", { scope: "col", class: column.number ? "number" : "", "data-label": column.label }, [button]);
+    return make("th", { scope: "col", class: `${column.number ? "number" : ""}${column.minor ? " minor" : ""}`, "data-label": column.label }, [button]);
   }
 
   setRows(rows) {
@@ -73,6 +73,7 @@ class DataTable {
     const cells = this.columns.map((column) => {
       const cell = make("td", { class: column.number ? "number" : "", text: column.write(row) });
       if (column.searched) cell.classList.add("name");
+      if (column.minor) cell.classList.add("minor");
       if (column.tone) cell.classList.add(column.tone(row));
       return cell;
     });

@@ -130,8 +130,9 @@ class NetworkView {
   }
 
   resize() {
-    this.setHeight();
-    const { clientWidth, clientHeight } = this.canvas;
+    const wanted = this.setHeight();
+    const { clientWidth } = this.canvas;
+    const clientHeight = "printing" in document.documentElement.dataset ? Math.round(wanted) : this.canvas.clientHeight;
     if (clientWidth === 0 || clientHeight === 0) return;
     this.ratio = Math.min(3, window.devicePixelRatio || 1);
     const before = [this.width, this.height];
@@ -146,15 +147,17 @@ class NetworkView {
     this.paintNow();
   }
 
-  /* Give the frame the height that the drawing needs at its width, within reason. */
+  /* Give the frame the height that the drawing needs at its width, within reason, and return it. */
   setHeight() {
-    if ("printing" in document.documentElement.dataset) return; /* the canvas is scaled as it is */
     const [x0, x1, y0, y1] = this.extent();
     const needed = ((this.canvas.clientWidth - 110) * (y1 - y0)) / Math.max(x1 - x0, 0.3) + 80;
-    const least = Math.min(490, 0.65 * window.innerHeight, this.canvas.clientWidth);
-    const height = Math.max(Math.min(needed, 0.72 * window.innerHeight, 720), least, 280);
+    const least = Math.min(490, 0.65 * window.innerHeight, 0.75 * this.canvas.clientWidth);
+    /* On paper the canvas is scaled as it is: no room around the drawing, and none taken from the window. */
+    const printing = "printing" in document.documentElement.dataset;
+    const height = printing ? Math.min(Math.max(needed, 160), 1.15 * this.canvas.clientWidth) : Math.max(Math.min(needed, 0.72 * window.innerHeight, 720), least, 280);
     this.canvas.parentElement.style.height = `${height}px`;
     byId("panel").style.maxHeight = `${height}px`;
+    return height;
   }
 
   extent() {

@@ -90,7 +90,8 @@ class Sheet:
         if found:
             raise DataError(f"{argument} must be one column; got {key!r}, the name of {len(found)}. Give its number.")
         known = "no names" if self.header is None else ", ".join(map(repr, self.header[:5]))
-        raise DataError(f"{argument} must be a column of the table; got {key!r}, and the table has {known}.")
+        more = "" if self.header is None or len(self.header) <= 5 else f" and {len(self.header) - 5} more"
+        raise DataError(f"{argument} must be a column of the table; got {key!r}, and the table has {known}{more}.")
 
     def take(self, kept: Sequence[int]) -> Sheet:
         """Return some of the columns, in this order."""
