@@ -12,8 +12,10 @@ from typing import Any
 
 from experiments.study import SINGLE
 
-if __name__ == "__main__":  # before NumPy is loaded: every method is timed on one thread
-    os.environ.update(SINGLE)
+if __name__ == "__main__" and any(os.environ.get(name) != value for name, value in SINGLE.items()):
+    # Every method is timed on one thread, and NumPy's libraries look at the environment when they are loaded, which has
+    # happened by now: start again.
+    os.execve(sys.executable, [sys.executable, "-m", "experiments", *sys.argv[1:]], {**os.environ, **SINGLE})
 
 from experiments import ITEMS, figures, load_items, machine, page, published, study
 from experiments.contract import ROOT, Config, Item

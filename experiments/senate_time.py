@@ -18,7 +18,7 @@ from isinglass.datasets import load_senate109
 
 NAME = "senate_time"
 TITLE = "Senate: computation time and accuracy"
-VERSION = 2
+VERSION = 3
 TIMED = True
 
 METHODS = ("isinglass", "isinglass-nodewise", "bmn", "bmn-plain", "plg", "plg-glmnet", "nlr", "nlr-glmnet")
