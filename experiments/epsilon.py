@@ -128,7 +128,7 @@ def by_size(rows: list[Row], name: str, source: str = "paper") -> dict[int, floa
 
 def usable(rows: list[Row], name: str, source: str | None = None) -> list[Row]:
     """Return the fits that count for a column: all for those of PLG alone, else those in which BMN finished."""
-    if name.startswith(("plg", "excess_plg", "objective_plg")) or name == "objective":
+    if name.startswith(("plg", "excess_plg")):
         return [row for row in rows if source in (None, row["source"])]
     return finished(rows, source)
 
