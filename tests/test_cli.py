@@ -233,6 +233,15 @@ def test_no_color_and_no_terminal():
         assert (color in warned.stderr) == (no_color is None)
 
 
+@pytest.fixture
+def interruptible():
+    """Children would inherit that SIGINT is ignored, as it is where tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(
     "words",
     [
