@@ -45,13 +45,7 @@ TINY = 1e-16
 
 def cells(config: Config) -> list[Cell]:
     """Return one cell per table, with both λ."""
-    found = lambdas.both_lambdas(config)
-    trials = 2 if config.quick else published.TRIALS
-    return [
-        {"p": p, "P": probability, "trial": trial, "seed": config.seed, **found[p, probability]}
-        for p, probability in found
-        for trial in range(trials)
-    ]
+    return lambdas.cells_at_both(config)
 
 
 def run_cell(cell: Cell) -> list[Row]:

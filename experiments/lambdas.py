@@ -122,6 +122,17 @@ def both_lambdas(config: Config) -> dict[tuple[int, float], dict[str, float]]:
     }
 
 
+def cells_at_both(config: Config) -> list[Cell]:
+    """Return one cell per table of the grid with both λ, for the items that fit there."""
+    found = both_lambdas(config)
+    trials = 2 if config.quick else published.TRIALS
+    return [
+        {"p": p, "P": probability, "trial": trial, "seed": config.seed, **found[p, probability]}
+        for p, probability in found
+        for trial in range(trials)
+    ]
+
+
 def distance(rows: list[Row], beta: float, **setting: Any) -> tuple[float, float]:
     """Return the root mean square of log(λ/λ_paper) over the cells of the table, and the geometric mean of the ratio.
 

@@ -18,8 +18,7 @@ import numpy as np
 from experiments import figures, glmnet, markdown, study
 from experiments.contract import ROOT, Cell, Claim, Config, Row, Verdict
 from experiments.methods import stacked_bytes
-from experiments.summary import column, geometric_mean, group, where
-from experiments.timing import original
+from experiments.summary import column, geometric_mean, group, original, where
 
 NAME = "scaling"
 TITLE = "Beyond the paper: larger networks"

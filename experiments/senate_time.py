@@ -12,7 +12,7 @@ from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.data import Table
 from experiments.methods import Fit, time_fits
 from experiments.regressions import joint_accuracy, node_accuracy
-from experiments.summary import group, where
+from experiments.summary import group, original, present, where
 from isinglass import ising_path, nodewise_path
 from isinglass.datasets import load_senate109
 
@@ -83,16 +83,6 @@ def run(config: Config) -> list[Row]:
 # ------------------------------------------------------------------------------------------- what the rows say
 
 
-def present(rows: list[Row]) -> list[str]:
-    """Return the methods that were measured."""
-    return [method for method in METHODS if where(rows, method=method)]
-
-
-def original(rows: list[Row], method: str) -> str:
-    """Return the method as the paper ran it, with glmnet in R, where that was measured."""
-    return f"{method}-glmnet" if where(rows, method=f"{method}-glmnet") else method
-
-
 def ratios(rows: list[Row], one: str, two: str) -> dict[float, float]:
     """Return one method's time over the other's for every λ."""
     times = {method: {row["alpha"]: row["seconds"] for row in where(rows, method=method)} for method in (one, two)}
@@ -104,7 +94,7 @@ def draw(rows: list[Row]) -> figures.Figure:
     figure, grid = figures.new_figure(2, size=(8.6, 4.2))
     panels = (("seconds", "seconds of one fit"), ("epsilon", "ε to the certified optimum"))
     for axes, (name, text) in zip(grid[0], panels, strict=True):
-        for method in present(rows):
+        for method in present(rows, METHODS):
             if name == "epsilon" and (method.endswith("-glmnet") or method.startswith("isinglass")):
                 continue  # pass for pass the same as ours; and isinglass is the optimum
             found = where(rows, method=method)
@@ -134,10 +124,13 @@ def draw(rows: list[Row]) -> figures.Figure:
 def section(rows: list[Row]) -> str:
     """Return times by λ, and everything about the fits at the paper's λ."""
     lines = [
-        [f"{alpha:g}", *(markdown.seconds(where(found, method=method)[0]["seconds"]) for method in present(rows))]
+        [
+            f"{alpha:g}",
+            *(markdown.seconds(where(found, method=method)[0]["seconds"]) for method in present(rows, METHODS)),
+        ]
         for alpha, found in group(rows, "alpha").items()
     ]
-    times = markdown.table(["λ", *map(figures.label, present(rows))], lines, text_columns=0)
+    times = markdown.table(["λ", *map(figures.label, present(rows, METHODS))], lines, text_columns=0)
     details = [
         [
             figures.label(row["method"]),

@@ -62,3 +62,13 @@ def where(rows: Iterable[Row], **wanted: Any) -> list[Row]:
 def column(rows: Iterable[Row], name: str) -> list[Any]:
     """Return one column, without the rows that have nothing there."""
     return [row[name] for row in rows if row.get(name) is not None]
+
+
+def present(rows: list[Row], methods: Iterable[str]) -> list[str]:
+    """Return those of the methods that were measured."""
+    return [method for method in methods if where(rows, method=method)]
+
+
+def original(rows: list[Row], method: str) -> str:
+    """Return the method as the paper ran it, with glmnet in R, where that was measured."""
+    return f"{method}-glmnet" if where(rows, method=f"{method}-glmnet") else method

@@ -11,7 +11,7 @@ from experiments import figures, lambdas, markdown, published, study
 from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.data import paper_table
 from experiments.methods import ROUNDS, SLOW, time_fits
-from experiments.summary import column, geometric_mean, group, where
+from experiments.summary import column, geometric_mean, group, original, where
 
 NAME = "timing"
 TITLE = "Computation time"
@@ -31,13 +31,7 @@ COMPARABLE = 3.0
 
 def cells(config: Config) -> list[Cell]:
     """Return one cell per table, with both λ."""
-    found = lambdas.both_lambdas(config)
-    trials = 2 if config.quick else published.TRIALS
-    return [
-        {"p": p, "P": probability, "trial": trial, "seed": config.seed, **found[p, probability]}
-        for p, probability in found
-        for trial in range(trials)
-    ]
+    return lambdas.cells_at_both(config)
 
 
 def run_cell(cell: Cell) -> list[Row]:
@@ -83,11 +77,6 @@ def seconds_of(rows: list[Row], method: str) -> dict[tuple[Any, ...], float]:
 def table_of(row: Row) -> tuple[Any, ...]:
     """Return which fit a row is about."""
     return row["p"], row["P"], row["trial"], row["source"]
-
-
-def original(rows: list[Row], method: str) -> str:
-    """Return the method as the paper ran it, with glmnet in R, where that was measured."""
-    return f"{method}-glmnet" if where(rows, method=f"{method}-glmnet") else method
 
 
 def draw(rows: list[Row]) -> figures.Figure:

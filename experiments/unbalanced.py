@@ -6,6 +6,7 @@ One node with θ_11 = 5 is the paper's design, and what the verdicts are about; 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.imbalance import DATA, drop_constant, make_table, minorities
 from experiments.methods import time_fits
 from experiments.regressions import FEWEST
-from experiments.summary import column, group, where
+from experiments.summary import column, group, original, present, where
 
 NAME = "unbalanced"
 TITLE = "Learning from unbalanced data"
@@ -69,16 +70,6 @@ def run(config: Config) -> list[Row]:
 # ------------------------------------------------------------------------------------------- what the rows say
 
 
-def present(rows: list[Row]) -> list[str]:
-    """Return the methods that were measured."""
-    return [method for method in METHODS if where(rows, method=method)]
-
-
-def original(rows: list[Row], method: str) -> str:
-    """Return the method as the paper ran it, with glmnet in R, where that was measured."""
-    return f"{method}-glmnet" if where(rows, method=f"{method}-glmnet") else method
-
-
 def mean_by_alpha(rows: list[Row], method: str, name: str) -> dict[float, float]:
     """Return the mean of a column over the trials for every λ, as the paper averages."""
     return {
@@ -116,7 +107,7 @@ def draw_kind(line: Any, rows: list[Row], text: str) -> None:
         "converged": "tables with all regressions converged (%)\n(refused nodes not counted)",
     }
     for axes, (name, label) in zip(line, panels.items(), strict=True):
-        for method in present(rows):
+        for method in present(rows, METHODS):
             found = mean_by_alpha(rows, method, name)
             if name == "converged":
                 found = {alpha: 100 * value for alpha, value in found.items()}
@@ -170,20 +161,22 @@ def refused_sentence(rows: list[Row]) -> str:
 
 def time_table(rows: list[Row]) -> str:
     """Return mean seconds by λ."""
-    lines = [
-        [markdown.number(alpha), *(markdown.seconds(mean_by_alpha(found, m, "seconds")[alpha]) for m in present(rows))]
-        for alpha, found in group(rows, "alpha").items()
-    ]
-    return markdown.table(["λ", *map(figures.label, present(rows))], lines, text_columns=0)
+    return table_of_means(rows, "seconds", markdown.seconds)
 
 
 def pass_table(rows: list[Row]) -> str:
     """Return mean passes over the table by λ."""
+    return table_of_means(rows, "table_passes", "{:.1f}".format)
+
+
+def table_of_means(rows: list[Row], name: str, show: Callable[[float], str]) -> str:
+    """Return the mean of a column for every λ and method."""
+    methods = present(rows, METHODS)
+    means = {method: mean_by_alpha(rows, method, name) for method in methods}
     lines = [
-        [markdown.number(alpha), *(f"{mean_by_alpha(found, m, 'table_passes')[alpha]:.1f}" for m in present(rows))]
-        for alpha, found in group(rows, "alpha").items()
+        [markdown.number(alpha), *(show(means[method][alpha]) for method in methods)] for alpha in group(rows, "alpha")
     ]
-    return markdown.table(["λ", *map(figures.label, present(rows))], lines, text_columns=0)
+    return markdown.table(["λ", *map(figures.label, methods)], lines, text_columns=0)
 
 
 def claims(rows: list[Row]) -> list[Claim]:
