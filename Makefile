@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_BENCH := $(VENV)/.installed-bench
 OLDEST := .venv-oldest
-CORE := $(wildcard src/isinglass/_core/*.cpp src/isinglass/_core/*.hpp)
+CORE := $(wildcard src/isinglass/_core/*/*.cpp src/isinglass/_core/*/*.hpp)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
