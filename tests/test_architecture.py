@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 LAYERS = (
     ("_core",),
     ("version", "records", "errors", "arguments", "grid", "randomness", "threads", "mixing"),
-    ("binary", "model", "objective", "separation", "varying"),
+    ("binary", "model", "reduced", "separation", "profiling", "certificate", "objective", "varying"),
     ("exact",),
     ("screening", "glm", "design", "simulate", "metrics", "layout", "imputation", "datasets"),
     ("path", "nodewise", "baselines"),
