@@ -404,7 +404,7 @@ def test_two_columns_in_closed_form():
     theta = 2 * logit(0.8 - alpha)  # g = P(1|1) − 0.8 is −alpha; by symmetry the fields are −theta/2
     couplings, fields = np.array([[0, theta], [theta, 0]]), np.full(2, -theta / 2)
     assert objective.kkt_residual(X, couplings, fields, alpha) <= 1e-15
-    assert objective.duality_gap(X, couplings, fields, alpha) <= 1e-15
+    assert objective.duality_gap(X, couplings, fields, alpha) <= 1e-13  # a bound with rounding, so not zero
 
 
 @pytest.mark.parametrize(
