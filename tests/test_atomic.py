@@ -23,12 +23,16 @@ def grow_old(*paths):
         os.utime(path, (time.time() - 3600,) * 2, follow_symlinks=False)
 
 
+def write_and_interrupt(file):
+    file.write(b"half")
+    raise KeyboardInterrupt
+
+
 def test_file_appears_whole_or_not_at_all(tmp_path):
     target = tmp_path / "figure.png"
     target.write_text("old")
     with pytest.raises(KeyboardInterrupt), replacing(target) as file:
-        file.write(b"half")
-        raise KeyboardInterrupt
+        write_and_interrupt(file)
     assert [path.name for path in tmp_path.iterdir()] == ["figure.png"]
     assert target.read_text() == "old"
     with replacing(target) as file:

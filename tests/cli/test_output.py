@@ -26,6 +26,11 @@ def fill(folder, **files):
             (here / name).write_text(text)
 
 
+def write_and_interrupt(path):
+    path.write_text("half")
+    raise KeyboardInterrupt
+
+
 def claim(folder, *files, command="isinglass fit x"):
     """Write a run.json that claims files with their true digests."""
     digests = {str(name): hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files}
@@ -36,8 +41,7 @@ def claim(folder, *files, command="isinglass fit x"):
 def test_folder_appears_whole_or_not_at_all(tmp_path, context):
     folder = OutputFolder(tmp_path / "out", ["a", "b"])
     with pytest.raises(KeyboardInterrupt), folder.filling() as here:
-        (here / "a").write_text("half")
-        raise KeyboardInterrupt
+        write_and_interrupt(here / "a")
     assert list(tmp_path.iterdir()) == []
     fill(folder, a="1")
     assert set(files_of(tmp_path / "out")) == {"a", "run.json"}  # what was not written is not claimed

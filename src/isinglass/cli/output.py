@@ -114,7 +114,7 @@ class OutputFolder:
             file.write((json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
 
     def _ours(self) -> dict[str, str]:
-        """Return the files that an earlier run of this command wrote, with their digests; refuse what stands in the way."""
+        """Return the digests of the files that an earlier run of this command wrote; refuse what stands in the way."""
         if not self.path.exists():
             return {}
         record = read_record(self.path)
@@ -172,9 +172,7 @@ def check_target(target: str | Path, inputs: Iterable[str | None]) -> None:
     if not above.is_dir():
         raise click.BadParameter(f"{str(above)!r} is a file, not a folder.", param_hint="'-o'")
     if place.is_dir():
-        raise click.BadParameter(
-            f"{str(target)!r} is a folder, and a file of this name is to be written.", param_hint="'-o'"
-        )
+        raise click.BadParameter(f"{str(target)!r} is a folder, not a file.", param_hint="'-o'")
     if _is_read(place, inputs):
         raise click.BadParameter(f"{str(target)!r} is also read by this command.", param_hint="'-o'")
 
