@@ -7,13 +7,15 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_BENCH := $(VENV)/.installed-bench
 OLDEST := .venv-oldest
+FUZZ_MINUTES ?= 4
+FUZZ_SEED ?= 0
 CORE := $(wildcard src/isinglass/_core/*.cpp src/isinglass/_core/*.hpp)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-oldest check check-page bench paper paper-quick docs clean
+.PHONY: help install demo test fuzz test-oldest check check-page bench paper paper-quick docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +27,9 @@ demo: $(INSTALLED)  ## fit the Senate network, print what it shows, write report
 
 test: $(INSTALLED)  ## run the tests
 	$(BIN)/python -m pytest
+
+fuzz: $(INSTALLED)  ## attack it at random for FUZZ_MINUTES (4), all suites or those in FUZZ_SUITES
+	$(BIN)/python tests/fuzz $(FUZZ_SUITES) --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED)
 
 test-oldest: $(OLDEST)/.installed  ## run the tests of the estimators with the oldest supported packages
 	$(OLDEST)/bin/python -m pytest tests/estimators/test_estimators.py tests/estimators/test_sklearn_checks.py
