@@ -96,7 +96,7 @@ def _describe(value: Any, seen: tuple[int, ...]) -> str:
 
 
 def _describe_function(function: types.FunctionType, inside: Any) -> str:
-    if _is_installed(function.__module__):
+    if _is_installed(function.__module__) and "<" not in function.__qualname__:  # <lambda> names nothing
         return _name(function)
     own = function.__globals__
     used = {name: own[name] for name in _names(function.__code__) if name in own}
