@@ -41,9 +41,9 @@ DROP_COLUMNS = ["dropped", "correlation", "q5"]
     ),
     Option(
         "--checkpoint",
-        type=click.Path(dir_okay=False),
-        metavar="FILE",
-        help="Keep finished fits here; the same command resumes after an interruption.",
+        type=click.Path(file_okay=False),
+        metavar="DIR",
+        help="Keep finished fits in this folder; the same command resumes after an interruption.",
     ),
     out_folder("edges.csv and nodes.csv, or drops.csv,"),
     FORCE,
@@ -77,7 +77,8 @@ def bootstrap(
     criterion = criterion_of(alpha, select, choosing)
     reading.refuse_weights("bootstrap draws rows, each as likely as the other")
     files = ["edges.csv", "nodes.csv"] if kind == "rows" else ["drops.csv"]
-    folder = OutputFolder(output, files, force=force, inputs=[table]) if output else None
+    others = ["edges.csv", "nodes.csv", "drops.csv"]
+    folder = OutputFolder(output, files, force=force, inputs=[table], others=others) if output else None
     data = reading.read_to_fit(console, table)
     console.restart_clock()
     if criterion is not None:
