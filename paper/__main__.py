@@ -18,7 +18,7 @@ if __name__ == "__main__" and any(os.environ.get(name) != value for name, value 
     os.execve(sys.executable, [sys.executable, "-m", "paper", *sys.argv[1:]], {**os.environ, **SINGLE})
 
 from paper import ITEMS, figures, load_items, page, printed, study
-from paper.files import ROOT, read_rows, write_rows, write_whole
+from paper.files import ROOT, read_rows, write_rows, write_text
 from paper.study import Config, name_of
 
 
@@ -62,12 +62,12 @@ def run_and_record(item: ModuleType, config: Config) -> None:
         "hardware": study.describe_hardware(),
         "items": {**before.get("items", {}), name_of(item): entry | study.describe_cells(item, config)},
     }
-    write_whole(file, json.dumps(facts, indent=2) + "\n")
+    write_text(file, json.dumps(facts, indent=2) + "\n")
 
 
 def finish(items: list[ModuleType], config: Config) -> None:
     """Draw the figures and render the page, from the tables as they were written."""
-    write_whole(config.out / printed.FILE.name, printed.FILE.read_text(encoding="utf-8"))
+    write_text(config.out / printed.FILE.name, printed.FILE.read_text(encoding="utf-8"))
     files = [(item, config.out / f"{name_of(item)}.csv") for item in items]
     measured = [(item, read_rows(file)) for item, file in files if file.exists()]
     with figures.look():
@@ -75,7 +75,7 @@ def finish(items: list[ModuleType], config: Config) -> None:
             figures.save(item.draw(rows), config.out / f"{name_of(item)}.png")
             if hasattr(item, "write_files"):
                 item.write_files(rows, config.out)
-    write_whole(config.page, page.render(measured, config))
+    write_text(config.page, page.render(measured, config))
     print(f"wrote {config.page} and {len(measured)} tables in {config.out}", file=sys.stderr)
 
 

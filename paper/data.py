@@ -6,13 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass import IsingModel, simulate
-from paper import printed
 
 Table = NDArray[np.uint8]
 
+N_SAMPLES = 1000
+BURN_IN = 1000
+"""Rows of the paper's tables, and the sweeps of its sampler that are discarded before them."""
+
 
 def paper_table(
-    p: int, probability: float, trial: int, seed: int, *, n_samples: int = printed.N_SAMPLES
+    p: int, probability: float, trial: int, seed: int, *, n_samples: int = N_SAMPLES
 ) -> tuple[IsingModel, Table]:
     """Return a network and rows of it as the paper makes them; a trial is the same table in every item.
 
@@ -26,7 +29,7 @@ def paper_table(
 
 def sample(model: IsingModel, n_samples: int, seed: np.random.SeedSequence) -> Table:
     """Return rows of a network, from one chain."""
-    return simulate.gibbs_sample(model, n_samples, burn_in=printed.BURN_IN, random_state=seed, n_threads=1)
+    return simulate.gibbs_sample(model, n_samples, burn_in=BURN_IN, random_state=seed, n_threads=1)
 
 
 def sparse_table(p: int, trial: int, seed: int, *, n_samples: int, degree: float) -> Table:

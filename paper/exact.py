@@ -26,7 +26,7 @@ LITTLE, TOLERABLE = 1.05, 1.25
 
 def cells(config: Config) -> list[Cell]:
     """Return one cell per table."""
-    sizes, lengths, trials = (SIZES[:2], ROWS[1:3], 2) if config.quick else (SIZES, ROWS, printed.TRIALS)
+    sizes, lengths, trials = (SIZES[:2], ROWS[1:2], 2) if config.quick else (SIZES, ROWS, printed.TRIALS)
     return [
         {"p": p, "N": n, "P": PROBABILITY, "trial": trial, "seed": config.seed, "n_alphas": 12 if config.quick else 30}
         for p in sizes

@@ -14,7 +14,7 @@ mpl.use("Agg")
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from paper.files import fill_whole
+from paper.files import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,4 +107,5 @@ def add_legend(figure: Figure, axes: Axes, *, columns: int = 4) -> None:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a PNG file without dates, so that equal figures are equal files."""
-    fill_whole(path, lambda scratch: figure.savefig(scratch, dpi=130, metadata={"Software": None}))
+    with whole(path) as file:
+        figure.savefig(file, format="png", dpi=130, metadata={"Software": None})

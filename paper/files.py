@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
+
+from isinglass.atomic import replacing
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def fill_whole(path: Path, fill: Callable[[Path], object]) -> None:
-    """Let ``fill`` write a temporary file in the same folder, then rename it: readers never see half a file."""
+@contextmanager
+def whole(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a file that takes its place, in a folder that is made for it, once it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        fill(scratch)
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
+    with replacing(path) as file:
+        yield file
 
 
-def write_whole(path: Path, content: str) -> None:
+def write_text(path: Path, content: str) -> None:
     """Write a text file in one go."""
-    fill_whole(path, lambda scratch: scratch.write_text(content, encoding="utf-8"))
+    with whole(path) as file:
+        file.write(content.encode())
 
 
 def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     """Write rows as CSV, floats with six digits: more than any of them means, and files stay small."""
-    fill_whole(path, lambda scratch: pd.DataFrame(rows).to_csv(scratch, index=False, float_format="%.6g"))
+    with whole(path) as file:
+        pd.DataFrame(rows).to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
 
 
 def read_rows(path: Path) -> pd.DataFrame:

@@ -85,7 +85,7 @@ def cells(config: Config) -> list[Cell]:
     alphas = [1e-2, SMALL] if config.quick else list(ALPHAS)
     wanted = [(data, PUBLISHED) for data in ((BALANCED, *VARIED) if config.quick else DATA)]
     if config.quick:
-        trials = {PUBLISHED: 2, SWAPPED: 1}
+        trials = {PUBLISHED: 1, SWAPPED: 1}
         wanted += [(SEVERAL, SWAPPED)]
     else:
         wanted += [(data, variant) for variant in [*VARIANTS, *IN_R][1:] for data in VARIED]

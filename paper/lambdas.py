@@ -47,7 +47,7 @@ STEP = 0.0009
 def cells(config: Config) -> list[Cell]:
     """Return one cell per table."""
     sizes = printed.SIZES[:2] if config.quick else printed.SIZES
-    probabilities = printed.PROBABILITIES[1:3] if config.quick else printed.PROBABILITIES
+    probabilities = printed.PROBABILITIES[1:2] if config.quick else printed.PROBABILITIES
     return [
         {"p": p, "P": P, "trial": trial, "seed": config.seed, "many": trial < MANY_TRIALS and not config.quick}
         for p in sizes

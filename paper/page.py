@@ -27,6 +27,7 @@ import jinja2
 import pandas as pd
 
 from paper import figures, printed
+from paper.data import N_SAMPLES
 from paper.evidence import Verdict
 from paper.files import ROOT
 from paper.study import Config, name_of
@@ -136,6 +137,7 @@ def _tidy(text: str) -> str:
 
 
 WORDS: dict[str, Any] = {
+    "N_SAMPLES": N_SAMPLES,
     "digits": digits,
     "label": figures.label,
     "link": link,

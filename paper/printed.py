@@ -20,8 +20,6 @@ BMN_SECONDS = _ALL[_ALL["P"].isna()].set_index("p")[["bmn_seconds_least", "bmn_s
 SIZES = tuple(GRID.index.unique("p").tolist())
 PROBABILITIES = tuple(GRID.index.unique("P").tolist())
 TRIALS = 20
-N_SAMPLES = 1000
-BURN_IN = 1000
 SENATE_LAMBDA = 0.06
 MISPRINT = (15, 0.3)
 """The cell of the table of λ whose two entries are not twice and once the same number (0.01408 and 0.0054)."""

@@ -33,7 +33,7 @@ def cells(config: Config) -> list[Cell]:
     """Return one cell per table."""
     probabilities = printed.PROBABILITIES[:1] if config.quick else printed.PROBABILITIES
     return [
-        {"p": P_NODES, "P": P, "trial": trial, "seed": config.seed, "n_alphas": 20 if config.quick else 60}
+        {"p": P_NODES, "P": P, "trial": trial, "seed": config.seed, "n_alphas": 10 if config.quick else 60}
         for P in probabilities
         for trial in range(2 if config.quick else printed.TRIALS)
     ]

@@ -44,7 +44,7 @@ STACKED_COPIES = 2
 
 def cells(config: Config) -> list[Cell]:
     """Return one cell per method: it goes up in p until it is stopped."""
-    sizes, limit, trials = (SIZES[:2], 5.0, 1) if config.quick else (SIZES, LIMIT_SECONDS, TRIALS)
+    sizes, limit, trials = (SIZES[:1], 5.0, 1) if config.quick else (SIZES, LIMIT_SECONDS, TRIALS)
     common = {"seed": config.seed, "limit": limit, "max_bytes": LIMIT_BYTES, "trials": trials}
     common["N"] = 300 if config.quick else N_SAMPLES
     names = [name for name in METHODS if glmnet.versions()["glmnet"] or not name.endswith("glmnet")]
@@ -198,7 +198,7 @@ def mark_limits(axes: Any, rows: pd.DataFrame) -> None:
     axes.margins(y=0.15)
     stopped = rows.dropna(subset="reason")
     top = 2.0 * rows["seconds"].max()
-    for p, found in stopped[~stopped["reason"].str.startswith("not tried")].groupby("p"):
+    for p, found in stopped[~stopped["reason"].astype(str).str.startswith("not tried")].groupby("p"):
         for k, row in enumerate(found.itertuples()):
             place = p * 1.12 ** (k - (len(found) - 1) / 2)
             style = figures.METHODS[row.method]

@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import Any
 
 from paper import glmnet
-from paper.files import ROOT, write_whole
+from paper.files import ROOT, write_text
 
 Cell = dict[str, Any]
 """Plain values (text, numbers, flags) that say what one cell computes, its seed included: the key of the cache."""
@@ -93,7 +93,9 @@ def compute(item: ModuleType, cells: list[Cell], config: Config) -> Iterator[Cel
             keep_cell(item.__name__, cell, config.cache)
             yield cell
         return
-    with single_threads(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    context = get_context("forkserver")  # imports once what every worker needs
+    context.set_forkserver_preload(["paper.page", "paper.methods"])
+    with single_threads(), ProcessPoolExecutor(jobs, mp_context=context) as pool:
         tasks = {pool.submit(keep_cell, item.__name__, cell, config.cache): cell for cell in cells}
         try:
             for task in as_completed(tasks):
@@ -114,7 +116,7 @@ def keep_cell(module: str, cell: Cell, cache: Path) -> None:
         error.add_note(f"in the cell {cell!r} of {module}")
         raise
     content = {"cell": cell, "seconds": time.perf_counter() - started, "rows": rows, "made_with": describe_machine()}
-    write_whole(cell_file(item, cell, cache), json.dumps(content))
+    write_text(cell_file(item, cell, cache), json.dumps(content))
 
 
 def describe_cells(item: ModuleType, config: Config) -> dict[str, Any]:

@@ -264,3 +264,9 @@ def test_scaling_verdict_follows_the_sizes_reached():
     text = text_of(scaling, scaling_rows(300))
     assert "manages p = 300 within the limits and stops at p = 1000 (memory: much); isinglass manages p = 3000." in text
     assert "stops at" not in text_of(scaling, scaling_rows(3000))
+
+
+@pytest.mark.parametrize(("plg", "crosses"), [(300, 2), (3000, 0)])
+def test_scaling_figure_has_a_cross_where_a_method_was_stopped(plg, crosses):
+    axes = scaling.draw(pd.DataFrame(scaling_rows(plg))).axes[0]
+    assert sum(line.get_marker() in "x+" for line in axes.lines) == crosses

@@ -1,5 +1,7 @@
 """The fits of the study: each is the method it is called, alone, in turns, in R, and in a process of its own."""
 
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from isinglass import ising_path, metrics, nodewise_path, published
 from paper import data, epsilon, glmnet, methods, plain_bmn, scaling
+from paper.files import ROOT
 
 
 @pytest.fixture
@@ -135,6 +138,12 @@ def test_session_says_what_r_says_and_survives_it(r_session):
     assert again is not r_session
     again.load(X)
     assert again.fit("stacked", 0.05).theta.shape == (1, 5, 5)
+
+
+def test_worker_measures_no_memory_that_fits_do_not_need():
+    script = "import sys, paper.worker; print({'pandas', 'matplotlib', 'sklearn'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "set()"
 
 
 def test_scaling_stops_by_time_and_by_memory():

@@ -143,20 +143,6 @@ def test_rows_come_back_from_their_file(tmp_path):
     assert pd.isna(found["name"][1])
 
 
-def test_failed_write_leaves_the_file_as_it_was(tmp_path):
-    path = tmp_path / "x.txt"
-    files.write_whole(path, "whole")
-
-    def fill(scratch):
-        scratch.write_text("half")
-        raise OSError("no space")
-
-    with pytest.raises(OSError, match="no space"):
-        files.fill_whole(path, fill)
-    assert path.read_text() == "whole"
-    assert [file.name for file in tmp_path.iterdir()] == ["x.txt"]
-
-
 def test_page_says_which_tables_were_made_with_something_else(make_item, tmp_path):
     item, settings = make_item(), Config(cache=tmp_path / "cache")
     study.run(item, settings)
