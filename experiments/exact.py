@@ -11,7 +11,7 @@ from experiments import figures, markdown, published, study
 from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.data import paper_table
 from experiments.summary import column, geometric_mean, group, mean_of, where
-from isinglass import IsingModel, exact_path, ising_path, nodewise_path
+from isinglass import Network, exact_path, ising_path, nodewise_path
 from isinglass.evaluate.metrics import f1_score, relative_difference, roc_curve
 from isinglass.objective import alpha_max
 
@@ -53,7 +53,7 @@ def run_cell(cell: Cell) -> list[Row]:
     return [{**key, "method": name, **score(path, truth, paths["exact"])} for name, path in paths.items()]
 
 
-def score(path: Any, truth: IsingModel, exact: Any) -> dict[str, Any]:
+def score(path: Any, truth: Network, exact: Any) -> dict[str, Any]:
     """Return the errors at the best penalty, the AUC, and the distance from the exact estimate at equal strength."""
     errors = [relative_difference(solution, truth) for solution in path]
     best = int(np.argmin(errors))

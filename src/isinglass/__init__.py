@@ -14,7 +14,7 @@ _HOME = {
     "IsingLassoCV": "estimators",
     "IsingLassoEBIC": "estimators",
     "IsingLassoStARS": "estimators",
-    "IsingModel": "model",
+    "Network": "network",
     "NodewiseIsing": "estimators",
     "NodewisePath": "results",
     "Path": "results",

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import to_binary
 from isinglass.errors import DataError, GridEndWarning
+from isinglass.network import read_only
 from isinglass.randomness import RandomSource
-from isinglass.results import Path, read_only
+from isinglass.results import Path
 from isinglass.select.contract import PathFunction
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import ebic

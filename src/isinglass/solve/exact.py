@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, xlogy
 
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import check_sample_weight, read_binary
 from isinglass.errors import (
     ConvergenceWarning,
     DataError,
     LimitError,
     SeparationError,
 )
-from isinglass.model import IsingModel
+from isinglass.network import Network
 from isinglass.objective import penalty_matrix, smoothed_field
 from isinglass.randomness import RandomSource, as_generator
 from isinglass.results import Path, Solution
@@ -69,24 +69,24 @@ class Moments(NamedTuple):
 # ------------------------------------------------------------------------------------------- one model
 
 
-def log_partition(model: IsingModel) -> float:
+def log_partition(model: Network) -> float:
     """Return Ψ(Θ), the logarithm of the sum of exp(−energy) over all 2^p states.
 
     Examples
     --------
-    >>> model = IsingModel([[0.0]], [0.0])
+    >>> model = Network.from_couplings([[0.0]], [0.0])
     >>> round(log_partition(model), 6)  # log 2
     0.693147
     """
     return float(logsumexp(_log_weights(model.couplings, model.fields)))
 
 
-def state_probabilities(model: IsingModel) -> FloatArray:
+def state_probabilities(model: Network) -> FloatArray:
     """Return P(x) of all 2^p states; bit s of the position is x_s.
 
     Examples
     --------
-    >>> model = IsingModel([[0, 0], [0, 0]], np.log([3.0, 1.0]))
+    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
     >>> state_probabilities(model).round(3).tolist()  # 00, 10, 01, 11
     [0.125, 0.375, 0.125, 0.375]
     """
@@ -95,12 +95,12 @@ def state_probabilities(model: IsingModel) -> FloatArray:
     return probabilities
 
 
-def moments(model: IsingModel) -> Moments:
+def moments(model: Network) -> Moments:
     """Return the means and pair moments of the model.
 
     Examples
     --------
-    >>> model = IsingModel([[0, 0], [0, 0]], np.log([3.0, 1.0]))
+    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
     >>> moments(model).pairs.round(3).tolist()
     [[0.75, 0.375], [0.375, 0.5]]
     """
@@ -110,7 +110,7 @@ def moments(model: IsingModel) -> Moments:
     return Moments(np.diag(pairs).copy(), pairs)
 
 
-def log_likelihood(model: IsingModel, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+def log_likelihood(model: Network, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Return the weighted mean of log P(x) over the rows of X.
 
     The mean, not the sum: its negative is the exact objective without penalty. The value of single
@@ -118,7 +118,7 @@ def log_likelihood(model: IsingModel, X: ArrayLike, sample_weight: ArrayLike | N
 
     Examples
     --------
-    >>> model = IsingModel([[0, 0], [0, 0]], np.log([3.0, 1.0]))
+    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
     >>> round(log_likelihood(model, [[1, 0], [1, 1]]), 6)  # log 0.375
     -0.980829
     """
@@ -128,7 +128,7 @@ def log_likelihood(model: IsingModel, X: ArrayLike, sample_weight: ArrayLike | N
 
 
 def exact_sample(
-    model: IsingModel,
+    model: Network,
     n_samples: int,
     *,
     random_state: RandomSource = None,
@@ -137,7 +137,7 @@ def exact_sample(
 
     Parameters
     ----------
-    model : IsingModel
+    model : Network
         At most `MAX_NODES` nodes.
     n_samples : int
         Number of rows, at least 1.
@@ -150,7 +150,7 @@ def exact_sample(
 
     Examples
     --------
-    >>> model = IsingModel([[0, 50.0], [50.0, 0]], [-25.0, -25.0])
+    >>> model = Network.from_couplings([[0, 50.0], [50.0, 0]], [-25.0, -25.0])
     >>> rows = exact_sample(model, 100, random_state=0)
     >>> bool((rows[:, 0] == rows[:, 1]).all())
     True
@@ -323,12 +323,14 @@ class _Problem:
     omega: FloatArray  # one per pair
     masks: IntArray  # the set of nodes of each statistic, numbered like the states
     empirical: FloatArray  # share of each state in the table
+    names: tuple[str, ...] | None
 
     @classmethod
     def from_table(
         cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None
     ) -> _Problem:
-        table = to_binary(X)
+        source = read_binary(X)
+        table = source.X
         _refuse_above_limit(table.shape[1])
         raw = check_sample_weight(sample_weight, len(table))
         raw = np.ones(len(table)) if raw is None else raw
@@ -346,7 +348,8 @@ class _Problem:
         omega = penalty_matrix(np.sqrt(ones * zeros), penalty_weights)[np.ix_(varying, varying)][s, t]
         fields = smoothed_field(raw @ table, float(raw.sum()))
         fields[varying] = np.log(ones[varying]) - np.log(zeros[varying])
-        return cls(table.shape[1], varying, fields, _superset_sums(empirical)[masks], omega, masks, empirical)
+        moments = _superset_sums(empirical)[masks]
+        return cls(table.shape[1], varying, fields, moments, omega, masks, empirical, source.names)
 
     @property
     def n_varying(self) -> int:
@@ -431,7 +434,7 @@ class _Problem:
             "n_iter": n_iter,
             "converged": bool(gap <= tol * scale and residual <= tol),
         }
-        return Solution.from_dense(alpha, couplings, fields, **diagnostics)
+        return Solution.from_dense(alpha, couplings, fields, self.names, **diagnostics)
 
 
 # ------------------------------------------------------------------------------------------- certificate

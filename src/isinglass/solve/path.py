@@ -19,6 +19,7 @@ from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import check_penalty_weights
 from isinglass.errors import ConvergenceWarning
+from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
@@ -208,10 +209,8 @@ class _Case:
         every_field = self.varying.whole_fields(fields)
         p = len(every_field)
         return Solution(
+            Network(every_field, self.varying.columns[edges].reshape(-1, 2), values, self.varying.names),
             alpha=alpha,
-            fields=every_field,
-            edge_index=self.varying.columns[edges].astype(np.int32).reshape(-1, 2),
-            edge_values=values,
             objective=value,
             kkt_residual=kkt,
             duality_gap=gap,
