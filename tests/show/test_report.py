@@ -453,9 +453,9 @@ def test_shares_at_another_alpha_say_so(stability, table):
         ({"selected": 3}, "result must be the network at the selected alpha"),
         ({"max_edges": 0}, "max_edges must be"),
         ({"names": ["a"]}, "names must have one entry per node"),
-        ({"groups": "abcdefgh"}, "groups must be a mapping"),
+        ({"groups": "abcdefgh"}, "groups must have one entry per node, by name or in order; got"),
         ({"groups": ["a"]}, r"groups must have one entry per node \(8\); got 1"),
-        ({"groups": {"nobody": "a"}}, "groups must be keyed by the names of nodes; got 'nobody'"),
+        ({"groups": {"nobody": "a"}}, "groups must be labelled by the names of the nodes .* got 'nobody'"),
         ({"group_colors": {"a": "url(x)"}}, "a colour must be #rrggbb"),
         ({"criterion": 3}, "criterion must be an EbicSelection or a CrossValidation; got 3"),
         ({"node_table": {"a": [1]}}, "node_table must have one row per node"),
@@ -471,7 +471,7 @@ def test_bad_arguments_are_refused(path, options, message):
 
 
 def test_other_results_are_refused(path):
-    with pytest.raises(DataError, match="result must be an Network, a Solution or a fitted estimator; got 3"):
+    with pytest.raises(DataError, match="network must be a Network, a Solution, a fitted estimator or a square matrix; got int"):
         build_report(3)
     with pytest.raises(DataError, match="selected must be given where the network is not on the path"):
         build_report(Network.from_couplings(np.zeros((8, 8)) + 0.1 * (1 - np.eye(8)), np.zeros(8)), path=path)
