@@ -27,7 +27,7 @@ test: $(INSTALLED)  ## run the tests
 	$(BIN)/python -m pytest
 
 test-oldest: $(OLDEST)/.installed  ## run the tests of the estimators with the oldest supported packages
-	$(OLDEST)/bin/python -m pytest tests/test_estimators.py tests/test_sklearn_checks.py
+	$(OLDEST)/bin/python -m pytest tests/estimators/test_estimators.py tests/estimators/test_sklearn_checks.py
 
 check: $(INSTALLED)  ## lint, formatting, types and documentation (no tests)
 	$(BIN)/ruff check .

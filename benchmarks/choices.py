@@ -14,9 +14,10 @@ from unittest import mock
 
 import numpy as np
 
-from isinglass import ising_path, screening
-from isinglass import path as path_module
+from isinglass import ising_path
 from isinglass.datasets import load_senate109
+from isinglass.solve import path as path_module
+from isinglass.solve import screening
 
 SENATE = load_senate109().X
 ALPHAS = np.geomspace(0.5, 0.005, 50)

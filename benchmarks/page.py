@@ -15,7 +15,7 @@ import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
 from isinglass import Path, Solution
-from isinglass.report import write_report
+from isinglass.show.report import write_report
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 RECORD = """() => {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from problems import all_problems
 
 from isinglass import stars
-from isinglass.baselines import plg
+from isinglass.solve.published.baselines import plg
 
 REPEATS = 3
 PUBLISHED_FITS = 60

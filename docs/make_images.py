@@ -11,8 +11,10 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from PIL import Image
 
-from isinglass import IsingModel, bootstrap, ising_path, metrics, nodewise_path, plot, simulate, stars
+from isinglass import IsingModel, bootstrap, ising_path, nodewise_path, simulate, stars
 from isinglass.datasets import load_senate109
+from isinglass.evaluate import metrics
+from isinglass.show import plot
 
 PARTIES = {"R": "Republican", "D": "Democrat", "I": "independent"}
 PARTY_COLORS = {"Republican": "red", "Democrat": "blue", "independent": "green"}

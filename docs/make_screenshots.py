@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from isinglass import ising_path, stars
 from isinglass.datasets import load_senate109
-from isinglass.report import write_report
+from isinglass.show.report import write_report
 
 IMAGES = Path(__file__).resolve().parent / "images"
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]

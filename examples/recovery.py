@@ -8,8 +8,8 @@ import sys
 import numpy as np
 
 from isinglass import IsingModel, simulate
-from isinglass.metrics import f1_score
-from isinglass.selection import cross_validate, ebic
+from isinglass.evaluate.metrics import f1_score
+from isinglass.select import cross_validate, ebic
 
 ROWS = (250, 500, 1000, 2000, 4000)
 COLUMNS = ("EBIC", "relaxed EBIC", "CV best", "CV 1se")

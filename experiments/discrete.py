@@ -19,7 +19,7 @@ from scipy.special import expit, logsumexp
 from experiments import figures, markdown, study
 from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.summary import group, where
-from isinglass.glm import logistic_path
+from isinglass.solve.published.glm import logistic_path
 
 NAME = "discrete"
 TITLE = "Other discrete networks"

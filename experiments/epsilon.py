@@ -16,7 +16,7 @@ from experiments.plain_bmn import CHECK
 from experiments.summary import column, geometric_mean, group
 from experiments.timing import SOURCES
 from isinglass import objective
-from isinglass.metrics import relative_difference
+from isinglass.evaluate.metrics import relative_difference
 
 NAME = "epsilon"
 TITLE = "Relative difference ε"

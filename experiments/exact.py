@@ -12,7 +12,7 @@ from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.data import paper_table
 from experiments.summary import column, geometric_mean, group, mean_of, where
 from isinglass import IsingModel, exact_path, ising_path, nodewise_path
-from isinglass.metrics import f1_score, relative_difference, roc_curve
+from isinglass.evaluate.metrics import f1_score, relative_difference, roc_curve
 from isinglass.objective import alpha_max
 
 NAME = "exact"

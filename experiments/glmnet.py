@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from experiments import memory
-from isinglass.design import stacked_design, unvectorise
+from isinglass.solve.published.stacked import stacked_design, unvectorise
 
 SCRIPT = Path(__file__).with_suffix(".R")
 START_LIMIT = 120.0  # seconds for R to start on a busy machine

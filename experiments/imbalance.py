@@ -31,8 +31,8 @@ from experiments.regressions import (
     node_accuracy,
 )
 from isinglass import IsingModel, ising_path, nodewise_path, simulate
-from isinglass.design import stacked_design
 from isinglass.errors import LimitError
+from isinglass.solve.published.stacked import stacked_design
 
 __all__ = ["claims", "draw", "section"]
 

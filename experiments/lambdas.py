@@ -18,7 +18,7 @@ from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.data import paper_table
 from experiments.summary import Mean, column, geometric_mean, group, mean_of, where
 from isinglass import ising_path, nodewise_path, stars
-from isinglass.records import Stability
+from isinglass.results import Stability
 
 NAME = "lambdas"
 TITLE = "λ selected by StARS"

@@ -18,8 +18,8 @@ from experiments import glmnet
 from experiments.plain_bmn import PlainBmn
 from isinglass import ising_path, nodewise_path
 from isinglass._core import Bmn
-from isinglass.design import stacked_design, unvectorise
-from isinglass.glm import logistic_path
+from isinglass.solve.published.glm import logistic_path
+from isinglass.solve.published.stacked import stacked_design, unvectorise
 
 Table = NDArray[np.uint8]
 FloatArray = NDArray[np.float64]

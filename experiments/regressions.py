@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.data import Table
-from isinglass import ising_path, metrics, nodewise_path, objective
-from isinglass.design import stacked_design, unvectorise
-from isinglass.glm import logistic_path
+from isinglass import ising_path, nodewise_path, objective
+from isinglass.evaluate import metrics
+from isinglass.solve.published.glm import logistic_path
+from isinglass.solve.published.stacked import stacked_design, unvectorise
 
 FloatArray = NDArray[np.float64]
 

@@ -11,9 +11,10 @@ from experiments import figures, markdown, published, study
 from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.data import Table, paper_table
 from experiments.summary import Mean, column, group, mean_of, where
-from isinglass import baselines, ising_path
-from isinglass.glm import logistic_path
-from isinglass.metrics import roc_curve
+from isinglass import ising_path
+from isinglass.evaluate.metrics import roc_curve
+from isinglass.solve.published import baselines
+from isinglass.solve.published.glm import logistic_path
 
 NAME = "roc"
 TITLE = "Structure estimation"

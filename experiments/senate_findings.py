@@ -18,8 +18,8 @@ from experiments.senate_findings_report import claims, draw, section
 from experiments.senators import CHAFEE, EIGHTY_PERCENT, NELSON
 from isinglass import ising_path
 from isinglass.datasets import Senate109, load_senate109
-from isinglass.metrics import GroupMixing, mixing_by_group, mixing_test
-from isinglass.records import Solution
+from isinglass.evaluate.metrics import GroupMixing, mixing_by_group, mixing_test
+from isinglass.results import Solution
 
 __all__ = ["claims", "draw", "section"]
 

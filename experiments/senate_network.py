@@ -14,10 +14,11 @@ from experiments import figures, markdown, published, study
 from experiments.contract import Cell, Claim, Config, Row, Verdict
 from experiments.methods import FITS
 from experiments.senators import PARTY_COLORS, PARTY_NAMES, short_names
-from isinglass import IsingModel, plot
+from isinglass import IsingModel
 from isinglass.datasets import Senate109, load_senate109
-from isinglass.layout import force_layout
-from isinglass.networks import write_gexf
+from isinglass.export import write_gexf
+from isinglass.show import plot
+from isinglass.show.layout import force_layout
 
 NAME = "senate_network"
 TITLE = "Senate: the network"

@@ -6,9 +6,9 @@ from experiments import published
 from experiments.contract import Claim, Verdict
 
 PROOFS = {
-    "likelihood": "tests/test_design.py::test_its_logistic_likelihood_is_the_pseudolikelihood",
-    "penalty": "tests/test_experiments.py::test_stacked_objective_is_the_joint_one_only_with_every_pair_counted_once",
-    "sum": "tests/test_experiments.py::test_node_wise_objectives_at_half_lambda_sum_to_the_joint_one",
+    "likelihood": "tests/solve/published/test_stacked.py::test_its_logistic_likelihood_is_the_pseudolikelihood",
+    "penalty": "tests/paper/test_paper.py::test_stacked_objective_is_the_joint_one_only_with_every_pair_counted_once",
+    "sum": "tests/paper/test_paper.py::test_node_wise_objectives_at_half_lambda_sum_to_the_joint_one",
 }
 """The tests that fail where a theorem does not hold."""
 RULE = (

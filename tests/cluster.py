@@ -8,7 +8,7 @@ from pathlib import Path
 import joblib
 import pytest
 
-from isinglass.path import ising_path
+from isinglass.solve.path import ising_path
 
 PROTECTED = "ISINGLASS_TEST_PROCESS"
 os.environ.setdefault(PROTECTED, str(os.getpid()))  # workers inherit it: whoever has this number runs the tests

@@ -1,4 +1,4 @@
-"""Loader of the stored solutions in ``tests/data/oracles``; tables are read only when asked for."""
+"""Loader of the stored solutions in ``tests/oracle_data``; tables are read only when asked for."""
 
 import json
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-FOLDER = Path(__file__).parent / "data" / "oracles"
+FOLDER = Path(__file__).parent / "oracle_data"
 
 
 def read(case, name):

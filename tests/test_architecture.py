@@ -19,21 +19,21 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 # From the bottom to the top. A module may import from its own layer and from the layers before it.
 LAYERS = (
     ("_core",),
-    ("version", "records", "errors", "arguments", "grid", "randomness", "threads", "mixing"),
-    ("binary", "model", "objective", "separation", "varying"),
-    ("exact",),
-    ("screening", "glm", "design", "simulate", "metrics", "layout", "imputation", "datasets"),
-    ("path", "nodewise", "baselines"),
-    ("selection",),
+    ("version", "results", "errors", "arguments", "randomness", "threads"),
+    ("data", "model", "objective", "separation"),
+    ("solve",),
+    ("simulate", "evaluate", "datasets"),
+    ("select",),
     ("estimators",),
-    ("cli", "report", "plot", "tables", "networks"),
+    ("cli", "show", "export"),
     ("__init__", "__main__"),  # the public names, and python -m isinglass
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 EDGE = set(LAYERS[-2])
 HEAVY = {"matplotlib", "networkx", "pandas", "rich", "click"}
-EAGER = {"cli", "plot"}  # the rooms that may load a heavy package as soon as they are imported
-ON_DEMAND = {("selection", "rich")}  # below the edge, inside a function only: the progress bar of long runs
+EAGER = {"cli", "show"}  # the rooms that may load a heavy package as soon as they are imported
+# Below the edge, inside a function only: the progress bar of long runs, and frames.
+ON_DEMAND = {("select", "rich"), ("data", "pandas")}
 VAGUE = {"utils", "helpers", "common", "misc"}
 LONGEST_BODY = 60
 
@@ -47,7 +47,7 @@ class Import:
 
 
 def room_of(module: str) -> str:
-    """Return the part of a dotted name that decides its layer: ``isinglass.selection.ebic`` -> ``selection``."""
+    """Return the part of a dotted name that decides its layer: ``isinglass.select.ebic`` -> ``select``."""
     return [*module.split("."), "__init__"][1]
 
 
@@ -209,33 +209,33 @@ def test_public_names_exist():
 
 
 # The checks can fail: one bad package per rule.
-OK = {"isinglass.__init__": "", "isinglass.errors": "", "isinglass.path": ""}
+OK = {"isinglass.__init__": "", "isinglass.errors": "", "isinglass.solve.path": ""}
 BAD = [
     (misplaced_modules, {"isinglass.novelty": ""}),
-    (misplaced_modules, {"isinglass.selection.helpers": ""}),
-    (misplaced_modules, {"isinglass.selection._utils": ""}),
-    (upward_imports, {"isinglass.model": "import isinglass.path"}),
+    (misplaced_modules, {"isinglass.select.helpers": ""}),
+    (misplaced_modules, {"isinglass.select._utils": ""}),
+    (upward_imports, {"isinglass.model": "import isinglass.solve.path"}),
     (upward_imports, {"isinglass.model": "from isinglass import path"}),
     (upward_imports, {"isinglass.model": "from isinglass import ising_path"}),
     (upward_imports, {"isinglass.model": "from . import path"}),
-    (upward_imports, {"isinglass.model": "def f():\n    from isinglass.path import ising_path"}),
-    (upward_imports, {"isinglass.model": "if TYPE_CHECKING:\n    from isinglass.path import ising_path"}),
+    (upward_imports, {"isinglass.model": "def f():\n    from isinglass.solve.path import ising_path"}),
+    (upward_imports, {"isinglass.model": "if TYPE_CHECKING:\n    from isinglass.solve.path import ising_path"}),
     (
         upward_imports,
-        {"isinglass.selection.__init__": "", "isinglass.selection.ebic": "from ..estimators import IsingLasso"},
+        {"isinglass.select.__init__": "", "isinglass.select.ebic": "from ..estimators import IsingLasso"},
     ),
     (upward_imports, {"isinglass._core.__init__": "from isinglass.errors import DataError"}),
     (upward_imports, {"isinglass._core.__init__": "", "isinglass._core.table": "from .. import errors"}),
     (import_cycle, {"isinglass.model": "import isinglass.objective", "isinglass.objective": "from . import model"}),
-    (foreign_imports, {"isinglass.path": "from sklearn.base import BaseEstimator"}),
-    (foreign_imports, {"isinglass.path": "def f():\n    import sklearn"}),
-    (foreign_imports, {"isinglass.metrics": "import matplotlib.pyplot"}),
-    (foreign_imports, {"isinglass.metrics": "def f():\n    import pandas"}),
-    (foreign_imports, {"isinglass.networks.__init__": "import networkx"}),
-    (foreign_imports, {"isinglass.selection.tasks": "import rich"}),
-    (foreign_imports, {"isinglass.selection.tasks": "def f():\n    import pandas"}),
-    (long_functions, {"isinglass.path": "def f():\n" + "    x = 1\n" * (LONGEST_BODY + 1)}),
-    (print_calls, {"isinglass.path": "def f():\n    print(1)"}),
+    (foreign_imports, {"isinglass.solve.path": "from sklearn.base import BaseEstimator"}),
+    (foreign_imports, {"isinglass.solve.path": "def f():\n    import sklearn"}),
+    (foreign_imports, {"isinglass.evaluate.metrics": "import matplotlib.pyplot"}),
+    (foreign_imports, {"isinglass.evaluate.metrics": "def f():\n    import pandas"}),
+    (foreign_imports, {"isinglass.export.__init__": "import networkx"}),
+    (foreign_imports, {"isinglass.select.tasks": "import rich"}),
+    (foreign_imports, {"isinglass.select.tasks": "def f():\n    import pandas"}),
+    (long_functions, {"isinglass.solve.path": "def f():\n" + "    x = 1\n" * (LONGEST_BODY + 1)}),
+    (print_calls, {"isinglass.solve.path": "def f():\n    print(1)"}),
 ]
 
 
@@ -253,10 +253,10 @@ GOOD = [
     {"isinglass._core.__init__": "from isinglass._core import _native\nfrom ._native import gradient"},
     {"isinglass.estimators": "from sklearn.base import BaseEstimator"},
     {"isinglass.cli.__init__": "import click\ndef f():\n    import rich\n    print(1)"},
-    {"isinglass.networks.__init__": "def f():\n    import networkx"},
-    {"isinglass.selection.tasks": "def f():\n    import rich"},
-    {"isinglass.tables.__init__": "if TYPE_CHECKING:\n    import pandas"},
-    {"isinglass.path": 'def f():\n    """' + "\n" * 100 + '"""\n' + "    x = 1\n" * LONGEST_BODY},
+    {"isinglass.export.__init__": "def f():\n    import networkx"},
+    {"isinglass.select.tasks": "def f():\n    import rich"},
+    {"isinglass.data.files.__init__": "if TYPE_CHECKING:\n    import pandas"},
+    {"isinglass.solve.path": 'def f():\n    """' + "\n" * 100 + '"""\n' + "    x = 1\n" * LONGEST_BODY},
 ]
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from isinglass.errors import DataError
 from isinglass.model import Edge, IsingModel
-from isinglass.records import Solution
+from isinglass.results import Solution
 
 seeds = st.integers(0, 2**31)
 

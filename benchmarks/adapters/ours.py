@@ -25,7 +25,7 @@ class OurRival(ProcessRival):
 
 
 class BmnRival(OurRival):
-    """Höfling and Tibshirani's algorithm as re-created in ``isinglass.baselines``, without the certificate."""
+    """Höfling and Tibshirani's algorithm as re-created in ``isinglass.published``, without the certificate."""
 
     def run(self, problem: Problem, repeats: int, budget: float) -> Measurement:
         """Single alphas of small tables only."""
@@ -38,7 +38,7 @@ class BmnRival(OurRival):
 def solver_digest() -> str:
     """Digest of the compiled kernels and the Python that drives them."""
     # An editable install keeps the Python in src and the kernels in site-packages: ask where each is loaded from.
-    names = ("isinglass.path", "isinglass.nodewise", "isinglass.screening", "isinglass._core._native")
+    names = ("isinglass.solve.path", "isinglass.solve.nodewise", "isinglass.solve.screening", "isinglass._core._native")
     contents = [Path(find_spec(name).origin).read_bytes() for name in names]
     # A build for profiling is compiled with other flags; its times must not pass for those of a release.
     mark = ", DEBUG SYMBOLS: not a release build" if b".debug_info" in contents[-1] else ""

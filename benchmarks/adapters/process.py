@@ -109,7 +109,7 @@ def write_job(folder: Path, problem: Problem, stacked: bool) -> float:
     if not stacked:
         np.asfortranarray(problem.X).ravel(order="F").tofile(folder / "X.bin")
         return 0.0
-    from isinglass.design import stacked_design
+    from isinglass.solve.published.stacked import stacked_design
 
     started = time.perf_counter()
     design, response = stacked_design(problem.X)

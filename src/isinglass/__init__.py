@@ -8,7 +8,7 @@ from isinglass.version import __version__
 # Public name -> module that defines it; loaded on first use (PEP 562), so that `import isinglass`
 # costs next to nothing.
 _HOME = {
-    "BinaryTable": "binary",
+    "BinaryTable": "data",
     "ExactIsing": "estimators",
     "IsingLasso": "estimators",
     "IsingLassoCV": "estimators",
@@ -16,39 +16,38 @@ _HOME = {
     "IsingLassoStARS": "estimators",
     "IsingModel": "model",
     "NodewiseIsing": "estimators",
-    "NodewisePath": "records",
-    "Path": "records",
-    "Solution": "records",
-    "Stability": "records",
-    "bootstrap": "selection.bootstrap",
-    "exact_path": "exact",
-    "ising_path": "path",
-    "load": "networks.modelfile",
-    "nodewise_ebic": "nodewise",
-    "nodewise_path": "nodewise",
-    "read_binary": "binary",
-    "read_table": "tables.reader",
-    "refit": "selection.refit",
-    "save": "networks.modelfile",
-    "stacked_design": "design",
-    "stars": "selection.stars",
+    "NodewisePath": "results",
+    "Path": "results",
+    "Solution": "results",
+    "Stability": "results",
+    "bootstrap": "select.bootstrap",
+    "exact_path": "solve.exact",
+    "ising_path": "solve.path",
+    "load": "export.modelfile",
+    "nodewise_ebic": "solve.nodewise",
+    "nodewise_path": "solve.nodewise",
+    "read_binary": "data",
+    "read_table": "data.files",
+    "refit": "select.refit",
+    "save": "export.modelfile",
+    "stacked_design": "solve.published.stacked",
+    "stars": "select.stars",
 }
-_SUBMODULES = (
-    "baselines",
-    "datasets",
-    "design",
-    "errors",
-    "exact",
-    "glm",
-    "layout",
-    "metrics",
-    "networks",
-    "objective",
-    "plot",
-    "report",
-    "selection",
-    "simulate",
-)
+# Public module -> where it is.
+_SUBMODULES = {
+    "datasets": "datasets",
+    "errors": "errors",
+    "exact": "solve.exact",
+    "export": "export",
+    "layout": "show.layout",
+    "metrics": "evaluate.metrics",
+    "objective": "objective",
+    "plot": "show.plot",
+    "published": "solve.published",
+    "report": "show.report",
+    "select": "select",
+    "simulate": "simulate",
+}
 
 __all__ = ["__version__", *_HOME, *_SUBMODULES]
 
@@ -58,7 +57,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(import_module(f"isinglass.{_HOME[name]}"), name)
     elif name in _SUBMODULES:
-        value = import_module(f"isinglass.{name}")
+        value = import_module(f"isinglass.{_SUBMODULES[name]}")
     else:
         raise AttributeError(f"module 'isinglass' has no attribute {name!r}")
     globals()[name] = value

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from isinglass.binary import to_binary
+from isinglass.data import to_binary
 from isinglass.errors import DataError
-from isinglass.records import Solution
+from isinglass.results import Solution
 
 __all__ = ["Edge", "IsingModel", "check_names"]
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from isinglass.binary import check_penalty_weights, check_sample_weight, to_binary
+from isinglass.data import check_penalty_weights, check_sample_weight, to_binary
 from isinglass.errors import DataError, SeparationError
 from isinglass.separation import find_separation, free_neighbours, separating_pair
 

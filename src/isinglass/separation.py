@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.binary import check_sample_weight, to_binary
+from isinglass.data import check_sample_weight, to_binary
 from isinglass.errors import LimitError
 
 __all__ = ["find_separation", "free_neighbours", "separating_direction", "separating_pair"]

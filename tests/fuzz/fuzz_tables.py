@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from harness import fuzz
 from seeds import TEXTS, arrow_files, numpy_files, packed_files, table_files
 
-from isinglass.binary import BinaryTable
+from isinglass.data import BinaryTable
+from isinglass.data.files import read_table
 from isinglass.errors import DataError, LimitError
-from isinglass.tables import read_table
 
 LIMITS = {"max_rows": 1000, "max_columns": 200, "max_bytes": 2**20}
 OPTIONS = (
@@ -61,4 +61,4 @@ if __name__ == "__main__":
     files = table_files() if "--surveys" in sys.argv else {**TEXTS, **numpy_files(), **arrow_files(), **packed_files()}
     sys.argv = [argument for argument in sys.argv if argument != "--surveys"]
     seeds = [bytes([choice]) + data for data in files.values() for choice in range(len(OPTIONS))]
-    fuzz(check, seeds, ("isinglass.tables", "isinglass.binary"))
+    fuzz(check, seeds, ("isinglass.data.files", "isinglass.data"))

@@ -17,7 +17,7 @@ from isinglass.cli.reading import READING, Reading
 from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
-    from isinglass.selection import Bootstrap
+    from isinglass.select import Bootstrap
 
 __all__ = ["bootstrap"]
 
@@ -71,8 +71,8 @@ def bootstrap(
     from the whole table, and the same in all resamples. TABLE may be - for stdin.
     """
     from isinglass.cli import results
-    from isinglass.selection.bootstrap import FitAt
-    from isinglass.selection.bootstrap import bootstrap as resample
+    from isinglass.select.bootstrap import FitAt
+    from isinglass.select.bootstrap import bootstrap as resample
 
     criterion = criterion_of(alpha, select, choosing)
     reading.refuse_weights("bootstrap draws rows, each as likely as the other")

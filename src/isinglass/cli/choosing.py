@@ -10,10 +10,10 @@ import click
 from isinglass.cli.options import ALPHAS, JOBS, SEED, Bundle, Number, Option, was_given
 
 if TYPE_CHECKING:
-    from isinglass.binary import BinaryTable
     from isinglass.cli.console import Console
     from isinglass.cli.methods import Method
-    from isinglass.records import Stability
+    from isinglass.data import BinaryTable
+    from isinglass.results import Stability
 
 __all__ = ["CHOOSING", "Choosing"]
 
@@ -77,7 +77,7 @@ class Choosing:
 
     def run_stars(self, console: Console, data: BinaryTable, method: Method) -> Stability:
         """Return what StARS chooses."""
-        from isinglass.selection import stars
+        from isinglass.select import stars
 
         return stars(
             data.X,
@@ -109,7 +109,7 @@ class Choosing:
         self, console: Console, data: BinaryTable, method: Method, criterion: str
     ) -> tuple[float, Stability | None]:
         """Return the alpha that a criterion chooses, one for all nodes, and what StARS found."""
-        from isinglass.selection import cross_validate, select_ebic
+        from isinglass.select import cross_validate, select_ebic
 
         if criterion == "stars":
             stability = self.run_stars(console, data, method)

@@ -13,7 +13,7 @@ from isinglass.cli.options import FORCE, JOBS, SEED, command, command_line, out_
 from isinglass.cli.output import OutputFolder
 
 if TYPE_CHECKING:
-    from isinglass.binary import BinaryTable
+    from isinglass.data import BinaryTable
     from isinglass.datasets import Senate109
     from isinglass.estimators import IsingLasso, IsingLassoStARS
 
@@ -34,7 +34,7 @@ def demo(console: Console, seed: int, n_jobs: int, output: Path | None, force: b
     Who votes with whom, when the votes of all others are known? The votes of 2006, one column per senator. The network
     is fitted at alpha 0.06, the penalty of the paper by Geng, Kuang and Page (2017), and at the one that StARS chooses.
     """
-    from isinglass.binary import BinaryTable
+    from isinglass.data import BinaryTable
     from isinglass.datasets import load_senate109
     from isinglass.estimators import IsingLasso, IsingLassoStARS
 
@@ -72,7 +72,7 @@ def _describe_senate(senate: Senate109) -> dict[str, Any]:
 def _find(fitted: IsingLasso, senate: Senate109) -> dict[str, Any]:
     """Return what the network shows: the certificate, and how its positive edges follow parties and states."""
     from isinglass.cli.results import describe_solution
-    from isinglass.metrics import mixing_by_group
+    from isinglass.evaluate.metrics import mixing_by_group
 
     model = fitted.model_
     party = mixing_by_group(model, senate.parties)
@@ -98,7 +98,7 @@ def _find_across(fitted: IsingLasso, senate: Senate109) -> list[dict[str, Any]]:
 
     The other side of a Republican is everybody who is not one; of everybody else it is the Republicans.
     """
-    from isinglass.metrics import mixing_by_group
+    from isinglass.evaluate.metrics import mixing_by_group
 
     sides = mixing_by_group(fitted.model_, [party == "R" for party in senate.parties])
     rows = zip(senate.names, senate.parties, sides.outside_weight.tolist(), sides.outside_edges.tolist(), strict=True)
@@ -111,7 +111,7 @@ def _find_across(fitted: IsingLasso, senate: Senate109) -> list[dict[str, Any]]:
 
 def _describe_stars(stars: IsingLassoStARS, senate: Senate109) -> dict[str, Any]:
     from isinglass.cli.results import describe_solution, describe_stability
-    from isinglass.metrics import mixing_by_group
+    from isinglass.evaluate.metrics import mixing_by_group
 
     within = mixing_by_group(stars.model_, senate.parties).within_edges
     return {
@@ -166,13 +166,13 @@ def _lines(found: dict[str, Any], tol: float, seconds: float, stars_seconds: flo
 
 def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Senate109) -> None:
     """Write the report, the picture, the tables and the model."""
-    from isinglass import plot
-    from isinglass.layout import force_layout
-    from isinglass.metrics import node_table
-    from isinglass.networks import write_edges, write_gexf, write_nodes
-    from isinglass.networks.modelfile import save
-    from isinglass.path import ising_path
-    from isinglass.report import write_report
+    from isinglass.evaluate.metrics import node_table
+    from isinglass.export import write_edges, write_gexf, write_nodes
+    from isinglass.export.modelfile import save
+    from isinglass.show import plot
+    from isinglass.show.layout import force_layout
+    from isinglass.show.report import write_report
+    from isinglass.solve.path import ising_path
 
     model, solution = fitted.model_, fitted.solution_
     attributes: dict[str, Any] = {"party": senate.parties, "state": senate.states}

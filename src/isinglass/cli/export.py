@@ -50,7 +50,7 @@ def export(
       gexf     Gephi          graphml   Cytoscape, yEd, igraph
       json     nodes and edges for programs of your own
     """
-    from isinglass.networks import write_network
+    from isinglass.export import write_network
 
     if format is None and output != "-" and Path(output).suffix.lower() not in ENDINGS:
         raise click.BadParameter(f"{output!r} must end in {', '.join(ENDINGS)}; or add --format.", param_hint="'-o'")

@@ -17,8 +17,8 @@ from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading
 
 if TYPE_CHECKING:
-    from isinglass.binary import BinaryTable
     from isinglass.cli.groups import Attributes
+    from isinglass.data import BinaryTable
 
 __all__ = ["FILES", "fit", "write_files"]
 
@@ -56,7 +56,7 @@ def fit(
     The edges go to stdout as CSV, or with -o into a folder with the nodes, the model and a file for Gephi.
     """
     from isinglass.cli.results import describe_solution, describe_table, names_of
-    from isinglass.networks import edge_table, write_edges
+    from isinglass.export import edge_table, write_edges
 
     criterion = criterion_of(alpha, select, choosing)
     folder = OutputFolder(output, FILES, force=force, inputs=[table, groups.groups]) if output else None
@@ -95,10 +95,10 @@ def fit(
 
 def write_files(here: Path, found: Fitted, data: BinaryTable, attributes: Attributes) -> None:
     """Write edges, nodes, model and GEXF of a fit into a folder."""
-    from isinglass.layout import force_layout
-    from isinglass.metrics import node_table
-    from isinglass.networks import write_edges, write_gexf, write_nodes
-    from isinglass.networks.modelfile import save
+    from isinglass.evaluate.metrics import node_table
+    from isinglass.export import write_edges, write_gexf, write_nodes
+    from isinglass.export.modelfile import save
+    from isinglass.show.layout import force_layout
 
     model, index = found.model, found.solution.edge_index
     measured = node_table(model, data.X, data.sample_weight).columns

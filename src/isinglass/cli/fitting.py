@@ -13,12 +13,12 @@ from isinglass.cli.wording import plural
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from isinglass.binary import BinaryTable
     from isinglass.cli.choosing import Choosing
     from isinglass.cli.console import Console
     from isinglass.cli.methods import Method
+    from isinglass.data import BinaryTable
     from isinglass.model import IsingModel
-    from isinglass.records import Solution, Stability
+    from isinglass.results import Solution, Stability
 
 __all__ = ["ALPHA", "SELECT", "Fitted", "criterion_of", "describe_fit", "fit_network"]
 

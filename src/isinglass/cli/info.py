@@ -15,7 +15,7 @@ from isinglass.cli.wording import plural, printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from isinglass.binary import BinaryTable
+    from isinglass.data import BinaryTable
 
 __all__ = ["describe_values", "info"]
 
@@ -95,7 +95,7 @@ def _estimate(data: BinaryTable, alpha_max: float) -> dict[str, Any]:
     """Return an estimate of memory and time: by formula, and by trial fits at some alphas, as far as they are quick."""
     import warnings
 
-    from isinglass.path import ising_path
+    from isinglass.solve.path import ising_path
 
     n, p = data.shape
     trials: list[dict[str, Any]] = []

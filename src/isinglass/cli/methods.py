@@ -14,9 +14,9 @@ from isinglass.cli.options import Bundle, Number, Option
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from isinglass.binary import BinaryTable
-    from isinglass.records import Path
-    from isinglass.selection.contract import PathFunction
+    from isinglass.data import BinaryTable
+    from isinglass.results import Path
+    from isinglass.select.contract import PathFunction
 
 __all__ = ["METHOD", "Method"]
 

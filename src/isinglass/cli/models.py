@@ -15,12 +15,12 @@ from isinglass.cli.options import MODEL_FILE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from isinglass.binary import BinaryTable
     from isinglass.cli.console import Console
     from isinglass.cli.reading import Reading
+    from isinglass.data import BinaryTable
     from isinglass.model import IsingModel
-    from isinglass.records import Path
-    from isinglass.selection.contract import PathFunction
+    from isinglass.results import Path
+    from isinglass.select.contract import PathFunction
 
 __all__ = ["MODEL", "SAME_OPTIONS", "Loaded"]
 
@@ -48,15 +48,15 @@ class Loaded:
     @classmethod
     def open(cls, path: str) -> Loaded:
         """Load a model file."""
-        from isinglass.networks.modelfile import load
+        from isinglass.export.modelfile import load
 
         network = load(path)
         return cls(network, getattr(network, "model_", network))
 
     def place_nodes(self, seed: int) -> Any:
         """Return where the nodes lie on a drawing."""
-        from isinglass.layout import force_layout
-        from isinglass.networks.graph import read_graph
+        from isinglass.export.graph import read_graph
+        from isinglass.show.layout import force_layout
 
         graph = read_graph(self.model)
         return force_layout(graph.n_nodes, graph.edge_index, graph.weights, random_state=seed)
@@ -70,9 +70,9 @@ class Loaded:
     @property
     def path_function(self) -> PathFunction:
         """The path function that the fit used, with its settings."""
-        from isinglass.exact import exact_path
-        from isinglass.nodewise import nodewise_path
-        from isinglass.path import ising_path
+        from isinglass.solve.exact import exact_path
+        from isinglass.solve.nodewise import nodewise_path
+        from isinglass.solve.path import ising_path
 
         kind = type(self.network).__name__
         if kind == "PublishedIsing":

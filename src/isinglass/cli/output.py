@@ -109,7 +109,7 @@ def filling_file(target: Path) -> Iterator[Path]:
 
 def write_file(target: str, text: str) -> None:
     """Write one file, whole or not at all."""
-    from isinglass.networks.output import write_lines
+    from isinglass.export.output import write_lines
 
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     write_lines([text.removesuffix("\n")], target)

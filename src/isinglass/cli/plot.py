@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from isinglass.binary import BinaryTable
-    from isinglass.records import Path as NetworkPath
-    from isinglass.records import Solution
+    from isinglass.data import BinaryTable
+    from isinglass.results import Path as NetworkPath
+    from isinglass.results import Solution
 
 __all__ = ["plot"]
 
@@ -72,7 +72,7 @@ class Request:
 
 
 def _network(request: Request) -> Axes:
-    from isinglass.plot import network
+    from isinglass.show.plot import network
 
     columns, color_by = request.attributes
     return network(
@@ -87,39 +87,39 @@ def _network(request: Request) -> Axes:
 
 
 def _strength(request: Request) -> Axes:
-    from isinglass.plot import node_strength
+    from isinglass.show.plot import node_strength
 
     return node_strength(request.loaded.model, request.ax)
 
 
 def _predictability(request: Request) -> Axes:
-    from isinglass.metrics import node_table
-    from isinglass.plot import predictability
+    from isinglass.evaluate.metrics import node_table
+    from isinglass.show.plot import predictability
 
     data = request.table()
     return predictability(node_table(request.loaded.model, data.X, data.sample_weight), request.ax)
 
 
 def _path(request: Request) -> Axes:
-    from isinglass.plot import path
+    from isinglass.show.plot import path
 
     return path(request.path(), request.ax, names=request.names, alpha=request.loaded.network.alpha_)
 
 
 def _certificate(request: Request) -> Axes:
-    from isinglass.plot import certificate
+    from isinglass.show.plot import certificate
 
     return certificate(request.path(), request.ax)
 
 
 def _instability(request: Request) -> Axes:
-    from isinglass.plot import instability
+    from isinglass.show.plot import instability
 
     return instability(request.known("stability_", "fit it with --select stars").stability_, request.ax)
 
 
 def _frequencies(request: Request) -> Axes:
-    from isinglass.plot import edge_frequencies
+    from isinglass.show.plot import edge_frequencies
 
     stability = request.known("stability_", "fit it with --select stars").stability_
     return edge_frequencies(stability, request.ax, names=request.names)
@@ -127,8 +127,8 @@ def _frequencies(request: Request) -> Axes:
 
 def _bootstrap(request: Request) -> Axes:
     from isinglass.errors import DataError
-    from isinglass.plot import bootstrap_intervals
-    from isinglass.selection.bootstrap import FitAt, bootstrap
+    from isinglass.select.bootstrap import FitAt, bootstrap
+    from isinglass.show.plot import bootstrap_intervals
 
     fitted = request.known("solution_", "only the model of a fit says how it was fitted")
     if not math.isfinite(fitted.alpha_):
@@ -155,8 +155,8 @@ def _same_network(one: Solution, other: Solution) -> bool:
 
 
 def _roc(request: Request) -> Axes:
-    from isinglass.metrics import roc_curve
-    from isinglass.plot import roc
+    from isinglass.evaluate.metrics import roc_curve
+    from isinglass.show.plot import roc
 
     found = request.path()
     if request.settings["truth"] is None:

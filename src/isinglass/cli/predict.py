@@ -14,7 +14,7 @@ from isinglass.cli.reading import READING, Reading
 from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
-    from isinglass.binary import BinaryTable
+    from isinglass.data import BinaryTable
 
 __all__ = ["predict"]
 

@@ -11,8 +11,8 @@ from isinglass.cli.options import Bundle, Number, Option
 from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
-    from isinglass.binary import BinaryTable
     from isinglass.cli.console import Console
+    from isinglass.data import BinaryTable
 
 __all__ = ["READING", "Reading"]
 
@@ -105,7 +105,7 @@ class Reading:
 
     def read(self, console: Console, table: str, *, missing: str = "error", encode: Any = None) -> BinaryTable:
         """Return the table; ``missing`` and ``encode`` are what holds if the user does not say it."""
-        from isinglass.tables import read_table
+        from isinglass.data.files import read_table
 
         limits = {name: getattr(self, name) for name in ("max_rows", "max_columns", "max_bytes")}
         with console.progress("Reading"):

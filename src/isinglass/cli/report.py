@@ -60,8 +60,8 @@ def report(
     The page shows the network, a slider along the penalty, tables, and the certificate. TABLE, the table that was
     fitted, adds how well the nodes are predicted, and the slider where the fit was at one alpha; - is stdin.
     """
-    from isinglass.metrics import node_table
-    from isinglass.report import write_report
+    from isinglass.evaluate.metrics import node_table
+    from isinglass.show.report import write_report
 
     check_target(output, [model, table, groups.groups])
     loaded = Loaded.open(model)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from isinglass.version import __version__
 
 if TYPE_CHECKING:
-    from isinglass.binary import BinaryTable
-    from isinglass.records import Path, Solution, Stability
+    from isinglass.data import BinaryTable
+    from isinglass.results import Path, Solution, Stability
 
 __all__ = ["SCHEMAS", "json_text"]
 

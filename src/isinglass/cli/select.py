@@ -24,7 +24,7 @@ def select(console: Console, table: str, choosing: Choosing, method: Method, rea
     TABLE may be - for stdin.
     """
     from isinglass.cli import results
-    from isinglass.selection import compare
+    from isinglass.select import compare
 
     if was_given("cv_rule"):
         raise click.UsageError("--cv-rule cannot be used here: both rules are shown.")

@@ -77,8 +77,8 @@ def simulate(
     """
     from isinglass import simulate as simulation
     from isinglass.errors import DataError
-    from isinglass.networks import write_edges
-    from isinglass.networks.modelfile import save
+    from isinglass.export import write_edges
+    from isinglass.export.modelfile import save
     from isinglass.randomness import spawn_seeds
 
     folder = OutputFolder(output, FILES, force=force) if output else None

@@ -11,19 +11,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
 from isinglass._core import count_ones
-from isinglass.binary import BinaryTable, check_sample_weight, read_binary
-from isinglass.binary.reading import convert_source
-from isinglass.binary.sources import Source, open_source
+from isinglass.data import BinaryTable, check_sample_weight, read_binary
+from isinglass.data.reading import convert_source
+from isinglass.data.sources import Source, open_source
 from isinglass.errors import DataError
 from isinglass.estimators.edges import count_edges, edge_table
 from isinglass.estimators.frames import complete_like, kind_of
-from isinglass.exact import MAX_NODES, exact_sample
-from isinglass.imputation import conditional_fill, gibbs_fill
+from isinglass.evaluate.imputation import conditional_fill, gibbs_fill
 from isinglass.model import IsingModel
 from isinglass.randomness import RandomSource
-from isinglass.records import Solution, Stability
+from isinglass.results import Solution, Stability
 from isinglass.simulate import gibbs_sample
-from isinglass.varying import warn_constant
+from isinglass.solve.estimable import warn_constant
+from isinglass.solve.exact import MAX_NODES, exact_sample
 
 __all__ = ["IsingEstimator", "check_alpha"]
 

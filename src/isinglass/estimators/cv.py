@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from isinglass.binary import BinaryTable
+from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.estimators.joint import JointEstimator, alphas_of
 from isinglass.randomness import RandomSource
-from isinglass.records import Solution
-from isinglass.selection.cv import CrossValidation, cross_validate
-from isinglass.selection.tasks import quietly
+from isinglass.results import Solution
+from isinglass.select.cv import CrossValidation, cross_validate
+from isinglass.select.tasks import quietly
 
 __all__ = ["IsingLassoCV"]
 
@@ -114,7 +114,7 @@ class IsingLassoCV(JointEstimator):
 
     See Also
     --------
-    isinglass.selection.cross_validate : the function behind it.
+    isinglass.select.cross_validate : the function behind it.
 
     Examples
     --------

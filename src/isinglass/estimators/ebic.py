@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.binary import BinaryTable
+from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning
 from isinglass.estimators.joint import JointEstimator, alphas_of
-from isinglass.records import Solution
-from isinglass.selection.ebic import select_ebic
-from isinglass.selection.tasks import quietly
+from isinglass.results import Solution
+from isinglass.select.ebic import select_ebic
+from isinglass.select.tasks import quietly
 
 __all__ = ["IsingLassoEBIC"]
 
@@ -97,7 +97,7 @@ class IsingLassoEBIC(JointEstimator):
 
     See Also
     --------
-    isinglass.selection.select_ebic : the function behind it.
+    isinglass.select.select_ebic : the function behind it.
 
     Examples
     --------

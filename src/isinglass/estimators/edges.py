@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from isinglass.estimators.frames import make_frame
 from isinglass.model import IsingModel
-from isinglass.records import Solution
+from isinglass.results import Solution
 
 __all__ = ["count_edges", "edge_table"]
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.binary import BinaryTable
+from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning
 from isinglass.estimators.base import IsingEstimator, check_alpha
-from isinglass.exact import exact_path
-from isinglass.records import Solution
-from isinglass.selection.tasks import quietly
+from isinglass.results import Solution
+from isinglass.select.tasks import quietly
+from isinglass.solve.exact import exact_path
 
 __all__ = ["ExactIsing"]
 

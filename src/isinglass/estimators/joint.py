@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.binary import BinaryTable
+from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning
 from isinglass.estimators.base import IsingEstimator, check_alpha
-from isinglass.path import ising_path
-from isinglass.records import Path, Solution
-from isinglass.selection.tasks import quietly
+from isinglass.results import Path, Solution
+from isinglass.select.tasks import quietly
+from isinglass.solve.path import ising_path
 
 __all__ = ["IsingLasso", "JointEstimator", "alphas_of"]
 

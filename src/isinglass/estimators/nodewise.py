@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.binary import BinaryTable
-from isinglass.binary.weights import warn_weight_scale
+from isinglass.data import BinaryTable
+from isinglass.data.weights import warn_weight_scale
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.estimators.base import IsingEstimator, check_alpha
-from isinglass.nodewise import choose_per_node, nodewise_path
-from isinglass.records import NodewisePath, Solution
-from isinglass.selection.tasks import quietly
+from isinglass.results import NodewisePath, Solution
+from isinglass.select.tasks import quietly
+from isinglass.solve.nodewise import choose_per_node, nodewise_path
 
 __all__ = ["NodewiseIsing"]
 

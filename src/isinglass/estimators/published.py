@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.baselines import bmn, plg
-from isinglass.binary import BinaryTable
+from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.estimators.base import IsingEstimator, check_alpha
-from isinglass.records import Path, Solution
-from isinglass.selection.contract import PathFunction
-from isinglass.selection.tasks import quietly
+from isinglass.results import Path, Solution
+from isinglass.select.contract import PathFunction
+from isinglass.select.tasks import quietly
+from isinglass.solve.published.baselines import bmn, plg
 
 __all__ = ["PublishedIsing"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.binary import BinaryTable
+from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning
 from isinglass.estimators.joint import JointEstimator
 from isinglass.randomness import RandomSource
-from isinglass.records import Solution
-from isinglass.selection.stars import stars
-from isinglass.selection.tasks import quietly
+from isinglass.results import Solution
+from isinglass.select.stars import stars
+from isinglass.select.tasks import quietly
 
 __all__ = ["IsingLassoStARS"]
 

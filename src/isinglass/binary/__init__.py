@@ -1,7 +1,0 @@
-"""The only conversion of tables to 0/1 bytes and of row and pair weights to checked arrays."""
-
-from isinglass.binary.reading import read_binary, to_binary
-from isinglass.binary.table import BinaryTable
-from isinglass.binary.weights import check_penalty_weights, check_sample_weight
-
-__all__ = ["BinaryTable", "check_penalty_weights", "check_sample_weight", "read_binary", "to_binary"]

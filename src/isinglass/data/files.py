@@ -1,0 +1,270 @@
+"""read_table: a table of 0 and 1 out of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import IO, Any
+
+import numpy as np
+
+from isinglass.data import BinaryTable
+from isinglass.data.cells import Vocabulary
+from isinglass.data.containers import load_feather, load_npy, load_npz, load_parquet
+from isinglass.data.documents import Document, open_document
+from isinglass.data.header import lay_out
+from isinglass.data.levels import is_number, show_value
+from isinglass.data.limits import Limits
+from isinglass.data.market import load_mtx
+from isinglass.data.reading import convert_source
+from isinglass.data.sheet import Sheet
+from isinglass.data.surveys import load_spss, load_stata
+from isinglass.data.text import find_delimiter, read_records, to_utf8
+from isinglass.data.uniform import read_named_rows, read_uniform
+from isinglass.errors import DataError, LimitError
+
+__all__ = ["read_table"]
+
+_LOADERS: dict[str, Callable[[bytes, Limits], Sheet]] = {
+    "npy": load_npy,
+    "npz": load_npz,
+    "mtx": load_mtx,
+    "parquet": load_parquet,
+    "feather": load_feather,
+    "stata": load_stata,
+    "spss": load_spss,
+}
+_MAGIC = (
+    (b"\x93NUMPY", "npy"),
+    (b"PK\x03\x04", "npz"),
+    (b"%%MatrixMarket", "mtx"),
+    (b"PAR1", "parquet"),
+    (b"ARROW1", "feather"),
+    (b"<stata_dta>", "stata"),
+    (b"$FL2", "spss"),
+    (b"$FL3", "spss"),
+)
+_FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
+    ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
+    ((b"\xd0\xcf\x11\xe0",), "a spreadsheet. Save it as CSV first"),
+    ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
+)
+_SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
+_DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " ", "none": ""}
+
+
+def read_table(
+    path: str | PathLike[str] | IO[Any],
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    header: bool | str = "auto",
+    id_column: str | int | None = "auto",
+    transpose: bool = False,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
+    weights: str | int | None = None,
+    missing: str = "error",
+    encode: Any = None,
+    coding: str = "bits",
+    binarize: float | None = None,
+    na_values: Sequence[Any] = (),
+    encoding: str = "utf-8",
+    max_rows: int = 10_000_000,
+    max_columns: int = 100_000,
+    max_bytes: int = 2**32,
+) -> BinaryTable:
+    r"""Read a table of 0 and 1, or of values that stand for them, from a file.
+
+    Parameters
+    ----------
+    path : path, "-" or file object
+        "-" is the standard input. Files compressed by gzip, bzip2 or xz are recognised by their first bytes.
+    format : {"text", "npy", "npz", "mtx", "parquet", "feather", "stata", "spss"}, optional
+        Kind of file; by default told by its first bytes and its ending. "parquet" and "feather" need pyarrow, "stata"
+        and "spss" need pyreadstat (the extra ``io``).
+    delimiter : str, optional
+        What separates the fields of a text: one character, or "tab", "comma", "semicolon", "bar", "blank" (any run of
+        blanks and tabs) or "none" (every character is a field). By default the one of these that splits the first
+        lines most evenly.
+    header : bool or "auto", default="auto"
+        Whether the first line of a text names the columns.
+    id_column : str, int, None or "auto", default="auto"
+        The column that names the rows and is not part of the table; None: there is none. "auto" looks at the first
+        column, unless another argument calls it by its name.
+    transpose : bool, default=False
+        The file has a line per variable: exchange rows and columns, with their names, before anything below.
+    columns, drop : sequence of str or int, optional
+        The columns to keep, in this order, or to leave out; by name, or by number from 0.
+    weights : str or int, optional
+        The column that holds row weights; it becomes `BinaryTable.sample_weight`.
+    missing, encode, coding, binarize
+        As for `read_binary`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
+    na_values : sequence, optional
+        Spellings of a missing cell, or numbers that stand for one, besides an empty field, ``NA``, ``N/A``, ``n/a``,
+        ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``None``, ``.`` and ``?``.
+    encoding : str, default="utf-8"
+        Encoding of a text.
+    max_rows, max_columns, max_bytes : int
+        Limits on the table in the file; `max_bytes` bounds the file, what it decompresses to, and the table.
+
+    Returns
+    -------
+    BinaryTable
+
+    Raises
+    ------
+    DataError
+        If the file is not a table, or a cell does not stand for 0 or 1; the message names row and column.
+    LimitError
+        If the table exceeds a limit.
+    OSError
+        If the file cannot be opened.
+    ImportError
+        If the package that reads this format is not installed.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.StringIO("who;rain;umbrella\nAnn;Yes;Yes\nBob;No;No\nEve;No;Yes\n")
+    >>> table = read_table(file, encode="auto")
+    >>> table
+    BinaryTable(3 rows × 2 columns: 'rain', 'umbrella')
+    >>> table.X.tolist(), table.row_names
+    ([[1, 1], [0, 0], [0, 1]], ('Ann', 'Bob', 'Eve'))
+    """
+    limits = Limits(max_rows, max_columns, max_bytes)
+    vocabulary = Vocabulary.build(na_values, encode)
+    if header != "auto" and not isinstance(header, bool):
+        raise DataError(f'header must be True, False or "auto"; got {header!r}.')
+    document = open_document(path, limits)
+    try:
+        kind = _find_format(document, format)
+        if kind == "text":
+            sheet = _load_text(document, delimiter, header, encoding, vocabulary, limits)
+            encode = vocabulary.read_encode(encode)
+        else:
+            sheet = _LOADERS[kind](document.data, limits).mark_missing(vocabulary)
+        labelled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
+        # After a transposition these arguments speak of other columns.
+        named = set() if transpose else _named_columns(weights, columns, drop, encode)
+        sheet = _name_rows(sheet, id_column, named, labelled=labelled, numbers_are_data=binarize is not None)
+        nameless = id_column == "auto" and sheet.row_names is None and not transpose
+        sheet = sheet.transpose() if transpose else sheet
+        sheet, weight = _split_weights(sheet, weights)
+        sheet = _choose_columns(sheet, columns, drop)
+        table = convert_source(
+            _checked_source(sheet, nameless),
+            names=None,
+            missing=missing,
+            encode=encode,
+            coding=coding,
+            binarize=binarize,
+        )
+        if weight is None:
+            return table
+        return replace(table, sample_weight=weight if table.rows is None else weight[table.rows])
+    except (DataError, LimitError) as error:
+        raise type(error)(f"{document.name}: {error}") from None
+
+
+def _find_format(document: Document, format: str | None) -> str:
+    if format is not None:
+        if format != "text" and format not in _LOADERS:
+            raise DataError(f"format must be one of {('text', *_LOADERS)}; got {format!r}.")
+        return format
+    for magic, kind in _MAGIC:
+        if document.data.startswith(magic):
+            return kind
+    for magics, what in _FOREIGN:
+        if document.data[:64].lstrip().lower().startswith(magics):
+            raise DataError(f"the file must be a table; got {what}.")
+    return _SUFFIXES.get(document.suffix, "text")
+
+
+def _load_text(
+    document: Document,
+    delimiter: str | None,
+    header: bool | str,
+    encoding: str,
+    vocabulary: Vocabulary,
+    limits: Limits,
+) -> Sheet:
+    data = to_utf8(document.data, encoding)
+    mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
+    if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
+        raise DataError(f"delimiter must be one character or one of {tuple(_DELIMITERS)}; got {delimiter!r}.")
+    for read in (read_uniform, read_named_rows):
+        fast = read(data, mark, limits)
+        if fast is not None:
+            return lay_out(fast, vocabulary, header)
+    return lay_out(read_records(data, mark, limits), vocabulary, header)
+
+
+def _named_columns(weights: Any, columns: Any, drop: Any, encode: Any) -> set[Any]:
+    """Return the columns that the arguments call by their names; numbers do not count row names."""
+    by_column = isinstance(encode, Mapping) and all(isinstance(entry, Mapping | tuple) for entry in encode.values())
+    named = [weights, *(() if columns is None else columns), *(() if drop is None else drop)]
+    return {key for key in [*named, *(encode if by_column else ())] if isinstance(key, str)}
+
+
+def _name_rows(
+    sheet: Sheet, id_column: str | int | None, named: set[Any], *, labelled: bool, numbers_are_data: bool
+) -> Sheet:
+    if id_column is None:
+        return sheet
+    if id_column == "auto":
+        found = sheet.find_id_column(numbers_are_data=numbers_are_data) if labelled else None
+        if found is None or (sheet.header is not None and sheet.header[found] in named):
+            return sheet
+        return sheet.with_row_names(found)
+    return sheet.with_row_names(sheet.find(id_column, "id_column"))
+
+
+def _split_weights(sheet: Sheet, weights: str | int | None) -> tuple[Sheet, Any]:
+    if weights is None:
+        return sheet, None
+    j = sheet.find(weights, "weights")
+    column = sheet.cells.column(j)
+    for row, value in enumerate(column.values):
+        if not is_number(value) or not np.isfinite(float(value)) or value < 0:
+            shown = "a missing cell" if value is None else show_value(value)
+            raise DataError(
+                f"weights must be finite and not negative; got {shown} in column {weights!r} "
+                f"({sheet.describe_row(row)})."
+            )
+    return sheet.without(j), column.values.astype(np.float64)
+
+
+def _choose_columns(sheet: Sheet, columns: Sequence[Any] | None, drop: Sequence[Any] | None) -> Sheet:
+    for argument, keys in (("columns", columns), ("drop", drop)):
+        if isinstance(keys, str):
+            raise DataError(f"{argument} must be a sequence of names or numbers; got the text {keys!r}.")
+    if columns is None and drop is None:
+        return sheet
+    left_out = {sheet.find(key, "drop") for key in drop or ()}
+    kept = range(sheet.cells.shape[1]) if columns is None else [sheet.find(key, "columns") for key in columns]
+    seen: set[int] = set()
+    for key, j in zip(kept if columns is None else columns, kept, strict=True):
+        if j in seen:
+            raise DataError(f"columns must be different columns; got {key!r}, which came before.")
+        seen.add(j)
+    return sheet.take([j for j in kept if j not in left_out])
+
+
+def _checked_source(sheet: Sheet, may_have_row_names: bool) -> Any:
+    """Return the cells with a name for every column, after a check that no name comes twice."""
+    if sheet.header is None:
+        return sheet.as_source(may_have_row_names=may_have_row_names)
+    numbers = sheet.numbers or range(len(sheet.header))
+    names = [name or f"column {number + 1}" for name, number in zip(sheet.header, numbers, strict=True)]
+    places: dict[str, int] = {}
+    for name, number in zip(names, numbers, strict=True):
+        if name in places:
+            raise DataError(
+                f"the file must be a table with distinct column names; got {name!r} in columns {places[name] + 1} and "
+                f"{number + 1}. Rename one, leave one out with drop={[number]}, or pass header=False."
+            )
+        places[name] = number
+    return replace(sheet, header=names).as_source(may_have_row_names=may_have_row_names)

@@ -1,0 +1,128 @@
+"""BinaryTable: a table of 0 and 1, and what was done to get it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.data.weights import check_sample_weight
+from isinglass.errors import DataError
+
+__all__ = ["BinaryTable", "checked_names"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BinaryTable:
+    """A table of 0 and 1 with the names that came with it, and what was done to get it.
+
+    Estimators take it wherever they take an array or a frame; ``numpy.asarray`` gives the bare table.
+
+    Parameters
+    ----------
+    X : ndarray of uint8, shape (n_samples, n_features)
+        Only 0 and 1, C-contiguous.
+    names : tuple of str, optional
+        Distinct names of the columns; None if the source had none.
+    row_names : tuple of str, optional
+        Names of the rows.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Row weights that came with the table.
+    rows : ndarray of int, optional
+        Which rows of the source these are, if some were dropped.
+    n_missing : int
+        Missing cells that were filled or dropped.
+    encoding : dict
+        For each column that was not 0/1 already: its two source values, ``(zero, one)``. The key is the name of the
+        column, or its number if there are no names; several values with one meaning are a tuple. What stands here can
+        be passed as ``encode`` to read another table in the same way.
+    filled : ndarray of bool, shape (n_samples, n_features), optional
+        Which cells were missing and are 0 here; None if there are none.
+
+    Examples
+    --------
+    >>> BinaryTable(np.array([[0, 1], [1, 1]], dtype=np.uint8), names=("rain", "umbrella"))
+    BinaryTable(2 rows × 2 columns: 'rain', 'umbrella')
+    """
+
+    X: NDArray[np.uint8]
+    names: tuple[str, ...] | None = None
+    row_names: tuple[str, ...] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+    rows: NDArray[np.intp] | None = None
+    n_missing: int = 0
+    encoding: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
+    filled: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        X = self.X
+        if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype != np.uint8 or X.size == 0 or X.max() > 1:
+            raise DataError(
+                f"X must be a non-empty uint8 table of 0 and 1; got {type(X).__name__}. Use read_binary(X)."
+            )
+        object.__setattr__(self, "X", np.ascontiguousarray(X))
+        object.__setattr__(self, "names", checked_names(self.names, X.shape[1]))
+        object.__setattr__(self, "sample_weight", check_sample_weight(self.sample_weight, len(X)))
+        for name in ("row_names", "rows"):
+            given = getattr(self, name)
+            if given is not None and len(given) != len(X):
+                raise DataError(f"{name} must have one entry per row ({len(X)}); got {len(given)}.")
+        if self.filled is not None and self.filled.shape != X.shape:
+            raise DataError(f"filled must have the shape of X, {X.shape}; got {self.filled.shape}.")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.X.shape[0], self.X.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        shown = "" if self.names is None else ": " + ", ".join(map(repr, self.names[:3]))
+        more = ", …" if self.names is not None and len(self.names) > 3 else ""
+        n_rows, n_columns = self.shape
+        return f"BinaryTable({n_rows} rows × {n_columns} columns{shown}{more})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.X, dtype=dtype, copy=True) if copy else np.asarray(self.X, dtype=dtype)
+
+    def __getitem__(self, rows: Any) -> BinaryTable:
+        """Return the same columns of some rows (a slice, numbers or a mask)."""
+        try:
+            X = self.X[rows]
+        except IndexError as error:
+            raise IndexError(f"rows must be a slice, numbers or a mask; got {rows!r} ({error}).") from None
+        if X.ndim != 2 or X.shape[1] != self.X.shape[1] or len(X) == 0:
+            raise DataError(
+                f"rows must be a slice, numbers or a mask, and leave a row; got {rows!r}. For one row write [[0]]."
+            )
+        filled = None if self.filled is None else self.filled[rows]
+        return replace(
+            self,
+            X=np.ascontiguousarray(X),
+            row_names=None if self.row_names is None else tuple(np.asarray(self.row_names, dtype=object)[rows]),
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
+            n_missing=self.n_missing if filled is None else int(filled.sum()),
+            filled=filled,
+        )
+
+
+def checked_names(names: Any, n_columns: int) -> tuple[str, ...] | None:
+    """Return one distinct string per column, or None."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise DataError(f"names must be a sequence with one entry per column; got the text {names!r}.")
+    labels = tuple(names)
+    if len(labels) != n_columns:
+        raise DataError(f"names must have one entry per column ({n_columns}); got {len(labels)}.")
+    strings = tuple(str(label) for label in labels)
+    if len(set(strings)) < len(strings):
+        twice = next(name for name in strings if strings.count(name) > 1)
+        raise DataError(f"names must be distinct; got {twice!r} {strings.count(twice)} times. Rename these columns.")
+    return strings

@@ -1,0 +1,1 @@
+"""Judging networks: recovery, prediction, imputation."""

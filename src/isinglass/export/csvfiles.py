@@ -1,0 +1,186 @@
+"""Edges, nodes and the weight matrix as tables and as CSV files.
+
+CSV is UTF-8 with line feeds, quoted as RFC 4180 says. Names are written as they are: a file is read back with the names
+it was made from. Only ``spreadsheet_safe=True`` changes them, where a spreadsheet would take a name for a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isinglass.export.graph import Graph, Network, read_graph
+from isinglass.export.output import Target, write_lines
+from isinglass.export.text import csv_line
+
+__all__ = ["edge_table", "write_edges", "write_matrix", "write_nodes"]
+
+
+def edge_table(
+    network: Network,
+    *,
+    names: Sequence[str] | None = None,
+    edge_attributes: Mapping[str, ArrayLike] | None = None,
+) -> dict[str, list[Any]]:
+    """Return the edges as columns, ready for a data frame: the largest |coupling| first, ties in node order.
+
+    Parameters
+    ----------
+    network : IsingModel, Solution or fitted estimator
+        The network.
+    names : sequence of str, optional
+        Names of the nodes, in place of those the network has.
+    edge_attributes : mapping of str to matrix, optional
+        More columns, each a symmetric matrix, dense or sparse, with one row per node: for example
+        ``{"stability": stability.frequencies()}``.
+
+    Returns
+    -------
+    dict of str to list
+        ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the
+        attributes.
+
+    Examples
+    --------
+    >>> from isinglass import IsingModel
+    >>> model = IsingModel([[0, 1, 0], [1, 0, -2], [0, -2, 0]], [0, 0, 0], names=["a", "b", "c"])
+    >>> edge_table(model)["source"], edge_table(model)["coupling"], edge_table(model)["sign"]
+    (['b', 'a'], [-2.0, 1.0], [-1, 1])
+    """
+    return _edge_columns(read_graph(network, names=names, edge_attributes=edge_attributes))
+
+
+def write_edges(
+    network: Network,
+    path: Target,
+    *,
+    names: Sequence[str] | None = None,
+    edge_attributes: Mapping[str, ArrayLike] | None = None,
+    spreadsheet_safe: bool = False,
+) -> None:
+    """Write the edge table as CSV.
+
+    Parameters
+    ----------
+    network, names, edge_attributes
+        As for `edge_table`.
+    path : path, "-" or text stream
+        Where to; "-" is the standard output.
+    spreadsheet_safe : bool, default False
+        Put an apostrophe before names that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return. A
+        spreadsheet would run them as formulas. Set it if the names come from strangers; they are no longer the same.
+
+    Examples
+    --------
+    >>> from isinglass import IsingModel
+    >>> write_edges(IsingModel([[0, 1.5], [1.5, 0]], [0, 0], names=["tea, green", "rain"]), "-")
+    source,target,coupling,sign,weight
+    "tea, green",rain,1.5,1,1.5
+    """
+    columns = _edge_columns(read_graph(network, names=names, edge_attributes=edge_attributes))
+    write_lines(_lines(columns, spreadsheet_safe), path)
+
+
+def write_nodes(
+    network: Network,
+    path: Target,
+    *,
+    names: Sequence[str] | None = None,
+    node_attributes: Mapping[str, Sequence[Any]] | None = None,
+    spreadsheet_safe: bool = False,
+) -> None:
+    """Write name, field, degree, strength and the attributes of every node as CSV, in the order of the nodes.
+
+    Parameters
+    ----------
+    network : IsingModel, Solution or fitted estimator
+        The network.
+    path : path, "-" or text stream
+        Where to; "-" is the standard output.
+    names : sequence of str, optional
+        Names of the nodes, in place of those the network has.
+    node_attributes : mapping of str to sequence, optional
+        More columns, one value per node; a data frame will do.
+    spreadsheet_safe : bool, default False
+        As for `write_edges`.
+
+    Examples
+    --------
+    >>> from isinglass import IsingModel
+    >>> model = IsingModel([[0, -1.5], [-1.5, 0]], [0.5, 0], names=["tea", "coffee"])
+    >>> write_nodes(model, "-", node_attributes={"cups": [3, None]})
+    name,field,degree,strength,cups
+    tea,0.5,1,1.5,3
+    coffee,0.0,1,1.5,
+    """
+    graph = read_graph(network, names=names, node_attributes=node_attributes)
+    columns = {"name": graph.names, **{name: column.values for name, column in graph.node_values.items()}}
+    write_lines(_lines(columns, spreadsheet_safe), path)
+
+
+def write_matrix(
+    network: Network,
+    path: Target,
+    *,
+    names: Sequence[str] | None = None,
+    fields: bool = False,
+    spreadsheet_safe: bool = False,
+) -> None:
+    """Write the signed couplings as a square CSV with the names in the first line and in the first column.
+
+    Parameters
+    ----------
+    network : IsingModel, Solution or fitted estimator
+        The network.
+    path : path, "-" or text stream
+        Where to; "-" is the standard output.
+    names : sequence of str, optional
+        Names of the nodes, in place of those the network has.
+    fields : bool, default False
+        Put the fields on the diagonal: the paper's Θ, which `IsingModel.from_theta` reads. Zeros otherwise.
+    spreadsheet_safe : bool, default False
+        As for `write_edges`.
+
+    Examples
+    --------
+    >>> from isinglass import IsingModel
+    >>> write_matrix(IsingModel([[0, -1.5], [-1.5, 0]], [0.5, 0], names=["tea", "coffee"]), "-", fields=True)
+    "",tea,coffee
+    tea,0.5,-1.5
+    coffee,-1.5,0.0
+    """
+    graph = read_graph(network, names=names)
+    write_lines(_matrix_lines(graph, fields, spreadsheet_safe), path)
+
+
+def _edge_columns(graph: Graph) -> dict[str, list[Any]]:
+    return {
+        "source": [graph.names[s] for s in graph.edge_index[:, 0]],
+        "target": [graph.names[t] for t in graph.edge_index[:, 1]],
+        **{name: list(column.values) for name, column in graph.edge_values.items()},
+    }
+
+
+def _lines(columns: Mapping[str, Sequence[Any]], spreadsheet_safe: bool) -> Iterator[str]:
+    yield csv_line(list(columns), spreadsheet_safe=spreadsheet_safe)
+    for row in zip(*columns.values(), strict=True):
+        yield csv_line(list(row), spreadsheet_safe=spreadsheet_safe)
+
+
+def _matrix_lines(graph: Graph, fields: bool, spreadsheet_safe: bool) -> Iterator[str]:
+    """Yield one line per node; only one row is ever dense."""
+    neighbours: list[list[tuple[int, float]]] = [[] for _ in graph.names]
+    for s, t, coupling in graph.pairs():
+        neighbours[s].append((t, coupling))
+        neighbours[t].append((s, coupling))
+    yield csv_line(["", *graph.names], spreadsheet_safe=spreadsheet_safe)
+    for k, name in enumerate(graph.names):
+        row = np.zeros(graph.n_nodes)
+        for t, coupling in neighbours[k]:
+            row[t] = coupling
+        if fields:
+            row[k] = graph.fields[k]
+        yield csv_line([name, *row.tolist()], spreadsheet_safe=spreadsheet_safe)

@@ -1,0 +1,104 @@
+"""One function for all formats of a network file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from isinglass.errors import DataError
+from isinglass.export.csvfiles import write_edges, write_matrix, write_nodes
+from isinglass.export.gexf import write_gexf
+from isinglass.export.graph import Network
+from isinglass.export.graphml import write_graphml
+from isinglass.export.jsonfile import write_json
+from isinglass.export.output import Target, TextStream
+
+__all__ = ["FORMATS", "write_network"]
+
+_EVERYTHING = ("names", "node_attributes", "edge_attributes", "color_by", "group_colors", "positions")
+# Format -> its writer, and the options it can hold.
+FORMATS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
+    "edges": (write_edges, ("names", "edge_attributes", "spreadsheet_safe")),
+    "nodes": (write_nodes, ("names", "node_attributes", "spreadsheet_safe")),
+    "matrix": (write_matrix, ("names", "spreadsheet_safe")),
+    "gexf": (write_gexf, _EVERYTHING),
+    "graphml": (write_graphml, _EVERYTHING),
+    "json": (write_json, _EVERYTHING),
+}
+SUFFIXES = {".csv": "edges", ".gexf": "gexf", ".graphml": "graphml", ".json": "json"}
+
+
+def write_network(
+    network: Network,
+    path: Target,
+    format: str | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    node_attributes: Mapping[str, Sequence[Any]] | None = None,
+    edge_attributes: Mapping[str, ArrayLike] | None = None,
+    color_by: str | None = None,
+    group_colors: Mapping[Any, str] | None = None,
+    positions: ArrayLike | None = None,
+    spreadsheet_safe: bool = False,
+) -> None:
+    """Write a network in the format that the name of the file asks for.
+
+    A format takes of the following what it can hold: CSV has no colours and no places.
+
+    Parameters
+    ----------
+    network : IsingModel, Solution or fitted estimator
+        The network.
+    path : path, "-" or text stream
+        Where to; "-" is the standard output. A file appears when it is complete.
+    format : {"edges", "nodes", "matrix", "gexf", "graphml", "json"}, optional
+        By default what the name ends in: ``.csv`` (the edges), ``.gexf``, ``.graphml`` or ``.json``.
+    names : sequence of str, optional
+        Names of the nodes, in place of those the network has: a Solution has none but x0, x1, ….
+    node_attributes : mapping of str to sequence, optional
+        Columns with one value per node: texts, numbers, booleans, None where there is none. A data frame will do.
+    edge_attributes : mapping of str to matrix, optional
+        Columns for the edges, each a symmetric matrix, dense or sparse, with one row per node.
+    color_by : str, optional
+        The node attribute whose values are the groups that get a colour each.
+    group_colors : mapping, optional
+        Colours of some of these groups, ``#rrggbb`` or a name such as "red"; the others are chosen.
+    positions : array-like of shape (n_features, 2), optional
+        Where the nodes lie, for example from `isinglass.show.layout`.
+    spreadsheet_safe : bool, default False
+        Keep spreadsheets from running names in a CSV file as formulas; see `write_edges`.
+
+    Examples
+    --------
+    >>> from isinglass import IsingModel
+    >>> model = IsingModel([[0, 1.5], [1.5, 0]], [0, 0], names=["rain", "umbrella"])
+    >>> write_network(model, "-", "edges")
+    source,target,coupling,sign,weight
+    rain,umbrella,1.5,1,1.5
+    """
+    chosen = format or _by_name(path)
+    if chosen not in FORMATS:
+        raise DataError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
+    write, taken = FORMATS[chosen]
+    options: dict[str, Any] = {
+        "names": names,
+        "node_attributes": node_attributes,
+        "edge_attributes": edge_attributes,
+        "color_by": color_by,
+        "group_colors": group_colors,
+        "positions": positions,
+        "spreadsheet_safe": spreadsheet_safe,
+    }
+    write(network, path, **{name: options[name] for name in taken})
+
+
+def _by_name(path: Target) -> str:
+    ending = "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
+    if ending not in SUFFIXES:
+        raise DataError(
+            f"path must end in {', '.join(SUFFIXES)}; got {str(path)!r}. Or say the format: {', '.join(FORMATS)}."
+        )
+    return SUFFIXES[ending]

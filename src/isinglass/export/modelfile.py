@@ -1,0 +1,341 @@
+"""Fitted networks as files: `save` and `load`, without pickles.
+
+A model file is an ``.npz`` archive. Its ``header.json`` holds the version of the layout, the class, the parameters, the
+names, the certificate and the versions of the software; the arrays hold everything else.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.errors import DataError, LimitError
+from isinglass.export.archive import Archive, DamagedError, OversizedError, write_archive
+from isinglass.export.modelparts import NotStorableError, Reading, Writing, from_json, to_json
+from isinglass.model import IsingModel
+from isinglass.results import Solution, Stability
+from isinglass.version import __version__
+
+__all__ = ["load", "read_model", "save"]
+
+FORMAT, SCHEMA = "isinglass model", 1
+MAX_BYTES = 1 << 31
+"""Default limit: 2 GiB, in which the couplings of 16 384 columns fit."""
+FRAMES = (None, "pandas", "polars", "pyarrow")
+
+
+def save(fitted: Any, path: str | PathLike[str]) -> None:
+    """Write a fitted estimator or an `IsingModel` to a file that `load` reads.
+
+    The same content gives the same bytes. The file appears under its name when it is whole. Parameters that a file
+    cannot hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header names
+    them under ``not_stored``; `load` sets them to None. Values that ``encode="auto"`` found, or a BinaryTable brought
+    along, must be numbers or text.
+
+    Parameters
+    ----------
+    fitted : estimator or IsingModel
+        One of the six estimators after `fit`, or the network by itself.
+    path : path
+        The file, usually ``something.npz``; one that exists is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from isinglass import IsingLasso, load, save
+    >>> net = IsingLasso(alpha=0.1).fit([[0, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(net, f"{folder}/net.npz")
+    ...     again = load(f"{folder}/net.npz")
+    >>> again, bool((again.couplings_ == net.couplings_).all())
+    (IsingLasso(alpha=0.1), True)
+    """
+    writing = Writing({"format": FORMAT, "schema": SCHEMA, "class": type(fitted).__name__, "versions": _versions()})
+    if isinstance(fitted, IsingModel):
+        pairs = np.argwhere(np.triu(fitted.couplings, 1))
+        writing.header |= {"names": list(fitted.names), "n_features": fitted.n_features}
+        writing.network(fitted.fields, pairs, fitted.couplings[pairs[:, 0], pairs[:, 1]])
+    else:
+        _require_fitted(fitted)
+        _write_estimator(fitted, writing)
+    write_archive(path, writing.header, writing.arrays)
+
+
+def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
+    """Read what `save` wrote, and give back the same kind of object, with the same predictions to the bit.
+
+    Nothing is unpickled, and everything is checked: a file that is truncated, damaged, of another kind or of a later
+    layout gives one error. Still, a model file says what a network is, not that it is true: take it from people you
+    trust.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    max_bytes : int, default 2 GiB
+        Limit of what the file unpacks to, and of the dense couplings it stands for.
+
+    Returns
+    -------
+    estimator or IsingModel
+
+    Raises
+    ------
+    DataError
+        If the file is not a model file, or not whole.
+    LimitError
+        If it is larger than ``max_bytes``.
+    """
+    if not isinstance(max_bytes, int) or isinstance(max_bytes, bool) or max_bytes < 1:
+        raise DataError(f"max_bytes must be an integer of at least 1; got {max_bytes!r}.")
+    file, shown = Path(path), os.fspath(path)
+    if file.is_dir():
+        raise DataError(f"path must be a model file; got the folder {shown!r}.")
+    with file.open("rb") as stream:
+        return read_model(stream, shown, max_bytes)
+
+
+def read_model(stream: IO[bytes], shown: str, max_bytes: int) -> Any:
+    """Read a model from an open file; ``shown`` is its name in messages."""
+    try:
+        size = stream.seek(0, os.SEEK_END)
+        if size > max_bytes:
+            raise OversizedError(f"it has {size} bytes")
+        archive = Archive(stream, max_bytes)
+        found = _read(archive, max_bytes)
+        archive.refuse_rest()
+        return found
+    except OversizedError as error:
+        raise LimitError(
+            f"path must be a model file of at most {max_bytes} bytes when unpacked; {shown!r}: {error}. "
+            "If you trust it, pass a larger max_bytes."
+        ) from None
+    except Exception as error:  # damaged archives raise whatever their bytes lead to
+        reason = str(error) or type(error).__name__
+        raise DataError(
+            f"path must be a model file that isinglass.save wrote, and whole; {shown!r} cannot be read "
+            f"({reason[:200].rstrip('.')})."
+        ) from error
+
+
+# ----------------------------------------------------------------------------------------- writing
+
+
+def _versions() -> dict[str, str]:
+    return {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
+
+
+def _classes() -> dict[str, Any]:
+    """Return the estimators by name; imported here, since scikit-learn is not needed for a network by itself."""
+    from isinglass import estimators
+    from isinglass.estimators.published import PublishedIsing
+
+    return {name: getattr(estimators, name) for name in estimators.__all__} | {"PublishedIsing": PublishedIsing}
+
+
+def _require_fitted(fitted: Any) -> None:
+    name = type(fitted).__name__
+    if _classes().get(name) is not type(fitted):
+        inside = " Pass its best_estimator_." if hasattr(fitted, "best_estimator_") else ""
+        inside = inside or (" Pass its last step." if hasattr(fitted, "steps") else "")
+        raise DataError(f"fitted must be an estimator of isinglass or an IsingModel; got {name}.{inside}")
+    if not hasattr(fitted, "model_"):
+        raise DataError(f"fitted must be fitted; got {name} before fit. Call fit first.")
+
+
+def _write_estimator(net: Any, writing: Writing) -> None:
+    not_stored = _write_parameters(net, writing)
+    encoding = []
+    for label, pair in net.encoding_.items():
+        try:
+            encoding.append(to_json([label, *pair]))
+        except NotStorableError as error:
+            if net._encoded_before or (isinstance(net.encode, str) and net.encode == "auto"):
+                raise DataError(
+                    f"fitted must have read numbers or text to be saved; got {error} in column {label!r}, which a file "
+                    "cannot hold. Replace these values by text before fit."
+                ) from None
+            not_stored.append(f"encoding_[{label!r}]")
+    writing.header |= {
+        "not_stored": not_stored,
+        "names": list(net.model_.names),
+        "n_features": net.n_features_in_,
+        "has_feature_names": hasattr(net, "feature_names_in_"),
+        "frame": net._frame_kind,
+        "encoded_before": net._encoded_before,
+        "n_rows": net.n_rows_,
+        "encoding": encoding,
+    }
+    writing.solution(net.solution_)
+    writing.arrays |= {"marginals": net.marginals_, "edge_counts": net.edge_counts_}
+    if hasattr(net, "path_"):
+        writing.path(net.path_)
+        writing.arrays["alphas"] = net.alphas_
+    if hasattr(net, "stability_"):
+        writing.stability(net.stability_)
+    if hasattr(net, "ebic_path_"):
+        writing.arrays["ebic"] = net.ebic_path_
+    if hasattr(net, "cv_results_"):
+        writing.search_results(net.cv_results_)
+    if hasattr(net, "tol_"):
+        writing.header["tol"] = to_json(net.tol_)
+    if hasattr(net, "asymmetric_couplings_"):
+        writing.matrix("asymmetric", net.asymmetric_couplings_)
+
+
+def _write_parameters(net: Any, writing: Writing) -> list[str]:
+    """Put the parameters into the header, arrays beside it; return the names of those that cannot be stored."""
+    parameters: dict[str, Any] = {}
+    not_stored = []
+    for name, value in net.get_params(deep=False).items():
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fiu" and value.ndim in (1, 2):
+            writing.arrays[f"parameter.{name}"] = value.astype(np.float64)
+            parameters[name] = {"array": value.ndim}
+            continue
+        try:
+            parameters[name] = to_json(value)
+        except NotStorableError:
+            parameters[name] = None
+            not_stored.append(name)
+    writing.header["parameters"] = parameters
+    return not_stored
+
+
+# ----------------------------------------------------------------------------------------- reading
+
+
+def _read(archive: Archive, max_bytes: int) -> Any:
+    header = archive.header
+    if header.get("format") != FORMAT:
+        raise DamagedError("it is not a model file")
+    if header.get("schema") != SCHEMA:
+        raise DamagedError(f"it has layout {header.get('schema')!r}, and this version of isinglass reads {SCHEMA}")
+    n_features, names = header.get("n_features"), header.get("names")
+    if not isinstance(n_features, int) or isinstance(n_features, bool) or n_features < 1:
+        raise DamagedError("its number of columns is not a number")
+    if 8 * n_features**2 > max_bytes:
+        raise OversizedError(f"the couplings of its {n_features} columns take {8 * n_features**2} bytes")
+    if not isinstance(names, list) or len(names) != n_features or not all(isinstance(name, str) for name in names):
+        raise DamagedError("its names are not one text per column")
+    if len(set(names)) < len(names):
+        raise DamagedError("two of its columns have one name")
+    reading = Reading(archive, n_features)
+    if header.get("class") == "IsingModel":
+        fields, edges, values = reading.network()
+        return IsingModel.from_solution(Solution(0.0, fields, edges, values), names)
+    cls = _classes().get(str(header.get("class")))
+    if cls is None:
+        raise DamagedError(f"it holds an unknown class, {str(header.get('class'))[:80]!r}")
+    return _read_estimator(cls, reading, names)
+
+
+def _read_estimator(cls: Any, reading: Reading, names: list[str]) -> Any:
+    header, n_features = reading.header, reading.n_features
+    net = cls(**_read_parameters(cls, reading))
+    solution = reading.solution()
+    n_rows, frame = header.get("n_rows"), header.get("frame")
+    if not isinstance(n_rows, float | int) or isinstance(n_rows, bool) or not 0 < n_rows < float("inf"):
+        raise DamagedError("its number of rows is not a positive number")
+    if not (frame is None or isinstance(frame, str)) or frame not in FRAMES:
+        raise DamagedError("its kind of data frame is unknown")
+    marginals = reading.numbers("marginals", (n_features,))
+    if ((marginals < 0.0) | (marginals > 1.0 + 1e-12)).any():
+        raise DamagedError("marginals are not in [0, 1]")
+    net.n_features_in_ = n_features
+    if header.get("has_feature_names") is True:
+        net.feature_names_in_ = np.array(names, dtype=object)
+    net._remember_solution(
+        solution,
+        names,
+        n_rows=float(n_rows),
+        marginals=marginals,
+        encoding=_read_encoding(header.get("encoding")),
+        edge_counts=_read_counts(reading, solution.n_edges),
+    )
+    net._frame_kind = frame
+    net._encoded_before = header.get("encoded_before") is True
+    for name, value in _read_findings(cls, reading, solution).items():
+        setattr(net, name, value)
+    return net
+
+
+def _read_parameters(cls: Any, reading: Reading) -> dict[str, Any]:
+    raw = reading.header.get("parameters")
+    if not isinstance(raw, dict) or not raw.keys() <= set(cls().get_params(deep=False)):
+        raise DamagedError(f"its parameters are not those of {cls.__name__}")
+    parameters = {}
+    for name, value in raw.items():
+        if isinstance(value, dict) and value.keys() == {"array"} and value["array"] in (1, 2):
+            shape = (None,) * value["array"]
+            parameters[name] = reading.numbers(f"parameter.{name}", shape, finite=False)
+        else:
+            parameters[name] = from_json(value)
+    return parameters
+
+
+def _read_encoding(raw: Any) -> dict[Any, tuple[Any, Any]]:
+    entries = from_json(raw)
+    if not isinstance(entries, list) or not all(isinstance(e, list) and len(e) == 3 for e in entries):
+        raise DamagedError("its encoding does not give two values per column")
+    return {label: (zero, one) for label, zero, one in entries}
+
+
+def _read_counts(reading: Reading, n_edges: int) -> NDArray[Any]:
+    counts = reading.archive.array("edge_counts", "i8|f8", (n_edges, 4))
+    if not (np.isfinite(counts).all() and (counts >= 0).all()):
+        raise DamagedError("edge_counts are not counts")
+    return counts
+
+
+def _read_findings(cls: Any, reading: Reading, solution: Solution) -> dict[str, Any]:
+    """Return what only some estimators have: the path and how the choice was made, or the regressions."""
+    found: dict[str, Any] = {}
+    if cls.__name__ == "PublishedIsing":
+        if reading.header["parameters"].get("method") not in ("plg", "bmn"):
+            raise DamagedError("its method is unknown")
+        found["tol_"] = reading.header_number("tol")
+    if cls.__name__ not in CRITERIA and "stability" in reading.header:  # alpha was chosen before the fit
+        found["stability_"] = reading.stability()
+    if cls.__name__ == "NodewiseIsing":
+        found["asymmetric_couplings_"] = reading.matrix("asymmetric")
+        if solution.alphas_per_node is not None:
+            found["alphas_per_node_"] = solution.alphas_per_node
+    elif cls.__name__ in CRITERIA:
+        path = reading.path()
+        alphas = reading.numbers("alphas", (None,))
+        found |= {"path_": path, "alphas_": alphas}
+        if alphas[: len(path)].tolist() != [point.alpha for point in path] or solution.alpha not in alphas:
+            raise DamagedError("its path has other alphas than its grid")
+        attribute, read = CRITERIA[cls.__name__]
+        found[attribute] = read(reading, alphas)
+    return found
+
+
+def _read_ebic(reading: Reading, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the extended BIC of a path: infinite where the unpenalised estimate is, but never NaN."""
+    values = reading.numbers("ebic", (len(alphas),), finite=False)
+    if np.isnan(values).any():
+        raise DamagedError("ebic is not a number")
+    return values
+
+
+def _read_stability(reading: Reading, alphas: NDArray[np.float64]) -> Stability:
+    found = reading.stability()
+    if found.alphas.tolist() != alphas.tolist():
+        raise DamagedError("its instability belongs to other alphas")
+    return found
+
+
+CRITERIA: dict[str, tuple[str, Callable[[Reading, NDArray[np.float64]], Any]]] = {
+    "IsingLassoStARS": ("stability_", _read_stability),
+    "IsingLassoEBIC": ("ebic_path_", _read_ebic),
+    "IsingLassoCV": ("cv_results_", Reading.search_results),
+}
+"""The attribute that says how each of these chose its alpha, and how it is read."""

@@ -1,0 +1,330 @@
+"""The parts of a model file: parameters as JSON, records as arrays, and the checks on the way back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from isinglass.export.archive import Archive, DamagedError
+from isinglass.results import Path, Solution, Stability
+
+__all__ = [
+    "NotStorableError",
+    "Reading",
+    "Writing",
+    "from_json",
+    "to_json",
+]
+
+FloatArray = NDArray[np.float64]
+Arrays = dict[str, NDArray[Any]]
+
+SCALARS = ("objective", "kkt_residual", "duality_gap")
+COUNTS = ("certified_zeros", "n_iter", "n_screened")
+STABILITY_NUMBERS = ("alpha", "threshold", "dense_end")
+STABILITY_COUNTS = ("index", "subsample_size", "n_subsamples", "n_extensions", "n_fits", "n_fits_saved", "n_constant")
+_WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+# ----------------------------------------------------------------------------------------- values in the header
+
+
+class NotStorableError(Exception):
+    """A value that JSON cannot hold, such as a generator or a splitter."""
+
+
+def to_json(value: Any) -> Any:
+    """Return a value in the form it has in the header: tuples, mappings and odd floats say what they are.
+
+    Examples
+    --------
+    >>> to_json({"Yes": 1, None: (0, float("inf"))})
+    {'mapping': [['Yes', 1], [None, {'tuple': [0, {'float': 'inf'}]}]]}
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, PathLike):
+        value = fspath(value)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, tuple):
+        return {"tuple": [to_json(item) for item in value]}
+    if isinstance(value, list):
+        return [to_json(item) for item in value]
+    if isinstance(value, Mapping):
+        return {"mapping": [[to_json(key), to_json(item)] for key, item in value.items()]}
+    raise NotStorableError(f"{type(value).__name__}")
+
+
+def from_json(value: Any) -> Any:
+    """Return what `to_json` was given.
+
+    Examples
+    --------
+    >>> from_json({"mapping": [["Yes", 1], [None, {"tuple": [0, {"float": "inf"}]}]]})
+    {'Yes': 1, None: (0, inf)}
+    """
+    if isinstance(value, list):
+        return [from_json(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"float"} and value["float"] in _WORDS:
+        return _WORDS[value["float"]]
+    if value.keys() == {"tuple"} and isinstance(value["tuple"], list):
+        return tuple(from_json(item) for item in value["tuple"])
+    if value.keys() == {"mapping"} and isinstance(value["mapping"], list):
+        pairs = [from_json(pair) for pair in value["mapping"]]
+        if all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            return dict(pairs)
+    raise DamagedError("its header holds a value of an unknown kind")
+
+
+# ----------------------------------------------------------------------------------------- records out
+
+
+class Writing:
+    """Header and arrays of a file that is being put together."""
+
+    def __init__(self, header: dict[str, Any]) -> None:
+        self.header = header
+        self.arrays: Arrays = {}
+
+    def network(self, fields: FloatArray, edge_index: NDArray[Any], edge_values: FloatArray) -> None:
+        """Take fields and edges."""
+        self.arrays |= {
+            "fields": np.asarray(fields, dtype=np.float64),
+            "edge_index": np.asarray(edge_index, dtype=np.int32).reshape(-1, 2),
+            "edge_values": np.asarray(edge_values, dtype=np.float64),
+        }
+
+    def solution(self, solution: Solution) -> None:
+        """Take a network with its certificate."""
+        self.network(solution.fields, solution.edge_index, solution.edge_values)
+        names = ("alpha", *SCALARS, *COUNTS, "converged")
+        self.header["certificate"] = {name: to_json(getattr(solution, name)) for name in names}
+        if solution.alphas_per_node is not None:
+            self.arrays["alphas_per_node"] = solution.alphas_per_node
+
+    def path(self, path: Path) -> None:
+        """Take all solutions of a path, their edges one alpha after the other."""
+        self.header["path"] = {"tol": to_json(float(path.tol))}
+        self.arrays |= {f"path.{name}": np.array([getattr(s, name) for s in path]) for name in ("alpha", *SCALARS)}
+        self.arrays |= {f"path.{name}": np.array([getattr(s, name) for s in path], np.int64) for name in COUNTS}
+        self.arrays |= {
+            "path.converged": np.array([s.converged for s in path], dtype=bool),
+            "path.fields": np.array([s.fields for s in path]),
+            "path.bounds": np.cumsum([0, *(s.n_edges for s in path)], dtype=np.int64),
+            "path.edge_index": np.concatenate([s.edge_index for s in path]),
+            "path.edge_values": np.concatenate([s.edge_values for s in path]),
+        }
+
+    def stability(self, stability: Stability) -> None:
+        """Take what StARS found; of the shares of every alpha the upper triangle."""
+        names = (*STABILITY_NUMBERS, *STABILITY_COUNTS)
+        self.header["stability"] = {name: to_json(getattr(stability, name)) for name in names}
+        upper = [sp.triu(shares, 1, format="csr").tocoo() for shares in stability.edge_frequencies]
+        self.arrays |= {
+            "stability.alphas": stability.alphas,
+            "stability.instability": stability.instability,
+            "stability.monotone": stability.monotone,
+            "stability.bounds": np.cumsum([0, *(part.nnz for part in upper)], dtype=np.int64),
+            "stability.edge_index": np.concatenate([np.column_stack([u.row, u.col]) for u in upper]).astype(np.int32),
+            "stability.shares": np.concatenate([part.data for part in upper]),
+        }
+
+    def search_results(self, results: Mapping[str, Any]) -> None:
+        """Take the table of a cross-validation."""
+        splits = [name for name in results if name.startswith("split")]
+        self.arrays |= {
+            "cv.splits": np.array([results[name] for name in splits]),
+            "cv.mean": results["mean_test_score"],
+            "cv.std": results["std_test_score"],
+            "cv.rank": results["rank_test_score"],
+            "cv.standard_error": results["standard_error_test_score"],
+        }
+
+    def matrix(self, name: str, matrix: sp.csr_array) -> None:
+        """Take a sparse square matrix."""
+        self.arrays |= {
+            f"{name}.indptr": matrix.indptr.astype(np.int64),
+            f"{name}.indices": matrix.indices.astype(np.int32),
+            f"{name}.data": matrix.data,
+        }
+
+
+# ----------------------------------------------------------------------------------------- records in
+
+
+class Reading:
+    """Records of a file, checked: whatever passes here is a network that `save` could have written."""
+
+    def __init__(self, archive: Archive, n_features: int) -> None:
+        self.archive, self.header, self.n_features = archive, archive.header, n_features
+
+    def numbers(self, name: str, shape: tuple[int | None, ...], *, finite: bool = True) -> FloatArray:
+        """Return an array of floats."""
+        array = self.archive.array(name, "f8", shape)
+        if finite:
+            _require(bool(np.isfinite(array).all()), f"{name} is not finite")
+        return array
+
+    def network(self) -> tuple[FloatArray, NDArray[np.int32], FloatArray]:
+        """Return fields and edges."""
+        fields = self.numbers("fields", (self.n_features,))
+        values = self.numbers("edge_values", (None,))
+        edges = self._edges("edge_index", np.array([0, len(values)]))
+        _require(bool(values.all()), "an edge has the coupling 0")
+        return fields, edges, values
+
+    def solution(self) -> Solution:
+        """Return the network with its certificate."""
+        fields, edges, values = self.network()
+        part = self._section("certificate", ("alpha", *SCALARS), COUNTS)
+        _require(isinstance(part.get("converged"), bool), "its certificate does not say whether it converged")
+        per_node = None
+        if self.archive.has("alphas_per_node"):
+            per_node = self.numbers("alphas_per_node", (self.n_features,), finite=False)
+        _require(part["alpha"] >= 0.0 or per_node is not None, "its alpha is not a number of at least 0")
+        return Solution(
+            fields=fields,
+            edge_index=edges,
+            edge_values=values,
+            converged=part["converged"],
+            alphas_per_node=per_node,
+            **{name: part[name] for name in ("alpha", *SCALARS, *COUNTS)},
+        )
+
+    def path(self) -> Path:
+        """Return the solutions along alpha."""
+        part = self._section("path", ("tol",), ())
+        alphas = self.numbers("path.alpha", (None,))
+        _require_decreasing("path.alpha", alphas)
+        n = len(alphas)
+        fields, values = self.numbers("path.fields", (n, self.n_features)), self.numbers("path.edge_values", (None,))
+        bounds = self._bounds("path.bounds", n, len(values))
+        edges = self._edges("path.edge_index", bounds)
+        _require(bool(values.all()), "an edge of its path has the coupling 0")
+        columns = {name: self.numbers(f"path.{name}", (n,), finite=False).tolist() for name in SCALARS}
+        columns |= {name: self.archive.array(f"path.{name}", "i8", (n,)).tolist() for name in COUNTS}
+        columns["converged"] = self.archive.array("path.converged", "b1", (n,)).tolist()
+        solutions = [
+            Solution(
+                alpha=alpha,
+                fields=fields[k].copy(),
+                edge_index=edges[bounds[k] : bounds[k + 1]].copy(),
+                edge_values=values[bounds[k] : bounds[k + 1]].copy(),
+                **{name: column[k] for name, column in columns.items()},
+            )
+            for k, alpha in enumerate(alphas.tolist())
+        ]
+        return Path(tuple(solutions), tol=part["tol"])
+
+    def stability(self) -> Stability:
+        """Return what StARS found."""
+        part = self._section("stability", STABILITY_NUMBERS, STABILITY_COUNTS)
+        alphas = self.numbers("stability.alphas", (None,))
+        _require_decreasing("stability.alphas", alphas)
+        curves = [self.numbers(f"stability.{c}", alphas.shape, finite=False) for c in ("instability", "monotone")]
+        shares = self.numbers("stability.shares", (None,))
+        _require(bool(((shares > 0.0) & (shares <= 1.0)).all()), "a share of subsamples is not in (0, 1]")
+        bounds = self._bounds("stability.bounds", None, len(shares))
+        _require(0 <= part["index"] < len(bounds) - 1 <= len(alphas), "its choice is not on the grid")
+        edges = self._edges("stability.edge_index", bounds)
+        matrices = [_symmetric(edges[a:b], shares[a:b], self.n_features) for a, b in pairwise(bounds.tolist())]
+        return Stability(
+            alphas=alphas,
+            instability=curves[0],
+            monotone=curves[1],
+            edge_frequencies=tuple(matrices),
+            **{name: part[name] for name in (*STABILITY_NUMBERS, *STABILITY_COUNTS)},
+        )
+
+    def search_results(self, alphas: FloatArray) -> dict[str, Any]:
+        """Return the table of a cross-validation."""
+        n = len(alphas)
+        splits = self.numbers("cv.splits", (None, n))
+        results: dict[str, Any] = {
+            "param_alpha": np.ma.array(alphas),
+            "params": [{"alpha": alpha} for alpha in alphas.tolist()],
+        }
+        results |= {f"split{k}_test_score": split for k, split in enumerate(splits)}
+        results["mean_test_score"], results["std_test_score"] = (self.numbers(f"cv.{k}", (n,)) for k in ("mean", "std"))
+        results["rank_test_score"] = self.archive.array("cv.rank", "i4", (n,))
+        results["standard_error_test_score"] = self.numbers("cv.standard_error", (n,))
+        return results
+
+    def matrix(self, name: str) -> sp.csr_array:
+        """Return a sparse square matrix with a zero diagonal."""
+        p = self.n_features
+        data = self.numbers(f"{name}.data", (None,))
+        indptr = self._bounds(f"{name}.indptr", p, len(data))
+        indices = self.archive.array(f"{name}.indices", "i4", (len(data),))
+        _require(bool(((indices >= 0) & (indices < p)).all()), f"{name} has a column that is not there")
+        rows = np.repeat(np.arange(p), np.diff(indptr))
+        _require(len(np.unique(rows * p + indices)) == len(data), f"{name} has an entry twice")
+        _require(bool((rows != indices).all()), f"{name} has an entry on its diagonal")
+        return sp.csr_array((data, indices, indptr.astype(np.int32)), shape=(p, p))
+
+    def header_number(self, name: str) -> float:
+        """Return a number of the header."""
+        value = from_json(self.header.get(name))
+        _require(isinstance(value, float | int) and not isinstance(value, bool), f"its {name} is not a number")
+        return float(value)
+
+    def _section(self, name: str, numbers: Sequence[str], counts: Sequence[str]) -> dict[str, Any]:
+        """Return an object of the header whose entries are numbers and whole numbers."""
+        raw = self.header.get(name)
+        _require(isinstance(raw, dict), f"its header has no {name}")
+        part: dict[str, Any] = {key: from_json(value) for key, value in (raw or {}).items()}
+        for key in numbers:
+            value: Any = part.get(key)
+            _require(isinstance(value, float | int) and not isinstance(value, bool), f"{name}.{key} is not a number")
+            part[key] = float(value)
+        for key in counts:
+            value = part.get(key)
+            _require(isinstance(value, int) and not isinstance(value, bool), f"{name}.{key} is not a whole number")
+        return part
+
+    def _bounds(self, name: str, n: int | None, total: int) -> NDArray[np.int64]:
+        """Return where each of n parts (or of any number) begins, and where the last one ends."""
+        bounds = self.archive.array(name, "i8", (None if n is None else n + 1,))
+        whole = len(bounds) and bounds[0] == 0 and bounds[-1] == total and bool((np.diff(bounds) >= 0).all())
+        _require(bool(whole), f"{name} does not divide {total} entries")
+        return bounds
+
+    def _edges(self, name: str, bounds: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return pairs s < t, sorted within each part."""
+        edges = self.archive.array(name, "i4", (int(bounds[-1]), 2))
+        s, t = edges.T.astype(np.int64)
+        _require(bool(((s >= 0) & (s < t) & (t < self.n_features)).all()), f"{name} has a pair that is not there")
+        steps = np.diff(s * self.n_features + t)
+        inner = np.ones(len(steps), dtype=bool)
+        inner[[k - 1 for k in bounds[1:-1].tolist() if 0 < k <= len(steps)]] = False
+        _require(bool((steps > 0)[inner].all()), f"{name} is not in order")
+        return edges
+
+
+def _symmetric(edges: NDArray[np.int32], values: FloatArray, n_features: int) -> sp.csr_array:
+    s, t = edges.T
+    matrix = sp.csr_array((np.r_[values, values], (np.r_[s, t], np.r_[t, s])), shape=(n_features, n_features))
+    matrix.sort_indices()
+    return matrix
+
+
+def _require(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise DamagedError(otherwise)
+
+
+def _require_decreasing(name: str, alphas: FloatArray) -> None:
+    positive = len(alphas) > 0 and alphas[-1] >= 0.0
+    _require(positive and bool((np.diff(alphas) < 0.0).all()), f"{name} does not decrease to a value of at least 0")

@@ -1,5 +1,0 @@
-"""One self-contained HTML page about a network: look at it, move along the path, read the proof, take the tables."""
-
-from isinglass.report.page import build_report, write_report
-
-__all__ = ["build_report", "write_report"]

@@ -1,0 +1,23 @@
+"""Choosing and trusting a network: each module takes a path function and knows no solver."""
+
+from isinglass.select.bootstrap import Bootstrap, bootstrap
+from isinglass.select.compare import Comparison, compare
+from isinglass.select.cv import CrossValidation, cross_validate
+from isinglass.select.ebic import EbicSelection, ebic, select_ebic
+from isinglass.select.refit import Refit, refit
+from isinglass.select.stars import stars
+
+__all__ = [
+    "Bootstrap",
+    "Comparison",
+    "CrossValidation",
+    "EbicSelection",
+    "Refit",
+    "bootstrap",
+    "compare",
+    "cross_validate",
+    "ebic",
+    "refit",
+    "select_ebic",
+    "stars",
+]

@@ -1,0 +1,200 @@
+"""What each criterion chooses, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.data import to_binary
+from isinglass.errors import DataError, GridEndWarning
+from isinglass.randomness import RandomSource
+from isinglass.results import Path, read_only
+from isinglass.select.contract import PathFunction
+from isinglass.select.cv import CrossValidation, cross_validate
+from isinglass.select.ebic import ebic
+from isinglass.select.scoring import warn_at_grid_end
+from isinglass.select.tasks import quietly
+from isinglass.solve.path import ising_path
+
+__all__ = ["Comparison", "compare"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """One row per criterion: what it chooses, and how the other criteria judge that.
+
+    Parameters
+    ----------
+    criterion : tuple of str
+        Names of the criteria.
+    alpha : ndarray
+        The choices.
+    edges, positive_edges : ndarray of int
+        Number of edges there, and of those with a positive coupling.
+    ebic : ndarray
+        EBIC of the choices, all with the same gamma (``ebic_gamma``).
+    held_out : ndarray
+        Mean log pseudo-likelihood per held-out row.
+    ebic_gamma : float
+        Gamma of the column ``ebic``.
+    path : Path
+        All solutions the criteria chose from.
+    """
+
+    criterion: tuple[str, ...]
+    alpha: FloatArray
+    edges: NDArray[np.int64]
+    positive_edges: NDArray[np.int64]
+    ebic: FloatArray
+    held_out: FloatArray
+    ebic_gamma: float
+    path: Path
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            if isinstance(array, np.ndarray):
+                read_only(array)
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...] | NDArray[np.generic]]:
+        """All columns by name, ready for a data frame."""
+        names = ("criterion", "alpha", "edges", "positive_edges", "ebic", "held_out")
+        return {name: getattr(self, name) for name in names}
+
+    def __len__(self) -> int:
+        return len(self.criterion)
+
+    def __repr__(self) -> str:
+        header = ["criterion", "alpha", "edges", "positive", f"EBIC (γ={self.ebic_gamma:g})", "held-out"]
+        formats = ("{}", "{:.5g}", "{}", "{}", "{:.1f}", "{:.4f}")
+        rows = [
+            [f.format(v) for f, v in zip(formats, row, strict=True)] for row in zip(*self.columns.values(), strict=True)
+        ]
+        widths = [max(len(line[c]) for line in [header, *rows]) for c in range(len(header))]
+        return "\n".join(
+            "  ".join([line[0].ljust(widths[0]), *(x.rjust(w) for x, w in zip(line[1:], widths[1:], strict=True))])
+            for line in [header, *rows]
+        )
+
+
+def compare(
+    X: ArrayLike,
+    *,
+    alphas: int | float | ArrayLike = 30,
+    gammas: Sequence[float] = (0.0, 0.25, 0.5),
+    ebic_gamma: float = 0.25,
+    others: Mapping[str, float] | None = None,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    path_function: PathFunction = ising_path,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomSource = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Show what EBIC, cross-validation and any other criterion choose from one path.
+
+    A `GridEndWarning` names every criterion whose best alpha may lie beyond the path.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1.
+    alphas : int, float or array-like, default 30
+        Number of geometric steps down from the smallest alpha without edges, or the values themselves.
+    gammas : sequence of float
+        One EBIC row for each.
+    ebic_gamma : float, default 0.25
+        Gamma of the column that judges all rows.
+    others : mapping from str to float, optional
+        Alphas chosen elsewhere, such as ``{"StARS": stability.alpha}``. They get a row each, and a place on the path.
+    n_folds, n_repeats, random_state, n_jobs, checkpoint, progress
+        As for `cross_validate`.
+    path_function : callable, default ising_path
+        ``path_function(X, alphas, *, sample_weight)``.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> compare(X, alphas=[0.2, 0.1, 0.02, 0.01, 0.0], gammas=[0.5], others={"mine": 0.05}, random_state=0)
+    criterion   alpha  edges  positive  EBIC (γ=0.25)  held-out
+    EBIC γ=0.5   0.01      1         1         1681.5   -1.6805
+    CV best      0.01      1         1         1681.5   -1.6805
+    CV 1se       0.05      1         1         1695.5   -1.6916
+    mine         0.05      1         1         1695.5   -1.6916
+    """
+    table = to_binary(X)
+    named = {str(name): float(alpha) for name, alpha in (others or {}).items()}
+    grid = _grid(table, alphas, named, path_function, sample_weight)
+    with quietly(GridEndWarning):  # given below, for all criteria alike
+        cv = cross_validate(
+            table,
+            alphas=grid,
+            n_folds=n_folds,
+            n_repeats=n_repeats,
+            path_function=path_function,
+            sample_weight=sample_weight,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            checkpoint=checkpoint,
+            progress=progress,
+        )
+    chosen = {}
+    for gamma in gammas:
+        scores = ebic(cv.path, table, gamma=gamma, sample_weight=sample_weight)
+        chosen[f"EBIC γ={gamma:g}"] = int(scores.argmin())
+    chosen |= {"CV best": cv.choose("best"), "CV 1se": cv.choose("1se")}
+    for name, number in chosen.items():
+        warn_at_grid_end(cv.path, number, name)
+    chosen |= {name: int(np.abs(cv.alphas - alpha).argmin()) for name, alpha in named.items()}
+    judged = ebic(cv.path, table, gamma=ebic_gamma, sample_weight=sample_weight)
+    return _tabulate(chosen, cv, judged, float(ebic_gamma))
+
+
+def _grid(
+    table: NDArray[np.uint8],
+    alphas: int | float | ArrayLike,
+    named: Mapping[str, float],
+    path_function: PathFunction,
+    sample_weight: ArrayLike | None,
+) -> int | float | ArrayLike:
+    """Return the alphas, with those chosen elsewhere among them."""
+    for name, alpha in named.items():
+        if not (np.isfinite(alpha) and alpha >= 0):
+            raise DataError(
+                f"others must map names to alphas that are finite and not negative; got {name!r}: {alpha!r}."
+            )
+    if not named:
+        return alphas
+    path = path_function(table, alphas, sample_weight=sample_weight)
+    return np.union1d([solution.alpha for solution in path], list(named.values()))
+
+
+def _tabulate(chosen: Mapping[str, int], cv: CrossValidation, judged: FloatArray, gamma: float) -> Comparison:
+    numbers = np.array(list(chosen.values()), dtype=np.intp)
+    positive = [int((cv.path.solutions[k].edge_values > 0).sum()) for k in numbers]
+    return Comparison(
+        tuple(chosen),
+        cv.alphas[numbers],
+        np.array([cv.path.solutions[k].n_edges for k in numbers], dtype=np.int64),
+        np.array(positive, dtype=np.int64),
+        judged[numbers],
+        cv.mean[numbers],
+        gamma,
+        cv.path,
+    )

@@ -1,0 +1,287 @@
+"""Cross-validation of the log pseudo-likelihood, repeated if asked for, with the one-standard-error rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass._core import count_ones
+from isinglass.arguments import check_count
+from isinglass.data import check_sample_weight, to_binary
+from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.results import Path, Solution, read_only
+from isinglass.select.contract import PathFunction, with_threads
+from isinglass.select.scoring import row_scores, warn_at_grid_end
+from isinglass.select.tasks import kernel_threads, quietly, run_tasks
+from isinglass.solve.path import ising_path
+
+__all__ = ["CrossValidation", "cross_validate"]
+
+FloatArray = NDArray[np.float64]
+RowNumbers = NDArray[np.intp]
+RULES = ("best", "1se")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation:
+    """Held-out scores along a path, and the choice they lead to.
+
+    Parameters
+    ----------
+    alpha : float
+        The choice.
+    index : int
+        Its number on the path.
+    rule : {"best", "1se"}
+        How it was chosen.
+    path : Path
+        Solutions on the whole table.
+    scores : ndarray of shape (n_repeats, n_folds, n_alphas)
+        Mean log pseudo-likelihood per held-out row.
+    fold_weights : ndarray of shape (n_repeats, n_folds)
+        Sum of the weights of the rows held out.
+    n_constant : int
+        Training parts in which a column was constant that varies in the whole table.
+    """
+
+    alpha: float
+    index: int
+    rule: str
+    path: Path
+    scores: FloatArray
+    fold_weights: FloatArray
+    n_constant: int
+
+    def __post_init__(self) -> None:
+        read_only(self.scores)
+        read_only(self.fold_weights)
+
+    @property
+    def alphas(self) -> FloatArray:
+        """Penalty strengths, decreasing."""
+        return np.array([solution.alpha for solution in self.path])
+
+    @property
+    def solution(self) -> Solution:
+        """The network at the chosen alpha, estimated from the whole table."""
+        return self.path.solutions[self.index]
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean held-out score per alpha: every row counts once (or with its weight) in each repeat."""
+        return _mean_and_error(self.scores, self.fold_weights)[0]
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean per alpha, from the spread between the folds of a repeat.
+
+        Repeats average over ways to split the rows, they do not add rows: the errors of the repeats are averaged (as
+        variances), not divided by their number.
+        """
+        return _mean_and_error(self.scores, self.fold_weights)[1]
+
+    def choose(self, rule: str) -> int:
+        """Return the number of the alpha that a rule chooses.
+
+        Parameters
+        ----------
+        rule : {"best", "1se"}
+            The largest mean; or the sparsest network whose mean is at most one standard error below that.
+
+        Returns
+        -------
+        int
+        """
+        return _choose(*_mean_and_error(self.scores, self.fold_weights), rule)
+
+    def __repr__(self) -> str:
+        repeats = f"{self.scores.shape[0]} × " if self.scores.shape[0] > 1 else ""
+        return (
+            f'CrossValidation({repeats}{self.scores.shape[1]} folds, rule "{self.rule}": alpha={self.alpha:.6g}, '
+            f"number {self.index} of {len(self.path)}, {self.solution.n_edges} edges, "
+            f"held-out score {self.mean[self.index]:.6g} ± {self.standard_error[self.index]:.2g})"
+        )
+
+
+def cross_validate(
+    X: ArrayLike,
+    *,
+    alphas: int | float | ArrayLike = 30,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    splits: Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
+    rule: str = "best",
+    path_function: PathFunction = ising_path,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomSource = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> CrossValidation:
+    """Choose alpha by the log pseudo-likelihood of rows that were left out of the fit.
+
+    All folds use the alphas of the whole table. A column that is constant in a training part gets no edges and a
+    smoothed field there, so that every held-out score is finite; such parts are counted.
+
+    Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
+    "1se" is sparser, and `select_ebic` usually sparser still.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1.
+    alphas : int, float or array-like, default 30
+        Number of geometric steps down from the smallest alpha without edges, or the values themselves.
+    n_folds : int, default 10
+        Parts into which the rows (those of positive weight) are split at random, as equal in number as possible.
+    n_repeats : int, default 1
+        Number of such splits.
+    splits : iterable of pairs of row numbers, optional
+        Training rows and held-out rows of every fold, in place of random folds: at least two pairs, which count as one
+        repeat. This is what scikit-learn's splitters give.
+    rule : {"best", "1se"}, default "best"
+        The largest mean score; or the sparsest network whose mean is at most one standard error below that.
+    path_function : callable, default ising_path
+        ``path_function(X, alphas, *, sample_weight)``; use `functools.partial` to set its other options.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, in the fits and in the scores. A row is held out as a whole, whatever its weight.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Seed of the splits.
+    n_jobs : int, optional
+        Folds fitted at the same time, as in joblib; -1 is all cores. The result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished fits, so that an interrupted run can resume.
+    progress : bool, optional
+        Whether to show a bar on stderr; default only if that is a terminal.
+
+    Returns
+    -------
+    CrossValidation
+        With a `GridEndWarning` if a better alpha may lie beyond the grid.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> cv = cross_validate(X, alphas=[0.2, 0.1, 0.02, 0.01, 0.0], rule="1se", random_state=0)
+    >>> cv.alpha, cv.solution.edge_index.tolist(), cv.scores.shape
+    (0.02, [[0, 2]], (1, 10, 5))
+    """
+    table = to_binary(X)
+    weight = check_sample_weight(sample_weight, len(table))
+    rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
+    _check_rule(rule)
+    if splits is None:
+        folds, repeats = _check_folds(n_folds, len(rows)), check_count("n_repeats", n_repeats)
+        seeds = spawn_seeds(random_state, repeats)
+        parts, origin = _random_splits(rows, folds, seeds), seeds[0].entropy
+    else:
+        parts = _check_splits(splits, rows, len(table))
+        folds, repeats, origin = len(parts), 1, [part.tolist() for pair in parts for part in pair]
+    path = path_function(table, alphas, sample_weight=weight)
+    grid = np.array([solution.alpha for solution in path])
+    inside = with_threads(path_function, kernel_threads(n_jobs))
+    results = run_tasks(
+        _score_fold,
+        [(table, weight, grid, inside, *part) for part in parts],
+        n_jobs=n_jobs,
+        progress=progress,
+        checkpoint=checkpoint,
+        fingerprint={
+            "X": table,
+            "sample_weight": weight,
+            "alphas": grid,
+            "n_folds": folds,
+            "n_repeats": repeats,
+            "path_function": path_function,
+            "random_state": origin,
+            # A function is known by its name only, and all lambdas share one.
+            "the path of X": np.concatenate([solution.edge_values for solution in path]),
+        },
+        stage="folds",
+        description="Cross-validation",
+    )
+    scores = np.array([result["scores"] for result in results]).reshape(repeats, folds, len(grid))
+    fold_weights = np.array([result["weight"] for result in results]).reshape(repeats, folds)
+    n_constant = sum(bool(result["constant"]) for result in results)
+    index = _choose(*_mean_and_error(scores, fold_weights), rule)
+    warn_at_grid_end(path, index, f'cross-validation ("{rule}")')
+    return CrossValidation(path[index].alpha, index, rule, path, scores, fold_weights, n_constant)
+
+
+def _random_splits(rows: RowNumbers, n_folds: int, seeds: Sequence[Any]) -> list[tuple[RowNumbers, RowNumbers]]:
+    """Return (training rows, held-out rows) of every fold, one repeat per seed."""
+    return [
+        (np.setdiff1d(rows, held_out), held_out)
+        for seed in seeds
+        for held_out in np.array_split(np.random.default_rng(seed).permutation(rows), n_folds)
+    ]
+
+
+def _check_splits(
+    splits: Iterable[tuple[ArrayLike, ArrayLike]], rows: RowNumbers, n_rows: int
+) -> list[tuple[RowNumbers, RowNumbers]]:
+    """Return the pairs as arrays of row numbers, without the rows of weight zero."""
+    try:
+        parts = [(np.asarray(train), np.asarray(held_out)) for train, held_out in splits]
+    except (TypeError, ValueError):
+        raise DataError(f"splits must be pairs of row numbers, (training, held out); got {splits!r}.") from None
+    if len(parts) < 2:
+        raise DataError(f"splits must hold at least 2 pairs; got {len(parts)}.")
+    for k, part in ((k, part) for k, pair in enumerate(parts) for part in pair):
+        if part.ndim != 1 or part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n_rows):
+            raise DataError(f"splits must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
+        if not np.isin(part, rows).any():
+            raise DataError(f"splits must have a row of positive weight on either side; got none in pair {k}.")
+    return [(train[np.isin(train, rows)], held_out[np.isin(held_out, rows)]) for train, held_out in parts]
+
+
+def _score_fold(
+    table: NDArray[np.uint8],
+    weight: FloatArray | None,
+    alphas: FloatArray,
+    path_function: PathFunction,
+    train: NDArray[np.intp],
+    held_out: NDArray[np.intp],
+) -> dict[str, Any]:
+    """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
+    train_weight = None if weight is None else weight[train]
+    became_constant = count_ones(table, weight)[1] & ~count_ones(table[train], train_weight)[1]
+    with quietly(ConstantColumnWarning):  # counted instead
+        path = path_function(table[train], alphas, sample_weight=train_weight)
+    unit = np.ones(len(held_out)) if weight is None else weight[held_out]
+    scores = np.array([unit @ row_scores(solution, table[held_out]) for solution in path]) / unit.sum()
+    return {"scores": scores, "weight": unit.sum(), "constant": became_constant.any()}
+
+
+def _mean_and_error(scores: FloatArray, fold_weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the weighted mean over folds and repeats, and its standard error from the folds of a repeat."""
+    share = (fold_weights / fold_weights.sum(axis=1, keepdims=True))[:, :, None]
+    means = (share * scores).sum(axis=1, keepdims=True)
+    variances = (share * (scores - means) ** 2).sum(axis=1) / (scores.shape[1] - 1)
+    return means.mean(axis=(0, 1)), np.sqrt(variances.mean(axis=0))
+
+
+def _choose(mean: FloatArray, error: FloatArray, rule: str) -> int:
+    _check_rule(rule)
+    best = int(mean.argmax())
+    return best if rule == "best" else int(np.flatnonzero(mean >= mean[best] - error[best])[0])
+
+
+def _check_rule(rule: str) -> None:
+    if rule not in RULES:
+        raise DataError(f'rule must be "best" or "1se"; got {rule!r}.')
+
+
+def _check_folds(n_folds: int, n_rows: int) -> int:
+    folds = check_count("n_folds", n_folds, least=2)
+    if folds > n_rows:
+        raise DataError(f"n_folds must be at most the number of rows with a positive weight ({n_rows}); got {folds}.")
+    return folds

@@ -1,0 +1,258 @@
+"""Unpenalised estimates on a given support, with standard errors that do not trust the pseudo-likelihood.
+
+Legend: the parameters are the fields of the varying columns, then the edges; ``d`` is their number. With
+r_ns = σ_ns − x_ns and v_ns = σ_ns (1 − σ_ns) (MATH.md §1), row n has the score r_ns for a field and
+r_ns x_nt + r_nt x_ns for an edge. K is the mean of the scores' outer products, H the mean Hessian.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, ndtr, ndtri
+
+from isinglass._core import count_ones
+from isinglass.data import check_sample_weight, to_binary
+from isinglass.errors import DataError, LimitError, SeparationError
+from isinglass.results import Solution, read_only
+from isinglass.select.scoring import check_width
+from isinglass.solve.path import ising_path
+
+__all__ = ["Refit", "estimate_unpenalised", "refit"]
+
+FloatArray = NDArray[np.float64]
+
+MAX_PARAMETERS = 20_000
+"""Fields and edges up to which the covariance is computed: a matrix of this size takes 3 GiB."""
+_ROWS_PER_BLOCK = 4096
+_SHOWN_EDGES = 10  # in the repr
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Refit:
+    """Unpenalised estimates on a support, with standard errors, z and p values.
+
+    The z and p values treat the support as if it had been fixed before seeing the data. If it was selected from the
+    same rows they are too optimistic: see the page on trusting a network.
+
+    Parameters
+    ----------
+    solution : Solution
+        The unpenalised estimate, with its certificate.
+    edge_index : ndarray of int32, shape (n_edges, 2)
+        The support, in the order of the arrays below.
+    edge_values, edge_errors : ndarray of shape (n_edges,)
+        Couplings and their standard errors.
+    field_errors : ndarray of shape (n_features,)
+        Standard errors of the fields; NaN for constant columns.
+    covariance : ndarray of shape (n_features + n_edges, n_features + n_edges), optional
+        Of the fields, then of the edges, if it was asked for; NaN for constant columns.
+    """
+
+    solution: Solution
+    edge_index: NDArray[np.int32]
+    edge_values: FloatArray
+    edge_errors: FloatArray
+    field_errors: FloatArray
+    covariance: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.edge_index, self.edge_values, self.edge_errors, self.field_errors, self.covariance):
+            if array is not None:
+                read_only(array)
+
+    @property
+    def fields(self) -> FloatArray:
+        """Estimated fields; smoothed ones for constant columns."""
+        return self.solution.fields
+
+    @property
+    def edge_z(self) -> FloatArray:
+        """Couplings over their standard errors."""
+        return self.edge_values / self.edge_errors
+
+    @property
+    def edge_pvalues(self) -> FloatArray:
+        """Two-sided p values of the couplings, given the support."""
+        return _two_sided(self.edge_z)
+
+    @property
+    def field_z(self) -> FloatArray:
+        """Fields over their standard errors."""
+        return self.fields / self.field_errors
+
+    @property
+    def field_pvalues(self) -> FloatArray:
+        """Two-sided p values of the fields, given the support."""
+        return _two_sided(self.field_z)
+
+    def edge_intervals(self, level: float = 0.95) -> FloatArray:
+        """Return the normal confidence interval of every coupling, shape (n_edges, 2)."""
+        if not 0 < level < 1:
+            raise DataError(f"level must be between 0 and 1, both excluded; got {level!r}.")
+        half = float(ndtri(0.5 + level / 2)) * self.edge_errors
+        return np.column_stack([self.edge_values - half, self.edge_values + half])
+
+    def __repr__(self) -> str:
+        lines = [f"Refit({len(self.edge_values)} edges among {len(self.fields)} nodes, unpenalised)"]
+        order = np.argsort(-np.abs(self.edge_z), kind="stable")[:_SHOWN_EDGES]
+        if len(order):
+            lines.append("  edge         coupling  std. error       z  p given the support")
+        for k in order:
+            pair = "–".join(str(node) for node in self.edge_index[k])
+            lines.append(
+                f"  {pair:<11}  {self.edge_values[k]:+8.4f}  {self.edge_errors[k]:10.4f}  {self.edge_z[k]:+6.2f}  "
+                f"{self.edge_pvalues[k]:.2g}"
+            )
+        if len(self.edge_values) > _SHOWN_EDGES:
+            lines.append(f"  … and {len(self.edge_values) - _SHOWN_EDGES} more")
+        return "\n".join(lines)
+
+
+def refit(
+    solution: Solution,
+    X: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    tol: float = 1e-9,
+    covariance: bool = False,
+) -> Refit:
+    """Estimate the couplings of a given support without penalty, with sandwich standard errors H⁻¹ K H⁻¹ / N.
+
+    The penalty shrinks every coupling it keeps; refitting removes that bias. The pseudo-likelihood is not a
+    likelihood: the inverse of its Hessian alone would understate the errors, hence the sandwich.
+
+    If the support was chosen from these rows, the standard errors know nothing of that choice, and z and p values are
+    too optimistic. Select on one part of the rows and refit on the other, or read them as descriptive.
+
+    Parameters
+    ----------
+    solution : Solution
+        Only its edges are used.
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; an integer weight equals repeated rows.
+    tol : float, default 1e-9
+        Bound on the relative duality gap and on the KKT residual.
+    covariance : bool, default False
+        Whether the result holds the covariance of all estimates, too.
+
+    Returns
+    -------
+    Refit
+
+    Raises
+    ------
+    SeparationError
+        If a coupling of the support has no finite estimate; the message names the pair.
+
+    Examples
+    --------
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0)
+    >>> found = refit(ising_path(X, alphas=[0.1])[0], X)
+    >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
+    ([2.7726], [0.5])
+    """
+    table = to_binary(X)
+    check_width(solution, table)
+    weight = check_sample_weight(sample_weight, len(table))
+    _refuse_size(solution)
+    free = estimate_unpenalised(solution, table, weight, tol)
+    is_varying = count_ones(table, weight)[1]
+    s, t = solution.edge_index.T
+    known = _sandwich(free, solution.edge_index, table, weight, np.flatnonzero(is_varying))
+    full = np.full((table.shape[1] + solution.n_edges,) * 2, np.nan)
+    estimated = np.flatnonzero(np.r_[is_varying, np.ones(solution.n_edges, dtype=bool)])
+    full[np.ix_(estimated, estimated)] = known
+    errors = np.sqrt(np.diag(full))
+    return Refit(
+        free,
+        solution.edge_index.copy(),
+        free.couplings[s, t],
+        errors[table.shape[1] :],
+        errors[: table.shape[1]],
+        full if covariance else None,
+    )
+
+
+def estimate_unpenalised(
+    solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None, tol: float
+) -> Solution:
+    """Return the optimum without penalty on the edges of ``solution``; a SeparationError if it is not finite.
+
+    Examples
+    --------
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
+    >>> estimate_unpenalised(ising_path(X, alphas=[0.1])[0], X, None, 1e-9).edge_values.round(6).tolist()  # log 16
+    [2.772589]
+    """
+    _refuse_constant(solution, count_ones(table, weight)[1])
+    penalty = np.full((table.shape[1],) * 2, np.inf)
+    s, t = solution.edge_index.T
+    penalty[s, t] = penalty[t, s] = 0.0
+    # With every pair free or forbidden, alpha multiplies nothing.
+    return ising_path(table, alphas=[1.0], sample_weight=weight, penalty_weights=penalty, tol=tol).solutions[0]
+
+
+def _refuse_size(solution: Solution) -> None:
+    size = solution.n_features + solution.n_edges
+    if size > MAX_PARAMETERS:
+        raise LimitError(
+            f"solution must have at most {MAX_PARAMETERS} fields and edges for standard errors; got {size}. "
+            "Choose a larger alpha."
+        )
+
+
+def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:
+    lost = ~is_varying[solution.edge_index].all(axis=1)
+    if lost.any():
+        s, t = (int(node) for node in solution.edge_index[lost][0])
+        raise SeparationError(
+            f"the unpenalised optimum must be finite; one of the columns {s} and {t} is constant in X, so that their "
+            "coupling cannot be estimated. Remove that edge, or refit on rows in which both columns vary."
+        )
+
+
+def _sandwich(
+    solution: Solution,
+    edges: NDArray[np.int32],
+    table: NDArray[np.uint8],
+    weight: FloatArray | None,
+    varying: NDArray[np.intp],
+) -> FloatArray:
+    """Return H⁻¹ K H⁻¹ / N of the varying fields and the edges; N is the sum of the raw weights."""
+    raw = np.ones(len(table)) if weight is None else weight
+    position = np.zeros(solution.n_features, dtype=np.intp)
+    position[varying] = np.arange(len(varying))
+    d = len(varying) + len(edges)
+    neighbours = [[np.empty(0, np.intp), np.empty(0, np.intp)] for _ in range(solution.n_features)]
+    for node in varying:  # other ends of the node's edges, and the parameters these edges are
+        touching = np.flatnonzero((edges == node).any(axis=1))
+        neighbours[node] = [edges[touching].sum(axis=1) - node, len(varying) + touching]
+    hessian, outer = np.zeros((d, d)), np.zeros((d, d))
+    for first in range(0, len(table), _ROWS_PER_BLOCK):
+        block, w = table[first : first + _ROWS_PER_BLOCK].astype(np.float64), raw[first : first + _ROWS_PER_BLOCK]
+        sigma = expit(solution.fields + (solution.couplings_sparse @ block.T).T)
+        scores = np.zeros((len(block), d))
+        for node in varying:
+            others, parameters = neighbours[node]
+            places = np.r_[position[node], parameters]
+            design = np.column_stack([np.ones(len(block)), block[:, others]])
+            scores[:, places] += (sigma[:, node] - block[:, node])[:, None] * design
+            curvature = w * sigma[:, node] * (1.0 - sigma[:, node])
+            hessian[np.ix_(places, places)] += design.T @ (curvature[:, None] * design)
+        outer += scores.T @ (w[:, None] * scores)
+    # Sums over rows instead of means: (NH)⁻¹ (NK) (NH)⁻¹ = H⁻¹ K H⁻¹ / N.
+    factor = scipy.linalg.cho_factor(hessian)
+    half = scipy.linalg.cho_solve(factor, outer)
+    covariance: FloatArray = scipy.linalg.cho_solve(factor, half.T)
+    return (covariance + covariance.T) / 2.0
+
+
+def _two_sided(z: FloatArray) -> FloatArray:
+    values: FloatArray = 2.0 * ndtr(-np.abs(z))
+    return values

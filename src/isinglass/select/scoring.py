@@ -1,0 +1,65 @@
+"""What the criteria share: the score of every row, checked options, and the warning at the ends of a grid."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.errors import DataError, GridEndWarning
+from isinglass.results import Path, Solution
+
+__all__ = ["check_width", "row_scores", "warn_at_grid_end"]
+
+FloatArray = NDArray[np.float64]
+
+
+def row_scores(
+    solution: Solution, table: NDArray[np.uint8], columns: NDArray[np.intp] | slice = slice(None)
+) -> FloatArray:
+    """Return Σ_s log P(x_s | the rest) of every row, over all columns s or over those given.
+
+    Examples
+    --------
+    >>> empty = Solution.from_dense(1.0, np.zeros((2, 2)), np.zeros(2))
+    >>> row_scores(empty, np.array([[0, 1], [1, 1]], dtype=np.uint8)).round(6).tolist()  # 2 log ½
+    [-1.386294, -1.386294]
+    """
+    logits = solution.fields[:, None] + solution.couplings_sparse @ table.T.astype(np.float64)
+    # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
+    cells = np.logaddexp(0.0, (1.0 - 2.0 * table.T[columns]) * logits[columns])
+    scores: FloatArray = -cells.sum(axis=0)
+    return scores
+
+
+def warn_at_grid_end(path: Path, index: int, criterion: str, stacklevel: int = 3) -> None:
+    """Warn if the best alpha may lie beyond the grid.
+
+    The sparse end is no end if its network is empty: every larger alpha gives the same network. Neither is alpha = 0,
+    nor the single value of a grid that leaves no choice.
+    """
+    chosen = path[index]
+    if len(path) == 1:
+        return
+    if index == 0 and chosen.n_edges:
+        end, remedy = "sparse", "larger"
+    elif index == len(path) - 1 and chosen.alpha > 0.0:
+        end, remedy = "dense", "smaller"
+    else:
+        return
+    warnings.warn(
+        f"the {criterion} choice alpha={chosen.alpha:.6g} is the {end} end of the grid; a better one may lie beyond. "
+        f"Pass alphas that reach {remedy} values.",
+        GridEndWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def check_width(solution: Solution, table: NDArray[np.uint8]) -> None:
+    """Refuse a table that does not have one column per node."""
+    if table.shape[1] != solution.n_features:
+        raise DataError(
+            f"X must have one column per node ({solution.n_features}); got {table.shape[1]}. "
+            "Pass the table the network was estimated from, with its columns in the same order."
+        )

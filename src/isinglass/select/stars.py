@@ -1,0 +1,377 @@
+"""StARS: the least penalty at which subsamples of the table still agree about the edges.
+
+Liu, Roeder and Wasserman (2010). The definition is in docs/math.md, the reasoning in docs/selection.md.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.random import SeedSequence
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.data import check_sample_weight, to_binary
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
+from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.results import Stability
+from isinglass.select.contract import PathFunction, alpha_max_of, with_threads
+from isinglass.select.tasks import Result, kernel_threads, quietly, run_tasks
+from isinglass.solve.grid import alpha_grid
+from isinglass.solve.path import ising_path
+
+__all__ = ["stars"]
+
+Table = NDArray[np.uint8]
+FloatArray = NDArray[np.float64]
+
+ABOVE = 1.0 + 1e-9
+"""A grid starts this far above the largest alpha_max, so that rounding cannot put an edge at its first point."""
+PROPOSERS = 2
+"""Subsamples that run the whole grid and propose where the others may stop."""
+
+
+def stars(
+    X: ArrayLike,
+    *,
+    alphas: int | float | ArrayLike = 30,
+    n_subsamples: int = 20,
+    subsample_size: int | None = None,
+    threshold: float = 0.05,
+    bounded: bool = True,
+    alpha_min_ratio: float = 0.01,
+    path_function: PathFunction = ising_path,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomSource = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Stability:
+    """Choose the smallest alpha whose network, and all sparser ones, are stable under subsampling.
+
+    Fits a path to each of several subsamples of the rows, drawn without replacement. The instability at an alpha is the
+    mean over all pairs of 2 f (1 − f), where f is the share of subsamples with that edge.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1.
+    alphas : int, float or array-like, default 30
+        Number of geometric steps down from the largest ``alpha_max`` of the subsamples and of the table, or the values.
+    n_subsamples : int, default 20
+        Number of subsamples, at least 2.
+    subsample_size : int, optional
+        Rows in each; default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to 144 rows.
+    threshold : float, default 0.05
+        Largest instability that counts as stable, from 0 to 0.5. (R's huge and pulsar report twice the
+        instability: their 0.1 is 0.05 here.)
+    bounded : bool, default True
+        Leave out the dense end of the grid where it cannot matter; the choice is the same.
+    alpha_min_ratio : float, default 0.01
+        Last alpha over first alpha when ``alphas`` is a number.
+    path_function : callable, default ising_path
+        ``path_function(X, alphas) -> Path``: also nodewise_path, exact_path, a baseline, or a ``functools.partial``.
+        With weights it is called with ``sample_weight`` too.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights of the fits. Subsamples are drawn by row, from those of positive weight, so that a weight of 2 is
+        not the same as a row that occurs twice.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Where the subsamples come from; seed k does not depend on ``n_subsamples`` or on ``n_jobs``.
+    n_jobs : int, optional
+        Subsamples at the same time, as in joblib; ``joblib.parallel_config`` can send them to a cluster. The result
+        does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished subsamples, so that an interrupted run resumes there. Needs a ``random_state``.
+    progress : bool, optional
+        Whether to show a bar on stderr; default only if that is a terminal.
+
+    Returns
+    -------
+    Stability
+        The choice, and the agreement along the grid.
+
+    Warns
+    -----
+    GridEndWarning
+        If the choice is the first or the last alpha of the grid.
+    ConstantColumnWarning
+        If a column is constant in a subsample; it has no edges there.
+    ConvergenceWarning
+        If fits did not converge.
+
+    Examples
+    --------
+    >>> from isinglass import simulate
+    >>> model = simulate.chain_network(12, strength=2.0, fields="balanced")
+    >>> X = simulate.exact_sample(model, 2000, random_state=0)
+    >>> chosen = stars(X, random_state=0)
+    >>> network = ising_path(X, [chosen.alpha])[0]
+    >>> network.edge_index[:3].tolist(), network.n_edges
+    ([[0, 1], [1, 2], [2, 3]], 11)
+    """
+    table, weight = _rows_that_count(X, sample_weight)
+    size = _check_settings(len(table), n_subsamples, subsample_size, threshold)
+    if checkpoint is not None and random_state is None:
+        raise DataError(
+            "random_state must be given together with checkpoint: without it the next run draws other subsamples; "
+            "got None."
+        )
+    seeds = spawn_seeds(random_state, n_subsamples)
+    constant = np.array([_is_constant(table[_draw_rows(seed, len(table), size)]) for seed in seeds])
+    grid = _make_grid(table, weight, seeds, size, alphas, alpha_min_ratio, path_function)
+    fingerprint = {
+        "X": table,
+        "alphas": grid,
+        "n_subsamples": n_subsamples,
+        "subsample_size": size,
+        "path_function": path_function,
+        "random_state": seeds[0].entropy,
+    } | ({} if weight is None else {"sample_weight": weight})
+    options = {"n_jobs": n_jobs, "checkpoint": checkpoint, "fingerprint": fingerprint, "progress": progress}
+    runs = _Runs(table, weight, seeds, size, grid, with_threads(path_function, kernel_threads(n_jobs)), options)
+    stability = _search(runs, threshold, bounded, int((constant & ~_is_constant(table)).any(axis=1).sum()))
+    _warn(stability, constant, runs.n_unconverged)
+    return stability
+
+
+def _rows_that_count(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Table, FloatArray | None]:
+    """Return the rows of positive weight, and their weights."""
+    table = to_binary(X)
+    weight = check_sample_weight(sample_weight, len(table))
+    if weight is None or weight.all():
+        return table, weight
+    return table[weight > 0.0], weight[weight > 0.0]
+
+
+def _weight_option(weight: FloatArray | None, rows: Any = slice(None)) -> dict[str, FloatArray]:
+    """Return the keyword with which a function gets the weights of some rows: none, where there are no weights."""
+    return {} if weight is None else {"sample_weight": weight[rows]}
+
+
+def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | None, threshold: float) -> int:
+    """Return the size of a subsample."""
+    for name, value in (("n_subsamples", n_subsamples), ("subsample_size", subsample_size)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer)):
+            raise DataError(f"{name} must be an integer; got {value!r}.")
+    if n_subsamples < 2:
+        raise DataError(f"n_subsamples must be at least 2, or nothing can disagree; got {n_subsamples!r}.")
+    if not 0.0 <= threshold <= 0.5:
+        raise DataError(f"threshold must be from 0 to 0.5, the range of 2 f (1 − f); got {threshold!r}.")
+    if n_samples < 3:
+        raise DataError(f"X must have at least 3 rows to draw subsamples from; got n_samples={n_samples}.")
+    if subsample_size is None:
+        return math.isqrt(100 * n_samples) if n_samples > 144 else 4 * n_samples // 5
+    if not 2 <= subsample_size < n_samples:
+        raise DataError(
+            f"subsample_size must be from 2 to {n_samples - 1}, less than all rows; got {subsample_size!r}."
+        )
+    return int(subsample_size)
+
+
+def _draw_rows(seed: SeedSequence, n_samples: int, size: int) -> NDArray[np.int64]:
+    """Return the rows of a subsample, in the order of the table."""
+    return np.sort(np.random.default_rng(seed).choice(n_samples, size, replace=False, shuffle=False))
+
+
+def _is_constant(table: Table) -> NDArray[np.bool_]:
+    return np.asarray((table == table[0]).all(axis=0))
+
+
+def _make_grid(
+    table: Table,
+    weight: FloatArray | None,
+    seeds: Sequence[SeedSequence],
+    size: int,
+    alphas: int | float | ArrayLike,
+    ratio: float,
+    path_function: PathFunction,
+) -> FloatArray:
+    if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
+        return alpha_grid(1.0, alphas, alpha_min_ratio=ratio)
+    alpha_grid(1.0, alphas, alpha_min_ratio=ratio)  # complains before anything is computed
+    alpha_max = alpha_max_of(path_function)
+    parts: list[Any] = [slice(None), *(_draw_rows(seed, len(table), size) for seed in seeds)]
+    tops = [alpha_max(table[rows], **_weight_option(weight, rows)) for rows in parts]
+    return alpha_grid(ABOVE * max(tops), alphas, alpha_min_ratio=ratio)
+
+
+# ----------------------------------------------------------------------------------------- one subsample
+
+
+def _fit_subsample(
+    table: Table,
+    weight: FloatArray | None,
+    seed: SeedSequence,
+    size: int,
+    grid: FloatArray,
+    path_function: PathFunction,
+) -> dict[str, NDArray[Any] | int]:
+    """Return the edges along the grid, as s · p + t, one alpha after the other."""
+    rows = _draw_rows(seed, len(table), size)
+    with quietly(ConstantColumnWarning, ConvergenceWarning):
+        path = path_function(np.ascontiguousarray(table[rows]), grid, **_weight_option(weight, rows))
+    if len(path) != len(grid):
+        raise DataError(f"path_function must return one solution per alpha ({len(grid)}); got {len(path)}.")
+    codes = [solution.edge_index.astype(np.int64) @ [table.shape[1], 1] for solution in path]
+    return {
+        "edges": np.concatenate(codes),
+        "bounds": np.cumsum([0, *map(len, codes)]),
+        "n_unconverged": sum(not solution.converged for solution in path),
+    }
+
+
+@dataclass
+class _Runs:
+    """The subsamples, what has been run of each, and the count of fits."""
+
+    table: Table
+    weight: FloatArray | None
+    seeds: Sequence[SeedSequence]
+    size: int
+    grid: FloatArray
+    path_function: PathFunction
+    options: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        self.results: list[Result] = []
+        self._counted: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        self.n_fits = self.n_unconverged = 0
+
+    def run(self, first: int, end: int) -> None:
+        """Run the subsamples from number ``first`` on over the first ``end`` alphas, in place of what they had."""
+        arguments = self._arguments(slice(first, None), end)
+        stage = f"subsamples from {first}, {end} alphas"
+        self._take(first, run_tasks(_fit_subsample, arguments, stage=stage, description="StARS", **self.options), end)
+
+    def propose(self) -> None:
+        """Run the first subsamples over the whole grid."""
+        arguments = self._arguments(slice(PROPOSERS), len(self.grid))
+        found = run_tasks(_fit_subsample, arguments, stage="proposal", description="StARS, dense end", **self.options)
+        self._take(0, found, len(self.grid))
+
+    def _arguments(self, which: slice, end: int) -> list[tuple[Any, ...]]:
+        shared = self.size, self.grid[:end], self.path_function
+        return [(self.table, self.weight, seed, *shared) for seed in self.seeds[which]]
+
+    def _take(self, first: int, results: list[Result], end: int) -> None:
+        self.results[first:] = results
+        self._counted.clear()
+        self.n_fits += len(results) * end
+        self.n_unconverged += sum(int(result["n_unconverged"]) for result in results)
+
+    def frequencies(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the pairs that occur at alpha number ``k``, as s · p + t, and in how many subsamples."""
+        if k not in self._counted:
+            edges = [result["edges"][result["bounds"][k] : result["bounds"][k + 1]] for result in self.results]
+            self._counted[k] = np.unique(np.concatenate(edges), return_counts=True)
+        return self._counted[k]
+
+    def instability(self, end: int) -> FloatArray:
+        """Return the mean of 2 f (1 − f) over all pairs, for the first ``end`` alphas."""
+        n_runs, p = len(self.results), self.table.shape[1]
+        n_pairs = max(p * (p - 1) // 2, 1)
+        # Integers up to the division: a value that equals the threshold is not lost by rounding.
+        disagreements = [int((counts * (n_runs - counts)).sum()) for _, counts in map(self.frequencies, range(end))]
+        return np.array([2 * number / (n_runs**2 * n_pairs) for number in disagreements])
+
+    def shares(self, k: int) -> sp.csr_array:
+        """Return the share of subsamples with each pair at alpha number ``k``, symmetric."""
+        p = self.table.shape[1]
+        codes, counts = self.frequencies(k)
+        s, t = np.divmod(codes, p)
+        share = counts / len(self.results)
+        matrix = sp.csr_array((np.r_[share, share], (np.r_[s, t], np.r_[t, s])), shape=(p, p))
+        matrix.sort_indices()
+        return matrix
+
+
+# ----------------------------------------------------------------------------------------- the search
+
+
+def _search(runs: _Runs, threshold: float, bounded: bool, n_constant: int) -> Stability:
+    """Run what is needed and choose.
+
+    The running maximum never falls, so that the choice is known as soon as it exceeds the threshold somewhere, or the
+    grid has ended; nothing beyond can change it.
+    """
+    n_alphas, n_subsamples = len(runs.grid), len(runs.seeds)
+    proposed, n_extensions, guess = n_alphas - 1, 0, np.zeros(n_alphas)
+    if bounded and n_subsamples > PROPOSERS:
+        runs.propose()
+        # The expectation of D from B subsamples is proportional to 1 − 1/B.
+        guess = runs.instability(n_alphas) * (1.0 - 1.0 / n_subsamples) / (1.0 - 1.0 / PROPOSERS)
+        proposed = _last_stable(guess, threshold)
+    first, end = len(runs.results), min(proposed + 2, n_alphas)
+    runs.run(first, end)
+    while end < n_alphas and (reached := runs.instability(end).max()) <= threshold:
+        # Follow the proposers' curve again, scaled to what all subsamples reached here; at least a tenth of the grid.
+        further = _last_stable(guess * reached, threshold * guess[:end].max()) + 2
+        end, n_extensions = min(max(further, end + max(1, n_alphas // 10)), n_alphas), n_extensions + 1
+        runs.run(first, end)
+    instability = runs.instability(end)
+    index = _last_stable(instability, threshold)
+    rest = np.full(n_alphas - end, np.nan)
+    return Stability(
+        alpha=float(runs.grid[index]),
+        index=index,
+        alphas=runs.grid,
+        instability=np.r_[instability, rest],
+        monotone=np.r_[np.maximum.accumulate(instability), rest],
+        edge_frequencies=tuple(runs.shares(k) for k in range(end)),
+        threshold=threshold,
+        subsample_size=runs.size,
+        n_subsamples=n_subsamples,
+        dense_end=float(runs.grid[proposed]),
+        n_extensions=n_extensions,
+        n_fits=runs.n_fits,
+        n_fits_saved=n_alphas * n_subsamples - runs.n_fits,
+        n_constant=n_constant,
+    )
+
+
+def _last_stable(instability: FloatArray, threshold: float) -> int:
+    """Return the number of the last alpha before the instability first exceeds the threshold, at least 0."""
+    exceeds = instability > threshold
+    return max(int(exceeds.argmax()) - 1, 0) if exceeds.any() else len(instability) - 1
+
+
+def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int) -> None:
+    """Say what the user may want to change, once each."""
+    affected = np.flatnonzero(constant.any(axis=0))
+    if len(affected):
+        shown = ", ".join(map(str, affected[:5])) + (f" and {len(affected) - 5} more" if len(affected) > 5 else "")
+        warnings.warn(
+            f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant and has no edges "
+            f"there: column {shown}. A larger subsample_size (now {stability.subsample_size}) makes this rarer.",
+            ConstantColumnWarning,
+            stacklevel=3,
+        )
+    if n_unconverged:
+        warnings.warn(
+            f"{n_unconverged} of {stability.n_fits} fits did not converge, so that their edges may be wrong. Set the "
+            "tolerance or the iterations of the path function with functools.partial.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    last, reached = len(stability.alphas) - 1, float(stability.monotone[stability.index])
+    no_choice = last == 0 or stability.alpha == 0.0  # there is no other alpha, or none below
+    if 0 < stability.index < last or (no_choice and reached <= stability.threshold):
+        return
+    if reached > stability.threshold:
+        remedy = "is unstable already. Pass larger alphas, or a number of them"
+    elif stability.index == last:
+        remedy = "is still stable. Pass smaller alphas, or a smaller alpha_min_ratio"
+    else:
+        remedy = "has no edges or few, and the next one is unstable. Pass a finer grid, or a larger threshold"
+    warnings.warn(
+        f"the choice is at an end of the grid: alpha={stability.alpha:.6g} with instability {reached:.3g} (threshold "
+        f"{stability.threshold:g}) {remedy}.",
+        GridEndWarning,
+        stacklevel=3,
+    )

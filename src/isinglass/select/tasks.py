@@ -1,0 +1,271 @@
+"""Independent tasks on all cores or on a cluster, by joblib alone, with progress and a file to resume from.
+
+A task is a pure function of its arguments, usually the table and a seed, so that the results do not depend on who runs
+it, when, how often or next to what.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.errors import DataError
+from isinglass.select.checkpoint import Checkpoint
+
+__all__ = ["kernel_threads", "quietly", "run_tasks"]
+
+logger = logging.getLogger("isinglass")
+
+Result = dict[str, NDArray[Any]]
+
+ATTEMPTS = 3
+"""How often the workers may be lost in a row, without one task finished in between, before we give up."""
+
+
+def run_tasks(
+    function: Callable[..., Mapping[str, ArrayLike]],
+    arguments: Sequence[tuple[Any, ...]],
+    *,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    fingerprint: Mapping[str, object] | None = None,
+    stage: str = "tasks",
+    description: str = "",
+    progress: bool | None = None,
+) -> list[Result]:
+    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order, whoever computes it.
+
+    Parameters
+    ----------
+    function : callable
+        Pure, importable from where the workers are, and returning a mapping of names to arrays or numbers.
+    arguments : sequence of tuples
+        Positional arguments of every task. An array that several of them share is sent to a worker once.
+    n_jobs : int, optional
+        Tasks at the same time, as in joblib: None is 1 unless ``joblib.parallel_config`` says otherwise, -1 is all
+        cores. Threads by default, since the kernels release the interpreter lock; ``parallel_config`` overrides it.
+    checkpoint : path, optional
+        File that keeps finished tasks; if it exists, they are not run again.
+    fingerprint : mapping, optional
+        What the results depend on, see ``isinglass.select.checkpoint``; a checkpoint with another one is refused.
+    stage : str, default "tasks"
+        Name under which a checkpoint keeps these tasks; for functions that run several lists of tasks.
+    description : str, optional
+        Text beside the progress bar.
+    progress : bool, optional
+        Whether to show a bar on stderr; default only if that is a terminal.
+
+    Returns
+    -------
+    list of dict
+        Arrays by name, also where the function returned numbers.
+
+    Examples
+    --------
+    >>> def square(number):
+    ...     return {"square": number**2}
+    >>> [int(result["square"]) for result in run_tasks(square, [(1,), (2,), (3,)], n_jobs=2)]
+    [1, 4, 9]
+    """
+    _check_n_jobs(n_jobs)
+    store = None if checkpoint is None else Checkpoint(checkpoint, fingerprint or {})
+    results: list[Result | None] = [store.get(f"{stage}/{k}") if store else None for k in range(len(arguments))]
+    missing = [k for k, result in enumerate(results) if result is None]
+    with store or nullcontext(), _progress_bar(description, len(arguments), progress) as advance:
+        advance(len(arguments) - len(missing))
+        for k, result in _run_missing(function, arguments, missing, n_jobs):
+            results[k] = result
+            if store is not None:
+                store.put(f"{stage}/{k}", result)
+            advance(1)
+    return results  # type: ignore[return-value]  # none is missing any more
+
+
+def kernel_threads(n_jobs: int | None) -> int | None:
+    """Return the ``n_threads`` of a fit inside a task: 1 next to other tasks, else None, which is the default."""
+    _check_n_jobs(n_jobs)
+    return None if joblib.effective_n_jobs(n_jobs) == 1 else 1
+
+
+def _check_n_jobs(n_jobs: int | None) -> None:
+    integer = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not integer or n_jobs == 0):
+        raise DataError(f"n_jobs must be an integer other than 0, or None; got {n_jobs!r}. -1 takes all cores.")
+
+
+# ----------------------------------------------------------------------------------------- workers come and go
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What a task did: its result or its exception. Whatever else comes back is the fault of the worker."""
+
+    result: Mapping[str, ArrayLike] | None = None
+    error: Exception | None = None
+
+
+class _WorkersLostError(Exception):
+    """The backend failed, not a task."""
+
+
+def _attempt(function: Callable[..., Mapping[str, ArrayLike]], *arguments: Any) -> _Outcome:
+    with _running:
+        try:
+            return _Outcome(result=function(*arguments))
+        except Exception as error:
+            return _Outcome(error=error)
+
+
+class _Running:
+    """The tasks that threads of this process are running, also after an interrupt has left them behind.
+
+    An interrupt returns at once, but a kernel cannot be stopped; if the interpreter shut down under one, the process
+    would abort when that kernel asks for the interpreter lock again. So the exit waits for those still running.
+    """
+
+    def __init__(self) -> None:
+        self._number, self._changed = 0, threading.Condition()
+        atexit.register(self.wait)
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._number += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self._changed:
+            self._number -= 1
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Return when nothing is running."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._number == 0)
+
+
+_running = _Running()
+
+
+def _run_missing(
+    function: Callable[..., Mapping[str, ArrayLike]],
+    arguments: Sequence[tuple[Any, ...]],
+    missing: list[int],
+    n_jobs: int | None,
+) -> Iterator[tuple[int, Result]]:
+    """Yield the number and the result of every missing task, in order, however often the workers are lost."""
+    lost = 0
+    while missing:
+        waiting = list(missing)
+        try:
+            with closing(_submit(function, [arguments[k] for k in waiting], n_jobs)) as outcomes:
+                for k, outcome in zip(waiting, outcomes, strict=True):
+                    if outcome.error is not None:
+                        outcome.error.add_note(f"in task {k} of {len(arguments)}")
+                        raise outcome.error
+                    yield k, _as_arrays(outcome.result)
+                    missing.remove(k)
+                    lost = 0
+        except _WorkersLostError as error:
+            lost += 1
+            if lost == ATTEMPTS:
+                cause = error.__cause__ or error
+                cause.add_note(
+                    f"{len(missing)} tasks are not finished; the workers were lost {ATTEMPTS} times in a row."
+                )
+                raise cause from None
+            logger.warning("workers lost (%s): %d tasks run again", type(error.__cause__).__name__, len(missing))
+
+
+def _submit(
+    function: Callable[..., Mapping[str, ArrayLike]], arguments: list[tuple[Any, ...]], n_jobs: int | None
+) -> Generator[_Outcome]:
+    settings = {"prefer": "threads"} | ({} if n_jobs is None else {"n_jobs": n_jobs})  # to joblib 1.3.0, None is 1
+    try:
+        parallel = joblib.Parallel(return_as="generator", **settings)
+    except ValueError:  # a backend that can only return everything at once
+        parallel = joblib.Parallel(**settings)
+    outcomes: Iterator[Any] = iter(())
+    try:
+        outcomes = iter(parallel(joblib.delayed(_attempt)(function, *task) for task in arguments))
+        for outcome in outcomes:
+            if not isinstance(outcome, _Outcome):  # Dask hands out the cancellation of a task as its result
+                raise _WorkersLostError from RuntimeError(f"a task ended without a result: {outcome!r}")
+            yield outcome
+    except (_WorkersLostError, GeneratorExit, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # asyncio's CancelledError is no Exception
+        raise _WorkersLostError from error
+    finally:
+        if hasattr(outcomes, "close"):
+            outcomes.close()
+
+
+def _as_arrays(result: Mapping[str, ArrayLike] | None) -> Result:
+    """Return the arrays of a result, as a checkpoint would give them back."""
+    if not isinstance(result, Mapping):
+        raise TypeError(f"A task must return a mapping of names to arrays; got {type(result).__name__}.")
+    arrays = {name: np.asarray(value) for name, value in result.items()}
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise TypeError(f"A task must return arrays of numbers or text; got objects for {name!r}.")
+    return arrays
+
+
+# ----------------------------------------------------------------------------------------- what the user sees
+
+
+@contextmanager
+def _progress_bar(description: str, total: int, progress: bool | None) -> Iterator[Callable[[int], None]]:
+    """Yield a function that moves the bar on; it does nothing unless somebody is watching."""
+    if not (sys.stderr.isatty() if progress is None else progress):
+        yield lambda steps: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=console.is_terminal) as bar:
+        task = bar.add_task(description or "Running", total=total)
+        yield lambda steps: bar.update(task, advance=steps)
+
+
+_quiet_lock = threading.Lock()
+_quiet_depth = 0
+_quiet_block: warnings.catch_warnings[Any] | None = None
+
+
+@contextmanager
+def quietly(*categories: type[Warning]) -> Iterator[None]:
+    """Ignore warnings of these categories inside tasks, which count what matters and leave one summary to the caller.
+
+    ``warnings.catch_warnings`` alone must not be used by several threads: they would restore each other's filters.
+    Here the first to enter saves the filters and the last to leave restores them.
+    """
+    global _quiet_depth, _quiet_block
+    with _quiet_lock:
+        if _quiet_depth == 0:
+            _quiet_block = warnings.catch_warnings()
+            _quiet_block.__enter__()
+        _quiet_depth += 1
+        for category in categories:
+            warnings.simplefilter("ignore", category)
+    try:
+        yield
+    finally:
+        with _quiet_lock:
+            _quiet_depth -= 1
+            if _quiet_depth == 0 and _quiet_block is not None:
+                _quiet_block.__exit__(None, None, None)
+                _quiet_block = None

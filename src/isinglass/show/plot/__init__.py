@@ -1,0 +1,22 @@
+"""Pictures, each ``(result, ax=None) -> ax``, in colours that people with colour vision deficiencies can tell apart."""
+
+try:
+    import matplotlib as _matplotlib  # noqa: F401
+except ImportError as _error:
+    raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from _error
+
+from isinglass.show.plot.curves import certificate, instability, path, roc
+from isinglass.show.plot.drawing import network
+from isinglass.show.plot.rows import bootstrap_intervals, edge_frequencies, node_strength, predictability
+
+__all__ = [
+    "bootstrap_intervals",
+    "certificate",
+    "edge_frequencies",
+    "instability",
+    "network",
+    "node_strength",
+    "path",
+    "predictability",
+    "roc",
+]

@@ -1,0 +1,346 @@
+"""Curves along the penalty: couplings, instability, certificate; and ROC curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
+from numpy.typing import NDArray
+
+from isinglass.arguments import check_count
+from isinglass.errors import DataError
+from isinglass.evaluate.metrics import RocCurve
+from isinglass.model import check_names
+from isinglass.results import Path, Stability
+from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE
+from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
+
+__all__ = ["certificate", "instability", "path", "roc"]
+
+FloatArray = NDArray[np.float64]
+
+FLOOR = 1e-17
+"""Where zeros are drawn on a logarithmic axis: below the rounding of every certificate."""
+LINES = ("-", "--", "-.", ":")
+
+
+def path(
+    result: Path,
+    ax: Axes | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    alpha: float | None = None,
+    n_labels: int = 8,
+) -> Axes:
+    """Draw every coupling along a path, from few edges on the left to many on the right.
+
+    Parameters
+    ----------
+    result : Path
+        What `isinglass.ising_path` or another path function returned; of an estimator its ``path_``.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    names : sequence of str, optional
+        Names of the nodes; x0, x1, … by default.
+    alpha : float, optional
+        A choice to mark.
+    n_labels : int, default 8
+        Number of pairs that are named at the right end: those with the largest couplings there.
+
+    Returns
+    -------
+    Axes
+        The couplings are its first collection, one line for each pair that is an edge somewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isinglass import ising_path, plot
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
+    >>> ax = plot.path(ising_path(X, alphas=5), names=["rain", "umbrella"])
+    >>> len(ax.collections[0].get_segments()), ax.texts[0].get_text()
+    (1, 'rain – umbrella')
+    """
+    solutions = _read_path(result)
+    labels = check_names(names, solutions[0].n_features)
+    alphas = np.asarray(solutions.alphas, dtype=np.float64)
+    pairs, values = _coupling_table(solutions)
+    ax = axes_or_new(ax, (8.0, 5.0))
+    colors = [POSITIVE if value >= 0 else NEGATIVE for value in _last_values(values)]
+    lines = [np.column_stack([alphas, column]) for column in values.T]
+    thin = float(np.clip(20.0 / np.sqrt(len(lines) + 1.0), 0.35, 1.2))  # thousands of lines must not become one area
+    ax.add_collection(LineCollection(lines, colors=colors, linewidths=thin, alpha=0.7), autolim=False)
+    ax.axhline(0.0, color=ink(), linewidth=0.6)
+    _scale_alphas(ax, alphas)
+    reach = 1.05 * float(np.abs(values).max(initial=0.0)) or 1.0
+    ax.set_ylim(max(-reach, 1.05 * float(values.min(initial=0.0)) - 0.05 * reach), reach)
+    ax.set_ylabel("coupling")
+    if alpha is not None:
+        _mark_alpha(ax, alpha)
+    strongest = np.argsort(-np.abs(values[-1]), kind="stable")[: check_count("n_labels", n_labels, least=0)]
+    _name_ends(ax, float(alphas[-1]), [(values[-1, k], pairs[k]) for k in strongest if values[-1, k]], labels)
+    return ax
+
+
+def instability(result: Stability | Any, ax: Axes | None = None) -> Axes:
+    """Draw how far subsamples disagree along the penalty, with the threshold and the choice.
+
+    Alphas that were left out because they cannot matter are not shown.
+
+    Parameters
+    ----------
+    result : Stability or fitted IsingLassoStARS
+        What `isinglass.stars` returned.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+        Lines with the labels "instability", "largest so far", "threshold" and "choice".
+
+    Examples
+    --------
+    >>> from isinglass import plot, simulate, stars
+    >>> model = simulate.chain_network(12, strength=2.0, fields="balanced")
+    >>> found = stars(simulate.exact_sample(model, 2000, random_state=0), random_state=0)
+    >>> ax = plot.instability(found)
+    >>> [line.get_label() for line in ax.lines]
+    ['instability', 'largest so far', 'threshold', 'choice', 'chosen alpha']
+    """
+    stability = read_stability(result)
+    ax = axes_or_new(ax, (8.0, 5.0))
+    ax.plot(stability.alphas, stability.instability, ".", color=ink(), markersize=5, label="instability")
+    ax.plot(stability.alphas, stability.monotone, "-", color=POSITIVE, label="largest so far")
+    ax.axhline(stability.threshold, color=NEGATIVE, linestyle="--", label="threshold")
+    chosen = float(stability.monotone[stability.index])
+    orange = NAMED["orange"]
+    ax.plot([stability.alpha], [chosen], "o", color=orange, markeredgecolor=ink(), markersize=9, label="choice")
+    ax.axvline(stability.alpha, color=orange, linewidth=1.0, zorder=0, label="chosen alpha")
+    _scale_alphas(ax, stability.alphas[np.isfinite(stability.monotone)])
+    top = max(float(np.nanmax(stability.monotone)), stability.threshold)
+    ax.set_ylim(0.0, 1.12 * top if top > 0 else 1.0)
+    ax.set_ylabel("instability")
+    limit, choice = f"threshold {stability.threshold:g}", f"choice: α = {stability.alpha:.3g}"
+    words = ("instability", "largest so far", limit, choice)
+    write_legend(ax, zip(ax.lines[:4], words, strict=True), loc="best")
+    return ax
+
+
+def certificate(result: Path, ax: Axes | None = None) -> Axes:
+    """Draw how close to the optimum every solution of a path is proved to be.
+
+    The gap is relative to the largest objective on the path, which is at most that of the network without edges: the
+    curve is never lower than the relative gap that the solver compares with its tolerance. Zeros are drawn at 1e-17.
+
+    Parameters
+    ----------
+    result : Path
+        What a path function returned; of an estimator its ``path_``.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+        Lines with the labels "KKT residual", "relative gap", "tolerance" and, if there are any, "not converged".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isinglass import ising_path, plot
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
+    >>> ax = plot.certificate(ising_path(X, alphas=5))
+    >>> [line.get_label() for line in ax.lines]
+    ['KKT residual', 'relative gap', 'tolerance']
+    """
+    solutions = _read_path(result)
+    ax = axes_or_new(ax, (8.0, 5.0))
+    alphas = np.asarray(solutions.alphas, dtype=np.float64)
+    objective = float(np.nanmax(np.r_[np.asarray(solutions.objective, dtype=np.float64), 1e-12]))
+    residual = np.asarray(solutions.kkt_residual, dtype=np.float64)
+    gap = np.asarray(solutions.duality_gap, dtype=np.float64) / objective
+    for values, label, color, style in (
+        (residual, "KKT residual", POSITIVE, "o-"),
+        (gap, "relative gap", NAMED["orange"], "s--"),
+    ):
+        ax.plot(alphas, np.maximum(values, FLOOR), style, color=color, markersize=4, linewidth=1.2, label=label)
+    if np.isfinite(solutions.tol):
+        ax.axhline(solutions.tol, color=ink(), linestyle=":", label="tolerance")
+    failed = ~np.asarray(solutions.converged, dtype=bool)
+    if failed.any():
+        worst = np.maximum(np.fmax(residual, gap), FLOOR)[failed]
+        ax.plot(alphas[failed], worst, "X", color=NEGATIVE, markersize=10, linestyle="none", label="not converged")
+    ax.set_yscale("log")
+    _scale_alphas(ax, alphas)
+    ax.set_ylabel("distance from the optimum")
+    write_legend(ax, [(line, _with_tolerance(line.get_label(), solutions.tol)) for line in ax.lines], loc="best")
+    return ax
+
+
+def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes | None = None) -> Axes:
+    """Draw how many true edges are found against how many false ones.
+
+    Parameters
+    ----------
+    result : RocCurve, or several
+        What `isinglass.evaluate.metrics.roc_curve` returned; several by name or in a list.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+        One line per curve, then the diagonal of guessing.
+
+    Examples
+    --------
+    >>> from isinglass import metrics, plot
+    >>> truth = [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    >>> ax = plot.roc({"perfect": metrics.roc_curve([truth], truth)})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['perfect (AUC 1.000)']
+    """
+    curves = _read_curves(result)
+    ax = axes_or_new(ax, (5.5, 5.5))
+    colors = [POSITIVE, NEGATIVE, NAMED["green"], NAMED["orange"], NAMED["purple"], NAMED["sky blue"]]
+    entries: list[tuple[Line2D, str]] = []
+    for k, (name, curve) in enumerate(curves):
+        style = LINES[k % len(LINES)]
+        (line,) = ax.plot(curve.fpr, curve.tpr, style, color=colors[k % len(colors)], marker=".", markersize=4)
+        entries.append((line, f"{name} (AUC {curve.auc:.3f})".strip()))
+    ax.plot([0, 1], [0, 1], color=NEUTRAL, linewidth=1.0, zorder=0)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    ax.set(xlabel="false positive rate", ylabel="true positive rate")
+    write_legend(ax, entries, loc="lower right")
+    return ax
+
+
+# ------------------------------------------------------------------------------------------- reading
+
+
+def _read_path(result: Any) -> Path:
+    found = getattr(result, "path_", result)
+    if not isinstance(found, Path) or not len(found):
+        raise DataError(f"result must be a Path with at least one solution; got {type(result).__name__}.")
+    return found
+
+
+def read_stability(result: Any) -> Stability:
+    found = getattr(result, "stability_", result)
+    if not isinstance(found, Stability):
+        raise DataError(f"result must be a Stability, as stars returns it; got {type(result).__name__}.")
+    return found
+
+
+def _read_curves(result: Any) -> list[tuple[str, RocCurve]]:
+    if isinstance(result, RocCurve):
+        return [("", result)]
+    if isinstance(result, Mapping):
+        curves = [(readable(name, 40), curve) for name, curve in result.items()]
+    elif isinstance(result, Sequence) and not isinstance(result, str):
+        curves = [(f"curve {k + 1}", curve) for k, curve in enumerate(result)]
+    else:
+        curves = []
+    if not curves or not all(isinstance(curve, RocCurve) for _, curve in curves):
+        raise DataError(f"result must be one or more RocCurve, as roc_curve returns them; got {type(result).__name__}.")
+    return curves
+
+
+def _coupling_table(solutions: Path) -> tuple[list[tuple[int, int]], FloatArray]:
+    """Return the pairs with an edge somewhere, and their couplings: one row per alpha."""
+    p = solutions[0].n_features
+    keys = [solution.edge_index.astype(np.int64) @ [p, 1] for solution in solutions]
+    pairs = np.unique(np.concatenate(keys))
+    values = np.zeros((len(solutions), len(pairs)))
+    for row, key, solution in zip(values, keys, solutions, strict=True):
+        row[np.searchsorted(pairs, key)] = solution.edge_values
+    return [(int(key) // p, int(key) % p) for key in pairs], values
+
+
+def _last_values(values: FloatArray) -> FloatArray:
+    """Return the last coupling of every pair that is not zero."""
+    rows = np.arange(len(values))[:, None]
+    last = np.where(values != 0, rows, 0).max(axis=0) if values.size else np.empty(0, dtype=int)
+    found: FloatArray = values[last, np.arange(values.shape[1])]
+    return found
+
+
+# ------------------------------------------------------------------------------------------- drawing
+
+
+def _scale_alphas(ax: Axes, alphas: FloatArray) -> None:
+    """Let the penalty fall from left to right, as networks grow; logarithmic unless it reaches zero."""
+    low, high = float(alphas.min()), float(alphas.max())
+    if low > 0:
+        ax.set_xscale("log")
+        margin = (high / low) ** 0.02 if high > low else 1.5
+        ax.set_xlim(high * margin, low / margin)
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.xaxis.set_minor_locator(NullLocator())
+    else:
+        margin = 0.02 * high or 1.0
+        ax.set_xlim(high + margin, low - margin)
+    ax.set_xlabel("penalty α")
+
+
+def _mark_alpha(ax: Axes, alpha: float) -> None:
+    ax.axvline(alpha, color=NAMED["orange"], linewidth=1.2, zorder=0, label="choice")
+    ax.annotate(
+        f"α = {alpha:.3g}",
+        (alpha, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(3, -10),
+        textcoords="offset points",
+        fontsize=9,
+    )
+
+
+def _name_ends(ax: Axes, alpha: float, ends: list[tuple[float, tuple[int, int]]], names: Sequence[str]) -> None:
+    """Write the names of pairs beside the ends of their lines, moved apart where they would touch."""
+    apart = 0.045 * float(np.diff(ax.get_ylim())[0])
+    leader = {"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
+    for (value, (s, t)), height in zip(ends, _spread([value for value, _ in ends], apart), strict=True):
+        ax.annotate(
+            f"{readable(names[s], 18)} – {readable(names[t], 18)}",
+            (alpha, value),
+            xytext=(1.02, height),
+            textcoords=("axes fraction", "data"),
+            fontsize=8,
+            va="center",
+            arrowprops=leader,
+            annotation_clip=False,
+            **PLAIN,
+        )
+
+
+def _spread(values: Sequence[float], apart: float) -> FloatArray:
+    """Return the values moved as little as needed to lie at least ``apart`` from each other, in their order.
+
+    Values that touch become blocks around their common mean, as in isotonic regression.
+
+    Examples
+    --------
+    >>> _spread([1.0, 1.0, 5.0], 1.0).tolist()
+    [0.5, 1.5, 5.0]
+    """
+    order = np.argsort(values, kind="stable")
+    blocks: list[list[float]] = []  # of numbers already shifted by their rank, which may be equal but not fall
+    for rank, k in enumerate(order):
+        blocks.append([values[k] - rank * apart])
+        while len(blocks) > 1 and np.mean(blocks[-2]) > np.mean(blocks[-1]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    flat = np.array([float(np.mean(block)) for block in blocks for _ in block])
+    result = np.empty(len(order))
+    result[order] = flat + apart * np.arange(len(order))
+    return result
+
+
+def _with_tolerance(label: object, tol: float) -> str:
+    return f"tolerance {tol:.0e}" if label == "tolerance" else str(label)

@@ -1,0 +1,302 @@
+"""Intervals, bars and the heat map: one row for every edge or node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from isinglass.arguments import check_count
+from isinglass.errors import DataError
+from isinglass.evaluate.metrics import NodeTable
+from isinglass.export.graph import Network, read_graph
+from isinglass.model import check_names
+from isinglass.select.bootstrap import Bootstrap
+from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
+from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
+from isinglass.show.plot.curves import read_stability
+
+__all__ = ["bootstrap_intervals", "edge_frequencies", "node_strength", "predictability"]
+
+FloatArray = NDArray[np.float64]
+
+LOSS: dict[str, Any] = {"facecolor": NEGATIVE, "hatch": "///", "edgecolor": "white", "linewidth": 0}
+"""What is negative is also hatched, so that it can be seen without colours."""
+NAMES_UP_TO = 60
+"""Nodes up to which a heat map names its rows and columns."""
+
+
+def edge_frequencies(
+    result: Any,
+    ax: Axes | None = None,
+    *,
+    index: int | None = None,
+    names: Sequence[str] | None = None,
+    order: str | Sequence[int] = "similar",
+) -> Axes:
+    """Draw the share of subsamples that have each edge, as a heat map.
+
+    Parameters
+    ----------
+    result : Stability or fitted IsingLassoStARS
+        What `isinglass.stars` returned.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    index : int, optional
+        Number of the alpha in ``result.alphas``; the choice by default.
+    names : sequence of str, optional
+        Names of the nodes; x0, x1, … by default. Written for up to 60 nodes.
+    order : {"similar", "given"} or sequence of int, default "similar"
+        Nodes with the same neighbours side by side, by average linkage; as in the table; or this order.
+
+    Returns
+    -------
+    Axes
+        The shares are its first image.
+
+    Examples
+    --------
+    >>> from isinglass import plot, simulate, stars
+    >>> model = simulate.chain_network(12, strength=2.0, fields="balanced")
+    >>> found = stars(simulate.exact_sample(model, 2000, random_state=0), random_state=0)
+    >>> plot.edge_frequencies(found, order="given").images[0].get_array().shape
+    (12, 12)
+    """
+    stability = read_stability(result)
+    last = len(stability.edge_frequencies) - 1
+    number = stability.index if index is None else check_count("index", index, least=0)
+    if number > last:
+        raise DataError(f"index must be at most {last}, the last alpha that all subsamples ran; got {index!r}.")
+    shares = stability.frequencies(number)
+    labels = check_names(names, len(shares))
+    chosen = _order(shares, order)
+    ax = axes_or_new(ax, (7.5, 6.5))
+    image = ax.imshow(shares[np.ix_(chosen, chosen)], cmap="Blues", vmin=0.0, vmax=1.0, interpolation="none")
+    ax.figure.colorbar(image, ax=ax, label=f"share of {stability.n_subsamples} subsamples with the edge", shrink=0.85)
+    ax.set_title(f"α = {stability.alphas[number]:.3g}", fontsize=10)
+    if len(shares) <= NAMES_UP_TO:
+        size = float(np.clip(260.0 / len(shares), 4.0, 9.0))
+        texts = [readable(labels[k], 20) for k in chosen]
+        ax.set_xticks(range(len(texts)), texts, rotation=90, fontsize=size, **PLAIN)
+        ax.set_yticks(range(len(texts)), texts, fontsize=size, **PLAIN)
+    else:
+        ax.set(xlabel="node", ylabel="node", xticks=[], yticks=[])
+    return ax
+
+
+def bootstrap_intervals(
+    result: Bootstrap,
+    ax: Axes | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    n_edges: int = 30,
+) -> Axes:
+    """Draw estimate and bootstrap interval of the strongest edges.
+
+    The line goes from the 2.5 % to the 97.5 % quantile over the resamples, the bar marks their median, the dot is the
+    estimate from the whole table, and the number on the right is the share of resamples with the edge. For a penalised
+    fit this is the spread of the shrunken estimate: see the page about trust.
+
+    Parameters
+    ----------
+    result : Bootstrap
+        What `isinglass.bootstrap` returned.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    names : sequence of str, optional
+        Names of the nodes; x0, x1, … by default.
+    n_edges : int, default 30
+        How many edges: those of the whole table with the largest couplings first, then the others by inclusion. Pairs
+        whose estimate and whole interval are zero are left out.
+
+    Returns
+    -------
+    Axes
+        Rows from top to bottom by the estimate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isinglass import bootstrap, plot
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0)
+    >>> ax = plot.bootstrap_intervals(bootstrap(X, 0.05, n_boot=50, random_state=0), names=["rain", "umbrella"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['rain – umbrella']
+    """
+    if not isinstance(result, Bootstrap):
+        raise DataError(f"result must be a Bootstrap, as bootstrap returns it; got {type(result).__name__}.")
+    if result.kind != "rows":
+        raise DataError(f'result must be a bootstrap of kind "rows"; got {result.kind!r}, which has no intervals.')
+    labels = check_names(names, result.solution.n_features)
+    ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
+    something = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
+    ranked = ranked[something[ranked]][: check_count("n_edges", n_edges)]
+    rows = ranked[np.argsort(result.edge_values[ranked], kind="stable")]
+    low, median, high = result.edge_quantiles[:, rows]
+    ax = axes_or_new(ax, (7.5, 1.5 + 0.22 * max(len(rows), 4)))
+    y = np.arange(len(rows))
+    colors = [_sign_color(value) for value in result.edge_values[rows]]
+    ax.hlines(y, low, high, colors=colors, linewidth=2.0, alpha=0.6)
+    ax.scatter(median, y, marker="|", c=ink(), s=60, linewidths=1.0, zorder=3)
+    ax.scatter(result.edge_values[rows], y, c=colors, s=28, edgecolors=ink(), linewidths=0.6, zorder=4)
+    ax.axvline(0.0, color=ink(), linewidth=0.6)
+    pairs = result.edge_index[rows]
+    texts = [f"{readable(labels[s], 20)} – {readable(labels[t], 20)}" for s, t in pairs]
+    _name_rows(ax, texts)
+    ax.set_xlabel("coupling")
+    shares = ax.secondary_yaxis("right")
+    shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=_row_font(len(rows)))
+    shares.tick_params(length=0)
+    shares.set_ylabel(f"share of {result.n_boot} resamples with the edge", fontsize=9)
+    return ax
+
+
+def node_strength(
+    result: Network, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_nodes: int = 40
+) -> Axes:
+    """Draw the strength Σ_t |θ_st| of the nodes as bars, positive and negative couplings apart.
+
+    Parameters
+    ----------
+    result : IsingModel, Solution or fitted estimator
+        The network.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    names : sequence of str, optional
+        Names of the nodes, in place of those the network has.
+    n_nodes : int, default 40
+        How many nodes: the strongest.
+
+    Returns
+    -------
+    Axes
+        The strongest node on top; its first bars are the positive parts, then come the negative ones.
+
+    Examples
+    --------
+    >>> from isinglass import IsingModel, plot
+    >>> ax = plot.node_strength(IsingModel([[0, 2, 0], [2, 0, -1], [0, -1, 0]], [0, 0, 0], names=["a", "b", "c"]))
+    >>> [label.get_text() for label in ax.get_yticklabels()], [float(bar.get_width()) for bar in ax.patches]
+    (['c', 'a', 'b'], [0.0, 2.0, 2.0, 1.0, 0.0, 1.0])
+    """
+    graph = read_graph(result, names=names)
+    ends = graph.edge_index.T.ravel()
+    couplings = np.tile(graph.couplings, 2)
+    positive, negative = (
+        np.bincount(ends, weights=np.maximum(part, 0.0), minlength=graph.n_nodes) for part in (couplings, -couplings)
+    )
+    strongest = np.argsort(-graph.strength, kind="stable")[: check_count("n_nodes", n_nodes)][::-1]
+    ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(strongest), 4)))
+    y = np.arange(len(strongest))
+    ax.barh(y, positive[strongest], color=POSITIVE)
+    ax.barh(y, negative[strongest], left=positive[strongest], **LOSS)
+    _name_rows(ax, [readable(graph.names[k]) for k in strongest])
+    ax.set_xlim(0.0, 1.05 * float(graph.strength.max()) or 1.0)
+    ax.set_xlabel("strength: sum of absolute couplings")
+    entries = [(Patch(color=POSITIVE), "positive couplings")]
+    if negative[strongest].any():
+        entries.append((Patch(**LOSS), "negative couplings"))
+    _explain_above(ax, entries)
+    return ax
+
+
+def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int = 40) -> Axes:
+    """Draw how well the network predicts every node, beside what its mean alone would give.
+
+    Grey is the share of rows that the more frequent value gets right, blue what the rest of the row adds to it. Where
+    the network does worse than the mean, the loss is vermillion and hatched.
+
+    Parameters
+    ----------
+    result : NodeTable
+        What `isinglass.evaluate.metrics.node_table` returned.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    n_nodes : int, default 40
+        How many nodes: those with the largest accuracy.
+
+    Returns
+    -------
+    Axes
+        The best predicted node on top; its first bars are what the mean gives, then come gains and losses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isinglass import metrics, plot
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
+    >>> ax = plot.predictability(metrics.node_table([[-1.4, 2.8], [2.8, -1.4]], X))
+    >>> [round(float(bar.get_width()), 3) for bar in ax.patches]
+    [0.5, 0.5, 0.3, 0.3]
+    """
+    if not isinstance(result, NodeTable):
+        raise DataError(f"result must be a NodeTable, as metrics.node_table returns it; got {type(result).__name__}.")
+    best = np.argsort(-result.accuracy, kind="stable")[: check_count("n_nodes", n_nodes)][::-1]
+    accuracy, marginal = result.accuracy[best], result.marginal_accuracy[best]
+    ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(best), 4)))
+    y = np.arange(len(best))
+    ax.barh(y, marginal, color=NEUTRAL)
+    gains = ax.barh(y, np.abs(accuracy - marginal), left=np.minimum(accuracy, marginal), color=POSITIVE)
+    loses = accuracy < marginal
+    for bar in np.array(gains.patches)[loses]:
+        bar.set(**LOSS)
+    _name_rows(ax, [readable(result.names[k]) for k in best])
+    ax.set_xlim(min(0.5, float(accuracy.min(initial=1.0))), 1.0)
+    ax.set_xlabel("share of rows predicted right")
+    entries = [(Patch(color=NEUTRAL), "by the node's mean"), (Patch(color=POSITIVE), "added by the network")]
+    if loses.any():
+        entries.append((Patch(**LOSS), "lost by the network"))
+    _explain_above(ax, entries)
+    return ax
+
+
+# ------------------------------------------------------------------------------------------- rows
+
+
+def _order(shares: FloatArray, order: str | Sequence[int]) -> NDArray[np.intp]:
+    p = len(shares)
+    if isinstance(order, str):
+        if order not in ("similar", "given"):
+            raise DataError(f'order must be "similar", "given" or a list of all nodes; got {order!r}.')
+        if order == "given" or p < 3:
+            return np.arange(p)
+        # A node counts as its own neighbour: two nodes that are joined are the nearer for it.
+        rows = shares + np.eye(p)
+        scale = np.sqrt((rows**2).sum(axis=1))
+        distance = np.clip(1.0 - (rows @ rows.T) / np.outer(scale, scale), 0.0, 1.0)
+        np.fill_diagonal(distance, 0.0)
+        found: NDArray[np.intp] = leaves_list(
+            linkage(squareform(distance, checks=False), "average", optimal_ordering=p <= 200)
+        )
+        return found
+    given = np.asarray(order)
+    if sorted(given.tolist()) != list(range(p)):
+        raise DataError(f"order must name every node from 0 to {p - 1} once; got {order!r}.")
+    return given.astype(np.intp)
+
+
+def _sign_color(value: float) -> str:
+    return NEUTRAL if value == 0 else POSITIVE if value > 0 else NEGATIVE
+
+
+def _row_font(n_rows: int) -> float:
+    return float(np.clip(360.0 / max(n_rows, 1), 5.0, 9.0))
+
+
+def _explain_above(ax: Axes, entries: list[tuple[Patch, str]]) -> None:
+    """Write the legend in one line above the axes, where it covers no bar."""
+    write_legend(ax, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(entries), frameon=False)
+
+
+def _name_rows(ax: Axes, texts: list[str]) -> None:
+    ax.set_yticks(range(len(texts)), texts, fontsize=_row_font(len(texts)), **PLAIN)
+    ax.set_ylim(-0.7, max(len(texts), 1) - 0.3)
+    ax.tick_params(axis="y", length=0)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)

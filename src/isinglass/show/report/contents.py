@@ -1,0 +1,367 @@
+"""What a report is about, read from whatever the caller has and checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr
+
+from isinglass.data import BinaryTable, read_binary
+from isinglass.errors import DataError
+from isinglass.evaluate import metrics
+from isinglass.export.columns import plain_value
+from isinglass.model import IsingModel
+from isinglass.results import Path, Solution, Stability
+from isinglass.show.palette import color_groups
+from isinglass.show.report.curve import read_curve
+
+__all__ = ["Contents", "gather"]
+
+FloatArray = NDArray[np.float64]
+
+SAME_ALPHA = 1e-9
+"""Relative difference up to which two alphas are one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """Everything a page shows, in one form.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The nodes.
+    solutions : tuple of Solution
+        The networks along the slider, from sparse to dense; a single one if there is no path.
+    selected : int
+        Which of them the report is about.
+    tol : float
+        Tolerance that ``converged`` refers to; NaN if unknown.
+    stability : Stability or None
+        How far subsamples agreed.
+    curve : dict or None
+        What the alpha was read from.
+    node_columns, edge_columns : dict
+        Further columns of the tables; the edges' are by pair of node numbers.
+    groups : tuple of str or None
+        The group of every node; empty if there are none.
+    group_colors : dict
+        The colour of every group, in the order of the legend.
+    null_objective : float
+        Objective without edges; NaN if unknown.
+    n_rows : float or None
+        Rows of the table.
+    sum_of_weights : float or None
+        The sum of their weights; None where every row counts once.
+    proof : {"joint", "nodewise", "exact", "published"}
+        What the certificate is about: one optimum of all couplings, one regression per node, the exact likelihood, or
+        how far a method stopped from an optimum that it does not prove.
+    rule : str or None
+        How two coefficients became one coupling, with the proof "nodewise".
+    title, notes, settings, command
+        Texts.
+    """
+
+    names: tuple[str, ...]
+    solutions: tuple[Solution, ...]
+    selected: int
+    tol: float
+    stability: Stability | None
+    curve: dict[str, Any] | None
+    node_columns: dict[str, list[Any]]
+    edge_columns: dict[str, dict[tuple[int, int], Any]]
+    groups: tuple[str | None, ...]
+    group_colors: dict[str, str]
+    null_objective: float
+    n_rows: float | None
+    sum_of_weights: float | None
+    proof: str
+    rule: str | None
+    title: str
+    notes: tuple[str, ...] = ()
+    settings: dict[str, str] = field(default_factory=dict)
+    command: str | None = None
+
+
+def gather(
+    result: Any,
+    *,
+    X: Any,
+    names: Sequence[str] | None,
+    path: Path | None,
+    selected: int | float | None,
+    solution: Solution | None,
+    stability: Stability | None,
+    criterion: Any,
+    node_table: Any,
+    edge_table: Any,
+    groups: Mapping[str, Any] | Sequence[Any] | None,
+    group_colors: Mapping[Any, str] | None,
+    title: str,
+    notes: str | Iterable[str],
+    settings: Mapping[str, Any] | None,
+    command: str | None,
+) -> Contents:
+    """Read the arguments of ``build_report``; what a fitted estimator knows stands in for what was not given."""
+    known = _Known.of(result)
+    path = known.path if path is None else path
+    solution = known.solution if solution is None else solution
+    stability = known.stability if stability is None else stability
+    model = _model_of(result, names)
+    wanted = _wanted(selected, solution, stability, criterion)
+    solutions, index = _line_up(model, path, solution, wanted)
+    table = None if X is None else read_binary(X)
+    if node_table is None and table is not None:
+        node_table = metrics.node_table(model, table.X, table.sample_weight)
+    members = _read_groups(groups, model.names)
+    return Contents(
+        names=tuple(model.names),
+        solutions=solutions,
+        selected=index,
+        tol=known.tol if path is None else path.tol,
+        stability=stability,
+        curve=read_curve(stability, criterion, result),
+        node_columns=_node_columns(node_table, model.names),
+        edge_columns=_edge_columns(known.edge_table if edge_table is None else edge_table, model.names),
+        groups=members,
+        group_colors=_colors(members, group_colors),
+        null_objective=_null_objective(solutions, known.marginals, table),
+        **known.count_rows(table),
+        proof=known.proof,
+        rule=known.rule,
+        title=str(title),
+        notes=(notes,) if isinstance(notes, str) else tuple(str(note) for note in notes),
+        settings={
+            str(name): str(value)
+            for name, value in (known.settings if settings is None else settings).items()
+            if value is not None
+        },
+        command=None if command is None else str(command),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What the network itself brings along: everything for a fitted estimator, little for a model."""
+
+    path: Path | None = None
+    solution: Solution | None = None
+    stability: Stability | None = None
+    edge_table: Any = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    marginals: FloatArray | None = None
+    n_rows: float | None = None
+    is_weighted: bool = False
+    tol: float = float("nan")
+    proof: str = "joint"
+    rule: str | None = None
+
+    @classmethod
+    def of(cls, result: Any) -> _Known:
+        if isinstance(result, Solution):
+            return cls(solution=result, proof="joint" if result.alphas_per_node is None else "nodewise")
+        if not hasattr(result, "model_"):
+            return cls()
+        parameters = result.get_params(deep=False) if hasattr(result, "get_params") else {}
+        return cls(
+            path=getattr(result, "path_", None),
+            solution=getattr(result, "solution_", None),
+            stability=getattr(result, "stability_", None),
+            edge_table=result.edges() if hasattr(result, "edges") else None,
+            settings={"estimator": type(result).__name__, **parameters},
+            marginals=getattr(result, "marginals_", None),
+            n_rows=getattr(result, "n_rows_", None),
+            is_weighted=getattr(getattr(result, "edge_counts_", None), "dtype", np.dtype(int)).kind == "f",
+            tol=getattr(result, "tol_", parameters.get("tol", float("nan"))),
+            proof=_PROOFS.get(type(result).__name__, "joint"),
+            rule=parameters.get("rule") if type(result).__name__ == "NodewiseIsing" else None,
+        )
+
+    def count_rows(self, table: BinaryTable | None) -> dict[str, float | None]:
+        """Return the number of rows and the sum of their weights, as far as they are known."""
+        if table is None:
+            # What an estimator knows is the sum; counts that are no whole numbers tell that there were weights.
+            return (
+                {"n_rows": None, "sum_of_weights": self.n_rows}
+                if self.is_weighted
+                else {
+                    "n_rows": self.n_rows,
+                    "sum_of_weights": None,
+                }
+            )
+        total = self.n_rows
+        if total is None and table.sample_weight is not None:
+            total = float(table.sample_weight.sum())
+        unequal = table.sample_weight is not None or (total is not None and total != len(table))
+        return {"n_rows": len(table), "sum_of_weights": total if unequal else None}
+
+
+_PROOFS = {"NodewiseIsing": "nodewise", "ExactIsing": "exact", "PublishedIsing": "published"}
+
+
+# ------------------------------------------------------------------------------------------- the networks
+
+
+def _model_of(result: Any, names: Sequence[str] | None) -> IsingModel:
+    found = getattr(result, "model_", result)
+    if isinstance(found, Solution):
+        return IsingModel.from_solution(found, names)
+    if not isinstance(found, IsingModel):
+        raise DataError(f"result must be an IsingModel, a Solution or a fitted estimator; got {result!r}.")
+    return found if names is None else IsingModel(found.couplings, found.fields, names)
+
+
+def _wanted(
+    selected: int | float | None, solution: Solution | None, stability: Stability | None, criterion: Any
+) -> int | float | None:
+    """Return the number or the alpha of the selected network, from the first who knows it."""
+    if selected is not None:
+        return selected
+    for source in (solution, stability, criterion):
+        if source is not None and np.isfinite(source.alpha):
+            return float(source.alpha)
+    return None
+
+
+def _line_up(
+    model: IsingModel, path: Path | None, solution: Solution | None, wanted: int | float | None
+) -> tuple[tuple[Solution, ...], int]:
+    """Return the networks along the slider and the number of the selected one, which is among them."""
+    solutions: tuple[Solution, ...]
+    if path is None or len(path) == 0:
+        alone = solution if solution is not None else Solution.from_dense(np.nan, model.couplings, model.fields)
+        solutions, index = (alone,), 0
+    else:
+        solutions, index = _find(tuple(path), model, solution, wanted)
+    for other in solutions:
+        if other.n_features != model.n_features:
+            raise DataError(f"path must have {model.n_features} nodes, as the network has; got {other.n_features}.")
+    chosen = solutions[index]
+    difference = np.abs(chosen.couplings - model.couplings).max()
+    if difference > 1e-9 * max(1.0, np.abs(model.couplings).max()):
+        raise DataError(
+            f"result must be the network at the selected alpha ({chosen.alpha:.6g}); got couplings that differ by "
+            f"{difference:.3g}. Pass the Solution of that alpha, or leave the path out."
+        )
+    return solutions, index
+
+
+def _find(
+    solutions: tuple[Solution, ...], model: IsingModel, solution: Solution | None, wanted: int | float | None
+) -> tuple[tuple[Solution, ...], int]:
+    alphas = np.array([each.alpha for each in solutions])
+    if wanted is None:
+        same = [k for k, each in enumerate(solutions) if np.array_equal(each.couplings, model.couplings)]
+        if not same:
+            raise DataError("selected must be given where the network is not on the path; got None.")
+        return solutions, same[0]
+    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
+        if not -len(solutions) <= wanted < len(solutions):
+            raise DataError(f"selected must be a number on the path of {len(solutions)} alphas; got {wanted!r}.")
+        return solutions, int(wanted) % len(solutions)
+    near = np.flatnonzero(np.abs(alphas - wanted) <= SAME_ALPHA * max(abs(float(wanted)), 1e-300))
+    if len(near):
+        return solutions, int(near[0])
+    if solution is not None and solution.alpha == wanted:  # fitted by itself: it gets its place among the others
+        place = int((alphas > wanted).sum())
+        return (*solutions[:place], solution, *solutions[place:]), place
+    raise DataError(f"selected must be an alpha of the path or a number on it; got {wanted!r}. Pass its Solution too.")
+
+
+def _null_objective(solutions: tuple[Solution, ...], marginals: FloatArray | None, table: BinaryTable | None) -> float:
+    """Return the objective without edges: that of an empty network, or the sum of the columns' entropies.
+
+    The marginals of the fit come before those of a table, whose weights the caller may have left out.
+    """
+    empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
+    if empty:
+        return float(empty[0])
+    if marginals is None and table is not None:
+        marginals = _means(table)
+    return float("nan") if marginals is None else float((entr(marginals) + entr(1.0 - marginals)).sum())
+
+
+def _means(table: BinaryTable) -> FloatArray:
+    means: FloatArray = np.average(table.X, axis=0, weights=table.sample_weight)
+    return np.clip(means, 0.0, 1.0)
+
+
+# ------------------------------------------------------------------------------------------- tables and groups
+
+
+def _columns(table: Any, name: str) -> dict[str, list[Any]]:
+    """Return a table as lists by name: a mapping, a record with one, a data frame, or a structured array."""
+    if table is None:
+        return {}
+    columns = getattr(table, "columns", table)
+    if isinstance(columns, Mapping):
+        return {str(key): _cells(values) for key, values in columns.items()}
+    if isinstance(table, np.ndarray):
+        columns = table.dtype.names
+    elif hasattr(table, "column_names"):  # a Table of pyarrow
+        columns = table.column_names
+    try:
+        return {str(key): _cells(table[key]) for key in columns}
+    except (TypeError, KeyError, IndexError):
+        raise DataError(f"{name} must be a data frame or a mapping of columns; got {table!r}.") from None
+
+
+def _cells(values: Any) -> list[Any]:
+    values = values.to_pylist() if hasattr(values, "to_pylist") else values  # pyarrow's cells are objects
+    return [plain_value(value) for value in values]
+
+
+def _node_columns(table: Any, names: Sequence[str]) -> dict[str, list[Any]]:
+    columns = _columns(table, "node_table")
+    labels = columns.pop("names", columns.pop("name", None))
+    if labels is not None and [str(label) for label in labels] != list(names):
+        raise DataError("node_table must have the nodes of the network in the same order; got other names.")
+    for label, values in columns.items():
+        if len(values) != len(names):
+            raise DataError(f"node_table must have one row per node ({len(names)}); {label!r} has {len(values)}.")
+    return columns
+
+
+def _edge_columns(table: Any, names: Sequence[str]) -> dict[str, dict[tuple[int, int], Any]]:
+    columns = _columns(table, "edge_table")
+    if not columns:
+        return {}
+    if not {"source", "target"} <= columns.keys():
+        raise DataError(f"edge_table must have the columns source and target; got {', '.join(columns)}.")
+    number = {name: k for k, name in enumerate(names)}
+    try:
+        ends = [[number[str(name)] for name in columns.pop(side)] for side in ("source", "target")]
+    except KeyError as error:
+        raise DataError(f"edge_table must name nodes of the network; got {error.args[0]!r}.") from None
+    pairs = [(min(pair), max(pair)) for pair in zip(*ends, strict=True)]
+    # The page has its own columns for these, which follow the slider.
+    kept = {
+        label: values for label, values in columns.items() if label not in ("coupling", "sign", "weight", "stability")
+    }
+    return {label: dict(zip(pairs, values, strict=True)) for label, values in kept.items()}
+
+
+def _read_groups(groups: Mapping[str, Any] | Sequence[Any] | None, names: Sequence[str]) -> tuple[str | None, ...]:
+    if groups is None:
+        return ()
+    if isinstance(groups, str):
+        raise DataError(f"groups must be a mapping from names or a list, one entry per node; got {groups!r}.")
+    if isinstance(groups, Mapping):
+        unknown = [name for name in groups if name not in set(names)]
+        if unknown:
+            raise DataError(f"groups must be keyed by the names of nodes; got {unknown[0]!r}.")
+        members = [groups.get(name) for name in names]
+    else:
+        members = list(groups)
+        if len(members) != len(names):
+            raise DataError(f"groups must have one entry per node ({len(names)}); got {len(members)}.")
+    return tuple(None if member is None else str(member) for member in members)
+
+
+def _colors(groups: tuple[str | None, ...], chosen: Mapping[Any, str] | None) -> dict[str, str]:
+    colors = color_groups(groups, {str(group): color for group, color in (chosen or {}).items()})
+    return {str(group): color for group, color in colors.items() if group is not None}

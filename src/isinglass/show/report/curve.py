@@ -1,0 +1,74 @@
+"""The curve that an alpha was read from: instability, extended BIC, or held-out score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isinglass.errors import DataError
+from isinglass.results import Stability
+
+__all__ = ["read_curve"]
+
+
+def read_curve(stability: Stability | None, criterion: Any, estimator: Any) -> dict[str, Any] | None:
+    """Return the curve as the page draws it, from the first who has one; None if nobody has.
+
+    Parameters
+    ----------
+    stability : Stability or None
+        The result of ``stars``.
+    criterion : EbicSelection, CrossValidation or None
+        The result of another criterion.
+    estimator : object
+        A fitted estimator, which may have ``ebic_path_`` or ``cv_results_``.
+    """
+    if stability is not None:
+        return _instability(stability)
+    if criterion is not None:
+        return _criterion(criterion)
+    if hasattr(estimator, "ebic_path_"):
+        return {
+            **_line("ebic", estimator.alphas_, estimator.ebic_path_, _place(estimator)),
+            "gamma": estimator.gamma,
+            "relaxed": estimator.relaxed,
+        }
+    if hasattr(estimator, "cv_results_"):
+        results = estimator.cv_results_
+        return {
+            **_line("score", estimator.alphas_, results["mean_test_score"], _place(estimator)),
+            "errors": results["standard_error_test_score"],
+            "rule": estimator.rule,
+        }
+    return None
+
+
+def _line(kind: str, alphas: Any, values: Any, choice: int) -> dict[str, Any]:
+    return {"kind": kind, "alphas": alphas, "values": values, "choice": choice}
+
+
+def _place(estimator: Any) -> int:
+    return int(np.abs(np.asarray(estimator.alphas_) - estimator.alpha_).argmin())
+
+
+def _instability(stability: Stability) -> dict[str, Any]:
+    return {
+        **_line("instability", stability.alphas, stability.instability, stability.index),
+        "monotone": stability.monotone,
+        "threshold": stability.threshold,
+        "n_subsamples": stability.n_subsamples,
+        "subsample_size": stability.subsample_size,
+    }
+
+
+def _criterion(criterion: Any) -> dict[str, Any]:
+    """Read a selection by what it has: held-out scores have standard errors, the extended BIC a gamma."""
+    if hasattr(criterion, "standard_error"):
+        line = _line("score", criterion.alphas, criterion.mean, criterion.index)
+        return {**line, "errors": criterion.standard_error, "rule": criterion.rule}
+    if hasattr(criterion, "gamma"):
+        alphas = [solution.alpha for solution in criterion.path]
+        line = _line("ebic", alphas, criterion.scores, criterion.index)
+        return {**line, "gamma": criterion.gamma, "relaxed": criterion.relaxed}
+    raise DataError(f"criterion must be an EbicSelection or a CrossValidation; got {criterion!r}.")

@@ -1,0 +1,1 @@
+"""The path algorithms: joint, node-wise and exact."""

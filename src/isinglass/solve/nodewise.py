@@ -1,0 +1,330 @@
+"""Node-wise regression: one logistic lasso per column on all others, and a rule that makes a network of them.
+
+The joint pseudo-likelihood of ``ising_path`` has one coupling per pair; here every pair is estimated twice. ``alpha``
+is the penalty of one regression: half of the joint alpha for the same strength.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass._core import Nodewise
+from isinglass.arguments import check_count, check_positive
+from isinglass.errors import DataError, SeparationError
+from isinglass.results import RULES, NodeFits, NodewisePath, Solution
+from isinglass.separation import separating_direction
+from isinglass.solve.estimable import Varying
+from isinglass.solve.grid import alpha_grid
+from isinglass.solve.path import SUSPICIOUS_ETA, warn_if_not_converged
+from isinglass.threads import thread_count
+
+__all__ = ["choose_per_node", "nodewise_ebic", "nodewise_path"]
+
+logger = logging.getLogger("isinglass")
+
+ALL_PREDICTORS_UP_TO = 30
+"""Number of columns up to which screening costs more than it saves (measured)."""
+NODES_PER_CALL = 256
+"""Nodes solved before control comes back to Python, so that an interrupt is noticed."""
+
+FloatArray = NDArray[np.float64]
+
+
+def nodewise_path(
+    X: ArrayLike,
+    alphas: int | float | ArrayLike = 50,
+    *,
+    sample_weight: ArrayLike | None = None,
+    rule: str = "and",
+    standardize: bool = False,
+    alpha_min_ratio: float = 0.01,
+    tol: float = 1e-7,
+    max_iter: int = 100,
+    n_threads: int | None = None,
+    callback: Callable[[Solution], object] | None = None,
+) -> NodewisePath:
+    """Regress every column on all others with an L1 penalty, along decreasing ``alpha``, and merge the results.
+
+    Minimises, for every column and every alpha, the mean negative log-likelihood of a logistic regression plus
+    ``alpha * sum(abs(coefficients))``; intercepts are not penalised and become the fields.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1 (bool, integer or float); not modified.
+    alphas : int, float or array-like, default 50
+        Number of geometric steps down from the smallest alpha without coefficients, or the values themselves.
+        The unit is that of one regression: half of ``ising_path``'s alpha for the same strength.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; an integer weight equals repeated rows.
+    rule : {"and", "or", "mean", "min", "max"}, default "and"
+        How the two coefficients a and b of a pair become one coupling. "and": their mean if both are non-zero,
+        else 0. "or": the mean of those that are non-zero. "mean": (a + b) / 2, which halves an edge that only one
+        regression found (IsingFit's AND = FALSE). "min", "max": the smaller or larger in absolute value.
+    standardize : bool, default False
+        Penalise as if the columns had unit standard deviation: the penalty of column t's coefficient is
+        alpha · sd(x_t). Coefficients are returned on the scale of the table either way.
+    alpha_min_ratio : float, default 0.01
+        Last alpha over first alpha when ``alphas`` is a number.
+    tol : float, default 1e-7
+        Bound on every node's KKT residual over all columns and on its relative duality gap.
+    max_iter : int, default 100
+        Newton steps per node and alpha.
+    n_threads : int, optional
+        Nodes solved at the same time; default as for ``ising_path``. The result does not depend on it.
+    callback : callable, optional
+        Called with each Solution, in order, once all regressions are done.
+
+    Returns
+    -------
+    NodewisePath
+        Solutions in order of decreasing alpha, and the regressions behind them.
+
+    See Also
+    --------
+    nodewise_ebic : every node with its own list of alphas and its own choice, as IsingFit does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> path = nodewise_path(X, alphas=[0.025, 0.1])
+    >>> path[-1].edge_index.tolist(), bool(path.converged.all())
+    ([[0, 2]], True)
+    """
+    _check_options(rule, tol, max_iter)
+    case = _Case.prepare(X, sample_weight, standardize, n_threads)
+    grid = alpha_grid(float(case.alpha_max().max(initial=0.0)), alphas, alpha_min_ratio=alpha_min_ratio)
+    fits = case.solve(np.tile(grid, (len(case.fields), 1)), tol, max_iter, stops_early=False)
+    path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
+    for solution in path:
+        logger.info("%r", solution)
+        if callback is not None:
+            callback(solution)
+    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
+    return path
+
+
+def nodewise_ebic(
+    X: ArrayLike,
+    alphas: int = 100,
+    *,
+    gamma: float = 0.25,
+    rule: str = "and",
+    standardize: bool = True,
+    sample_weight: ArrayLike | None = None,
+    alpha_min_ratio: float | None = None,
+    tol: float = 1e-7,
+    max_iter: int = 100,
+    n_threads: int | None = None,
+) -> Solution:
+    """Return the network whose every node chose its penalty by the extended BIC: what R's IsingFit computes.
+
+    Each node has a list of its own, geometric from the smallest alpha without coefficients downwards; it ends early
+    where the regression explains more than 99.9 % of the deviance, or less than 0.001 % more than the alpha before.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1.
+    alphas : int, default 100
+        Length of every node's list.
+    gamma : float, default 0.25
+        Weight of the number of candidate models in −2ℓ + J log N + 2γ J log(p−1); 0 is the BIC.
+    rule : {"and", "or", "mean", "min", "max"}, default "and"
+        As for ``nodewise_path``; IsingFit's AND = FALSE is "mean".
+    standardize : bool, default True
+        Penalty alpha · sd(x_t) on the coefficient of column t.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; an integer weight equals repeated rows.
+    alpha_min_ratio : float, optional
+        Last alpha over first alpha; default 0.0001, or 0.01 with fewer rows than predictors.
+    tol, max_iter, n_threads
+        As for ``nodewise_path``.
+
+    Returns
+    -------
+    Solution
+        With ``alpha`` NaN and the choices in ``alphas_per_node``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> network = nodewise_ebic(np.column_stack([a, b, a ^ (rng.random(500) < 0.2)]))
+    >>> network.edge_index.tolist(), network.alphas_per_node.shape
+    ([[0, 2]], (3,))
+    """
+    path = choose_per_node(
+        X,
+        alphas,
+        gamma=gamma,
+        rule=rule,
+        standardize=standardize,
+        sample_weight=sample_weight,
+        alpha_min_ratio=alpha_min_ratio,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    return path.solutions[0]
+
+
+def choose_per_node(
+    X: ArrayLike,
+    alphas: int,
+    *,
+    gamma: float,
+    rule: str,
+    standardize: bool,
+    sample_weight: ArrayLike | None,
+    alpha_min_ratio: float | None,
+    tol: float,
+    max_iter: int,
+    n_threads: int | None,
+) -> NodewisePath:
+    """Return the solution of ``nodewise_ebic`` as a path of length one, with the regressions that were chosen."""
+    _check_options(rule, tol, max_iter)
+    if not (np.isfinite(gamma) and gamma >= 0):
+        raise DataError(f"gamma must be finite and not negative; got {gamma!r}.")
+    case = _Case.prepare(X, sample_weight, standardize, n_threads, depth=2)
+    if alpha_min_ratio is None:
+        alpha_min_ratio = 1e-2 if case.n_rows < len(case.varying) - 1 else 1e-4
+    shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)
+    top = np.full(len(case.fields), np.nan)
+    top[case.varying] = case.alpha_max()
+    # A column that varies with no other has nothing to choose: any positive alpha gives the model without predictors.
+    grids = np.where(top == 0.0, np.finfo(np.float64).eps, top)[:, None] * shape
+    fits = case.solve(grids, tol, max_iter, stops_early=True)
+    solution = fits.select_ebic(gamma, rule, tol)
+    path = NodewisePath((solution,), tol=tol, nodes=fits.take(fits.choose_ebic(gamma)), rule=rule)
+    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter, depth=2)
+    return path
+
+
+def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
+    """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardised."""
+    case = _Case.prepare(X, sample_weight, standardize, None, warn=False)
+    return float(case.alpha_max().max(initial=0.0))
+
+
+# Path contract: what `alphas=30` starts from (see docs/design.md).
+nodewise_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
+
+
+def _check_options(rule: str, tol: float, max_iter: int) -> None:
+    if rule not in RULES:
+        raise DataError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A table made ready: the compiled problem on the columns that vary, and the way back."""
+
+    problem: Nodewise
+    table: NDArray[np.uint8]  # only the columns that vary and the rows of positive weight
+    varying: NDArray[np.intp]
+    fields: FloatArray  # of the constant columns; 0 elsewhere
+    null_losses: FloatArray  # 0 for constant columns
+    omega: FloatArray  # penalty weight of each varying column
+    n_rows: float
+
+    @classmethod
+    def prepare(
+        cls,
+        X: ArrayLike,
+        sample_weight: ArrayLike | None,
+        standardize: bool,
+        n_threads: int | None,
+        *,
+        warn: bool = True,
+        depth: int = 1,
+    ) -> _Case:
+        varying = Varying.of(X, sample_weight, warn=warn, depth=depth + 1)
+        columns, n_rows, weight = varying.columns, varying.n_rows, varying.weight
+        ones = varying.ones[columns]
+        zeros = n_rows - ones if weight is None else weight @ (1 - varying.table)  # not a difference of rounded sums
+        share, rest = ones / n_rows, zeros / n_rows
+        null_losses = np.zeros(len(varying.fields))
+        null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
+        omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
+        problem = Nodewise(varying.table, weight, thread_count(n_threads))
+        return cls(problem, varying.table, columns, varying.fields, null_losses, omega, n_rows)
+
+    def alpha_max(self) -> FloatArray:
+        """Return each varying node's smallest alpha without coefficients."""
+        return self.problem.alpha_max(self.omega)
+
+    def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
+        """Run the regressions, one row of alphas per column of the whole table, and put them back into it."""
+        nodes, grids = np.arange(len(self.varying), dtype=np.int32), alphas[self.varying]
+        calls = [slice(first, first + NODES_PER_CALL) for first in range(0, max(len(nodes), 1), NODES_PER_CALL)]
+        screening = len(nodes) > ALL_PREDICTORS_UP_TO
+        parts = [
+            self.problem.solve(nodes[some], grids[some], self.omega, tol, max_iter, screening, stops_early)
+            for some in calls
+        ]
+        joined = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+        fields, losses, objectives, kkt, gap, eta = (self._spread(matrix, np.nan) for matrix in joined[:6])
+        n_iter, n_working, counts = (self._spread(matrix, 0) for matrix in joined[6:9])
+        self._refuse_separation(eta)
+        constant = np.isnan(fields).all(axis=0)
+        return NodeFits(
+            alphas=alphas.T,
+            fields=np.where(constant, self.fields, fields),
+            losses=losses,
+            objectives=objectives,
+            kkt_residuals=kkt,
+            duality_gaps=gap,
+            n_iter=n_iter,
+            n_working=n_working,
+            counts=counts,
+            columns=self.varying[joined[9]].astype(np.int32),
+            values=joined[10],
+            null_losses=self.null_losses,
+            n_rows=self.n_rows,
+        )
+
+    def _spread(self, matrix: NDArray[Any], missing: float) -> NDArray[Any]:
+        """Return one row per alpha and one column per column of the whole table."""
+        spread = np.full((matrix.shape[1], len(self.fields)), missing, dtype=matrix.dtype)
+        spread[:, self.varying] = matrix.T
+        return spread
+
+    def _refuse_separation(self, largest_eta: FloatArray) -> None:
+        """Raise if a regression without penalty has no finite optimum (checked only where it may not)."""
+        with np.errstate(invalid="ignore"):
+            suspects = np.flatnonzero((largest_eta > SUSPICIOUS_ETA).any(axis=0))
+        for node in np.searchsorted(self.varying, suspects):
+            found = _separating_column(self.table, int(node))
+            if found is not None:
+                s, t = int(self.varying[node]), int(self.varying[found])
+                raise SeparationError(
+                    f"the unpenalised regression of column {s} must have a finite optimum; the other columns separate "
+                    f"its zeros from its ones, so that the coefficient of column {t} grows without bound. "
+                    "Use alpha > 0."
+                )
+
+
+def _separating_column(table: NDArray[np.uint8], node: int) -> int | None:
+    """Return a column whose coefficient in the regression of ``node`` is infinite, or None."""
+    rows = np.unique(table, axis=0).astype(np.float64)
+    design = rows.copy()
+    design[:, node] = 1.0  # the intercept takes the node's own place
+    direction = separating_direction((2.0 * rows[:, node] - 1.0)[:, None] * design)
+    if direction is None:
+        return None
+    others = np.abs(direction)
+    others[node] = -1.0
+    return int(others.argmax())

@@ -1,0 +1,237 @@
+"""The regularisation path of the joint pseudo-likelihood: screen, solve on the working set, check, certify.
+
+Algorithm and certificate are explained in docs/algorithm.md; the arithmetic is in ``_core``.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass import objective
+from isinglass._core import Problem
+from isinglass.arguments import check_count, check_positive
+from isinglass.data import check_penalty_weights
+from isinglass.errors import ConvergenceWarning
+from isinglass.results import Path, Solution
+from isinglass.solve.estimable import Varying
+from isinglass.solve.grid import alpha_grid
+from isinglass.solve.screening import all_pairs, batches, itinerary, kkt_violations, strong_threshold, union
+from isinglass.threads import thread_count
+
+if TYPE_CHECKING:
+    from isinglass._core._native import State
+
+__all__ = ["ising_path", "warn_if_not_converged"]
+
+logger = logging.getLogger("isinglass")
+
+ALL_PAIRS_UP_TO = 30
+"""Number of columns up to which screening costs more than it saves (measured): one call does the path."""
+ALL_PAIRS_CELLS = 500_000
+"""Cells times alphas of such a call, so that a callback or an interrupt does not wait long."""
+STEEPEST = 0.6
+"""Smallest ratio of consecutive alphas; a larger step goes by way of alphas in between."""
+COLD = 0.01
+"""Ratio to alpha_max that Newton bridges in one go on a small table..."""
+STEEP = 0.1
+"""...and the steps that lead to smaller alphas."""
+LOOSE = 0.2
+"""Waypoints of the homotopy are solved to this share of their alpha: they only have to be near."""
+SUSPICIOUS_ETA = 10.0
+"""Largest |η| above which an unpenalised optimum is checked for lying at infinity."""
+
+
+def ising_path(
+    X: ArrayLike,
+    alphas: int | float | ArrayLike = 50,
+    *,
+    sample_weight: ArrayLike | None = None,
+    penalty_weights: ArrayLike | str | None = None,
+    alpha_min_ratio: float = 0.01,
+    tol: float = 1e-7,
+    max_iter: int = 100,
+    n_threads: int | None = None,
+    callback: Callable[[Solution], object] | None = None,
+) -> Path:
+    """Fit the L1-penalised pseudo-likelihood along decreasing ``alpha``, each solution with its certificate.
+
+    Minimises, for every alpha, the mean negative log pseudo-likelihood plus
+    ``alpha * sum(penalty_weights * abs(couplings))`` over pairs; fields are not penalised.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1 (bool, integer or float); not modified.
+    alphas : int, float or array-like, default 50
+        Number of geometric steps down from the smallest alpha without edges, or the values themselves.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; an integer weight equals repeated rows.
+    penalty_weights : None, "standardized" or symmetric matrix, default None
+        Weight of each pair's penalty: 1; the sum of the two standard deviations; or given, where 0 leaves
+        a pair unpenalised and inf forbids it.
+    alpha_min_ratio : float, default 0.01
+        Last alpha over first alpha when ``alphas`` is a number.
+    tol : float, default 1e-7
+        Bound on the relative duality gap and on the KKT residual over all pairs.
+    max_iter : int, default 100
+        Newton steps per alpha.
+    n_threads : int, optional
+        Threads of the kernels; default the environment's ISINGLASS_NUM_THREADS, else OMP_NUM_THREADS,
+        else the available cores. The result does not depend on it.
+    callback : callable, optional
+        Called with each Solution as it is found.
+
+    Returns
+    -------
+    Path
+        Solutions in order of decreasing alpha.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> path = ising_path(X, alphas=[0.05, 0.2])
+    >>> path[-1].edge_index.tolist(), bool(path.converged.all())
+    ([[0, 2]], True)
+    """
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    case = _Case.prepare(X, sample_weight, penalty_weights, n_threads)
+    top = case.fit_null(tol, max_iter)
+    grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
+    if grid[-1] == 0.0:
+        case.varying.refuse_separation(case.allowed_pairs())
+    solutions = []
+    for solution in _follow(case, grid, top, tol, max_iter):
+        logger.info("%r", solution)
+        solutions.append(solution)
+        if callback is not None:
+            callback(solution)
+    path = Path(tuple(solutions), tol=tol)
+    warn_if_not_converged(path, case.problem.null_objective, max_iter)
+    return path
+
+
+# Path contract: what `alphas=30` starts from (see docs/design.md).
+ising_path.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
+
+
+def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_iter: int) -> Iterator[Solution]:
+    """Yield the certified solution of every alpha of the grid: the algorithm."""
+    problem = case.problem
+    if problem.n_features <= ALL_PAIRS_UP_TO:
+        stops = itinerary(top, grid, STEEP if grid[-1] < COLD * top else COLD)
+        at_once = ALL_PAIRS_CELLS // (problem.n_features * problem.n_distinct + 1) + 1
+        for wanted, leg in batches(stops, at_once):
+            tols = (tol, tol) if wanted else (LOOSE * float(grid[-1]), np.inf)
+            states = problem.solve(all_pairs(problem.n_features), [stop.alpha for stop in leg], *tols, max_iter)
+            yield from (case.solution(state, 0, tol) for state in states if wanted)
+        return
+    stops = itinerary(top, grid, STEEPEST)
+    pairs, _, _ = problem.gradient_above(strong_threshold(stops[0].alpha, top))
+    for stop, following in zip(stops, [*stops[1:], stops[-1]], strict=True):
+        alpha = stop.alpha
+        working = union(case.free, pairs)
+        keep = min(strong_threshold(following.alpha, alpha), alpha)
+        if not stop.wanted:
+            problem.solve(working, [alpha], LOOSE * alpha, np.inf, max_iter)
+            pairs, _, _ = problem.gradient_above(keep)
+            continue
+        while True:
+            state = problem.solve(working, [alpha], tol, tol, max_iter)[0]
+            pairs, strength, _ = problem.gradient_above(keep)
+            violations = kkt_violations(pairs, strength, alpha, working)
+            if len(violations) == 0:
+                break
+            working = union(working, violations)
+        yield case.solution(state, problem.certified_outside(alpha), tol)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A table made ready: the compiled problem on the columns that vary, and the way back."""
+
+    problem: Problem
+    varying: Varying
+    matrix: NDArray[np.float64] | None  # penalty weights of the varying columns
+    free: NDArray[np.int32]
+
+    @classmethod
+    def prepare(
+        cls,
+        X: ArrayLike,
+        sample_weight: ArrayLike | None,
+        penalty_weights: ArrayLike | str | None,
+        n_threads: int | None,
+    ) -> _Case:
+        varying = Varying.of(X, sample_weight)
+        columns, n_features = varying.columns, len(varying.fields)
+        penalty = check_penalty_weights(penalty_weights, n_features)
+        matrix = None
+        if isinstance(penalty, np.ndarray):
+            matrix = np.ascontiguousarray(penalty if len(columns) == n_features else penalty[np.ix_(columns, columns)])
+        problem = Problem(varying.table, varying.weight, matrix, isinstance(penalty, str), thread_count(n_threads))
+        return cls(problem, varying, matrix, problem.free_pairs())
+
+    def fit_null(self, tol: float, max_iter: int) -> float:
+        """Fit fields and free pairs; return alpha_max there."""
+        if len(self.free):
+            state = self.problem.solve(self.free, [1.0], tol, tol, max_iter)[0]
+            self.refuse_separation(self.free, state[-1])
+            self.problem.mark_null()
+        return self.problem.alpha_max()
+
+    def refuse_separation(self, pairs: NDArray[np.int32], largest_eta: float) -> None:
+        """Raise if the optimum with these pairs unpenalised lies at infinity (checked only where it may)."""
+        weight = self.varying.weight
+        spread = 0.0 if weight is None else float(np.log(weight.max() / weight.min()))
+        if largest_eta + spread > SUSPICIOUS_ETA:
+            self.varying.refuse_separation(pairs)
+
+    def allowed_pairs(self) -> NDArray[np.int32]:
+        """Return the pairs of varying columns that are not forbidden."""
+        pairs = all_pairs(self.problem.n_features)
+        return pairs if self.matrix is None else pairs[np.isfinite(self.matrix[pairs[:, 0], pairs[:, 1]])]
+
+    def solution(self, state: State, zeros_outside: int, tol: float) -> Solution:
+        """Put the solution of the varying columns back into the whole table."""
+        alpha, fields, edges, values, value, kkt, gap, zeros, n_working, n_iter, _ = state
+        every_field = self.varying.whole_fields(fields)
+        p = len(every_field)
+        return Solution(
+            alpha=alpha,
+            fields=every_field,
+            edge_index=self.varying.columns[edges].astype(np.int32).reshape(-1, 2),
+            edge_values=values,
+            objective=value,
+            kkt_residual=kkt,
+            duality_gap=gap,
+            certified_zeros=zeros + zeros_outside,
+            n_iter=n_iter,
+            n_screened=p * (p - 1) // 2 - n_working,
+            converged=kkt <= tol and gap <= tol * max(self.problem.null_objective, 1e-12),
+        )
+
+
+def warn_if_not_converged(path: Path, null_objective: float, max_iter: int, *, depth: int = 1) -> None:
+    """Warn once, ``depth`` callers up, for all solutions of a path that did not reach its tolerance."""
+    failed = [solution for solution in path if not solution.converged]
+    if not failed:
+        return
+    worst = max(failed, key=lambda solution: solution.kkt_residual)
+    warnings.warn(
+        f"{len(failed)} of {len(path)} solutions did not reach tol={path.tol:g}; worst at alpha={worst.alpha:.6g}: "
+        f"kkt_residual={worst.kkt_residual:.1e}, relative gap={worst.duality_gap / max(null_objective, 1e-12):.1e}. "
+        f"Increase max_iter (now {max_iter}) or tol, or stop the path at a larger alpha.",
+        ConvergenceWarning,
+        stacklevel=depth + 2,
+    )

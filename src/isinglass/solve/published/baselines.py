@@ -1,0 +1,268 @@
+"""The paper's comparators as published: the stacked logistic regression (PLG) and Höfling–Tibshirani's algorithm (BMN).
+
+Both minimise the objective of `isinglass.ising_path` and take the same ``alpha``; what they call their own parameter
+is converted here (docs/math.md, units). They are rivals to measure against, not the way to fit a network: each stops
+by its own rule, which bounds the last step and not the distance to the optimum. So the two halves of a result mean
+different things here:
+
+- ``converged`` is the method's own verdict, that its stopping rule was met; ``Path.tol`` is that rule's tolerance;
+- ``objective``, ``kkt_residual``, ``duality_gap`` and ``certified_zeros`` are measured on what the method returned,
+  by `isinglass.objective`, and tell how good it is.
+
+Constant columns are treated as everywhere: no edges, a smoothed field, a warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass import objective
+from isinglass._core import Bmn
+from isinglass.arguments import check_count, check_positive
+from isinglass.errors import ConvergenceWarning
+from isinglass.results import Path, Solution
+from isinglass.solve.estimable import Varying
+from isinglass.solve.grid import alpha_grid
+from isinglass.solve.published.glm import logistic_path
+from isinglass.solve.published.stacked import stacked_design, unvectorise
+from isinglass.solve.screening import all_pairs
+
+__all__ = ["bmn", "plg"]
+
+FloatArray = NDArray[np.float64]
+Callback = Callable[[Solution], object] | None
+
+
+def plg(
+    X: ArrayLike,
+    alphas: int | float | ArrayLike = 50,
+    *,
+    sample_weight: ArrayLike | None = None,
+    alpha_min_ratio: float = 0.01,
+    thresh: float = 1e-7,
+    max_iter: int = 100_000,
+    max_bytes: int | None = None,
+    callback: Callback = None,
+) -> Path:
+    """Fit the network as one logistic regression on the stacked design: Algorithm 1 of the paper.
+
+    Build X̃ and ỹ, fit the logistic lasso by glmnet's algorithm with an unpenalised column for every field, put the
+    coefficients back into a symmetric matrix. glmnet's λ is α(p−1)/(p(p+1)), p counting the columns that vary.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1.
+    alphas : int, float or array-like, default 50
+        As in `isinglass.ising_path`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; they become the observation weights of the regression.
+    alpha_min_ratio : float, default 0.01
+        Last alpha over first alpha when ``alphas`` is a number.
+    thresh : float, default 1e-7
+        glmnet's stopping rule, see `isinglass.published.logistic_path`. At the default the couplings are typically
+        right to 1e-3, at 1e-14 to 1e-5, relative to their size.
+    max_iter : int, default 100_000
+        Passes of coordinate descent, all alphas together.
+    max_bytes : int, optional
+        Largest stacked design to build, see `isinglass.stacked_design`.
+    callback : callable, optional
+        Called with each Solution once all are found.
+
+    Returns
+    -------
+    Path
+        ``n_iter`` counts passes, ``n_screened`` the pairs the strong rules left out. ``converged`` means that the
+        stopping rule was met; the certificate is that of the joint problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> plg(X, alphas=[0.05, 0.2])[-1].edge_index.tolist()
+    [[0, 2]]
+    """
+    case = _Case(Varying.of(X, sample_weight, depth=1))
+    grid = case.grid(alphas, alpha_min_ratio)
+    p = case.table.shape[1]
+    if p == 0:
+        return _collect(case.without_columns(grid), thresh, max_iter, callback)
+    design, response = stacked_design(case.table, max_bytes=max_bytes)
+    n_pairs = p * (p - 1) // 2
+    fits = logistic_path(
+        design,
+        response,
+        grid * (p - 1) / (p * (p + 1)),
+        sample_weight=None if case.weight is None else np.tile(case.weight, p),
+        penalty_factor=np.repeat([1.0, 0.0], [n_pairs, p]),
+        rescale_factors=p > 1,  # a single column has nothing that is penalised
+        intercept=False,
+        thresh=thresh,
+        max_iter=max_iter,
+    )
+    rows = zip(grid, fits.coefficients, fits.n_iter, fits.n_strong, fits.converged, strict=True)
+    solutions = (  # every field is among the strong columns
+        case.certify(alpha, unvectorise(vector), int(n_iter), int(n_strong) - p, bool(converged))
+        for alpha, vector, n_iter, n_strong, converged in rows
+    )
+    return _collect(solutions, thresh, max_iter, callback)
+
+
+def bmn(
+    X: ArrayLike,
+    alphas: int | float | ArrayLike = 50,
+    *,
+    sample_weight: ArrayLike | None = None,
+    alpha_min_ratio: float = 0.01,
+    tolerance: float = 1e-5,
+    max_iter: int = 10_000,
+    max_rounds: int | None = None,
+    line_search: bool = False,
+    callback: Callback = None,
+) -> Path:
+    """Fit the network by Höfling and Tibshirani's algorithm, with the rules of their R package BMN.
+
+    Rounds of simultaneous proximal steps on a working set: what is not zero, and at most 4p zeros that violate
+    optimality most. Every 50 steps the objective must not have risen, or the step size is halved; below 0.001 a
+    backtracking line search takes over. Every alpha starts afresh from the fields alone, as the package does; its ρ
+    is α/2. One thing is not copied: the package starts fields beyond ±1 from +1, here they keep their sign.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1.
+    alphas : int, float or array-like, default 50
+        As in `isinglass.ising_path`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; an integer weight equals repeated rows.
+    alpha_min_ratio : float, default 0.01
+        Last alpha over first alpha when ``alphas`` is a number.
+    tolerance : float, default 1e-5
+        Largest change of an entry in the last step of a round, and in the last round. At 1e-9 the couplings are right
+        to 1e-6; with many edges at a small alpha the steps are then so many that ``max_iter`` has to be raised.
+    max_iter : int, default 10_000
+        Steps per round.
+    max_rounds : int, optional
+        Working sets per alpha; default the number of columns, at least 100.
+    line_search : bool, default False
+        Use the backtracking line search from the first step on: slower, and never overshoots.
+    callback : callable, optional
+        Called with each Solution as it is found.
+
+    Returns
+    -------
+    Path
+        ``n_iter`` counts steps, ``n_screened`` the pairs outside the last working set. ``converged`` means that the
+        stopping rule was met; the certificate is that of the joint problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> bmn(X, alphas=[0.05, 0.2])[-1].edge_index.tolist()
+    [[0, 2]]
+    """
+    check_positive("tolerance", tolerance)
+    for name, value in (("max_iter", max_iter), ("max_rounds", max_rounds)):
+        if value is not None:
+            check_count(name, value)
+    case = _Case(Varying.of(X, sample_weight, depth=1))
+    grid = case.grid(alphas, alpha_min_ratio)
+    p = case.table.shape[1]
+    limits = (max_iter, max(100, p) if max_rounds is None else max_rounds)
+    solutions = _run_bmn(case, grid, tolerance, limits, line_search) if p else case.without_columns(grid)
+    return _collect(solutions, tolerance, max_iter, callback)
+
+
+# Path contract: what `alphas=30` starts from (see docs/design.md).
+plg.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
+bmn.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
+
+
+def _run_bmn(
+    case: _Case, grid: FloatArray, tolerance: float, limits: tuple[int, int], line_search: bool
+) -> Iterator[Solution]:
+    fit = Bmn(case.table, case.weight)
+    for alpha in grid:
+        fields, edges, values, n_iter, _, n_pairs, _, converged = fit.solve(alpha, tolerance, *limits, line_search)
+        theta = np.diag(fields)
+        theta[edges[:, 0], edges[:, 1]] = theta[edges[:, 1], edges[:, 0]] = values
+        yield case.certify(alpha, theta, n_iter, n_pairs, converged)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A table without its constant columns, and the way back."""
+
+    varying: Varying
+
+    @property
+    def table(self) -> NDArray[np.uint8]:
+        return self.varying.table
+
+    @property
+    def weight(self) -> FloatArray | None:
+        return self.varying.weight
+
+    def grid(self, alphas: int | float | ArrayLike, alpha_min_ratio: float) -> FloatArray:
+        top = objective.alpha_max(self.table, self.weight) if self.table.shape[1] > 1 else 0.0
+        values = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
+        if values[-1] == 0.0:  # a method that stops on its way to infinity would say nothing
+            self.varying.refuse_separation(all_pairs(self.table.shape[1]))
+        return values
+
+    def without_columns(self, grid: FloatArray) -> Iterator[Solution]:
+        """Yield the solutions of a table in which nothing varies."""
+        return (self.certify(alpha, np.zeros((0, 0)), 0, 0, True) for alpha in grid)
+
+    def certify(self, alpha: float, theta: FloatArray, n_iter: int, n_working: int, converged: bool) -> Solution:
+        """Measure Θ of the varying columns and put it back into the whole table."""
+        field = theta.diagonal().copy()
+        coupling = theta - np.diag(field)
+        measured: dict[str, float] = {"objective": 0.0, "kkt_residual": 0.0, "duality_gap": 0.0}
+        n_zeros = 0
+        if len(field):
+            measured = {
+                name: measure(self.table, coupling, field, alpha, sample_weight=self.weight)
+                for name, measure in (
+                    ("objective", objective.value),
+                    ("kkt_residual", objective.kkt_residual),
+                    ("duality_gap", objective.duality_gap),
+                )
+            }
+            proved = objective.certified_zeros(self.table, coupling, field, alpha, sample_weight=self.weight)
+            n_zeros = int(np.count_nonzero(proved)) // 2
+        every_field, columns = self.varying.whole_fields(field), self.varying.columns
+        p = len(every_field)
+        every_coupling = np.zeros((p, p))
+        every_coupling[np.ix_(columns, columns)] = coupling
+        n_screened = p * (p - 1) // 2 - n_working
+        counts = {"certified_zeros": n_zeros, "n_iter": n_iter, "n_screened": n_screened, "converged": converged}
+        return Solution.from_dense(alpha, every_coupling, every_field, **measured, **counts)
+
+
+def _collect(found: Iterable[Solution], tol: float, max_iter: int, callback: Callback) -> Path:
+    solutions = []
+    for solution in found:
+        solutions.append(solution)
+        if callback is not None:
+            callback(solution)
+    stuck = [solution for solution in solutions if not solution.converged]
+    if stuck:
+        warnings.warn(
+            f"{len(stuck)} of {len(solutions)} solutions did not meet the method's own stopping rule ({tol:g}); first "
+            f"at alpha={stuck[0].alpha:.6g}: kkt_residual={stuck[0].kkt_residual:.1e}. Increase max_iter (now "
+            f"{max_iter}) or the tolerance, or use ising_path.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return Path(tuple(solutions), tol=tol)

@@ -1,0 +1,266 @@
+"""L1-penalised logistic regression along a list of penalties, by the algorithm of glmnet.
+
+It is here for one purpose: to run the paper's comparator as the paper ran it (`isinglass.published.plg`). The
+algorithm is the one Friedman, Hastie and Tibshirani published (Journal of Statistical Software 33(1), 2010) with the
+strong rules of Tibshirani et al. (JRSS B 74, 2012): quadratic models, cyclic coordinate descent on the columns that
+were ever non-zero, sequential strong rules and a check of the columns left out. With weights w normalised to sum to
+one and φ the penalty factors, every λ has the objective
+
+    Σ_i w_i [ log(1+exp η_i) − y_i η_i ]  +  λ Σ_j φ_j |b_j| ,     η = b_0 + Σ_j b_j x_j
+
+It stops when no coordinate moves by much, v_j·Δ_j² < thresh × null deviance, v_j being the curvature of the quadratic
+model. That says little about the distance to the optimum: see docs/comparators.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass._core import Lognet
+from isinglass.arguments import check_count, check_positive
+from isinglass.data import check_sample_weight
+from isinglass.errors import DataError
+from isinglass.results import read_only
+
+__all__ = ["GlmPath", "logistic_path"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GlmPath:
+    """Logistic regressions along decreasing λ.
+
+    Parameters
+    ----------
+    lambdas : ndarray of shape (n_lambdas,)
+        Penalties, decreasing.
+    coefficients : ndarray of shape (n_lambdas, n_columns)
+        On the scale of the design as it was passed.
+    intercepts : ndarray of shape (n_lambdas,)
+        Zero where none was fitted.
+    n_iter : ndarray of int, shape (n_lambdas,)
+        Passes of coordinate descent.
+    n_outer : ndarray of int, shape (n_lambdas,)
+        Quadratic models.
+    n_strong : ndarray of int, shape (n_lambdas,)
+        Columns that were not screened out, here or at a larger λ.
+    converged : ndarray of bool, shape (n_lambdas,)
+        Whether the stopping rule was met before the passes ran out.
+    deviance : ndarray of shape (n_lambdas,)
+        Minus twice the log-likelihood, rows counted with their weights as passed.
+    """
+
+    lambdas: FloatArray
+    coefficients: FloatArray
+    intercepts: FloatArray
+    n_iter: NDArray[np.int64]
+    n_outer: NDArray[np.int64]
+    n_strong: NDArray[np.int64]
+    converged: NDArray[np.bool_]
+    deviance: FloatArray
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            read_only(array)
+
+    def __len__(self) -> int:
+        return len(self.lambdas)
+
+    def __repr__(self) -> str:
+        return (
+            f"GlmPath({len(self)} lambdas {self.lambdas[0]:.4g} … {self.lambdas[-1]:.4g}, "
+            f"{np.count_nonzero(self.coefficients[-1])} of {self.coefficients.shape[1]} coefficients at the last, "
+            f"{int(self.converged.sum())} of {len(self)} converged, {int(self.n_iter.sum())} passes)"
+        )
+
+
+def logistic_path(
+    design: ArrayLike | sp.sparray | sp.spmatrix,
+    response: ArrayLike,
+    lambdas: float | ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    penalty_factor: ArrayLike | None = None,
+    rescale_factors: bool = True,
+    intercept: bool = True,
+    standardize: bool = False,
+    thresh: float = 1e-7,
+    max_iter: int = 100_000,
+    min_probability: float = 1e-9,
+    screen: bool = True,
+) -> GlmPath:
+    """Fit the logistic lasso for every λ, each fit starting from the one before.
+
+    Parameters
+    ----------
+    design : array-like or scipy.sparse matrix of shape (n_rows, n_columns)
+        Sparse designs are used as compressed columns and never become dense. Zero columns, and constant ones where
+        there is an intercept, get the coefficient 0.
+    response : array-like of shape (n_rows,)
+        Values from 0 to 1, not all of them 0 nor all of them 1.
+    lambdas : float or array-like
+        Penalties, in any order.
+    sample_weight : array-like of shape (n_rows,), optional
+        Row weights; an integer weight equals repeated rows.
+    penalty_factor : array-like of shape (n_columns,), optional
+        Multiples φ of λ, 0 for a column that is not penalised; default 1.
+    rescale_factors : bool, default True
+        Multiply the factors by one number so that they sum to the number of columns, which is what glmnet does.
+        With False they are used as they are.
+    intercept : bool, default True
+        Fit an unpenalised intercept. The columns are then centred, which costs nothing.
+    standardize : bool, default False
+        Divide the columns by their population standard deviation, so that λ acts on that scale.
+    thresh : float, default 1e-7
+        The stopping rule: the largest v_j·Δ_j² of a pass over the columns, and of a step from one quadratic model to
+        the next, is below ``thresh`` times the null deviance (that of the intercept alone, or of probabilities ½;
+        half of it and per unit of weight, as in glmnet).
+    max_iter : int, default 100_000
+        Passes in all. Where they run out the current coefficients are returned and ``converged`` is False.
+    min_probability : float, default 1e-9
+        A fitted probability nearer to 0 or 1 is taken for 0 or 1, and its row gets this variance. The publication has
+        1e-5, the R package 1e-9.
+    screen : bool, default True
+        Use the strong rules. The columns they leave out are checked, so that the result does not depend on them.
+
+    Returns
+    -------
+    GlmPath
+        One fit per λ, in decreasing order. Unlike glmnet's own choice of λ, a given list is never cut short.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = logistic_path([[0.0], [1.0], [0.0], [1.0]], [0, 0, 1, 1], [0.3, 0.1])
+    >>> path.coefficients.tolist()
+    [[0.0], [0.0]]
+    """
+    _check_settings(thresh, max_iter, min_probability)
+    columns = _Columns.of(design)
+    y = _check_response(response, columns.n_rows)
+    raw = check_sample_weight(sample_weight, columns.n_rows)
+    raw = np.ones(columns.n_rows) if raw is None else raw
+    weight = raw / raw.sum()
+    if not 0.0 < float(weight @ y) < 1.0:
+        raise DataError(f"response must take more than one value; got {float(weight @ y)!r} in every row with weight.")
+    factor = _check_factors(penalty_factor, columns.n_columns, rescale_factors)
+    mean, scale = columns.moments(weight, intercept, standardize)
+    grid = _check_lambdas(lambdas)
+    fit = Lognet(
+        *(columns.start, columns.rows, columns.values, y, weight, factor, mean, scale),
+        *(thresh, max_iter, min_probability, intercept, screen),
+    )
+    states = [fit.solve(value) for value in grid]
+    coefficients, intercepts, losses, passes, outer, strong, converged = zip(*states, strict=True)
+    return GlmPath(
+        lambdas=grid,
+        coefficients=np.array(coefficients),
+        intercepts=np.array(intercepts),
+        n_iter=np.array(passes),
+        n_outer=np.array(outer),
+        n_strong=np.array(strong),
+        converged=np.array(converged),
+        deviance=2.0 * raw.sum() * np.array(losses),
+    )
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The design as the compiled code wants it: compressed columns, or dense ones (``start`` and ``rows`` None)."""
+
+    n_rows: int
+    n_columns: int
+    start: NDArray[np.int64] | None
+    rows: NDArray[np.int32] | None
+    values: FloatArray | None  # None: every stored value is 1
+
+    @classmethod
+    def of(cls, design: Any) -> _Columns:
+        matrix: Any = sp.csc_array(design) if sp.issparse(design) else np.asarray(design)
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise DataError(f"design must have at least one row and one column; got shape {matrix.shape}.")
+        if matrix.dtype.kind not in "buif":
+            raise DataError(f"design must hold numbers; got dtype {matrix.dtype}.")
+        if sp.issparse(matrix):
+            if not matrix.has_canonical_format:
+                matrix = matrix.copy()
+                matrix.sum_duplicates()
+            values = np.ascontiguousarray(matrix.data, dtype=np.float64)
+            start, rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+        else:
+            values, start, rows = np.ascontiguousarray(matrix.T, dtype=np.float64).ravel(), None, None
+        if not np.isfinite(values).all():
+            raise DataError(f"design must be finite; got {values[~np.isfinite(values)][0]!r}.")
+        # The stacked design of a network holds ones only: a third of the memory to go through.
+        only_ones = start is not None and bool((values == 1.0).all())
+        n_rows, n_columns = matrix.shape
+        return cls(n_rows, n_columns, start, rows, None if only_ones else values)
+
+    def moments(self, weight: FloatArray, intercept: bool, standardize: bool) -> tuple[FloatArray, FloatArray]:
+        """Return what is subtracted from each column and what it is divided by, 0 for a column to leave out."""
+        matrix = self._matrix()
+        mean = weight @ matrix
+        largest = abs(matrix).max(axis=0)
+        largest = largest.toarray().ravel() if sp.issparse(largest) else np.asarray(largest)
+        variance = np.maximum(weight @ (matrix * matrix) - mean**2, 0.0)
+        # A constant column has a variance of rounding errors.
+        varies = variance > 1e-14 * largest**2
+        kept = varies if intercept or standardize else largest > 0.0
+        scale = np.where(kept, np.sqrt(np.where(varies, variance, 1.0)) if standardize else 1.0, 0.0)
+        return (mean if intercept else np.zeros(self.n_columns)), scale
+
+    def _matrix(self) -> Any:
+        if self.start is None:
+            assert self.values is not None
+            return self.values.reshape(self.n_columns, self.n_rows).T
+        assert self.rows is not None
+        values = np.ones(len(self.rows)) if self.values is None else self.values
+        return sp.csc_array((values, self.rows, self.start), shape=(self.n_rows, self.n_columns))
+
+
+def _check_settings(thresh: float, max_iter: int, min_probability: float) -> None:
+    check_positive("thresh", thresh)
+    check_count("max_iter", max_iter)
+    if not 0.0 < min_probability < 0.5:
+        raise DataError(f"min_probability must be between 0 and 0.5, both excluded; got {min_probability!r}.")
+
+
+def _check_response(response: ArrayLike, n_rows: int) -> FloatArray:
+    y = np.ascontiguousarray(response, dtype=np.float64)
+    if y.shape != (n_rows,):
+        raise DataError(f"response must have one value per row ({n_rows},); got shape {y.shape}.")
+    bad = ~((y >= 0) & (y <= 1))
+    if bad.any():
+        raise DataError(f"response must be between 0 and 1; got {float(y[bad][0])!r}.")
+    return y
+
+
+def _check_factors(penalty_factor: ArrayLike | None, n_columns: int, rescale: bool) -> FloatArray:
+    factor = np.ones(n_columns) if penalty_factor is None else np.array(penalty_factor, dtype=np.float64)
+    if factor.shape != (n_columns,):
+        raise DataError(f"penalty_factor must have one value per column ({n_columns},); got shape {factor.shape}.")
+    bad = ~(np.isfinite(factor) & (factor >= 0))
+    if bad.any():
+        raise DataError(f"penalty_factor must be finite and not negative; got {float(factor[bad][0])!r}.")
+    if rescale:
+        if not factor.any():
+            raise DataError("penalty_factor must not be 0 everywhere; got only zeros. Use rescale_factors=False.")
+        factor *= n_columns / factor.sum()
+    return factor
+
+
+def _check_lambdas(lambdas: float | ArrayLike) -> FloatArray:
+    grid = np.array(lambdas, dtype=np.float64)
+    if grid.ndim > 1 or grid.size == 0:
+        raise DataError(f"lambdas must be a number or a list of numbers; got shape {grid.shape}.")
+    grid = np.sort(grid.ravel())[::-1].copy()
+    bad = ~(np.isfinite(grid) & (grid >= 0))
+    if bad.any():
+        raise DataError(f"lambdas must be finite and not negative; got {float(grid[bad][0])!r}.")
+    return grid

@@ -1,0 +1,154 @@
+"""The compiled backend against plain NumPy: gradients, screening bounds, every instruction set."""
+
+import gc
+import os
+import subprocess
+import sys
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isinglass import _core, objective
+from isinglass._core import Problem, count_ones
+from isinglass.solve.screening import all_pairs
+
+
+def random_table(seed, n, p):
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, p)) < rng.uniform(0.1, 0.9, size=p)).astype(np.uint8)
+    X[:, 1::2] ^= X[:, : p // 2 * 2 : 2] & (rng.random((n, p // 2)) < 0.5)
+    X[0], X[1] = 0, 1  # every column varies
+    return X
+
+
+def dense(p, state):
+    couplings = np.zeros((p, p))
+    s, t = state[2].T
+    couplings[s, t] = couplings[t, s] = state[3]
+    return couplings, state[1]
+
+
+@pytest.mark.parametrize("p", [2, 3, 17, 70])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gradients_equal_numpy_at_a_point_of_the_path(p, weighted):
+    X = random_table(p, 150, p)
+    weight = np.random.default_rng(1).integers(0, 3, len(X)).astype(float) + np.eye(len(X))[:2].sum(axis=0)
+    weight = weight if weighted else None
+    problem = Problem(X, weight, None, False, 1)
+    state = problem.solve(all_pairs(p), [0.4 * problem.alpha_max()], 1e-7, 1e-7, 50)[0]
+    expected, _ = objective.gradient(X, *dense(p, state), sample_weight=weight)
+    pairs = all_pairs(p)
+    np.testing.assert_allclose(problem.gradient(pairs), expected[pairs[:, 0], pairs[:, 1]], atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["equal", "standardized", "matrix"])
+def test_gradient_above_misses_nothing_while_the_point_moves(kind):
+    p = 90
+    X = random_table(5, 200, p)
+    omega = np.exp(np.random.default_rng(0).normal(size=(p, p)))
+    omega = np.triu(omega, 1) + np.triu(omega, 1).T
+    omega[0, 1] = omega[1, 0] = 0.0
+    omega[0, 2] = omega[2, 0] = np.inf
+    penalty = omega if kind == "matrix" else None
+    if kind != "matrix":
+        sd = X.std(axis=0)
+        omega = np.ones((p, p)) if kind == "equal" else np.add.outer(sd, sd)
+    problem = Problem(X, None, penalty, kind == "standardized", 2)
+    top = problem.alpha_max()
+    pairs = all_pairs(p)
+    weight = omega[pairs[:, 0], pairs[:, 1]]
+    for alpha in np.geomspace(0.95, 0.3, 12) * top:
+        found, strength, rest = problem.gradient_above(0.9 * alpha)
+        value = np.abs(problem.gradient(pairs))
+        expected = np.isfinite(weight) & (value >= 0.9 * alpha * weight)
+        assert found.tolist() == pairs[expected].tolist()
+        with np.errstate(divide="ignore"):
+            np.testing.assert_allclose(strength, (value / weight)[expected], rtol=1e-12)  # infinite for the free pair
+        assert rest == 0.9 * alpha
+        problem.solve(found, [alpha], 1e-6, np.inf, 50)  # the reference is now out of date
+
+
+def test_alpha_max_is_the_closed_form():
+    X = random_table(3, 300, 40)
+    for standardized in (False, True):
+        expected = objective.alpha_max(X, penalty_weights="standardized" if standardized else None)
+        assert Problem(X, None, None, standardized, 1).alpha_max() == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 200), st.integers(1, 9))
+def test_equal_rows_are_merged(seed, n, p):
+    X = np.random.default_rng(seed).integers(0, 2, (n, p)).astype(np.uint8)
+    weight = np.random.default_rng(seed).integers(0, 3, n).astype(float)
+    assert Problem(X, None, None, False, 1).n_distinct == len(np.unique(X, axis=0))
+    if weight.any():
+        assert Problem(X, weight, None, False, 1).n_distinct == len(np.unique(X[weight > 0], axis=0))
+
+
+def test_count_ones_sees_only_rows_of_positive_weight():
+    X = np.array([[0, 1, 1], [1, 1, 0], [1, 0, 1]], dtype=np.uint8)
+    ones, varies = count_ones(X, np.array([2.0, 1.0, 0.0]))
+    assert ones.tolist() == [1.0, 3.0, 2.0]
+    assert varies.tolist() == [True, False, True]
+    assert count_ones(X, None)[1].all()
+
+
+def test_bad_pairs_are_refused():
+    problem = Problem(random_table(0, 20, 4), None, None, False, 1)
+    for pair in ([1, 0], [2, 2], [-1, 2], [0, 4]):
+        with pytest.raises(ValueError, match="0 <= s < t < n_features"):
+            problem.gradient(np.array([pair], dtype=np.int32))
+
+
+SOLVE = """
+import numpy as np, sys
+from isinglass import ising_path, _core
+X = np.load(sys.argv[1])
+path = ising_path(X, alphas=6, alpha_min_ratio=0.05)
+np.savez(sys.argv[2], name=_core.instruction_set, theta=[s.couplings + np.diag(s.fields) for s in path],
+         kkt=path.kkt_residual, gap=path.duality_gap)
+"""
+
+
+@pytest.mark.parametrize("name", ["portable", "v3", "v4"])
+def test_every_instruction_set_finds_the_same_optimum(name, tmp_path):
+    X = random_table(11, 400, 45)
+    np.save(tmp_path / "X.npy", X)
+    environment = {**os.environ, "ISINGLASS_KERNELS": name}
+    subprocess.run(
+        [sys.executable, "-c", SOLVE, str(tmp_path / "X.npy"), str(tmp_path / "out.npz")], check=True, env=environment
+    )
+    with np.load(tmp_path / "out.npz") as out:
+        if str(out["name"]) != name:
+            pytest.skip(f"this processor has no {name} instructions")
+        from isinglass import ising_path
+
+        here = ising_path(X, alphas=6, alpha_min_ratio=0.05)
+        assert out["kkt"].max() <= 1e-7
+        for theta, solution in zip(out["theta"], here, strict=True):
+            np.testing.assert_allclose(theta, solution.couplings + np.diag(solution.fields), atol=2e-5)
+
+
+def test_the_widest_instruction_set_is_used_by_default():
+    assert _core.instruction_set in {"portable", "v3", "v4"}
+
+
+def test_the_penalty_matrix_is_released_with_the_problem():
+    X = random_table(0, 30, 6)
+    penalty = np.ones((6, 6))
+    reference = weakref.ref(penalty)
+    problem = Problem(X, None, penalty, False, 1)
+    del penalty
+    gc.collect()
+    assert reference() is not None  # the problem reads it
+    del problem
+    gc.collect()
+    assert reference() is None
+
+
+def test_more_threads_than_can_be_had_are_not_fatal():
+    X = random_table(1, 900, 60)
+    problem = Problem(X, None, None, False, 300)
+    assert problem.alpha_max() == pytest.approx(objective.alpha_max(X), rel=1e-12)

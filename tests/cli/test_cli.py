@@ -1,0 +1,266 @@
+"""The command line as a whole: help, exit codes, interrupts, pipes; every command once as a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import click
+import pytest
+from commands import (
+    data_error,
+    error_line,
+    files_of,
+    invoke,
+    read_csv,
+    read_json,
+    run,
+    run_process,
+    write_csv,
+    write_table,
+)
+
+import isinglass
+from isinglass import errors
+from isinglass.cli import COMMANDS, exits, main
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("table") / "table.csv")
+
+
+# ------------------------------------------------------------------------------------------- help
+
+
+def test_help_lists_every_command_and_exit_code():
+    text = run("--help").stdout
+    for name, about in COMMANDS.items():
+        assert name in text
+        assert about in text
+    for code in ("0  done", "2  wrong usage", "3  bad data", "4  not converged", "5  larger", "130  interrupted"):
+        assert code in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name):
+    text = run(name, "--help").stdout
+    assert f"Usage: isinglass {name}" in text
+    command = main.get_command(None, name)
+    assert all(option.help for option in command.params if isinstance(option, click.Option) and not option.hidden)
+
+
+def loaded_after(*words: str) -> set[str]:
+    """Return the modules that a process has loaded once the command has ended."""
+    code = (
+        "import sys\nfrom isinglass.cli import main\n"
+        f"try:\n    main({list(words)!r})\nexcept SystemExit:\n    pass\n"
+        "sys.stderr.write('\\n'.join(sys.modules))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(result.stderr.split())
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["fit", "--help"], ["completion", "bash"]])
+def test_help_loads_nothing_heavy(words):
+    loaded = loaded_after(*words)
+    assert "click" in loaded
+    assert not {"numpy", "scipy", "sklearn", "rich", "matplotlib", "isinglass._core"} & loaded
+
+
+def test_version():
+    assert run("--version").stdout == f"isinglass, version {isinglass.__version__}\n"
+
+
+def test_unknown_command_is_wrong_usage():
+    assert "No such command 'fitt'" in error_line(run("fitt", code=2))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell):
+    script = run("completion", shell).stdout
+    assert "_ISINGLASS_COMPLETE" in script
+    assert "isinglass" in script
+
+
+@pytest.mark.parametrize(("words", "expected"), [("isinglass f", {"fit"}), ("isinglass fit --sel", {"--select"})])
+def test_completion_completes(words, expected):
+    environment = {"_ISINGLASS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    code = "from isinglass.cli import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=True
+    )
+    assert {line.split(",")[1] for line in result.stdout.splitlines()} == expected
+
+
+# ------------------------------------------------------------------------------------------- exit codes
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.DataError("bad"), 3),
+        (errors.SeparationError("infinite"), 3),
+        (errors.ConvergenceWarning("missed"), 4),
+        (errors.LimitError("large"), 5),
+        (MemoryError(), 5),
+        (KeyboardInterrupt(), 130),
+        (OSError(28, "No space left on device", "x.csv"), 1),
+        (ImportError("matplotlib is not installed."), 1),
+        (ZeroDivisionError("division by zero"), 1),
+    ],
+)
+def test_every_error_has_its_code_and_one_line(error, code, capsys):
+    before = signal.getsignal(signal.SIGINT)
+    assert exits.report_error(error) == code
+    signal.signal(signal.SIGINT, before)
+    text = capsys.readouterr().err
+    assert text.count("\n") == 1
+    assert text.startswith(("Error: ", "Interrupted."))
+
+
+def test_a_defect_says_so_and_shows_where_if_asked(table, monkeypatch):
+    from isinglass.solve import path
+
+    def broken(*arguments, **options):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(path, "ising_path", broken)
+    line = error_line(run("path", table, code=1))
+    assert "ZeroDivisionError" in line
+    assert "-vv" in line
+    result = invoke("path", table, "-vv")
+    assert result.exit_code == 1
+    assert "Traceback" in result.stderr
+
+
+def test_not_converged_is_an_error_only_if_strict(table, tmp_path):
+    words = ["fit", table, "--alpha", "0.001", "--tol", "1e-15", "--max-iter", "1"]
+    relaxed = run(*words)
+    assert "Warning: " in relaxed.stderr
+    assert "NOT reached" in relaxed.stderr
+    assert "source" in relaxed.stdout
+    line = data_error(*words, "--strict", "-o", tmp_path / "net", code=4)
+    assert "--max-iter" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_limit(tmp_path):
+    wide = write_csv(tmp_path / "wide.csv", [f"c{k}" for k in range(25)], [[k % 2] * 25 for k in range(4)])
+    assert "--method joint" in data_error("fit", wide, "--method", "exact", "--alpha", "0.1", code=5)
+    assert "--max-columns" in data_error("info", wide, "--max-columns", "10", code=5)
+
+
+# ------------------------------------------------------------------------------------------- as a process
+
+
+def test_every_command_as_a_process(table, tmp_path):
+    """As a user would type them: first those that need a table, then those that need the model of a fit."""
+    net, model = tmp_path / "net", tmp_path / "net" / "model.npz"
+    of_the_table = {
+        "info": [table],
+        "fit": [table, "--select", "stars", "--subsamples", "5", "-o", net],
+        "path": [table, "--alphas", "5"],
+        "select": [table, "--folds", "3", "--subsamples", "3"],
+        "bootstrap": [table, "--alpha", "0.1", "-B", "10"],
+        "simulate": ["--nodes", "5", "--rows", "10"],
+        "completion": ["zsh"],
+    }
+    of_the_model = {
+        "score": [model, table],
+        "predict": [model, table],
+        "export": [model],
+        "plot": ["strength", model, "-o", tmp_path / "strength.png"],
+        "report": [model, "-o", tmp_path / "report.html"],
+    }
+    covered = {}
+    for commands in (of_the_table, of_the_model):
+        with ThreadPoolExecutor(4) as pool:
+            runs = {name: pool.submit(run_process, name, *words) for name, words in commands.items()}
+        covered |= {name: run.result() for name, run in runs.items()}
+    assert COMMANDS.keys() - covered.keys() == {"demo"}  # test_cli_demo.py
+    assert "300, " in covered["info"].stdout
+    assert {file.name for file in net.iterdir()} == {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "run.json"}
+    assert len(read_csv(covered["path"].stdout)) == 5
+    assert any(row["criterion"] == "StARS" for row in read_csv(covered["select"].stdout))
+    assert "inclusion" in covered["bootstrap"].stdout
+    assert len(read_csv(covered["simulate"].stdout)) == 10
+    assert float(covered["score"].stdout) < 0
+    assert len(read_csv(covered["predict"].stdout)) == 300
+    assert covered["export"].stdout.encode() == (net / "edges.csv").read_bytes()
+    assert (tmp_path / "strength.png").read_bytes().startswith(b"\x89PNG")
+    assert "<!DOCTYPE html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_stdin_and_stdout_are_a_pipe(table):
+    result = run_process("fit", "-", "--alpha", "0.1", "--json", "-q", stdin=table.read_text())
+    assert result.stderr == ""
+    assert read_json(result.stdout, "fit")["table"]["n_rows"] == 300
+
+
+LONG = ["simulate", "--nodes", "50", "--rows", "4000", "--thin", "1", "-q"]  # more than a pipe holds
+
+
+def test_long_output_is_whole_though_a_bare_pipe_takes_only_parts():
+    assert run_process(*LONG, PYTHONUNBUFFERED="1").stdout.count("\n") == 4001
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_is_no_error(unbuffered):
+    command = [sys.executable, "-m", "isinglass", *LONG]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+def test_no_color_and_no_terminal():
+    bare = {"NO_COLOR": None, "FORCE_COLOR": None, "TTY_COMPATIBLE": None}
+    plain = run_process("simulate", "--nodes", "3", "--rows", "2", **bare)
+    forced = run_process("simulate", "--nodes", "3", "--rows", "2", **bare | {"FORCE_COLOR": "1"})
+    assert "\x1b" not in plain.stderr
+    assert "\x1b" in forced.stderr
+    assert plain.stdout == forced.stdout
+    color = "\x1b[3"  # 30 to 37 are the colours; bold is left to NO_COLOR
+    for no_color in (None, "1"):
+        changes = bare | {"FORCE_COLOR": "1", "NO_COLOR": no_color}
+        warned = run_process("path", "-", "--alphas", "0.1", stdin="a,b\n1,1\n1,1\n", **changes)
+        assert "Warning" in warned.stderr
+        assert (color in warned.stderr) == (no_color is None)
+
+
+@pytest.fixture
+def interruptible():
+    """Children would inherit that SIGINT is ignored, as it is where tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["bootstrap", "--alpha", "0.005", "-B", "20000"],
+        ["fit", "--select", "stars", "--subsamples", "3000", "--alphas", "0.02,0.01,0.005,0.002"],
+    ],
+)
+def test_interrupt_leaves_nothing_behind(words, tmp_path):
+    table, work = write_table(tmp_path / "table.csv", 2000), tmp_path / "work"
+    work.mkdir()
+    command = [sys.executable, "-m", "isinglass", words[0], str(table), *words[1:], "-o", "out", "-v"]
+    with subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stderr.readline()  # the log of the first fit: the run is under way
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        output, messages = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert output == ""
+    assert "Interrupted." in messages.splitlines()
+    assert "Traceback" not in messages
+    assert files_of(work) == {}
+    assert list(work.iterdir()) == []

@@ -1,0 +1,368 @@
+"""isinglass fit: every method and criterion, the files, and what is on which stream."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from commands import (
+    NAMES,
+    data_error,
+    draw_rows,
+    error_line,
+    files_of,
+    read_csv,
+    read_json,
+    run,
+    write_csv,
+    write_table,
+)
+
+from isinglass import IsingModel, ising_path, load, nodewise_ebic, stars
+from isinglass.select import cross_validate, select_ebic
+from isinglass.solve.exact import exact_path
+from isinglass.solve.nodewise import nodewise_path
+from isinglass.solve.published.baselines import bmn, plg
+
+FILES = {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "run.json"}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("fit") / "table.csv")
+
+
+def edges_of(text: str) -> dict[tuple[str, str], float]:
+    return {(row["source"], row["target"]): float(row["coupling"]) for row in read_csv(text)}
+
+
+def expected(solution) -> dict[tuple[str, str], float]:
+    return {
+        (NAMES[s], NAMES[t]): value
+        for (s, t), value in zip(solution.edge_index.tolist(), solution.edge_values.tolist(), strict=True)
+    }
+
+
+X = draw_rows()
+ALPHAS = [0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0]
+GRID = "0.3,0.2,0.1,0.05,0.02,0.01,0.0"
+
+
+@pytest.mark.parametrize(
+    ("words", "solution"),
+    [
+        (["--alpha", "0.1"], lambda: ising_path(X, [0.1])[0]),
+        (
+            ["--alpha", "0.1", "--penalty-weights", "standardized"],
+            lambda: ising_path(X, [0.1], penalty_weights="standardized")[0],
+        ),
+        (["--method", "nodewise", "--alpha", "0.05"], lambda: nodewise_path(X, [0.05])[0]),
+        (
+            ["--method", "nodewise", "--alpha", "0.05", "--rule", "or", "--penalty-weights", "standardized"],
+            lambda: nodewise_path(X, [0.05], rule="or", standardize=True)[0],
+        ),
+        (["--method", "exact", "--alpha", "0.05"], lambda: exact_path(X, [0.05])[0]),
+        (["--method", "plg", "--alpha", "0.1"], lambda: plg(X, [0.1])[0]),
+        (["--method", "bmn", "--alpha", "0.1", "--tol", "1e-8"], lambda: bmn(X, [0.1], tolerance=1e-8)[0]),
+        (["--alphas", GRID], lambda: select_ebic(X, alphas=ALPHAS, relaxed=True).solution),
+        (
+            ["--select", "ebic", "--alphas", GRID, "--no-relaxed", "--gamma", "0"],
+            lambda: select_ebic(X, alphas=ALPHAS, gamma=0.0).solution,
+        ),
+        (
+            ["--select", "cv", "--alphas", GRID, "--folds", "4", "--cv-rule", "1se", "--seed", "3"],
+            lambda: cross_validate(X, alphas=ALPHAS, n_folds=4, rule="1se", random_state=3).solution,
+        ),
+        (
+            ["--select", "stars", "--subsamples", "6", "--threshold", "0.3", "--seed", "3"],
+            lambda: ising_path(X, [stars(X, n_subsamples=6, threshold=0.3, random_state=3).alpha])[0],
+        ),
+        (
+            ["--method", "nodewise", "--select", "ebic", "--alphas", "40", "--alpha-min-ratio", "0.01"],
+            lambda: nodewise_ebic(X, 40, standardize=False, alpha_min_ratio=0.01),
+        ),
+        (["--method", "nodewise", "--penalty-weights", "standardized"], lambda: nodewise_ebic(X)),  # as IsingFit does
+        (
+            ["--method", "exact", "--select", "ebic", "--alphas", GRID],
+            lambda: select_ebic(X, alphas=ALPHAS, relaxed=True, path_function=exact_path).solution,
+        ),
+        (
+            ["--method", "bmn", "--select", "cv", "--folds", "3", "--alphas", "0.3,0.1,0.05"],
+            lambda: cross_validate(X, alphas=[0.3, 0.1, 0.05], n_folds=3, random_state=0, path_function=bmn).solution,
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+def test_edges_are_those_of_the_function(table, words, solution):
+    result = run("fit", table, *words)
+    found, wanted = edges_of(result.stdout), expected(solution())
+    assert found.keys() == wanted.keys()
+    assert found == pytest.approx(wanted, abs=1e-6)
+    assert len(found) > 0
+    assert "Network" in result.stderr
+
+
+def test_files(table, tmp_path):
+    groups = write_csv(tmp_path / "groups.csv", ["drink", "kind", "price"], [["tea", "hot", 2], ["water", "cold", 0]])
+    folder = tmp_path / "deep" / "net"
+    result = run(
+        "fit", table, "--select", "stars", "--threshold", "0.3", "--subsamples", "5", "--groups", groups, "-o", folder
+    )
+    assert result.stdout == ""
+    assert set(files_of(folder)) == FILES
+    edges = read_csv((folder / "edges.csv").read_text())
+    assert list(edges[0])[:3] == ["source", "target", "coupling"]
+    assert all(0 <= float(row["stability"]) <= 1 for row in edges)
+    nodes = read_csv((folder / "nodes.csv").read_text())
+    assert [row["name"] for row in nodes] == NAMES
+    assert [row["kind"] for row in nodes] == ["hot", "", "", "", "", "cold"]
+    assert {"accuracy", "strength", "price"} <= nodes[0].keys()
+    network = load(folder / "model.npz")
+    assert network.model_ == IsingModel.from_solution(network.solution_, NAMES)
+    assert len(edges) == network.model_.n_edges
+    gexf = (folder / "network.gexf").read_text()
+    assert "&lt;sugar&gt;" in gexf
+    assert 'for="0" value="' in gexf or "attvalue" in gexf
+    record = json.loads((folder / "run.json").read_text())
+    assert set(record["files"]) == FILES - {"run.json"}
+    assert record["command"].startswith("isinglass fit ")
+    assert "--select stars" in record["command"]
+    assert "--output" not in record["command"]
+
+
+def test_recorded_command_gives_the_same_files(tmp_path, monkeypatch):
+    import shlex
+
+    rows = [["Yes" if cell else "No" for cell in row] for row in draw_rows(60).tolist()]
+    write_csv(tmp_path / "t.csv", NAMES, rows)
+    monkeypatch.chdir(tmp_path)
+    words = ["--encode", "Yes=1,No=0", "--drop", "#2", "--alphas", "0.3,0.1", "--no-relaxed", "--no-header", "-q"]
+    run("fit", "t.csv", *words[:-2], "-o", "one", "-qq")
+    command = json.loads((tmp_path / "one" / "run.json").read_text())["command"]
+    run(*shlex.split(command)[1:], "-o", "two", "-qq")
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+
+
+@pytest.mark.parametrize("jobs", [["1", "2"], ["2", "-1"]])
+def test_one_seed_gives_identical_bytes(table, tmp_path, jobs):
+    for name, job in zip("ab", jobs, strict=True):
+        words = ["--select", "stars", "--subsamples", "5", "--alphas", "8", "--seed", "7", "-j", job]
+        run("fit", table, *words, "-o", tmp_path / name, "-q" if name == "a" else "-v")
+    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
+
+
+def test_another_seed_gives_other_subsamples(table, tmp_path):
+    for seed in "12":
+        run("fit", table, "--select", "stars", "--subsamples", "3", "--seed", seed, "-o", tmp_path / seed)
+    first, second = (load(tmp_path / seed / "model.npz").stability_ for seed in "12")
+    assert not np.array_equal(first.instability, second.instability, equal_nan=True)
+
+
+def test_stdin(table):
+    from_file = run("fit", table, "--alpha", "0.1").stdout
+    assert run("fit", "-", "--alpha", "0.1", stdin=table.read_bytes()).stdout == from_file
+
+
+def test_json(table):
+    result = run("fit", table, "--alpha", "0.1", "--json")
+    record = read_json(result.stdout, "fit")
+    solution = ising_path(X, [0.1])[0]
+    assert record["network"]["n_edges"] == solution.n_edges == len(record["edges"])
+    assert record["network"]["converged"] is True
+    assert [node["name"] for node in record["nodes"]] == NAMES
+    assert record["method"] == {"name": "joint"}
+    assert record["selection"]["criterion"] is None
+    assert record["table"]["n_rows"] == 300
+    assert run("fit", table, "--alpha", "0.1", "--json").stdout == result.stdout
+
+
+def test_nodewise_alpha_is_null_in_json(table):
+    record = read_json(run("fit", table, "--method", "nodewise", "--select", "ebic", "--json").stdout, "fit")
+    assert record["network"]["alpha"] is None
+
+
+def test_quiet_and_verbose(table):
+    assert run("fit", table, "--alpha", "0.1", "-q").stderr == ""
+    assert "Solution(alpha=0.1" in run("fit", table, "--alpha", "0.1", "-v").stderr
+
+
+def test_warnings_are_one_line_each_and_in_the_json(tmp_path):
+    constant = write_csv(tmp_path / "c.csv", ["a", "b", "c"], [[0, 0, 1], [1, 1, 1], [0, 1, 1]])
+    result = run("fit", constant, "--alpha", "0.1", "--json", "-q")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("Warning: constant columns")
+    assert "'c' (always 1)" in line
+    assert read_json(result.stdout, "fit")["warnings"] == [line.removeprefix("Warning: ")]
+    assert run("fit", constant, "--alpha", "0.1", "-qq").stderr == ""
+
+
+def test_published_methods_do_not_claim_the_optimum(table):
+    text = run("fit", table, "--method", "plg", "--alpha", "0.1").stderr
+    assert "by the method's own rule" in text
+    assert "not proved" in text
+
+
+@pytest.mark.parametrize("method", ["plg", "bmn"])
+def test_published_methods_keep_alpha_certificate_and_method(tmp_path, method):
+    """What the table says of the fit survives in the model: the next command must not call it unknown."""
+    words = np.where(X == 1, "agree", "disagree")
+    table = write_csv(tmp_path / "a.csv", NAMES, words.tolist())
+    run("fit", table, "--encode", "auto", "--method", method, "--alpha", "0.1", "--tol", "1e-4", "-o", tmp_path / "net")
+    found = load(tmp_path / "net" / "model.npz")
+    wanted = {"plg": plg, "bmn": bmn}[method](X, [0.1], **{"plg": {"thresh": 1e-4}, "bmn": {"tolerance": 1e-4}}[method])
+    assert (found.method, found.alpha_, found.tol_) == (method, 0.1, 1e-4)
+    assert found.kkt_residual_ == wanted[0].kkt_residual
+    assert found.couplings_.tolist() == wanted[0].couplings.tolist()
+    assert found.encoding_["tea"] == ("disagree", "agree")
+    run("plot", "bootstrap", tmp_path / "net" / "model.npz", table, "-B", "3", "-o", tmp_path / "b.png")
+
+
+@pytest.mark.parametrize("method", ["nodewise", "exact", "plg"])
+def test_stability_is_kept_whatever_the_method(table, tmp_path, method):
+    words = ["--method", method, "--select", "stars", "--alphas", GRID, "--subsamples", "4", "--threshold", "0.3"]
+    run("fit", table, *words, "-o", tmp_path / "net")
+    functions = {"nodewise": nodewise_path, "exact": exact_path, "plg": plg}
+    wanted = stars(X, alphas=ALPHAS, n_subsamples=4, threshold=0.3, path_function=functions[method], random_state=0)
+    found = load(tmp_path / "net" / "model.npz")
+    assert found.stability_.alpha == wanted.alpha == found.alpha_
+    assert found.stability_.instability.tolist() == pytest.approx(wanted.instability.tolist(), nan_ok=True)
+    rows = read_csv((tmp_path / "net" / "edges.csv").read_text())
+    shares = {(row["source"], row["target"]): float(row["stability"]) for row in rows}
+    frequencies = wanted.edge_frequencies[wanted.index].toarray()
+    assert shares == {pair: frequencies[NAMES.index(pair[0]), NAMES.index(pair[1])] for pair in shares}
+    run("plot", "instability", tmp_path / "net" / "model.npz", "-o", tmp_path / "a.png")
+
+
+# ------------------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--alpha", "-1"],
+        ["--alpha", "nonsense"],
+        ["--alpha", "nan"],
+        ["--alpha", "inf"],
+        ["--tol", "nan"],
+        ["--binarize", "nan"],
+        ["--select", "stars", "--threshold", "nan"],
+        ["--alpha", "0.1", "--threshold", "0.1"],
+        ["--alpha", "0.1", "--alphas", "5"],
+        ["--select", "ebic", "--folds", "3"],
+        ["--select", "stars", "--gamma", "0.5"],
+        ["--select", "cv", "--no-relaxed"],
+        ["--alphas", "0.2,0.1", "--alpha-min-ratio", "0.1"],
+        ["--method", "nodewise", "--no-relaxed"],
+        ["--alpha", "0.1", "--select", "cv"],
+        ["--select", "bic"],
+        ["--method", "magic"],
+        ["--rule", "or", "--alpha", "0.1"],
+        ["--method", "bmn", "--penalty-weights", "standardized", "--alpha", "0.1"],
+        ["--alphas", "many"],
+        ["--method", "nodewise", "--alphas", "0.1,0.05"],
+        ["--alphas", "0"],
+        ["--alphas", "-3"],
+        ["--alphas", "0.1,0.1"],
+        ["--alphas", "0.1,nan"],
+        ["--color-by", "kind", "--alpha", "0.1"],
+        ["--tol", "0"],
+        ["--unknown"],
+    ],
+)
+def test_wrong_usage(table, words):
+    result = run("fit", table, *words, code=2)
+    assert result.stdout == ""
+    assert error_line(result)
+
+
+def test_alpha_zero_where_the_optimum_is_infinite(tmp_path):
+    same = write_csv(tmp_path / "same.csv", ["a", "b"], [[0, 0], [1, 1], [0, 0]])
+    assert "must be finite" in data_error("fit", same, "--alpha", "0")
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        ("drink\ntea\n", "header"),
+        ("drink,kind\ncoffee,hot\n", "'coffee'"),
+        ("drink,kind\ntea,hot\ntea,cold\n", "line 3"),
+        ("drink,kind\ntea\n", "line 2"),
+        (b"drink,kind\n\xff,hot\n", "UTF-8"),
+    ],
+)
+def test_bad_groups(table, tmp_path, content, wanted):
+    groups = tmp_path / "groups.csv"
+    groups.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert wanted in data_error("fit", table, "--alpha", "0.1", "--groups", groups)
+
+
+def test_color_by_names_an_attribute(table, tmp_path):
+    groups = write_csv(tmp_path / "groups.csv", ["drink", "kind", "price"], [["tea", "hot", 2]])
+    run("fit", table, "--alpha", "0.1", "--groups", groups, "--color-by", "price")
+    words = ["fit", table, "--alpha", "0.1", "--groups", groups, "--color-by", "size"]
+    assert "'kind', 'price'" in error_line(run(*words, code=2))
+
+
+# ------------------------------------------------------------------------------------------- what is overwritten
+
+
+def test_own_files_are_replaced_and_foreign_ones_are_not(table, tmp_path):
+    folder = tmp_path / "net"
+    run("fit", table, "--alpha", "0.1", "-o", folder)
+    before = files_of(folder)
+    run("fit", table, "--alpha", "0.05", "-o", folder)
+    assert files_of(folder)["edges.csv"] != before["edges.csv"]
+    foreign = tmp_path / "mine"
+    foreign.mkdir()
+    (foreign / "nodes.csv").write_text("precious")
+    (foreign / "other.txt").write_text("untouched")
+    line = error_line(run("fit", table, "--alpha", "0.1", "-o", foreign, code=2))
+    assert "--force" in line
+    assert files_of(foreign) == {"nodes.csv": b"precious", "other.txt": b"untouched"}
+    run("fit", table, "--alpha", "0.1", "-o", foreign, "--force")
+    assert set(files_of(foreign)) == FILES | {"other.txt"}
+    assert (foreign / "other.txt").read_text() == "untouched"
+
+
+def test_the_files_of_another_command_are_not_replaced(table, tmp_path):
+    run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
+    before = files_of(tmp_path / "net")
+    line = error_line(run("path", table, "--alphas", "0.1", "-o", tmp_path / "net", code=2))
+    assert "was written by `isinglass fit" in line
+    assert files_of(tmp_path / "net") == before
+
+
+def test_an_input_is_never_replaced(tmp_path):
+    table = write_table(tmp_path / "edges.csv")
+    before = table.read_bytes()
+    line = error_line(run("fit", table, "--alpha", "0.1", "-o", tmp_path, "--force", code=2))
+    assert "also read" in line
+    assert table.read_bytes() == before
+
+
+def test_output_that_is_a_file(table, tmp_path):
+    (tmp_path / "file").write_text("")
+    run("fit", table, "--alpha", "0.1", "-o", tmp_path / "file", code=2)
+
+
+def test_failure_while_writing_leaves_the_old_files(table, tmp_path, monkeypatch):
+    from isinglass.export import modelfile
+
+    folder = tmp_path / "net"
+    run("fit", table, "--alpha", "0.1", "-o", folder)
+    before = files_of(folder)
+
+    def fail(*arguments):
+        raise OSError(28, "No space left on device", "model.npz")
+
+    monkeypatch.setattr(modelfile, "save", fail)
+    assert "No space left" in error_line(run("fit", table, "--alpha", "0.05", "-o", folder, code=1))
+    assert files_of(folder) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["net"]
+
+
+def test_model_file_is_not_pickled(table, tmp_path):
+    run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
+    with zipfile.ZipFile(tmp_path / "net" / "model.npz") as archive:
+        header = json.loads(archive.read("header.json"))
+    assert header["class"] == "IsingLasso"

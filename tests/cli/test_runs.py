@@ -1,0 +1,222 @@
+"""isinglass path, select, bootstrap and simulate."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from commands import NAMES, draw_rows, error_line, files_of, read_csv, read_json, run, write_csv, write_table
+
+from isinglass import bootstrap as resample
+from isinglass import ising_path, load, nodewise_path, stars
+from isinglass.select import compare, select_ebic
+
+X = draw_rows()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("runs") / "table.csv")
+
+
+# ------------------------------------------------------------------------------------------- path
+
+
+def test_path_is_that_of_the_function(table):
+    rows = read_csv(run("path", table, "--alphas", "7").stdout)
+    path = ising_path(X, 7)
+    assert [float(row["alpha"]) for row in rows] == path.alphas.tolist()
+    assert [int(row["n_edges"]) for row in rows] == path.n_edges.tolist()
+    assert [float(row["objective"]) for row in rows] == path.objective.tolist()
+    assert {row["converged"] for row in rows} == {"True"}
+    assert all(int(row["n_positive"]) + int(row["n_negative"]) == int(row["n_edges"]) for row in rows)
+
+
+def test_path_writes_the_edges_of_every_alpha(table, tmp_path):
+    run("path", table, "--alphas", "0.2,0.05", "-o", tmp_path / "p")
+    edges = read_csv((tmp_path / "p" / "edges.csv").read_text())
+    path = ising_path(X, [0.2, 0.05])
+    for solution in path:
+        found = [row for row in edges if float(row["alpha"]) == solution.alpha]
+        assert [(row["source"], row["target"]) for row in found] == [
+            (NAMES[s], NAMES[t]) for s, t in solution.edge_index.tolist()
+        ]
+        assert [float(row["coupling"]) for row in found] == solution.edge_values.tolist()
+    assert len(read_csv((tmp_path / "p" / "path.csv").read_text())) == 2
+
+
+def test_path_of_other_methods_and_as_json(table):
+    words = ["--alphas", "4", "--alpha-min-ratio", "0.2", "--method", "nodewise", "--rule", "max"]
+    record = read_json(run("path", table, *words, "--json").stdout, "path")
+    path = nodewise_path(X, 4, alpha_min_ratio=0.2, rule="max")
+    assert [row["alpha"] for row in record["solutions"]] == path.alphas.tolist()
+    assert record["method"] == {"name": "nodewise", "rule": "max"}
+
+
+def test_path_strict(table):
+    run("path", table, "--alphas", "0.001", "--tol", "1e-15", "--max-iter", "1", "--strict", code=4)
+
+
+# ------------------------------------------------------------------------------------------- select
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+def test_select_compares_the_criteria(table):
+    words = ["--folds", "3", "--subsamples", "4", "--alphas", "0.3,0.2,0.1,0.05,0.02,0.01", "--seed", "2"]
+    rows = {row["criterion"]: row for row in read_csv(run("select", table, *words).stdout)}
+    grid = [0.3, 0.2, 0.1, 0.05, 0.02, 0.01]
+    chosen = stars(X, alphas=grid, n_subsamples=4, random_state=2)
+    wanted = compare(X, alphas=grid, n_folds=3, random_state=2, others={"StARS": chosen.alpha})
+    for name, alpha, held_out in zip(wanted.criterion, wanted.alpha, wanted.held_out, strict=True):
+        assert float(rows[name]["alpha"]) == alpha
+        assert float(rows[name]["held_out"]) == held_out
+    assert "EBIC γ=0.25 relaxed" in rows
+
+
+def test_select_json_has_the_curve(table):
+    words = ["--folds", "2", "--subsamples", "3", "--alphas", "5", "--no-relaxed"]
+    record = read_json(run("select", table, *words, "--json").stdout, "select")
+    assert len(record["stability"]["alphas"]) == len(record["stability"]["instability"]) == 5
+    assert {row["criterion"] for row in record["criteria"]} >= {"StARS", "CV best", "CV 1se"}
+
+
+# ------------------------------------------------------------------------------------------- bootstrap
+
+
+def test_bootstrap_is_that_of_the_function(table):
+    rows = read_csv(run("bootstrap", table, "--alpha", "0.1", "-B", "25", "--seed", "5", "-j", "1").stdout)
+    found = resample(X, 0.1, n_boot=25, random_state=5)
+    assert len(rows) == len(found.edge_values)
+    by_pair = {(row["source"], row["target"]): row for row in rows}
+    for k, (s, t) in enumerate(found.edge_index.tolist()):
+        row = by_pair[NAMES[s], NAMES[t]]
+        assert float(row["coupling"]) == found.edge_values[k]
+        assert [float(row[q]) for q in ("q2.5", "q50", "q97.5")] == found.edge_quantiles[:, k].tolist()
+        assert float(row["inclusion"]) == found.inclusion[k]
+    strengths = [abs(float(row["coupling"])) for row in rows]
+    assert strengths == sorted(strengths, reverse=True)
+
+
+def test_bootstrap_files_do_not_depend_on_jobs(table, tmp_path):
+    for name, jobs in (("a", "1"), ("b", "2")):
+        words = ["--method", "nodewise", "--alpha", "0.05", "-B", "10", "-j", jobs]
+        run("bootstrap", table, *words, "-o", tmp_path / name)
+    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
+    assert len(read_csv((tmp_path / "a" / "nodes.csv").read_text())) == len(NAMES)
+
+
+def test_bootstrap_case_drop(table, tmp_path):
+    record = read_json(
+        run("bootstrap", table, "--alpha", "0.1", "-B", "14", "--kind", "case-drop", "--json").stdout, "bootstrap"
+    )
+    found = resample(X, 0.1, n_boot=14, kind="case-drop", random_state=0)
+    assert record["cs_coefficient"] == found.cs_coefficient()
+    assert [row["dropped"] for row in record["drops"]] == np.unique(found.dropped).tolist()
+    run("bootstrap", table, "--alpha", "0.1", "-B", "7", "--kind", "case-drop", "-o", tmp_path / "d")
+    assert (tmp_path / "d" / "drops.csv").exists()
+
+
+def test_files_of_an_earlier_run_do_not_stay_beside_new_ones(table, tmp_path):
+    words = ["bootstrap", table, "--alpha", "0.1", "-B", "7", "-o", tmp_path / "b"]
+    run(*words)
+    (tmp_path / "b" / "mine.txt").write_text("kept")
+    run(*words, "--kind", "case-drop")
+    assert set(files_of(tmp_path / "b")) == {"drops.csv", "run.json", "mine.txt"}
+
+
+def test_bootstrap_chooses_once(table):
+    text = run("bootstrap", table, "--alphas", "0.2,0.1,0.05", "-B", "3").stderr
+    assert "EBIC" in text
+
+
+def test_bootstrap_of_regressions_says_what_was_chosen(table):
+    """One alpha for all, by the EBIC of whole networks; not one per node, as fit does."""
+    words = ["bootstrap", table, "--method", "nodewise", "-B", "2"]
+    text = run(*words).stderr
+    assert "every node" not in text
+    path_function = partial(nodewise_path, alpha_min_ratio=0.01)
+    chosen = select_ebic(X, alphas=30, path_function=path_function, gamma=0.25, relaxed=True)
+    assert f"alpha {chosen.alpha:.6g}, EBIC, gamma 0.25, relaxed" in text
+
+
+def test_select_uses_one_grid_for_all(table):
+    words = ["select", table, "--alphas", "5", "--alpha-min-ratio", "0.5", "--subsamples", "3", "--folds", "3"]
+    record = read_json(run(*words, "--json").stdout, "select")
+    largest = ising_path(X, 2)[0].alpha
+    assert all(row["alpha"] >= 0.499 * largest for row in record["criteria"])
+    assert "both rules" in error_line(run(*words, "--cv-rule", "1se", code=2))
+
+
+def test_bootstrap_resumes(table, tmp_path):
+    words = ["bootstrap", table, "--alpha", "0.1", "-B", "8", "--checkpoint", tmp_path / "c.npz"]
+    first = run(*words).stdout
+    assert (tmp_path / "c.npz").exists()
+    assert run(*words).stdout == first
+    assert "checkpoint" in error_line(run(*words, "--seed", "1", code=3))
+
+
+def test_bootstrap_refuses_weights(table):
+    assert "--weights" in error_line(run("bootstrap", table, "--alpha", "0.1", "--weights", "tea", code=2))
+
+
+# ------------------------------------------------------------------------------------------- simulate
+
+
+@pytest.mark.parametrize("kind", ["random", "chain", "star", "small-world", "scale-free", "regular"])
+def test_simulate_writes_the_truth_and_a_table(kind, tmp_path):
+    words = ["--network", kind, "--nodes", "8", "--rows", "50", "--degree", "2", "--seed", "4"]
+    run("simulate", *words, "-o", tmp_path / "a")
+    run("simulate", *words, "-o", tmp_path / "b")
+    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
+    truth = load(tmp_path / "a" / "truth.npz")
+    rows = read_csv((tmp_path / "a" / "table.csv").read_text())
+    assert len(rows) == 50
+    assert tuple(rows[0]) == truth.names
+    assert {cell for row in rows for cell in row.values()} == {"0", "1"}
+    assert len(read_csv((tmp_path / "a" / "edges.csv").read_text())) == truth.n_edges
+    assert run("simulate", *words).stdout == (tmp_path / "a" / "table.csv").read_text()
+
+
+def test_simulated_table_has_the_moments_of_its_model(tmp_path):
+    from isinglass.solve import exact
+
+    words = ["--network", "chain", "--nodes", "6", "--rows", "4000", "--strength", "1.5", "--mixed"]
+    run("simulate", *words, "-o", tmp_path / "s")
+    truth = load(tmp_path / "s" / "truth.npz")
+    rows = read_csv((tmp_path / "s" / "table.csv").read_text())
+    table = np.array([[int(cell) for cell in row.values()] for row in rows])
+    assert {abs(edge.coupling) for edge in truth.edges()} == {1.5}
+    assert np.abs(table.mean(axis=0) - exact.moments(truth).means).max() < 0.05
+
+
+def test_simulate_warns_where_the_sampler_is_slow():
+    result = run("simulate", "--network", "star", "--nodes", "30", "--strength", "6", "--rows", "5", "--burn-in", "3")
+    assert "Warning: " in result.stderr
+    assert "--burn-in" in result.stderr
+
+
+def test_simulate_json():
+    record = read_json(run("simulate", "--nodes", "4", "--rows", "3", "--json").stdout, "simulate")
+    assert np.array(record["rows"]).shape == (3, 4)
+    assert len(record["nodes"]) == len(record["fields"]) == 4
+
+
+def test_impossible_networks_are_refused():
+    line = error_line(run("simulate", "--network", "regular", "--nodes", "5", "--degree", "3", code=2))
+    assert "--nodes times --degree must be even" in line
+    assert "--degree must be" in error_line(run("simulate", "--network", "small-world", "--degree", "99", code=2))
+    assert "finite" in error_line(run("simulate", "--strength", "nan", code=2))
+
+
+def test_a_simulated_network_is_found_again(tmp_path):
+    run("simulate", "--network", "chain", "--nodes", "8", "--rows", "2000", "--strength", "2", "-o", tmp_path / "s")
+    found = {(row["source"], row["target"]) for row in read_csv(run("fit", tmp_path / "s" / "table.csv").stdout)}
+    assert found == {(f"x{k}", f"x{k + 1}") for k in range(7)}
+
+
+def test_row_weights_equal_repeated_rows(tmp_path):
+    rows = draw_rows(40).tolist()
+    weighted = write_csv(tmp_path / "w.csv", [*NAMES, "n"], [[*row, 1 + k % 3] for k, row in enumerate(rows)])
+    repeated = write_csv(tmp_path / "r.csv", NAMES, [row for k, row in enumerate(rows) for _ in range(1 + k % 3)])
+    one = read_csv(run("path", weighted, "--weights", "n", "--alphas", "0.1,0.05").stdout)
+    two = read_csv(run("path", repeated, "--alphas", "0.1,0.05").stdout)
+    assert [float(row["objective"]) for row in one] == pytest.approx([float(row["objective"]) for row in two], abs=1e-8)

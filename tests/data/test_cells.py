@@ -1,0 +1,55 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isinglass.data.cells import NA_VALUES, Vocabulary
+from isinglass.errors import DataError
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("0", 0), ("1", 1), (" 1 ", 1), ("1.0", 1), ("+1", 1), ("1e0", 1), (".5", 0.5), ("-1", -1), ("007", 7),
+        ("TRUE", True), ("False", False), ("true", True),
+        ("Yes", "Yes"), ("T", "T"), ("1_0", "1_0"), ("0x1", "0x1"), ("inf", "inf"), ("1,0", "1,0"), ("١", "١"),
+        ("1e", "1e"), ("-", "-"), ("--1", "--1"), ("-9", -9),
+        *((word, None) for word in NA_VALUES), ("  ", None), (" NA ", None),
+    ],
+)  # fmt: skip
+def test_words(word, value):
+    read = Vocabulary().read(word)
+    assert read == value
+    assert type(read) is type(value)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_float_that_python_writes_is_read_back(number):
+    assert Vocabulary().read(repr(number)) == number
+
+
+@given(st.text())
+def test_nothing_breaks_it(word):
+    value = Vocabulary().read(word)
+    assert value is None or isinstance(value, bool | int | float) or value == word.strip()
+
+
+def test_more_spellings():
+    vocabulary = Vocabulary.build([-9, "refused", "99"])
+    assert [vocabulary.read(w) for w in ("-9", "-9.0", "refused", "99.00", "NA", "9")] == [None] * 5 + [9]
+    assert [vocabulary.read_value(v) for v in (-9.0, 99, "refused", "", 1, "99", None)] == [None] * 4 + [1, None, None]
+    with pytest.raises(DataError, match="na_values must be a sequence of spellings; got the text 'NA'"):
+        Vocabulary.build("NA")
+
+
+def test_what_encode_names_is_not_missing():
+    assert Vocabulary.build([], {"?": 1, "0": 0}).read("?") == "?"
+    assert Vocabulary.build([], {"Q1": {".": 0}}).read(".") == "."
+    assert Vocabulary.build([], {"Q1": ("", ("?", "x"))}).read("?") == "?"
+    assert Vocabulary.build([-9], {"-9": 0}).read("-9") == -9
+
+
+def test_words_in_encode_are_read_like_cells():
+    vocabulary = Vocabulary()
+    assert vocabulary.read_encode({"1": 0, "2": 1, "x": None}) == {1: 0, 2: 1, "x": None}
+    assert vocabulary.read_encode({"Q": {"1": 0}, "R": ("1", ("2", "3"))}) == {"Q": {1: 0}, "R": (1, (2, 3))}
+    assert vocabulary.read_encode("auto") == "auto"

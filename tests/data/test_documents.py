@@ -1,0 +1,95 @@
+"""Bytes from paths, streams and the standard input; decompression that cannot be abused."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import tracemalloc
+
+import pytest
+
+from isinglass.data.documents import open_document
+from isinglass.data.limits import Limits
+from isinglass.errors import DataError, LimitError
+
+TEXT = b"a,b\n0,1\n"
+PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_compression_is_told_by_the_content(ending, tmp_path):
+    for name in (f"t.csv.{ending}", "t.csv"):
+        path = tmp_path / name
+        path.write_bytes(PACK[ending](TEXT))
+        document = open_document(path, Limits())
+        assert (document.data, document.suffix, document.name) == (TEXT, ".csv", str(path))
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_streams_that_follow_each_other_are_one_file(ending):
+    data = PACK[ending](b"0,1\n") + PACK[ending](b"1,1\n")
+    assert open_document(io.BytesIO(data), Limits()).data == b"0,1\n1,1\n"
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_a_bomb_is_stopped_before_it_fills_the_memory(ending):
+    bomb = PACK[ending](bytes(2**26))
+    assert len(bomb) < 2**17
+    tracemalloc.start()
+    with pytest.raises(LimitError, match=r"max_bytes must be .*a decompressed file"):
+        open_document(io.BytesIO(bomb), Limits(max_bytes=2**20))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**24
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_broken_compression(ending):
+    data = PACK[ending](TEXT * 50)
+    for broken in (data[:-6], data[:20], data[:12] + b"\xff" * 20):
+        with pytest.raises(DataError, match=r"the stream: the file must be a complete \w+ file; got one that cannot"):
+            open_document(io.BytesIO(broken), Limits())
+
+
+def test_an_xz_file_cannot_ask_for_gigabytes():
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 2**30}]
+    data = lzma.compress(TEXT, filters=filters)
+    with pytest.raises(DataError, match="Memory usage limit"):
+        open_document(io.BytesIO(data), Limits())
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
+    assert open_document("-", Limits()).data == TEXT
+    monkeypatch.setattr(sys, "stdin", io.StringIO(TEXT.decode()))  # as in a notebook
+    assert open_document("-", Limits()).data == TEXT
+
+
+def test_open_files_stay_open(tmp_path):
+    (tmp_path / "t.tsv").write_bytes(TEXT)
+    with (tmp_path / "t.tsv").open("rb") as stream:
+        assert open_document(stream, Limits()).suffix == ".tsv"
+        assert not stream.closed
+    with (tmp_path / "t.tsv").open() as stream:
+        assert open_document(stream, Limits()).data == TEXT
+
+
+def test_a_large_file_is_refused():
+    with pytest.raises(LimitError, match=r"the stream: max_bytes must be .* got 7 for a file of 8 bytes"):
+        open_document(io.BytesIO(TEXT), Limits(max_bytes=7))
+
+
+@pytest.mark.parametrize("data", [b"", b" \n\r\n\t", gzip.compress(b"")])
+def test_nothing_in_it(data):
+    with pytest.raises(DataError, match="without any content"):
+        open_document(io.BytesIO(data), Limits())
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.csv"):
+        open_document(tmp_path / "nowhere.csv", Limits())
+    with pytest.raises(OSError, match=str(tmp_path)):
+        open_document(tmp_path, Limits())
+    with pytest.raises(DataError, match='path must be a path, "-" or an open file; got int'):
+        open_document(3, Limits())

@@ -1,0 +1,206 @@
+"""read_table as users call it."""
+
+import builtins
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from isinglass import BinaryTable, read_table
+from isinglass.data import surveys
+from isinglass.errors import DataError
+
+
+def read(text, **options):
+    return read_table(io.BytesIO(text.encode()), **options)
+
+
+tables = arrays(np.uint8, st.tuples(st.integers(1, 6), st.integers(2, 6)), elements=st.integers(0, 1))
+
+
+@given(tables, st.sampled_from([",", ";", "\t", "|", " "]), st.booleans())
+def test_what_pandas_and_numpy_write_comes_back(bits, delimiter, index):
+    names = [f"q{j}" for j in range(bits.shape[1])]
+    frame = pd.DataFrame(bits, columns=names, index=[f"r{i}" for i in range(len(bits))])
+    table = read(frame.to_csv(sep=delimiter, index=index))
+    assert table.X.tobytes() == bits.tobytes()
+    assert table.names == tuple(names)
+    assert table.row_names == (tuple(frame.index) if index else None)
+    file = io.BytesIO()
+    np.savetxt(file, bits, delimiter=delimiter)  # 1.000000000000000000e+00
+    assert read_table(io.BytesIO(file.getvalue()), id_column=None).X.tobytes() == bits.tobytes()
+    assert read(pl.DataFrame(bits, schema=names).write_csv(separator=delimiter)).X.tobytes() == bits.tobytes()
+
+
+@given(tables)
+def test_options_of_the_whole_table(bits):
+    spins = 2 * bits.astype(int) - 1
+    lines = {
+        "bits": bits,
+        "spins": spins,
+        "words": np.where(bits, "Yes", "No"),
+        "codes": bits + 1,
+        "truth": np.where(bits, "TRUE", "FALSE"),
+    }
+    text = {
+        kind: "\n".join([",".join(f"q{j}" for j in range(bits.shape[1])), *[",".join(map(str, row)) for row in cells]])
+        for kind, cells in lines.items()
+    }
+    plain = {"id_column": None}
+    assert read(text["spins"], coding="spins", **plain).X.tobytes() == bits.tobytes()
+    assert read(text["spins"], binarize=0, **plain).X.tobytes() == bits.tobytes()
+    assert read(text["words"], encode={"Yes": 1, "No": 0}, **plain).X.tobytes() == bits.tobytes()
+    assert read(text["codes"], encode={"1": 0, "2": 1}, **plain).X.tobytes() == bits.tobytes()
+    assert read(text["truth"], **plain).X.tobytes() == bits.tobytes()
+    assert read(text["bits"], transpose=True, **plain).X.tobytes() == bits.T.tobytes()
+
+
+def test_order_of_columns_weights_and_missing_rows():
+    text = "id,w,a,b,c\nx,2,1,0,1\ny,1,0,NA,1\nz,0.5,0,1,0\n"
+    table = read(text, weights="w", columns=["c", "b"], missing="drop")
+    assert (table.names, table.row_names) == (("c", "b"), ("x", "z"))
+    assert table.sample_weight.tolist() == [2, 0.5]
+    assert table.rows.tolist() == [0, 2]
+    assert read(text, drop=["b", "w"]).names == ("a", "c")
+    assert read(text, drop=[0, 2]).names == ("a", "c")
+    assert read(text, weights=0, drop=["b"]).sample_weight.tolist() == [2, 1, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("options", "names", "weight"),
+    [
+        ({"weights": "weight"}, ("a", "b"), [1, 2, 3]),
+        ({"drop": ["weight"]}, ("a", "b"), None),
+        ({"columns": ["b", "weight"], "encode": {"weight": {1: 0, 2: 1, 3: 1}}}, ("b", "weight"), None),
+        ({"encode": {"weight": {1: 0, 2: 1, 3: 1}}}, ("weight", "a", "b"), None),
+    ],
+)
+def test_a_column_that_is_called_by_its_name_does_not_name_the_rows(options, names, weight):
+    table = read("weight,a,b\n1,0,1\n2,1,1\n3,1,0\n", **options)
+    assert (table.names, table.row_names) == (names, None)
+    assert (None if table.sample_weight is None else table.sample_weight.tolist()) == weight
+
+
+def test_row_names_keep_their_spelling():
+    assert read("id,a\n007,1\n1.0,0\n").row_names == ("007", "1.0")
+
+
+def test_transposed_files_have_their_names_exchanged():
+    table = read("gene,s1,s2\nTP53,0,1\nKRAS,1,1\nEGFR,0,0\n", transpose=True)
+    assert (table.names, table.row_names) == (("TP53", "KRAS", "EGFR"), ("s1", "s2"))
+    assert table.X.tolist() == [[0, 1, 0], [1, 1, 0]]
+    with pytest.raises(DataError, match=r"got 2 in column 'KRAS' \(first in row 's1'\)"):
+        read("gene,s1,s2\nTP53,0,1\nKRAS,2,1\nEGFR,0,0\n", transpose=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (
+            "a,b\n0,1\n0,2\n",
+            {},
+            r"the stream: X must hold only 0 and 1; got 2 in column 'b' \(first in row 2, line 3\)",
+        ),
+        ("0,1\n0,1\n0,x\n", {}, r"got 'x' in column 2 of the file \(first in row 3, line 3\)"),
+        ("a,b\n0,1\n0,NA\n", {}, r"got NaN in column 'b' \(row 2, line 3; 1 missing"),
+        ("a,b\n0,1\n1,9\n", {}, r"pass encode={0: 0, 1: 1, 9: None} and missing="),
+        ("a,a\n0,1\n", {}, r"got 'a' in columns 1 and 2. Rename one, leave one out with drop=\[1\]"),
+        ("id,a,b,a\nx,0,1,1\n", {}, "got 'a' in columns 2 and 4"),
+        ("a,b\n0,1\n", {"delimiter": "ab"}, "delimiter must be one character or one of"),
+        ("a,b\n0,1\n", {"delimiter": '"'}, "delimiter must be one character"),
+        ("a,b\n0,1\n", {"delimiter": "é"}, "delimiter must be one character"),
+        ("a,b\n0,1\n", {"format": "xls"}, "format must be one of"),
+        ("a,b\n0,1\n", {"header": 1}, 'header must be True, False or "auto"; got 1'),
+        ("a,b\n0,1\n", {"columns": "ab"}, "columns must be a sequence of names or numbers; got the text 'ab'"),
+        ("a,b\n0,1\n", {"columns": []}, "must leave a column"),
+        ("a,b\n0,1\n", {"columns": ["b", 1]}, "columns must be different columns; got 1, which came before"),
+        ("a,c\n0,1\n", {"columns": ["c", "c"]}, "columns must be different columns; got 'c', which came before"),
+        ("who,a\nx,1\ny,0\n", {}, r"got 'x', 'y' in column 'who' .*\. If it names the rows, pass id_column=0\.$"),
+        ("nr,a\n11,1\n13,0\n12,1\n", {}, "in column 'nr' .*If it names the rows, pass id_column=0"),
+        ("nr,a\n11,1\n13,0\n12,1\n", {"encode": "auto"}, "in column 'nr'.*If it names the rows, pass id_column=0"),
+        ("a,b\n0,1\n", {"id_column": "c"}, "id_column must be a column of the table; got 'c'"),
+        (
+            "a,w\n0,x\n",
+            {"weights": "w"},
+            r"weights must be finite and not negative; got 'x' in column 'w' \(row 1, line",
+        ),
+        ("a,w\n0,\n", {"weights": "w"}, "got a missing cell in column 'w'"),
+        ("a,w\n0,-1\n", {"weights": "w"}, "got -1 in column 'w'"),
+        ("a,w\n0,1e999\n", {"weights": "w"}, "got inf in column 'w'"),
+        ("a,w\n0,0\n", {"weights": "w"}, "sample_weight must have a positive sum"),
+        ("a,b\n0,1\n", {"missing": "no"}, 'missing must be "error"'),
+        ("<!DOCTYPE html>\n<html>", {}, "got a web page or XML"),
+        ("RDX3\nX", {}, "got a file of R. Save it with write.csv"),
+        ("a,b\n", {}, "got a header only"),
+        ("", {}, "without any content"),
+    ],
+)
+def test_messages(text, options, message):
+    with pytest.raises(DataError, match=message):
+        read(text, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("who,a\nx,1\ny,0\nx,0\n", {}),  # not all different
+        ("a,who\n1,x\n0,y\n", {}),  # not the first column
+        ("id,who,a\nr,x,1\ns,y,0\n", {}),  # the rows have names already
+        ("who,a\nx,1\ny,0\n", {"id_column": None}),
+    ],
+)
+def test_row_names_are_not_suggested_everywhere(text, options):
+    with pytest.raises(DataError, match="Say which is 1") as caught:
+        read(text, **options)
+    assert "id_column" not in str(caught.value)
+
+
+def test_unusual_columns():
+    assert read("a\n0\n1\n").X.tolist() == [[0], [1]]  # one column
+    assert read("a,b\n1,0\n1,1\n").X[:, 0].tolist() == [1, 1]  # a constant one
+    names = read('"a ""x""",<b>,🦜,"c,d"\n0,1,1,0\n1,1,0,0\n').names
+    assert names == ('a "x"', "<b>", "🦜", "c,d")
+    assert read("a,,c\n0,1,1\n1,0,0\n").names == ("a", "column 2", "c")  # a name for the nameless
+    assert read(",".join(["x" * 10_000, "b"]) + "\n0,1\n").names == ("x" * 10_000, "b")
+    assert read("a,b\n0,1\n", delimiter="comma").names == ("a", "b")
+    assert read("0101\n1100\n").X.tolist() == [[0, 1, 0, 1], [1, 1, 0, 0]]
+    assert read("0101\n1100\n", delimiter="none", header=False).shape == (2, 4)
+
+
+def test_the_result_can_be_used():
+    table = read("a,b\n0,1\n1,1\n")
+    assert isinstance(table, BinaryTable)
+    assert table.X.flags.c_contiguous
+
+
+def test_what_extras_are_missing(monkeypatch):
+    plain_import = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.split(".")[0] == "pyarrow":
+            raise ImportError(name)
+        return plain_import(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr(surveys, "find_spec", lambda name: None)
+    for data, package in ((b"PAR1xxxx", "pyarrow"), (b"ARROW1xx", "pyarrow"), (b"$FL2xxxx", "pyreadstat")):
+        with pytest.raises(ImportError, match=rf'needs {package}: pip install "isinglass\[io\]"'):
+            read_table(io.BytesIO(data))
+
+
+def test_standard_input_and_no_needless_imports():
+    code = (
+        "import sys; from isinglass import read_table\n"
+        "assert read_table('-').X.tolist() == [[0, 1], [1, 1]]\n"
+        "loaded = {name.split('.')[0] for name in sys.modules}\n"
+        "sys.exit(bool(loaded & {'pandas', 'polars', 'pyarrow', 'pyreadstat', 'narwhals', 'sklearn'}))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], input=b"a,b\n0,1\n1,1\n", check=False)
+    assert result.returncode == 0

@@ -1,0 +1,384 @@
+"""One table, many containers, the same bits; and messages that say what to do."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+import isinglass
+from isinglass.data import BinaryTable, read_binary, to_binary
+from isinglass.errors import DataError
+
+TABLE = np.array([[0, 1, 1], [1, 0, 1]])
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int64, np.uint32, np.float16, np.float32, np.longdouble])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_every_number_type_and_order_gives_the_same_bytes(dtype, order):
+    X = np.array(TABLE, dtype=dtype, order=order)
+    X.flags.writeable = False
+    before = X.copy()
+    codes = to_binary(X)
+    assert codes.dtype == np.uint8
+    assert codes.flags.c_contiguous
+    assert codes.tolist() == TABLE.tolist()
+    assert (before == X).all()
+
+
+def test_lists_strides_and_single_cells():
+    assert to_binary([[True]]).tolist() == [[1]]
+    assert to_binary(np.tile(TABLE, (2, 2))[::2, ::-2]).flags.c_contiguous
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, bool])
+def test_bytes_are_viewed_and_not_copied(dtype):
+    X = TABLE.astype(dtype)
+    assert np.shares_memory(to_binary(X), X)
+    assert np.shares_memory(to_binary(BinaryTable(X.view(np.uint8))), X)
+
+
+def test_memory_mapped_files(tmp_path):
+    np.save(tmp_path / "x.npy", TABLE.astype(np.uint8))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    codes = to_binary(mapped)
+    assert np.shares_memory(codes, mapped)
+    assert codes.tolist() == TABLE.tolist()
+
+
+def containers(bits: np.ndarray) -> dict[str, object]:
+    """Return the same bits in everything that can hold them."""
+    names = [f"q{j}" for j in range(bits.shape[1])]
+    frame = pd.DataFrame(bits, columns=names)
+    columns = {name: bits[:, j] for j, name in enumerate(names)}
+    mixed = {
+        name: frame[name].astype(kind)
+        for name, kind in zip(names, ["bool", "Int8", "category", "float32", "boolean"] * 9, strict=False)
+    }
+    kinds = {
+        "lists": bits.tolist(),
+        "objects": bits.astype(object),
+        "masked": np.ma.array(bits),
+        "pandas": frame,
+        "pandas bool": frame.astype(bool),
+        "pandas nullable": frame.astype("Int64"),
+        "pandas nullable bool": frame.astype("boolean"),
+        "pandas category": frame.astype("category"),
+        "pandas arrow": frame.astype("int8[pyarrow]"),
+        "pandas mixed": pd.DataFrame(mixed),
+        "pandas sparse": frame.astype(pd.SparseDtype(int)),
+        "pandas objects": frame.astype(object),
+        "polars": pl.DataFrame(columns),
+        "polars bool": pl.DataFrame({name: column.astype(bool) for name, column in columns.items()}),
+        "pyarrow": pa.table(columns),
+        "pyarrow bool": pa.table({name: column.astype(bool) for name, column in columns.items()}),
+        "pyarrow batch": pa.table(columns).to_batches()[0],
+        "pyarrow chunks": pa.concat_tables([pa.table(columns).slice(0, 1), pa.table(columns).slice(1)]),
+        "BinaryTable": BinaryTable(bits.astype(np.uint8)),
+    }
+    for form in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil"):
+        for dtype in (bool, np.int64, np.float64):
+            for kind in ("array", "matrix"):
+                kinds[f"{form}_{kind} {dtype.__name__}"] = getattr(sparse, f"{form}_{kind}")(bits.astype(dtype))
+    return kinds
+
+
+BITS = np.random.default_rng(0).integers(0, 2, size=(9, 7))
+
+
+@pytest.mark.parametrize("kind", containers(BITS))
+def test_every_container_gives_the_same_bytes(kind):
+    X = containers(BITS)[kind]
+    table = read_binary(X)
+    assert table.X.tobytes() == BITS.astype(np.uint8).tobytes()
+    assert table.shape == BITS.shape
+    assert to_binary(X).tobytes() == table.X.tobytes()
+    named = kind.startswith(("pandas", "polars", "pyarrow"))
+    assert table.names == (tuple(f"q{j}" for j in range(7)) if named else None)
+    # With a threshold the same cells go through other code.
+    if kind != "BinaryTable":
+        assert (read_binary(X, binarize=0.5).X == BITS).all()
+        assert (read_binary(X, encode={0: 1, 1: 0}).X == 1 - BITS).all()
+        assert (read_binary(X, encode="auto").X == BITS).all()
+
+
+def test_explicit_zeros_and_duplicates_of_a_sparse_matrix():
+    stored = sparse.csr_array((np.array([0, 1, 0]), np.array([0, 1, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    assert to_binary(stored).tolist() == [[0, 1], [0, 0]]
+    twice = sparse.coo_array(([1, -1, 1], ([0, 0, 0], [0, 0, 0])), shape=(1, 2))
+    assert to_binary(twice).tolist() == [[1, 0]]
+    unsummed = sparse.csr_array((np.array([1, 1]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
+    with pytest.raises(DataError, match="got 2 in column 0"):
+        to_binary(unsummed)
+    assert unsummed.nnz == 2  # the caller's matrix is as it was
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X: isinglass.ising_path(X, alphas=[0.05])[0].couplings,
+        lambda X: isinglass.nodewise_path(X, alphas=[0.02])[0].couplings,
+        lambda X: isinglass.exact_path(X, alphas=[0.02])[0].couplings,
+        lambda X: isinglass.stacked_design(X)[0],
+        lambda X: isinglass.objective.alpha_max(X),
+        lambda X: isinglass.select.select_ebic(X, alphas=3).solution.couplings,
+        lambda X: isinglass.select.cross_validate(X, alphas=3, n_folds=2, random_state=0).mean,
+        lambda X: isinglass.refit(isinglass.ising_path(BITS4, alphas=[0.05])[0], X).edge_values,
+    ],
+)
+def test_functions_of_the_package_take_every_container(call):
+    expected = call(BITS4)
+    for X in (pd.DataFrame(BITS4), pl.DataFrame(BITS4), sparse.csc_array(BITS4), read_binary(BITS4)):
+        got = call(X)
+        assert np.array_equal(
+            got.toarray() if sparse.issparse(got) else got,
+            expected.toarray() if sparse.issparse(expected) else expected,
+        )
+
+
+BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[0, 2], [1, 3]], r"only 0 and 1; got 2, 3 in column 1 \(first in row 0\)\. Say which is 1, .*{3: 1, 2: 0}"),
+        ([[0.0, 0.5]], r"got 0\.5 in column 1 .*binarize"),
+        ([[0.0, 1.0], [np.nan, 1.0]], r'no missing cells; got NaN in column 0 \(row 1; 1 missing.*missing="zero"'),
+        ([[-1, 1], [1, -1]], 'got -1 in column 0 .*It looks like ±1 spins: pass coding="spins"'),
+        (np.array([[0, 7]], dtype=np.uint8), "got 7 in column 1"),
+        ([[np.inf, 0]], "got inf in column 0"),
+        (np.arange(2, 12).reshape(-1, 1), "got 2, 3, 4, 5, 6, … in column 0"),
+        ([["Yes"], ["No"]], r"got 'No', 'Yes' in column 0 .*encode={'Yes': 1, 'No': 0}, or pass encode=\"auto\""),
+        ([["a"], ["b"], ["c"]], "got 'a', 'b', 'c' in column 0 .*None: missing"),
+        ([["x" * 500], ["y"]], "got 'x{35}…', 'y' in column 0 .*Say which is 1, or"),
+        (np.array([[0, None]], dtype=object), "got NaN in column 1"),
+        ([[0, 10**5000]], "got an integer of thousands of digits in column 1"),
+        (np.array([["1970-01-01", "NaT"]], dtype="datetime64[D]"), "got datetime.date.* in column 0"),
+        (np.array([[1 + 2j]]), "got dtype complex128. Complex data not supported"),
+        (sparse.csr_array(np.array([[1j]])), "got a sparse matrix of dtype complex128. Complex data not supported"),
+        ([0, 1], r"1 dimension\(s\). Reshape your data: X.reshape\(-1, 1\) if it is one column"),
+        (pd.Series([0, 1]), r"got Series with 1 dimension\(s\). Reshape your data: X.to_frame\(\)"),
+        (np.zeros((2, 2, 2)), r"3 dimension\(s\)"),
+        (3, r"0 dimension\(s\)"),
+        ({"a": [0, 1]}, "got dict"),
+        ([[0, 1], [1]], "rows of different lengths"),
+        ("votes.csv", r"got the text 'votes.csv'. To read a file use isinglass.read_table"),
+        (np.zeros((0, 3)), r"got 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
+        (np.zeros((3, 0)), r"got 0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required"),
+        (pd.DataFrame({"a": []}), r"got 0 sample\(s\)"),
+        (pd.DataFrame({"Q3": [0, 4, 5]}), r"got 4, 5 in column 'Q3' \(first in row 1\)"),
+        (pl.DataFrame({"Q3": ["a", "b"]}), "got 'a', 'b' in column 'Q3'"),
+        (pl.DataFrame({"Q3": [-1, 1], "x": ["a", "b"]}), "in column 'Q3'.*coding=\"spins\""),
+        (sparse.csr_array([[0, 3], [2, 0]]), r"got 2 in column 0 \(first in row 1\).*{2: 1, 0: 0}"),
+        (pl.LazyFrame({"a": [1]}), r"got the lazy frame polars.LazyFrame. Run its query first: X.collect\(\)"),
+        (pd.DataFrame([[0, 1]], columns=["a", "a"]), "distinct column names; got 'a' 2 times"),
+        (pd.DataFrame([[0, 1]], columns=["1", 1]), "names must be distinct; got '1' 2 times"),
+    ],
+)
+def test_bad_tables_are_explained(X, message):
+    with pytest.raises(DataError, match=message):
+        to_binary(X)
+
+
+def test_lazy_frames_of_dask_are_refused():
+    dask = pytest.importorskip("dask.dataframe")
+    with pytest.raises(DataError, match=r"X.compute\(\) \(Dask\)"):
+        to_binary(dask.from_pandas(pd.DataFrame({"a": [0, 1]}), npartitions=1))
+
+
+def test_bad_data_is_a_value_error():
+    with pytest.raises(ValueError, match="X must"):
+        to_binary([[2]])
+
+
+def test_cells_that_are_neither_text_nor_number_are_a_type_error():
+    # scikit-learn's check_dtype_object asks for this type and these words.
+    with pytest.raises(TypeError, match=r"got \{.foo.: .bar.\} in column 1. .*argument must be .* string.* number"):
+        to_binary(np.array([[1, {"foo": "bar"}]], dtype=object))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[0, 1], [None, 1], [1, None], [1, 0]],
+        np.array([[0, 1], [np.nan, 1], [1, np.nan], [1, 0]]),
+        np.ma.array([[0, 1], [7, 1], [1, 9], [1, 0]], mask=[[0, 0], [1, 0], [0, 1], [0, 0]]),
+        np.ma.array([[0, 1], [7, 1], [1, 0], [1, 0]], mask=[[0, 0], [1, 0], [0, 1], [0, 0]], dtype=object),
+        pd.DataFrame({"a": [0, None, 1, 1], "b": [1, 1, None, 0]}),
+        pd.DataFrame({"a": [0, None, 1, 1], "b": [1, 1, None, 0]}, dtype="Int64"),
+        pd.DataFrame({"a": [False, None, True, True], "b": [True, True, None, False]}, dtype="boolean"),
+        pd.DataFrame({"a": [False, None, True, True], "b": [True, True, pd.NaT, False]}),
+        pd.DataFrame({"a": pd.Categorical([0, None, 1, 1]), "b": [True, True, pd.NA, False]}),
+        pl.DataFrame({"a": [0, None, 1, 1], "b": [1, 1, None, 0]}),
+        pl.DataFrame({"a": [0, float("nan"), 1, 1], "b": [1, 1, None, 0]}, strict=False),
+        pl.DataFrame({"a": [False, None, True, True], "b": [True, True, None, False]}),
+        pa.table({"a": [0, None, 1, 1], "b": [True, True, None, False]}),
+        sparse.csr_array(np.array([[0, 1], [np.nan, 1], [1, np.nan], [1, 0]])),
+    ],
+)
+def test_missing_cells(X):
+    filled = read_binary(X, missing="zero")
+    assert filled.X.tolist() == [[0, 1], [0, 1], [1, 0], [1, 0]]
+    assert (filled.n_missing, filled.rows) == (2, None)
+    assert np.argwhere(filled.filled).tolist() == [[1, 0], [2, 1]]
+    assert filled[2:].filled.tolist() == [[False, True], [False, False]]
+    dropped = read_binary(X, missing="drop")
+    assert dropped.X.tolist() == [[0, 1], [1, 0]]
+    assert dropped.rows.tolist() == [0, 3]
+    assert (dropped.n_missing, dropped.filled) == (2, None)
+    with pytest.raises(DataError, match=r"got NaN in column ('a'|0) \(row 1; 2 missing"):
+        read_binary(X)
+    # The policies hold for a threshold too.
+    assert read_binary(X, missing="drop", binarize=0.5).X.tolist() == dropped.X.tolist()
+    assert read_binary(X, missing="zero", binarize=-1).X.tolist() == [[1, 1], [0, 1], [1, 0], [1, 1]]
+
+
+ANSWERS = ["No", None, "Yes", "No"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(ANSWERS),
+        pd.Series(ANSWERS, dtype=object),
+        pd.Series(ANSWERS, dtype="string"),
+        pd.Series(ANSWERS, dtype="category"),
+        pd.Series(ANSWERS, dtype=pd.ArrowDtype(pa.string())),
+        pd.Series(ANSWERS, dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
+        pl.Series(ANSWERS),
+        pl.Series(ANSWERS, dtype=pl.Categorical),
+        pl.Series(ANSWERS, dtype=pl.Enum(["No", "Yes"])),
+        pa.array(ANSWERS),
+        pa.array(ANSWERS).dictionary_encode(),
+        pa.chunked_array([pa.array(ANSWERS[:2]).dictionary_encode(), pa.array(ANSWERS[2:]).dictionary_encode()]),
+    ],
+    ids=lambda column: f"{type(column).__module__} {getattr(column, 'dtype', None) or column.type}",
+)
+def test_missing_answers(column):
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[type(column).__module__.split(".")[0]]
+    table = read_binary(make({"a": column, "b": [0, 1, 1, 0]}), encode="auto", missing="zero")
+    assert table.X.tolist() == [[0, 0], [0, 1], [1, 1], [0, 0]]
+    assert np.argwhere(table.filled).tolist() == [[1, 0]]
+    assert table.encoding == {"a": ("No", "Yes")}
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.float32(), pa.bool_(), pa.decimal128(4, 1)])
+def test_missing_numbers_of_pyarrow(kind):
+    column = pa.array([1, None, 0, 1], type=pa.int8()).cast(kind)
+    for cells in (column, *([] if pa.types.is_decimal(kind) else [column.dictionary_encode()])):
+        table = read_binary(pa.table({"a": cells, "b": [0, 1, 1, 0]}), missing="drop")
+        assert table.X.tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
+def test_a_view_is_never_filled():
+    X = np.ma.array(np.ones((2, 2), dtype=np.uint8), mask=[[0, 1], [0, 0]])
+    assert read_binary(X, missing="zero").X.tolist() == [[1, 0], [1, 1]]
+    assert X.data.tolist() == [[1, 1], [1, 1]]
+
+
+def test_dropping_every_row_is_an_error():
+    with pytest.raises(DataError, match='a row without missing cells for missing="drop"; got none'):
+        read_binary([[None, 1], [1, None]], missing="drop")
+
+
+def test_spins():
+    bits = read_binary([[-1, 1], [1, 1]], coding="spins")
+    assert bits.X.tolist() == [[0, 1], [1, 1]]
+    assert read_binary(pd.DataFrame({"a": [-1.0, 1.0]}), coding="spins").X.tolist() == [[0], [1]]
+    assert read_binary(pd.DataFrame({"a": ["x", "y"], "b": [-1, 1]})[["b"]], coding="spins").X.tolist() == [[0], [1]]
+    assert read_binary(sparse.csr_array([[-1, 1]]), coding="spins").X.tolist() == [[0, 1]]
+    for X in ([[0, 1]], sparse.csr_array([[0, 1]])):
+        with pytest.raises(DataError, match='only -1 and 1 for coding="spins"; got 0 in column 0'):
+            read_binary(X, coding="spins")
+
+
+@given(arrays(np.float64, (4, 3), elements=st.floats(-3, 3)), st.floats(-2, 2))
+def test_threshold_is_strictly_greater_in_every_container(X, cut):
+    expected = [[int(x > cut) for x in row] for row in X.tolist()]
+    for table in (X, X.tolist(), X.astype(object), pd.DataFrame(X), pl.DataFrame(X), sparse.csr_array(X)):
+        assert read_binary(table, binarize=cut).X.tolist() == expected
+
+
+def test_threshold_is_not_rounded_to_the_precision_of_the_table():
+    X = np.array([[0.1]], dtype=np.float32)  # a little more than 0.1
+    assert read_binary(X, binarize=0.1).X.tolist() == read_binary(X.astype(object), binarize=0.1).X.tolist() == [[1]]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[np.inf, 0.0]], "finite numbers for binarize=0; got inf in column 0"),
+        ([[0.0, np.nan]], "no missing cells; got NaN in column 1"),
+        ([["a", 0.0]], "finite numbers for binarize=0; got 'a' in column 0"),
+        (sparse.csr_array([[0.0, np.inf]]), "got inf in column 1"),
+    ],
+)
+def test_bad_tables_for_a_threshold(X, message):
+    with pytest.raises(DataError, match=message):
+        read_binary(X, binarize=0.0)
+
+
+def test_names():
+    frame = pd.DataFrame([[0, 1], [1, 0]], columns=["b", "a"], index=["x", "y"])
+    table = read_binary(frame)
+    assert (table.names, table.row_names) == (("b", "a"), ("x", "y"))
+    assert read_binary(frame, names=["c", "d"]).names == ("c", "d")
+    assert read_binary(frame, names=["c", "d"], missing="drop").row_names == ("x", "y")
+    assert read_binary(pd.DataFrame([[0, 1]])).names is None  # the numbers that pandas gives by default
+    assert read_binary(pd.DataFrame([[0, 1]], columns=[5, 6])).names == ("5", "6")
+    assert read_binary(pd.DataFrame([[0]], columns=pd.MultiIndex.from_tuples([("a", 1)]))).names == ("('a', 1)",)
+    assert read_binary(table, names=["c", "d"]).names == ("c", "d")
+    assert read_binary(pd.DataFrame({"a": [1, None]}, index=["x", "y"]), missing="drop").row_names == ("x",)
+
+
+def test_encoding_can_be_used_again():
+    frame = pd.DataFrame({"a": ["Agree", "Disagree"], "b": [1, 2], "c": [0, 1]})
+    first = read_binary(frame, encode="auto")
+    assert first.encoding == {"a": ("Disagree", "Agree"), "b": (1, 2)}
+    again = read_binary(frame.iloc[:1], encode=first.encoding)
+    assert again.X.tolist() == first.X[:1].tolist()
+    wide = {"Agree": 1, "Strongly agree": 1, "Disagree": 0, "?": None}
+    table = read_binary(frame[["a"]], encode=wide)
+    assert table.encoding == {"a": ("Disagree", ("Agree", "Strongly agree"))}
+    assert read_binary([["Strongly agree"]], names=["a"], encode=table.encoding).X.tolist() == [[1]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"missing": "ignore"}, 'missing must be "error", "zero" or "drop"; got \'ignore\''),
+        ({"coding": "±1"}, 'coding must be "bits"'),
+        ({"binarize": "0.5"}, "binarize must be None or a finite number; got '0.5'"),
+        ({"binarize": np.nan}, "binarize must be None or a finite number; got nan"),
+        ({"binarize": True}, "binarize must be None or a finite number; got True"),
+        ({"binarize": 0, "coding": "spins"}, "must not be combined"),
+        ({"binarize": 0, "encode": "auto"}, "must not be combined"),
+        ({"encode": "yes"}, "encode must be None, \"auto\", a mapping .*; got 'yes'"),
+        ({"encode": {}}, "got {}"),
+        ({"encode": {"a": 2}}, "encode must map values to 0, 1 or None .*; got 2 for 'a'"),
+        ({"encode": {"z": {"a": 1}}}, "encode must name columns of X; got 'z'"),
+        ({"encode": {0: (1, 2, 3)}}, r"two values \(zero, one\) for a column; got \(1, 2, 3\)"),
+        ({"names": "ab"}, "names must be a sequence .*; got the text 'ab'"),
+        ({"names": ["a"]}, r"one entry per column \(2\); got 1"),
+        ({"names": ["a", "a"]}, "names must be distinct"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(DataError, match=message):
+        read_binary([[0, 1]], **options)
+
+
+def test_arrays_do_not_load_narwhals():
+    code = (
+        "import sys; from isinglass.data import to_binary; from scipy.sparse import csr_array\n"
+        "to_binary([[0, 1]]); to_binary(csr_array([[0, 1]])); sys.exit('narwhals' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

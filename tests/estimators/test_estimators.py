@@ -1,0 +1,735 @@
+"""Estimators: the same bits as the functions they wrap, whatever the table comes in; scikit-learn's company."""
+
+import contextlib
+import doctest
+import importlib
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    LeaveOneGroupOut,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Binarizer
+from sklearn.utils.estimator_checks import check_dataframe_column_names_consistency
+
+from isinglass import (
+    ExactIsing,
+    IsingLasso,
+    IsingLassoCV,
+    IsingLassoEBIC,
+    IsingLassoStARS,
+    NodewiseIsing,
+    exact_path,
+    ising_path,
+    nodewise_ebic,
+    nodewise_path,
+    simulate,
+    stars,
+)
+from isinglass.data import BinaryTable, read_binary
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError
+from isinglass.estimators import frames
+from isinglass.select import cross_validate, select_ebic
+from isinglass.solve import exact
+
+MODEL = simulate.random_regular_network(6, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
+X = simulate.exact_sample(MODEL, 400, random_state=0)
+NAMES = ["Zoë", "a<b>", "mid", "", "b", "A"]  # neither sorted nor tame: the order is that of the input
+FRAME = pd.DataFrame(X, columns=NAMES)
+GRID = [0.2, 0.1, 0.05, 0.02, 0.01, 0.0]
+
+ESTIMATORS = [
+    IsingLasso(0.05),
+    IsingLassoStARS(12, n_subsamples=6, random_state=0, threshold=0.1),
+    IsingLassoEBIC(GRID),
+    IsingLassoCV(GRID, cv=4, random_state=0),
+    NodewiseIsing(0.03, rule="or"),
+    NodewiseIsing(criterion="ebic", standardize=True),
+    ExactIsing(0.02),
+]
+every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+
+
+def fitted(estimator, table=X, **options):
+    return clone(estimator).fit(table, **options)
+
+
+def bits(net):
+    return net.couplings_.tobytes(), net.fields_.tobytes(), repr(net.alpha_), net.edge_counts_.tobytes()
+
+
+@contextlib.contextmanager
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+# --- the functions behind them ----------------------------------------------------------------------------------------
+
+
+def assert_same_solution(net, solution):
+    np.testing.assert_array_equal(net.couplings_, solution.couplings)
+    np.testing.assert_array_equal(net.fields_, solution.fields)
+    for name in ("alpha", "kkt_residual", "duality_gap", "converged", "n_iter"):
+        np.testing.assert_equal(getattr(net, f"{name}_"), getattr(solution, name))
+
+
+def test_each_is_its_function():
+    assert_same_solution(fitted(ESTIMATORS[0]), ising_path(X, [0.05])[0])
+    assert_same_solution(fitted(ESTIMATORS[2]), select_ebic(X, alphas=GRID).solution)
+    assert_same_solution(fitted(ESTIMATORS[3]), cross_validate(X, alphas=GRID, n_folds=4, random_state=0).solution)
+    assert_same_solution(fitted(ESTIMATORS[4]), nodewise_path(X, [0.03], rule="or")[0])
+    assert_same_solution(fitted(ESTIMATORS[5]), nodewise_ebic(X))
+    assert_same_solution(fitted(ESTIMATORS[6]), exact_path(X, [0.02])[0])
+
+
+def test_stars_is_its_function():
+    net = fitted(ESTIMATORS[1])
+    found = stars(X, alphas=12, n_subsamples=6, random_state=0, threshold=0.1)
+    path = ising_path(X, found.alphas[: len(found.edge_frequencies)])
+    assert_same_solution(net, path[found.index])
+    assert net.alpha_ == found.alpha
+    assert net.alphas_.tolist() == found.alphas.tolist()
+    assert net.stability_.instability.tobytes() == found.instability.tobytes()
+    assert len(net.path_) == len(net.stability_.edge_frequencies)
+
+
+def test_options_reach_the_functions():
+    weights = np.where(np.eye(6, dtype=bool), 0.0, 2.0)
+    net = IsingLasso(0.05, penalty_weights=weights, tol=1e-9, max_iter=50, n_threads=1).fit(X)
+    assert_same_solution(net, ising_path(X, [0.05], penalty_weights=weights, tol=1e-9)[0])
+    net = IsingLassoEBIC(5, gamma=0.5, relaxed=True, alpha_min_ratio=0.1, penalty_weights="standardized").fit(X)
+    path = ising_path(X, 5, alpha_min_ratio=0.1, penalty_weights="standardized")
+    assert net.path_.alphas.tolist() == path.alphas.tolist()
+    with pytest.warns(ConvergenceWarning):
+        IsingLasso(0.02, max_iter=1, tol=1e-12).fit(X)
+
+
+def test_attributes_of_the_selectors():
+    ebic, cv, nodes = (fitted(ESTIMATORS[k]) for k in (2, 3, 5))
+    assert ebic.ebic_path_.tolist() == select_ebic(X, alphas=GRID).scores.tolist()
+    assert ebic.alphas_.tolist() == cv.alphas_.tolist() == GRID
+    assert [len(net.path_) for net in (ebic, cv)] == [6, 6]
+    assert nodes.alphas_per_node_.shape == (6,)
+    assert np.isnan(nodes.alpha_)
+    by_node = nodes.asymmetric_couplings_.toarray()
+    both = (by_node != 0) & (by_node.T != 0)
+    np.testing.assert_allclose(nodes.couplings_, np.where(both, (by_node + by_node.T) / 2, 0.0), rtol=1e-15)
+    assert not hasattr(fitted(ESTIMATORS[4]), "alphas_per_node_")
+
+
+# --- tables of any kind -----------------------------------------------------------------------------------------------
+
+KINDS = {
+    "pandas": FRAME,
+    "pandas bool": FRAME.astype(bool),
+    "pandas nullable": FRAME.astype("Int8"),
+    "polars": pl.DataFrame({name: X[:, k] for k, name in enumerate(NAMES)}),
+    "pyarrow": pa.table({name: X[:, k] for k, name in enumerate(NAMES)}),
+    "BinaryTable": read_binary(FRAME),
+    "float, Fortran order": np.asfortranarray(X, dtype=float),
+    "list": X.tolist(),
+    "csr": sp.csr_array(X),
+    "coo matrix": sp.coo_matrix(X.astype(float)),
+}
+
+
+@every
+def test_identical_bits_from_every_kind_of_table(estimator):
+    expected = bits(fitted(estimator))
+    for name, table in KINDS.items():
+        net = fitted(estimator, table)
+        assert bits(net) == expected, name
+        named = name.split(" ")[0].rstrip(",") in ("pandas", "polars", "pyarrow", "BinaryTable")
+        assert list(net.model_.names) == (NAMES if named else [f"x{k}" for k in range(6)])
+        assert (list(net.feature_names_in_) == NAMES) if named else not hasattr(net, "feature_names_in_")
+        assert net.n_features_in_ == 6
+        assert net.score(table) == net.score_samples(table).mean()
+
+
+def test_memory_maps_are_read(tmp_path):
+    np.save(tmp_path / "table.npy", X)
+    table = np.load(tmp_path / "table.npy", mmap_mode="r")
+    assert bits(fitted(ESTIMATORS[0], table)) == bits(fitted(ESTIMATORS[0]))
+
+
+def test_answers_are_the_same_for_every_kind_of_table():
+    net = fitted(ESTIMATORS[0], FRAME)
+    for name in ("pandas", "polars", "pyarrow", "BinaryTable"):
+        np.testing.assert_array_equal(net.predict_proba(KINDS[name]), net.predict_proba(FRAME))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "BinaryTable"])
+def test_other_columns_are_refused(kind):
+    net = fitted(ESTIMATORS[0], FRAME)
+    renamed = FRAME.set_axis(["Zoë", "a<b>", "other", "", "b", "A"], axis=1)
+    convert = {"pandas": lambda f: f, "polars": pl.from_pandas, "pyarrow": pa.table, "BinaryTable": read_binary}[kind]
+    for frame, word in ((FRAME[NAMES[::-1]], "order"), (renamed, "other"), (FRAME[NAMES[:4]], "fit")):
+        for method in (net.predict, net.score, net.score_samples, net.impute):
+            with pytest.raises(ValueError, match=word):
+                method(convert(frame))
+
+
+@every
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+def test_scikit_learn_checks_the_names(estimator):
+    check_dataframe_column_names_consistency(type(estimator).__name__, clone(estimator).set_params(binarize=0.5))
+
+
+def test_tables_without_names_where_there_were_names():
+    net = fitted(ESTIMATORS[0], FRAME)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        net.predict(X)
+    with pytest.raises(ValueError, match="X has 5 features, but IsingLasso is expecting 6"):
+        fitted(ESTIMATORS[0]).predict(X[:, :5])
+    with pytest.raises(ValueError, match="X has 5 features, but IsingLasso is expecting 6"):
+        fitted(ESTIMATORS[0]).predict(X[:, :5].tolist())
+    with pytest.raises(DataError, match="Reshape your data"):
+        fitted(ESTIMATORS[0]).predict(X[0])
+
+
+def test_numbered_columns_of_pandas_are_no_names():
+    frame = FRAME.set_axis([10, 20, 30, 40, 50, 60], axis=1)
+    net = fitted(ESTIMATORS[0], frame)
+    assert not hasattr(net, "feature_names_in_")
+    assert net.model_.names[0] == "10"
+    with pytest.raises(TypeError, match="string names"):
+        fitted(ESTIMATORS[0], FRAME.set_axis(["a", 1, 2, 3, 4, 5], axis=1))
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+@every
+def test_probabilities_are_ratios_of_the_joint_distribution(estimator):
+    net = fitted(estimator)
+    probabilities = net.predict_proba(X[:20])
+    chances = exact.state_probabilities(net.model_)
+    state = 1 << np.arange(6)
+    for n, row in enumerate(X[:20]):
+        for s in range(6):
+            one = chances[(np.where(np.arange(6) == s, 1, row) * state).sum()]
+            zero = chances[(np.where(np.arange(6) == s, 0, row) * state).sum()]
+            assert probabilities[n, s] == pytest.approx(one / (one + zero), rel=1e-10)
+    np.testing.assert_array_equal(net.predict(X[:20]), probabilities > 0.5)
+    np.testing.assert_array_equal(probabilities, net.model_.conditional_probabilities(X[:20]))
+    logs = np.where(X[:20] == 1, np.log(probabilities), np.log1p(-probabilities)).sum(axis=1)
+    np.testing.assert_allclose(net.score_samples(X[:20]), logs, rtol=1e-12)
+    assert net.score(X[:20]) == pytest.approx(logs.mean(), rel=1e-12)
+
+
+def test_scores_with_weights():
+    net, weight = fitted(ESTIMATORS[0]), np.arange(400) % 3
+    repeated = np.repeat(X, weight, axis=0)
+    assert net.score(X, sample_weight=weight) == pytest.approx(net.score(repeated), rel=1e-12)
+    assert net.score(BinaryTable(X, sample_weight=weight)) == net.score(X, sample_weight=weight)
+
+
+def test_samples_have_the_moments_of_the_network():
+    net = fitted(ESTIMATORS[0])
+    rows = net.sample(20_000, random_state=1)
+    means, pairs = exact.moments(net.model_)
+    assert rows.dtype == np.uint8
+    np.testing.assert_allclose(rows.mean(axis=0), means, atol=5 * 0.5 / np.sqrt(20_000))
+    np.testing.assert_allclose(rows.T @ rows.astype(float) / 20_000, pairs, atol=5 * 0.5 / np.sqrt(20_000))
+    np.testing.assert_array_equal(net.sample(5, random_state=1), net.sample(5, random_state=1))
+    assert net.sample().shape == (1, 6)
+
+
+def test_wide_networks_are_sampled_by_a_chain():
+    model = simulate.chain_network(25, strength=1.0, fields="balanced")
+    net = IsingLasso(0.1).fit(simulate.gibbs_sample(model, 300, random_state=0))
+    rows = net.sample(100, random_state=0, burn_in=50, thin=2)
+    np.testing.assert_array_equal(rows, simulate.gibbs_sample(net.model_, 100, burn_in=50, thin=2, random_state=0))
+
+
+@every
+def test_unfitted(estimator):
+    for method in ("predict", "predict_proba", "score", "score_samples", "impute"):
+        with pytest.raises(NotFittedError):
+            getattr(clone(estimator), method)(X)
+    for method in ("edges", "sample"):
+        with pytest.raises(NotFittedError):
+            getattr(clone(estimator), method)()
+
+
+def test_sparse_tables_are_not_made_dense_unasked():
+    net = fitted(ESTIMATORS[0])
+    for method in (net.predict, net.predict_proba):
+        with pytest.raises(DataError, match=r"X must be dense here.* got a sparse csr_array.*X\.toarray\(\)"):
+            method(sp.csr_array(X))
+
+
+# --- missing cells ----------------------------------------------------------------------------------------------------
+
+HOLES = np.where(np.random.default_rng(2).random(X.shape) < 0.1, np.nan, X)
+
+
+@pytest.mark.parametrize("method", ["conditional", "gibbs"])
+def test_imputation_leaves_observed_cells(method):
+    net = fitted(ESTIMATORS[0])
+    seen = ~np.isnan(HOLES)
+    filled = net.impute(HOLES, method=method, random_state=0)
+    assert filled.dtype == np.uint8
+    np.testing.assert_array_equal(filled[seen], HOLES[seen])
+    assert set(np.unique(filled)) == {0, 1}
+    chances = net.impute(HOLES, method=method, probabilities=True, random_state=0)
+    np.testing.assert_array_equal(chances[seen], HOLES[seen])
+    assert ((chances[~seen] > 0) & (chances[~seen] < 1)).all()
+    if method == "conditional":
+        np.testing.assert_array_equal(filled, chances > 0.5)
+        alone = (~seen).sum(axis=1) == 1
+        whole = np.where(np.isnan(HOLES), 0, HOLES)[alone].astype(int)
+        np.testing.assert_allclose(chances[alone][~seen[alone]], net.predict_proba(whole)[~seen[alone]], rtol=1e-12)
+
+
+def test_imputation_is_better_than_the_marginals():
+    net, gone = fitted(ESTIMATORS[0]), np.isnan(HOLES)
+    chances = net.impute(HOLES, probabilities=True)
+    marginal = np.broadcast_to(net.marginals_, X.shape)
+    assert ((chances - X)[gone] ** 2).mean() < 0.9 * ((marginal - X)[gone] ** 2).mean()
+
+
+def test_imputation_returns_what_it_was_given():
+    net = fitted(ESTIMATORS[0], FRAME)
+    frame = pd.DataFrame(HOLES, columns=NAMES, index=[f"row {k}" for k in range(400)])
+    expected = net.impute(frame)
+    assert isinstance(expected, pd.DataFrame)
+    assert list(expected.columns) == NAMES
+    assert list(expected.index) == list(frame.index)
+    from_polars = net.impute(pl.DataFrame({n: HOLES[:, k] for k, n in enumerate(NAMES)}).fill_nan(None))
+    assert isinstance(from_polars, pl.DataFrame)
+    assert from_polars.columns == NAMES
+    from_arrow = net.impute(pa.table({n: pa.array(HOLES[:, k], from_pandas=True) for k, n in enumerate(NAMES)}))
+    assert isinstance(from_arrow, pa.Table)
+    for other in (from_polars, from_arrow.to_pandas()):
+        np.testing.assert_array_equal(np.asarray(other), expected)
+    np.testing.assert_array_equal(net.impute(KINDS["BinaryTable"]), X)
+    np.testing.assert_array_equal(net.impute(read_binary(frame, missing="zero")), expected)
+
+
+def test_what_missing_means():
+    zeros = np.where(np.isnan(HOLES), 0, HOLES)
+    complete = HOLES[~np.isnan(HOLES).any(axis=1)]
+    with pytest.raises(DataError, match="got NaN in column 0"):
+        IsingLasso().fit(HOLES)
+    assert bits(IsingLasso(missing="zero").fit(HOLES)) == bits(IsingLasso().fit(zeros))
+    dropping = IsingLasso(missing="drop").fit(HOLES)
+    assert bits(dropping) == bits(IsingLasso().fit(complete))
+    assert dropping.n_rows_ == len(complete)
+    weight = np.arange(1.0, 401.0)
+    kept = ~np.isnan(HOLES).any(axis=1)
+    weighted = IsingLasso(missing="drop").fit(HOLES, sample_weight=weight)
+    assert bits(weighted) == bits(IsingLasso().fit(complete, sample_weight=weight[kept]))
+    assert dropping.score(HOLES, sample_weight=weight) == dropping.score(complete, sample_weight=weight[kept])
+    with pytest.raises(DataError, match=r"every row has an answer.*got \d+ \(NaN\)"):
+        dropping.score_samples(HOLES)
+    with pytest.raises(DataError, match=r"one value per row \(400,\)"):
+        IsingLasso(missing="drop").fit(HOLES, sample_weight=weight[kept])
+
+
+def test_what_was_found_in_fit_holds_for_other_tables():
+    words = FRAME.replace({0: "Nay", 1: "Yea"})
+    net = IsingLasso(encode="auto").fit(words)
+    assert bits(net) == bits(fitted(ESTIMATORS[0]))
+    assert net.encoding_["mid"] == ("Nay", "Yea")
+    only_one = words[words["mid"] == "Yea"][:1]  # by itself, nobody could tell what these mean
+    assert (
+        net.predict_proba(only_one).tobytes()
+        == net.predict_proba(read_binary(words, encode="auto"))[only_one.index].tobytes()
+    )
+    with pytest.raises(DataError, match="'Perhaps'"):
+        net.predict(words.replace({"Yea": "Perhaps"}))
+    assert bits(IsingLasso(coding="spins").fit(2 * X.astype(int) - 1)) == bits(net)
+    assert bits(IsingLasso(encode={"Nay": 0, "Yea": 1}).fit(words)) == bits(net)
+    assert bits(IsingLasso(binarize=3.5).fit(X + 3.0)) == bits(net)
+
+
+def test_what_a_table_says_about_its_values_holds_after_fit():
+    words = FRAME.replace({0: "Nay", 1: "Yea"})
+    table = read_binary(words, encode={"Yea": 1, "Nay": 0})
+    expected = IsingLasso().fit(X).predict_proba(X)
+    contradicting = [{}, {"encode": {"Yea": 0, "Nay": 1}}, {"encode": "auto"}, {"coding": "spins"}, {"binarize": 3.5}]
+    for options in contradicting:
+        net = IsingLasso(**options).fit(table)
+        assert net.predict_proba(words).tobytes() == expected.tobytes()
+        assert net.predict_proba(table).tobytes() == expected.tobytes()
+    with pytest.warns(UserWarning, match="does not have valid feature names"):  # what sample returns has none
+        assert net.predict_proba(X).tobytes() == expected.tobytes()
+    bare = IsingLasso(encode={0: 1, 1: 0}).fit(read_binary(X))
+    assert bare.predict_proba(X).tobytes() == expected.tobytes()
+    # As spins and thresholds leave no trace in the table, the parameters are all there is to go by.
+    spins = 2 * X.astype(int) - 1
+    net = IsingLasso(coding="spins").fit(read_binary(spins, coding="spins"))
+    assert net.predict_proba(spins).tobytes() == expected.tobytes()
+
+
+def test_a_value_that_fit_did_not_have_is_explained():
+    frame = pd.DataFrame({"a": X[:, 0], "b": ["Low"] * 200 + ["High"] * 200, "c": X[:, 2]})
+    with pytest.warns(ConstantColumnWarning):
+        net = IsingLasso(encode="auto").fit(frame[:200])
+    message = (
+        r"got 'High' in column 'b' .*It knows only 'Low' there.*fit, .*encode the whole table first with read_binary, "
+        "or pass a mapping"
+    )
+    with pytest.raises(DataError, match=message):
+        net.score(frame[200:])
+
+
+# --- weights and constant columns -------------------------------------------------------------------------------------
+
+
+@every
+def test_weights_are_repeated_rows(estimator):
+    if isinstance(estimator, IsingLassoStARS):
+        pytest.skip("subsamples are drawn by row")
+    weight = np.arange(400) % 4
+    repeated = np.repeat(X, weight, axis=0)
+    options = {}, {}
+    if isinstance(estimator, IsingLassoCV):  # a row is held out as a whole, so that the folds have to be given
+        options = (
+            {"cv": list(LeaveOneGroupOut().split(X, groups=np.arange(400) % 3))},
+            {"cv": list(LeaveOneGroupOut().split(repeated, groups=np.repeat(np.arange(400) % 3, weight)))},
+        )
+    one = clone(estimator).set_params(tol=1e-10, **options[0]).fit(X, sample_weight=weight)
+    two = clone(estimator).set_params(tol=1e-10, **options[1]).fit(repeated)
+    np.testing.assert_allclose(one.couplings_, two.couplings_, atol=1e-8)
+    np.testing.assert_allclose(one.fields_, two.fields_, atol=1e-8)
+    assert one.n_rows_ == two.n_rows_
+    np.testing.assert_array_equal(one.edge_counts_, two.edge_counts_)
+    assert one.edge_counts_.dtype == np.int64
+
+
+def test_weights_come_once():
+    table = BinaryTable(X, sample_weight=np.arange(1.0, 401.0))
+    assert bits(IsingLasso().fit(table)) == bits(IsingLasso().fit(X, sample_weight=np.arange(1.0, 401.0)))
+    with pytest.raises(DataError, match="sample_weight must be given once"):
+        IsingLasso().fit(table, sample_weight=np.ones(400))
+    with pytest.raises(DataError, match="sample_weight must have a positive sum"):
+        IsingLasso().fit(X, sample_weight=np.zeros(400))
+
+
+@every
+def test_constant_columns_keep_their_place_and_are_named_once(estimator):
+    table = FRAME.assign(always=1, never=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        net = fitted(estimator, table)
+    ours = [
+        str(w.message) for w in caught if w.category is ConstantColumnWarning and "subsamples" not in str(w.message)
+    ]
+    assert ours == [
+        "constant columns have no edges and a smoothed field: column 'always' (always 1), 'never' (always 0)."
+    ]
+    assert net.couplings_.shape == (8, 8)
+    assert not net.couplings_[6:].any()
+    np.testing.assert_allclose(net.predict_proba(table)[:, 6:], [[400.5 / 401, 0.5 / 401]] * 400, rtol=1e-12)
+    assert np.isfinite(net.score(table))
+
+
+@pytest.mark.parametrize("estimator", [IsingLassoEBIC(GRID), NodewiseIsing(criterion="ebic", alphas=5)])
+def test_the_ebic_warns_about_the_scale_of_weights(estimator):
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
+    fitted(estimator, sample_weight=weight)  # no warning, and none for counts
+    fitted(estimator, sample_weight=np.full(400, 5))
+    for scale in (0.1, 10.0):
+        with pytest.warns(UserWarning, match=r"sum .* over 400 rows.*Rescale to mean 1"):
+            fitted(estimator, sample_weight=scale * weight)
+
+
+def test_a_column_may_vary_in_rows_without_weight_only():
+    table = np.column_stack([X, np.arange(400) == 0])
+    with pytest.warns(ConstantColumnWarning, match=r"column 6 \(always 0\)"):
+        net = IsingLasso().fit(table, sample_weight=np.arange(400) > 0)
+    assert net.marginals_[6] == 0.0
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_number_of_jobs_does_not_matter(k):
+    expected = bits(fitted(ESTIMATORS[k]))
+    for options in ({"n_jobs": 2}, {"n_jobs": -1}, {"n_threads": 2}):
+        assert bits(clone(ESTIMATORS[k]).set_params(**options).fit(X)) == expected
+
+
+def test_an_interrupted_fit_resumes(tmp_path):
+    for k in (1, 3):
+        file = tmp_path / f"{k}.npz"
+        net = clone(ESTIMATORS[k]).set_params(checkpoint=file).fit(X)
+        written = file.stat().st_mtime_ns
+        assert bits(clone(net).fit(X)) == bits(net)
+        assert file.stat().st_mtime_ns == written
+
+
+# --- the table of edges -----------------------------------------------------------------------------------------------
+
+
+@every
+def test_edges_by_hand(estimator):
+    net = fitted(estimator, FRAME)
+    table = net.edges()
+    assert isinstance(table, pd.DataFrame)
+    columns = ["source", "target", "coupling", "sign", "n11", "n10", "n01", "n00", "log_odds_ratio"]
+    assert [name for name in table.columns if name != "stability"] == columns
+    assert ("stability" in table.columns) == isinstance(estimator, IsingLassoStARS)
+    assert len(table) == net.model_.n_edges > 0
+    assert (table["coupling"].abs().diff().dropna() <= 0).all()
+    assert [(e.source, e.target, e.coupling) for e in net.model_.edges()] == list(
+        table[["source", "target", "coupling"]].itertuples(index=False, name=None)
+    )
+    for edge in table.itertuples():
+        counts = pd.crosstab(FRAME[edge.source], FRAME[edge.target])
+        assert [edge.n11, edge.n10, edge.n01, edge.n00] == [
+            counts.loc[i, j] for i, j in ((1, 1), (1, 0), (0, 1), (0, 0))
+        ]
+        a, b, c, d = (n + 0.5 for n in (edge.n11, edge.n10, edge.n01, edge.n00))
+        assert edge.log_odds_ratio == pytest.approx(np.log(a * d / (b * c)))
+        assert edge.sign == np.sign(edge.coupling)
+        s, t = NAMES.index(edge.source), NAMES.index(edge.target)
+        assert net.couplings_[s, t] == edge.coupling
+        if "stability" in table.columns:
+            assert edge.stability == net.stability_.frequencies()[s, t]
+
+
+def test_edges_come_in_the_kind_of_the_table():
+    expected = fitted(ESTIMATORS[1], FRAME).edges()
+    kinds = {"polars": pl.DataFrame, "pyarrow": pa.Table, "BinaryTable": np.ndarray, "csr": np.ndarray}
+    for kind, cls in kinds.items():
+        table = fitted(ESTIMATORS[1], KINDS[kind]).edges()
+        assert isinstance(table, cls)
+        frame = pd.DataFrame(table) if cls is np.ndarray else table.to_pandas()
+        assert list(frame.columns) == list(expected.columns)
+        if kind == "csr":
+            frame = frame.replace({f"x{k}": name for k, name in enumerate(NAMES)})
+        pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
+
+
+def test_edges_with_weights_that_are_not_whole():
+    weight = np.full(400, 0.25)
+    table = fitted(ESTIMATORS[0], sample_weight=weight).edges()
+    whole = fitted(ESTIMATORS[0]).edges()
+    assert table["n11"].dtype == float
+    assert whole["n11"].dtype == np.int64
+    np.testing.assert_allclose(table["n11"], whole["n11"] / 4)
+
+
+def test_no_edges_is_an_empty_table():
+    for table in (X, FRAME, KINDS["polars"], KINDS["pyarrow"]):
+        assert len(IsingLasso(10.0).fit(table).edges()) == 0
+    for kind in ("polars", "pyarrow"):
+        assert IsingLasso(10.0).fit(KINDS[kind]).edges().schema == IsingLasso(0.01).fit(KINDS[kind]).edges().schema
+
+
+def test_edges_without_the_library_are_an_array(monkeypatch):
+    net = fitted(ESTIMATORS[0], FRAME)
+    monkeypatch.setattr(frames, "import_module", lambda name: importlib.import_module("not installed"))
+    assert isinstance(net.edges(), np.ndarray)
+    assert net.edges()["source"].tolist() == [edge.source for edge in net.model_.edges()]
+
+
+# --- scikit-learn's company -------------------------------------------------------------------------------------------
+
+
+def test_grid_search_finds_what_our_cross_validation_finds():
+    folds = list(KFold(4).split(X))
+    search = GridSearchCV(IsingLasso(), {"alpha": GRID}, cv=folds).fit(FRAME)
+    ours = IsingLassoCV(GRID, cv=folds).fit(FRAME)
+    theirs, found = search.cv_results_, ours.cv_results_
+    assert search.best_params_ == {"alpha": ours.alpha_}
+    for key in ("mean_test_score", "std_test_score", *(f"split{k}_test_score" for k in range(4))):
+        np.testing.assert_allclose(found[key], theirs[key], rtol=1e-6)
+    assert found["rank_test_score"].tolist() == theirs["rank_test_score"].tolist()
+    assert found["params"] == theirs["params"]
+    assert np.ma.isMaskedArray(found["param_alpha"])
+    assert found["param_alpha"].tolist() == theirs["param_alpha"].tolist()
+    assert set(found) - set(theirs) == {"standard_error_test_score"}
+
+
+def test_splits_of_any_kind():
+    by_splitter = IsingLassoCV(GRID, cv=KFold(4)).fit(X)
+    by_pairs = IsingLassoCV(GRID, cv=KFold(4).split(X)).fit(X)
+    assert by_splitter.cv_results_["split3_test_score"].tolist() == by_pairs.cv_results_["split3_test_score"].tolist()
+    random = IsingLassoCV(GRID, cv=ShuffleSplit(3, random_state=0)).fit(X)
+    assert "split2_test_score" in random.cv_results_
+    default = IsingLassoCV(GRID, cv=None, random_state=0).fit(X)
+    assert (
+        default.cv_results_["mean_test_score"].tolist() == cross_validate(X, alphas=GRID, random_state=0).mean.tolist()
+    )
+    repeated = IsingLassoCV(GRID, cv=2, n_repeats=3, rule="1se", random_state=0).fit(X)
+    assert "split5_test_score" in repeated.cv_results_
+    assert repeated.alpha_ == cross_validate(X, alphas=GRID, n_folds=2, n_repeats=3, rule="1se", random_state=0).alpha
+
+
+def test_splits_where_rows_were_dropped():
+    complete = np.flatnonzero(~np.isnan(HOLES).any(axis=1))
+    y = X[:, 0]
+    folds = StratifiedKFold(3)
+    expected = IsingLassoCV(GRID, cv=folds).fit(X[complete], y[complete])
+    for labels in (y, y.tolist(), pd.Series(y, index=np.arange(400)[::-1])):
+        net = IsingLassoCV(GRID, cv=folds, missing="drop").fit(HOLES, labels)
+        assert net.cv_results_["mean_test_score"].tolist() == expected.cv_results_["mean_test_score"].tolist()
+    pairs = list(folds.split(X[complete], y[complete]))
+    with pytest.raises(DataError, match="Drop these rows first"):
+        IsingLassoCV(GRID, cv=pairs, missing="drop").fit(HOLES)
+    table = read_binary(HOLES, missing="drop")  # dropped before: its row numbers are those of the pairs
+    for options in ({}, {"missing": "drop"}):
+        net = IsingLassoCV(GRID, cv=pairs, **options).fit(table)
+        assert net.cv_results_["mean_test_score"].tolist() == expected.cv_results_["mean_test_score"].tolist()
+    assert IsingLassoCV(GRID, cv=folds).fit(table, y[complete]).alpha_ == expected.alpha_
+
+
+def test_pipelines_and_scores():
+    continuous = X + np.random.default_rng(0).uniform(-0.4, 0.4, X.shape)
+    pipeline = make_pipeline(Binarizer(threshold=0.5), IsingLasso(0.05)).fit(continuous)
+    assert pipeline.score(continuous) == fitted(ESTIMATORS[0]).score(X)
+    np.testing.assert_array_equal(pipeline.predict_proba(continuous), fitted(ESTIMATORS[0]).predict_proba(X))
+    scores = cross_val_score(IsingLasso(0.05), FRAME, cv=3)
+    expected = [IsingLasso(0.05).fit(X[a]).score(X[b]) for a, b in KFold(3).split(X)]
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
+
+
+def test_weights_are_routed():
+    weight = np.arange(400) % 3
+    with routing():
+        estimator = IsingLasso().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        scores = cross_val_score(estimator, X, cv=KFold(3), params={"sample_weight": weight})
+        pipeline = make_pipeline(Binarizer(), estimator).fit(X, sample_weight=weight)
+    expected = [
+        IsingLasso().fit(X[a], sample_weight=weight[a]).score(X[b], sample_weight=weight[b])
+        for a, b in KFold(3).split(X)
+    ]
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
+    assert bits(pipeline[-1]) == bits(IsingLasso().fit(X, sample_weight=weight))
+
+
+@every
+def test_copies(estimator):
+    net = fitted(estimator, FRAME)
+    again = pickle.loads(pickle.dumps(net))
+    assert bits(again) == bits(net)
+    pd.testing.assert_frame_equal(again.edges(), net.edges())
+    assert not hasattr(clone(net), "model_")
+    assert clone(net).get_params() == net.get_params() == estimator.get_params()
+    assert type(estimator).__name__ in net._repr_html_()
+    assert repr(estimator).startswith(type(estimator).__name__)
+
+
+def test_parameters_are_kept_as_they_are():
+    alphas, weights = [0.1, 0.0], np.ones((6, 6))
+    net = IsingLassoEBIC(alphas, penalty_weights=weights, gamma=0.0)
+    assert net.alphas is alphas
+    assert net.penalty_weights is weights
+    net.fit(X)
+    assert net.alphas is alphas
+    assert alphas == [0.1, 0.0]
+
+
+def test_a_second_fit_forgets_the_first():
+    net = NodewiseIsing(criterion="ebic").fit(FRAME)
+    net.set_params(criterion=None).fit(X[:, :4])
+    assert net.n_features_in_ == 4
+    assert not hasattr(net, "feature_names_in_")
+    assert not hasattr(net, "alphas_per_node_")
+    assert isinstance(net.edges(), np.ndarray)
+    with pytest.raises(DataError):
+        net.set_params(alpha=-1).fit(X)
+    with pytest.raises(NotFittedError):
+        net.predict(X)
+
+
+def test_tags():
+    tags = sklearn.utils.get_tags(IsingLasso())
+    assert tags.input_tags.sparse
+    assert not tags.input_tags.allow_nan
+    assert not tags.target_tags.required
+    assert sklearn.utils.get_tags(IsingLasso(missing="drop")).input_tags.allow_nan
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+BAD = [
+    (IsingLasso(-0.1), "alpha must be a finite number that is not negative; got -0.1"),
+    (IsingLasso("0.1"), "alpha must be a finite number that is not negative; got '0.1'"),
+    (IsingLasso([0.1]), "alpha must be a finite number"),
+    (IsingLasso(True), "alpha must be a finite number"),
+    (IsingLasso(float("nan")), "alpha must be a finite number"),
+    (IsingLasso(tol=0), "tol must be a positive number; got 0"),
+    (IsingLasso(max_iter=1.5), "max_iter must be an integer of at least 1"),
+    (IsingLasso(penalty_weights="large"), "penalty_weights must be None"),
+    (IsingLasso(penalty_weights=np.ones((5, 5))), "penalty_weights must have shape"),
+    (IsingLasso(n_threads=0), "n_threads must be"),
+    (IsingLasso(missing="fill"), 'missing must be "error", "zero" or "drop"'),
+    (IsingLasso(coding="plusminus"), "coding must be"),
+    (IsingLasso(binarize="x"), "binarize must be None or a finite number"),
+    (IsingLasso(binarize=0.5, coding="spins"), "must not be combined"),
+    (IsingLasso(encode=3), "encode must be"),
+    (IsingLassoStARS(n_subsamples=1), "n_subsamples must be at least 2"),
+    (IsingLassoStARS(subsample_size=400), "subsample_size must be from 2 to 399"),
+    (IsingLassoStARS(threshold=2), "threshold must be"),
+    (IsingLassoStARS(alphas="many"), "alphas must be a count"),
+    (IsingLassoStARS(random_state="seed"), "random_state must be"),
+    (IsingLassoStARS(n_jobs=0), "n_jobs must be"),
+    (IsingLassoEBIC(gamma=-1), "gamma must be finite and not negative"),
+    (IsingLassoEBIC(alphas=[]), "alphas must be one-dimensional and not empty"),
+    (IsingLassoEBIC(alpha_min_ratio=2), "alpha_min_ratio must be between"),
+    (IsingLassoCV(cv=1), r"cv must be from 2 to the number of rows with a positive weight \(n_samples=400\); got 1"),
+    (IsingLassoCV(cv=401), r"\(n_samples=400\); got 401"),
+    (IsingLassoCV(cv="five"), "cv must be a number of folds, a splitter or pairs"),
+    (IsingLassoCV(cv=2.5), "cv must be a number of folds"),
+    (IsingLassoCV(cv=True), "cv must be a number of folds"),
+    (IsingLassoCV(cv=[1, 2]), "splits must be pairs of row numbers"),
+    (IsingLassoCV(rule="2se"), 'rule must be "best" or "1se"'),
+    (IsingLassoCV(n_repeats=0), "n_repeats must be"),
+    (NodewiseIsing(rule="xor"), "rule must be one of"),
+    (NodewiseIsing(criterion="aic"), "criterion must be None or \"ebic\"; got 'aic'"),
+    (NodewiseIsing(criterion="ebic", gamma=-1), "gamma must be"),
+    (NodewiseIsing(criterion="ebic", alphas=[0.1]), "alphas must be an integer"),
+    (NodewiseIsing(-1), "alpha must be"),
+    (ExactIsing(-1), "alpha must be"),
+    (ExactIsing(max_iter=0), "max_iter must be"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "message"), BAD)
+def test_bad_parameters_are_named_by_fit(estimator, message):
+    with pytest.raises(DataError, match=message):
+        estimator.fit(X)
+
+
+def test_bad_tables_and_requests():
+    with pytest.raises(DataError, match=r"got 2 in column 'mid' \(first in row 7\)"):
+        IsingLasso().fit(FRAME.assign(mid=np.where(np.arange(400) == 7, 2, X[:, 2])))
+    with pytest.raises(DataError, match="lazy frame"):
+        IsingLasso().fit(KINDS["polars"].lazy())
+    with pytest.raises(LimitError, match="at most 20"):
+        ExactIsing().fit(np.tile(X, (1, 4)))
+    with pytest.raises(DataError, match="n_samples=2"):
+        IsingLassoStARS().fit([[0, 1], [1, 0]])
+    with pytest.raises(DataError, match="row numbers have changed"):
+        IsingLassoCV(missing="drop", cv=[([0], [1]), ([1], [0])]).fit(HOLES)
+    net = fitted(ESTIMATORS[0])
+    with pytest.raises(DataError, match='method must be "conditional" or "gibbs"; got \'mean\''):
+        net.impute(X, method="mean")
+    with pytest.raises(DataError, match="n_samples must be"):
+        net.sample(0)
+    with pytest.raises(DataError, match="random_state must be"):
+        net.sample(1, random_state="seed")
+
+
+@pytest.mark.parametrize("module", ["base", "cv", "ebic", "edges", "exact", "frames", "joint", "nodewise", "stars"])
+def test_docstrings(module):
+    assert doctest.testmod(importlib.import_module(f"isinglass.estimators.{module}")).failed == 0

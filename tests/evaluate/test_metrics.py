@@ -1,0 +1,403 @@
+import doctest
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.metrics
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isinglass import ising_path
+from isinglass.errors import DataError
+from isinglass.evaluate import metrics
+from isinglass.evaluate.metrics import (
+    EdgeConfusion,
+    edge_confusion,
+    f1_score,
+    hamming_distance,
+    matthews_correlation,
+    mixing_by_group,
+    mixing_test,
+    node_table,
+    relative_difference,
+    roc_curve,
+    sign_accuracy,
+    weight_correlation,
+)
+from isinglass.model import IsingModel
+from isinglass.results import Path, Solution
+from isinglass.simulate import chain_network, exact_sample, random_network
+from isinglass.solve.published.stacked import vectorise
+
+seeds = st.integers(0, 2**31)
+
+TRUTH = np.array([[0, 1, 0, 2], [1, 0, -1, 0], [0, -1, 0, 0], [2, 0, 0, 0]], dtype=float)  # 01, 03, 12-
+ESTIMATE = np.array([[0, 3, 1, 0], [3, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]], dtype=float)  # 01, 02, 12+
+
+
+def upper(model):
+    return model.couplings[np.triu_indices(model.n_features, 1)]
+
+
+def pair_of_models(seed):
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(3, 9))
+    return [random_network(p, float(rng.uniform(0.2, 0.8)), random_state=rng) for _ in range(2)]
+
+
+# ------------------------------------------------------------------------------------------- edges
+
+
+def test_values_by_hand():
+    counts = edge_confusion(ESTIMATE, TRUTH)
+    assert counts == EdgeConfusion(2, 1, 1, 2)
+    assert counts.precision == counts.recall == pytest.approx(2 / 3)
+    assert counts.false_positive_rate == pytest.approx(1 / 3)
+    assert f1_score(ESTIMATE, TRUTH) == counts.f1 == pytest.approx(2 / 3)
+    assert matthews_correlation(ESTIMATE, TRUTH) == counts.mcc == pytest.approx((2 * 2 - 1) / 9)
+    assert hamming_distance(ESTIMATE, TRUTH) == 2
+    assert sign_accuracy(ESTIMATE, TRUTH) == 0.5  # 01 right, 12 wrong
+    assert weight_correlation(ESTIMATE, TRUTH) == pytest.approx(
+        np.corrcoef([3, 1, 0, 1, 0, 0], [1, 0, 2, -1, 0, 0])[0, 1]
+    )
+
+
+@given(seed=seeds)
+def test_scikit_learn_agrees(seed):
+    estimate, truth = pair_of_models(seed)
+    found, true = upper(estimate) != 0, upper(truth) != 0
+    counts = edge_confusion(estimate, truth)
+    (tn, fp), (fn, tp) = sklearn.metrics.confusion_matrix(true, found, labels=[False, True])
+    assert counts == EdgeConfusion(tp, fp, fn, tn)
+    if len({*true, *found}) == 2:  # scikit-learn warns of a single label
+        assert counts.mcc == pytest.approx(sklearn.metrics.matthews_corrcoef(true, found), abs=1e-12)
+    if tp + fp + fn:
+        assert counts.f1 == pytest.approx(sklearn.metrics.f1_score(true, found, zero_division=0.0))
+    assert counts.hamming == round(sklearn.metrics.hamming_loss(true, found) * len(true))
+    if upper(estimate).any() and upper(truth).any():
+        expected = np.corrcoef(upper(estimate), upper(truth))[0, 1]
+        assert weight_correlation(estimate, truth) == pytest.approx(expected, abs=1e-12)
+
+
+def test_empty_and_complete_networks():
+    empty, full = np.zeros((3, 3)), np.ones((3, 3)) - np.eye(3)
+    nothing = edge_confusion(empty, empty)
+    assert nothing == EdgeConfusion(0, 0, 0, 3)
+    assert nothing.f1 == 1.0
+    assert nothing.mcc == 0.0
+    assert math.isnan(nothing.precision)
+    assert math.isnan(nothing.recall)
+    assert math.isnan(edge_confusion(full, full).false_positive_rate)
+    assert edge_confusion(full, empty).f1 == 0.0
+    assert math.isnan(sign_accuracy(empty, full))
+    assert math.isnan(weight_correlation(empty, full))
+    assert math.isnan(weight_correlation(full, full))
+    assert edge_confusion([[0.0]], [[0.0]]) == EdgeConfusion(0, 0, 0, 0)
+    assert math.isnan(weight_correlation([[0.0]], [[0.0]]))
+
+
+def test_every_kind_of_network_is_read_the_same():
+    model = random_network(7, 0.5, random_state=1)
+    truth = random_network(7, 0.5, random_state=2)
+    solution = Solution.from_dense(0.1, model.couplings, model.fields)
+    kinds = [model, solution, model.theta, model.theta.tolist(), sp.csr_array(model.theta), sp.coo_matrix(model.theta)]
+    for network in kinds:
+        assert edge_confusion(network, truth) == edge_confusion(model, truth)
+        assert edge_confusion(truth, network) == edge_confusion(truth, model)
+        assert sign_accuracy(network, truth) == sign_accuracy(model, truth)
+        assert weight_correlation(network, truth) == weight_correlation(model, truth)
+        assert relative_difference(network, model) == 0.0
+        assert relative_difference(network, truth) == relative_difference(model, truth)
+    adjacency = model.couplings != 0
+    assert edge_confusion(adjacency, truth) == edge_confusion(model, truth)
+
+
+def test_bad_networks_are_named():
+    with pytest.raises(DataError, match="same number of nodes; got 4 and 3"):
+        edge_confusion(TRUTH, np.zeros((3, 3)))
+    with pytest.raises(DataError, match="must be symmetric"):
+        f1_score(np.triu(TRUTH), TRUTH)
+    with pytest.raises(DataError, match="must be symmetric"):
+        f1_score(sp.csr_array(np.triu(TRUTH)), TRUTH)
+    for bad in (TRUTH[:2], TRUTH[0], np.zeros((0, 0)), [["a"]]):
+        with pytest.raises(DataError, match="must be an IsingModel, a Solution or a square matrix"):
+            f1_score(bad, TRUTH)
+    with pytest.raises(DataError, match="finite couplings"):
+        f1_score(TRUTH * np.nan, TRUTH)
+
+
+@given(seed=seeds)
+def test_relative_difference_is_that_of_the_vectorised_parameters(seed):
+    a, b = pair_of_models(seed)
+    one, two = vectorise(a.theta), vectorise(b.theta)
+    if two.any():
+        expected = np.linalg.norm(one - two) / np.linalg.norm(two)
+        assert relative_difference(a, b) == pytest.approx(expected, abs=1e-12)
+
+
+def test_relative_difference_by_hand_and_at_zero():
+    # Only θ_12 and θ_22 differ, by 2 and 1; every pair counts once: ‖(2, 0, 1)‖ / ‖(2, 1, 2)‖.
+    assert relative_difference(np.eye(2), [[1, 2], [2, 2]]) == pytest.approx(math.sqrt(5) / 3)
+    assert relative_difference(np.zeros((2, 2)), np.zeros((2, 2))) == 0.0
+    assert relative_difference(np.eye(2), np.zeros((2, 2))) == math.inf
+
+
+# ------------------------------------------------------------------------------------------- ROC
+
+
+def nested_path(scores, p):
+    """One solution per threshold: the pairs whose score reaches it."""
+    s, t = np.triu_indices(p, 1)
+    solutions = []
+    for alpha in np.unique(scores)[::-1]:
+        couplings = np.zeros((p, p))
+        couplings[s, t] = couplings[t, s] = scores >= alpha
+        solutions.append(Solution.from_dense(float(alpha), couplings, np.zeros(p)))
+    return Path(tuple(solutions))
+
+
+@given(seed=seeds)
+def test_auc_of_a_nested_path_is_that_of_its_scores(seed):
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(3, 8))
+    truth = random_network(p, 0.5, random_state=rng)
+    labels = upper(truth) != 0
+    scores = rng.integers(1, 8, len(labels)).astype(float)  # with ties
+    if labels.any() and not labels.all():
+        curve = roc_curve(nested_path(scores, p), truth)
+        assert curve.auc == pytest.approx(sklearn.metrics.roc_auc_score(labels, scores), abs=1e-12)
+        fpr, tpr, _ = sklearn.metrics.roc_curve(labels, scores, drop_intermediate=False)
+        expected = np.unique(np.column_stack([fpr, tpr]), axis=0)
+        found = np.unique(np.column_stack([curve.fpr, curve.tpr]), axis=0)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_ends_of_the_curve():
+    curve = roc_curve([ESTIMATE], TRUTH)
+    assert curve.fpr.tolist() == pytest.approx([0, 1 / 3, 1])
+    assert curve.tpr.tolist() == pytest.approx([0, 2 / 3, 1])
+    assert curve.auc == pytest.approx(1 / 9 + (2 / 3) * (2 / 3 + 1) / 2)
+    assert curve.alphas[0] == math.inf
+    assert np.isnan(curve.alphas[1:]).all()
+    assert roc_curve([], TRUTH).auc == 0.5  # no information: the diagonal
+    assert repr(curve) == "RocCurve(auc=0.6667, 3 points)"
+    with pytest.raises(ValueError, match="read-only"):
+        curve.fpr[0] = 1
+
+
+def test_curve_of_a_fitted_path():
+    truth = chain_network(8, strength=2.0, fields="balanced")
+    path = ising_path(exact_sample(truth, 2000, random_state=0), 20)
+    curve = roc_curve(path, truth)
+    assert len(curve.fpr) == 22
+    assert curve.auc > 0.98
+    assert (np.diff(curve.fpr) >= 0).all()
+    assert sorted(curve.alphas[np.isfinite(curve.alphas)]) == sorted(path.alphas)
+    assert curve.auc == roc_curve(path[::-1], truth).auc
+
+
+def test_truth_without_contrast_is_refused():
+    for truth, edges in ((np.zeros((3, 3)), 0), (np.ones((3, 3)), 3)):
+        with pytest.raises(DataError, match=f"one pair with an edge and one without; got {edges} edges among 3"):
+            roc_curve([], truth)
+    with pytest.raises(DataError, match="same number of nodes"):
+        roc_curve([np.zeros((3, 3))], TRUTH)
+
+
+# ------------------------------------------------------------------------------------------- nodes
+
+
+def test_node_table_by_hand():
+    model = IsingModel([[0, 2, -1], [2, 0, 0], [-1, 0, 0]], [-1, 0, 0], names=["a", "b", "c"])
+    X = np.array([[1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 0, 0]])
+    table = node_table(model, X)
+    assert table.names == ("a", "b", "c")
+    assert table.degree.tolist() == [2, 1, 1]
+    assert table.strength.tolist() == [3, 2, 1]
+    assert table.expected_influence.tolist() == [1, 2, -1]
+    # η of a: 1, −2, 0, −1, −1: right, right, tie, right, wrong. b: 2, 0, 2, 0, 2. c: −1, 0, −1, 0, −1.
+    np.testing.assert_allclose(table.accuracy, [3.5 / 5, 3 / 5, 3 / 5])
+    np.testing.assert_allclose(table.marginal_accuracy, [3 / 5, 3 / 5, 3 / 5])
+    np.testing.assert_allclose(table.normalised_accuracy, [0.25, 0.0, 0.0], atol=1e-12)
+    given_rest = [math.log1p(math.exp(-z)) for z in (1, 2, 0, 1, -1)]  # of a: z = ±η towards the observed value
+    alone = -(3 * math.log(3 / 5) + 2 * math.log(2 / 5))
+    assert table.deviance_explained[0] == pytest.approx(1 - sum(given_rest) / alone)
+    assert len(table) == 3
+
+
+def test_node_table_in_every_kind_and_with_weights():
+    model = random_network(6, 0.5, random_state=3)
+    X = exact_sample(model, 60, random_state=0)
+    weight = np.random.default_rng(0).integers(0, 4, 60)
+    expected = node_table(model, np.repeat(X, weight, axis=0))
+    for network in (model, Solution.from_dense(0.1, model.couplings, model.fields), model.theta):
+        found = node_table(network, X, sample_weight=1e300 * weight)
+        for name, column in expected.columns.items():
+            if name != "names":
+                np.testing.assert_allclose(getattr(found, name), column, rtol=1e-10, atol=1e-12)
+    rows = model.log_pseudolikelihood(X)
+    means = X.mean(axis=0)
+    null = -(means * np.log(means) + (1 - means) * np.log(1 - means))
+    unexplained = (1 - node_table(model, X).deviance_explained) @ null
+    assert unexplained == pytest.approx(-rows.mean())
+
+
+def test_flipping_the_coding_of_a_column_changes_no_prediction():
+    J = np.array([[0, 0.5, 0], [0.5, 0, -0.25], [0, -0.25, 0]])
+    flip = np.array([1, -1, 1])
+    X = exact_sample(IsingModel.from_spins(J, np.zeros(3)), 50, random_state=1)
+    one = node_table(IsingModel.from_spins(J, np.zeros(3)), X)
+    two = node_table(IsingModel.from_spins(J * np.outer(flip, flip), np.zeros(3)), np.where(flip > 0, X, 1 - X))
+    for name in ("accuracy", "marginal_accuracy", "normalised_accuracy", "deviance_explained"):
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-12)
+
+
+def test_constant_columns_and_perfect_predictions():
+    model = IsingModel([[0, 90.0, 0], [90.0, 0, 0], [0, 0, 0]], [-45.0, -45.0, 900.0])
+    table = node_table(model, [[0, 0, 1], [1, 1, 1]])
+    assert table.accuracy.tolist() == [1, 1, 1]
+    np.testing.assert_allclose(table.normalised_accuracy, [1, 1, np.nan])
+    np.testing.assert_allclose(table.deviance_explained, [1, 1, np.nan])
+    weighted = node_table(model, [[0, 0, 1], [1, 1, 1], [0, 1, 0]], sample_weight=[1, 1, 0])
+    np.testing.assert_allclose(weighted.normalised_accuracy, table.normalised_accuracy)
+
+
+def test_table_is_readable_and_frozen():
+    table = node_table(chain_network(3), [[0, 1, 0], [1, 1, 0]])
+    lines = repr(table).splitlines()
+    assert lines[0].split("  ")[0] == "names"
+    assert [line.split()[0] for line in lines[1:]] == ["x0", "x1", "x2"]
+    assert len({len(line) for line in lines}) == 1
+    assert "expected influence" in lines[0]
+    assert list(table.columns)[:3] == ["names", "degree", "strength"]
+    with pytest.raises(ValueError, match="read-only"):
+        table.degree[0] = 5
+    many = node_table(chain_network(40), np.eye(40))
+    assert repr(many).splitlines()[-1] == "… and 10 more nodes"
+    with pytest.raises(DataError, match=r"X must have one column per node \(3\); got 2"):
+        node_table(chain_network(3), [[0, 1]])
+
+
+# ------------------------------------------------------------------------------------------- groups
+
+
+def random_groups(seed):
+    rng = np.random.default_rng(seed)
+    model = pair_of_models(rng)[0]
+    return model, rng.integers(0, 3, model.n_features).tolist(), rng
+
+
+@given(seeds)
+def test_mixing_counts_pair_by_pair(seed):
+    model, groups, _ = random_groups(seed)
+    for sign, keeps in (("positive", lambda v: v > 0), ("negative", lambda v: v < 0), ("all", lambda v: v != 0)):
+        found = mixing_by_group(model, groups, sign=sign)
+        pairs = list(itertools.combinations(range(model.n_features), 2))
+        same = [(s, t) for s, t in pairs if groups[s] == groups[t]]
+        edges = [(s, t) for s, t in pairs if keeps(model.couplings[s, t])]
+        inside = [pair for pair in same if pair in edges]
+        assert (found.n_edges, found.n_within, found.n_pairs_within) == (len(edges), len(inside), len(same))
+        weights = [sum(abs(model.couplings[pair]) for pair in chosen) for chosen in (inside, edges)]
+        expected = [len(inside) / len(edges), weights[0] / weights[1]] if edges else [math.nan] * 2
+        np.testing.assert_allclose([found.within_edges, found.within_weight], expected)
+        if same:
+            assert found.joined_within == pytest.approx(len(inside) / len(same))
+        for node in range(model.n_features):
+            mine = [s + t - node for s, t in edges if node in (s, t)]
+            away = [t for t in mine if groups[t] != groups[node]]
+            share = len(away) / len(mine) if mine else math.nan
+            assert found.outside_edges[node] == pytest.approx(share, nan_ok=True)
+            heavy = (
+                abs(model.couplings[node, away]).sum() / abs(model.couplings[node, mine]).sum() if mine else math.nan
+            )
+            assert found.outside_weight[node] == pytest.approx(heavy, nan_ok=True)
+            assert found.node_edges[node].sum() == len(mine)
+
+
+def test_mixing_combines_attributes_and_is_frozen():
+    found = mixing_by_group(TRUTH, [("R", 1), ("R", 1), ("D", 1), ("R", 1)])
+    assert found.groups == (("R", 1), ("D", 1))
+    assert found.joined == pytest.approx(2 / 6)  # 01 and 03; 12 is negative
+    assert (found.joined_within, found.joined_between) == (pytest.approx(2 / 3), 0.0)
+    assert math.isnan(mixing_by_group(TRUTH, range(4)).joined_within)
+    assert math.isnan(mixing_by_group(TRUTH, ["a"] * 4).joined_between)
+    with pytest.raises(ValueError, match="read-only"):
+        found.node_edges[0, 0] = 5
+
+
+def test_permutations_equal_enumeration():
+    groups = ["a", "a", "b", "b", "b"]
+    network = np.zeros((5, 5))
+    for s, t, value in ((0, 1, 2.0), (2, 3, 1.0), (3, 4, 0.5), (1, 2, 0.25)):
+        network[s, t] = network[t, s] = value
+
+    def within(labels, weighted):
+        chosen = [network[s, t] for s, t in np.argwhere(np.triu(network)) if labels[s] == labels[t]]
+        return sum(chosen) if weighted else len(chosen)
+
+    for weighted in (False, True):
+        every = np.array([within(labels, weighted) for labels in itertools.permutations(groups)])
+        found = mixing_test(network, groups, weighted=weighted, n_permutations=20_000, random_state=0)
+        assert found.observed == within(groups, weighted)
+        assert found.expected == pytest.approx(every.mean(), abs=4 * every.std() / math.sqrt(20_000))
+        assert found.spread == pytest.approx(every.std(), rel=0.05)
+        exact = float(np.mean(every >= found.observed - 1e-9))
+        assert found.p_value == pytest.approx(exact, abs=4 * math.sqrt(exact / 20_000))
+
+
+def test_strata_hold_what_they_explain():
+    rng = np.random.default_rng(0)
+    stratum = np.repeat([0, 1], 20)
+    network = np.triu((stratum[:, None] == stratum) & (rng.random((40, 40)) < 0.4), 1).astype(float)
+    network += network.T
+    groups = np.where(rng.random(40) < 0.9, stratum, 1 - stratum).tolist()  # follows the strata, nothing else
+    assert mixing_test(network, groups, random_state=0).p_value < 0.001
+    assert mixing_test(network, groups, strata=stratum.tolist(), random_state=0).p_value > 0.05
+    alone = mixing_test(network, groups, strata=range(40), n_permutations=50, random_state=0)
+    assert (alone.expected, alone.spread, alone.p_value) == (alone.observed, 0.0, 1.0)  # nothing can move
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_p_values_are_valid_under_the_null(stratified):
+    rng = np.random.default_rng(1)
+    p_values = []
+    for _ in range(300):
+        network = np.triu(rng.random((16, 16)) < 0.3, 1) * rng.random((16, 16))
+        strata = rng.integers(0, 2, 16).tolist() if stratified else None
+        groups = rng.integers(0, 4, 16).tolist()
+        options = {"strata": strata, "weighted": True, "n_permutations": 99, "random_state": rng}
+        test = mixing_test(network + network.T, groups, **options)
+        p_values.append(test.p_value)
+    for level in (0.05, 0.2, 0.5):
+        assert np.mean(np.array(p_values) <= level) <= level + 4 * math.sqrt(level * (1 - level) / 300)
+    assert np.mean(np.array(p_values) <= 0.5) > 0.35  # and it is not merely timid
+
+
+def test_permutations_in_pieces_are_the_same(monkeypatch):
+    model, groups, _ = random_groups(5)
+    strata = [node % 2 for node in range(model.n_features)]
+    whole = mixing_test(model, groups, strata=strata, random_state=3)
+    monkeypatch.setattr(metrics, "_LABELS_AT_ONCE", 100)
+    pieces = mixing_test(model, groups, strata=strata, random_state=3)
+    assert whole == pieces
+
+
+def test_groups_are_checked():
+    with pytest.raises(DataError, match=r"groups must have one label per node \(4\); got 2"):
+        mixing_by_group(TRUTH, [1, 2])
+    with pytest.raises(DataError, match="groups must be a list with one label per node; got 'RRDD'"):
+        mixing_by_group(TRUTH, "RRDD")
+    with pytest.raises(DataError, match="sign must be one of positive, negative, all; got 'both'"):
+        mixing_by_group(TRUTH, [1, 2, 1, 2], sign="both")
+    with pytest.raises(DataError, match=r"strata must have one label per node \(4\); got 1"):
+        mixing_test(TRUTH, [1, 2, 1, 2], strata=[1])
+    with pytest.raises(DataError, match="n_permutations must be an integer of at least 1; got 0"):
+        mixing_test(TRUTH, [1, 2, 1, 2], n_permutations=0)
+
+
+def test_examples_in_docstrings():
+    result = doctest.testmod(metrics)
+    assert result.attempted > 5
+    assert result.failed == 0

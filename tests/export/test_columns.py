@@ -1,0 +1,96 @@
+import doctest
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from isinglass.errors import DataError
+from isinglass.export import columns
+from isinglass.export.columns import check_name, pair_column, read_column
+
+
+def test_docstring_examples():
+    result = doctest.testmod(columns)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "expected"),
+    [
+        ([True, False], "boolean", (True, False)),
+        (np.array([True, False]), "boolean", (True, False)),
+        ([1, None], "integer", (1, None)),
+        (np.arange(2, dtype=np.uint8), "integer", (0, 1)),
+        ([1, 2.5], "real", (1.0, 2.5)),
+        ([2**63, 1], "real", (float(2**63), 1.0)),
+        ([1.0, float("nan")], "real", (1.0, None)),
+        ([True, 1], "text", ("True", "1")),
+        (["a", 1], "text", ("a", "1")),
+        (["a", ""], "text", ("a", "")),
+        ([None, None], "text", (None, None)),
+        (["a\ud800", "b"], "text", ("a\ufffd", "b")),
+        (pd.Series([1, None], dtype="Int64"), "integer", (1, None)),
+        (pd.Series(["x", None], dtype="string"), "text", ("x", None)),
+        (pd.Series([True, None], dtype="boolean"), "boolean", (True, None)),
+        (pd.Series(["u", "v"], dtype="category"), "text", ("u", "v")),
+        (pd.to_datetime(pd.Series(["2006-01-02", None])), "text", ("2006-01-02 00:00:00", None)),
+        (pl.Series([1.5, None]), "real", (1.5, None)),
+    ],
+)
+def test_kinds(values, kind, expected):
+    column = read_column("a", values, 2)
+    assert (column.kind, column.values) == (kind, expected)
+    for value in column.values:
+        assert value is None or type(value) in (bool, int, float, str)
+
+
+@pytest.mark.parametrize("values", ["ab", 3, [1], [1, 2, 3]])
+def test_length_is_checked(values):
+    with pytest.raises(DataError, match="attribute 'a' must"):
+        read_column("a", values, 2)
+
+
+@pytest.mark.parametrize("name", ["name", "Label", "WEIGHT", "id", "color", "x", "coupling", "degree", "source"])
+def test_reserved_names(name):
+    taken_by = [of for of in ("node", "edge") if name.lower() in columns.RESERVED[of]]
+    assert taken_by
+    for of in taken_by:
+        with pytest.raises(DataError, match="Rename"):
+            check_name(name, of, [])
+
+
+@pytest.mark.parametrize("name", ["", " ", 3, None])
+def test_names_are_texts(name):
+    with pytest.raises(DataError, match="must be a text that is not empty"):
+        check_name(name, "node", [])
+
+
+def test_names_that_become_equal_are_refused():
+    taken = check_name("a\ud800", "node", [])
+    with pytest.raises(DataError, match="used twice"):
+        check_name("a\ud801", "node", [taken])
+    with pytest.raises(DataError, match="used twice, whatever the case"):
+        check_name("PARTY", "edge", [check_name("Party", "edge", [])])
+
+
+def test_pairs_are_looked_up_dense_or_sparse():
+    dense = np.array([[0, 0.5, 0], [0.5, 0, 2], [0, 2, 0]])
+    pairs = np.array([[1, 2], [0, 2]])
+    for matrix in (dense, dense.tolist(), sp.csr_array(dense), sp.coo_matrix(dense)):
+        assert pair_column("a", matrix, pairs, 3).values == (2.0, 0.0)
+    assert pair_column("a", dense, np.empty((0, 2), dtype=int), 3).values == ()
+
+
+def test_pairs_may_hold_text():
+    assert pair_column("a", [["", "x"], ["x", ""]], np.array([[0, 1]]), 2).values == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"), [([1.0, 2.0], "one row and column per node"), ([[0, 1], [2, 0]], "must be symmetric")]
+)
+def test_matrices_are_checked(matrix, message):
+    with pytest.raises(DataError, match=message):
+        pair_column("a", matrix, np.array([[0, 1]]), 2)

@@ -1,0 +1,107 @@
+import csv
+import doctest
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isinglass import IsingModel
+from isinglass.export import csvfiles, edge_table, write_edges, write_matrix, write_nodes
+
+NAMES = ['say "no"', "a, b", "", " padded ", "line\r\nbreak", "🙂 <b>&amp;</b>", "=1+1", "n" * 10_000]
+
+
+def written(write, *args, **options):
+    stream = io.StringIO(newline="")
+    write(args[0], stream, *args[1:], **options)
+    return stream.getvalue()
+
+
+def rows(text):
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+@pytest.fixture
+def model():
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.normal(size=(8, 8)) * (rng.random((8, 8)) < 0.6), 1)
+    return IsingModel(upper + upper.T, rng.normal(size=8), names=NAMES)
+
+
+def test_docstring_examples():
+    result = doctest.testmod(csvfiles)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_edges_are_read_back(model):
+    header, *found = rows(written(write_edges, model))
+    assert header == ["source", "target", "coupling", "sign", "weight"]
+    assert [(s, t, float(c)) for s, t, c, *_ in found] == [tuple(edge) for edge in model.edges()]
+    for _, _, coupling, sign, weight in found:
+        assert float(weight) == abs(float(coupling))
+        assert sign == ("1" if float(coupling) > 0 else "-1")
+
+
+def test_pandas_reads_the_same_edges(model, tmp_path):
+    write_edges(model, tmp_path / "edges.csv")
+    frame = pd.read_csv(tmp_path / "edges.csv", keep_default_na=False)
+    pd.testing.assert_frame_equal(frame, pd.DataFrame(edge_table(model)))
+
+
+def test_attributes_follow_their_edges(model):
+    stability = sp.csr_array(np.abs(model.couplings) / 10)
+    table = edge_table(model, edge_attributes={"stability": stability, "product": np.outer(range(8), range(8))})
+    place = {name: k for k, name in enumerate(NAMES)}
+    np.testing.assert_allclose(table["stability"], np.array(table["weight"]) / 10)
+    assert table["product"] == [place[s] * place[t] for s, t in zip(table["source"], table["target"], strict=True)]
+
+
+def test_nodes_in_order_with_attributes(model):
+    attributes = {"party": ["R", None, "D"] + ["I"] * 5, "young": [True] * 8}
+    header, *found = rows(written(write_nodes, model, node_attributes=attributes))
+    assert header == ["name", "field", "degree", "strength", "party", "young"]
+    assert [row[0] for row in found] == NAMES
+    assert [float(row[1]) for row in found] == model.fields.tolist()
+    assert [int(row[2]) for row in found] == (model.couplings != 0).sum(axis=1).tolist()
+    assert [row[4] for row in found[:3]] == ["R", "", "D"]
+    assert {row[5] for row in found} == {"true"}
+
+
+@given(st.integers(1, 7), st.integers(0, 50), st.booleans())
+def test_matrix_is_read_back(p, seed, fields):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < 0.5), 1)
+    model = IsingModel(upper + upper.T, rng.normal(size=p), names=NAMES[:p])
+    header, *found = rows(written(write_matrix, model, fields=fields))
+    assert header == ["", *model.names] == ["", *(row[0] for row in found)]
+    matrix = np.array([row[1:] for row in found], dtype=float)
+    np.testing.assert_array_equal(matrix, model.theta if fields else model.couplings)
+    if fields:
+        assert IsingModel.from_theta(matrix, model.names) == model
+
+
+def test_names_are_changed_on_request_only(model):
+    assert any("=1+1" in row[:2] for row in rows(written(write_edges, model)))
+    for write in (write_edges, write_nodes, write_matrix):
+        cells = {cell for row in rows(written(write, model, spreadsheet_safe=True)) for cell in row}
+        assert "'=1+1" in cells
+        assert "=1+1" not in cells
+        assert any(cell.startswith("-0.") for cell in cells) or write is write_nodes  # numbers stay numbers
+
+
+def test_an_empty_network_has_a_header():
+    model = IsingModel([[0.0]], [0.0])
+    assert written(write_edges, model) == "source,target,coupling,sign,weight\n"
+    assert written(write_matrix, model) == '"",x0\nx0,0.0\n'
+
+
+def test_bytes_are_the_same_every_time(model, tmp_path):
+    for name in ("one", "two"):
+        write_edges(model, tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert b"\r\n" not in (tmp_path / "one").read_bytes().replace(b"line\r\nbreak", b"")

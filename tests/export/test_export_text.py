@@ -1,0 +1,84 @@
+import csv
+import doctest
+import io
+import math
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isinglass.export import text
+
+CONTROLS = [chr(code) for code in range(32) if chr(code) not in "\t\n\r"]
+anything = st.text(st.characters(exclude_categories=[]))  # lone surrogates, too
+
+
+def test_docstring_examples():
+    result = doctest.testmod(text)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def legal_in_xml(character):
+    """Tell what the Char production of XML 1.0 allows."""
+    code = ord(character)
+    return character in "\t\n\r" or 0x20 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or code > 0xFFFF
+
+
+@given(anything)
+def test_xml_parses_and_keeps_what_xml_can_hold(value):
+    element = text.xml_element("a", {"b": value}, closed=False) + text.xml_text(value) + "</a>"
+    parsed = ElementTree.fromstring(element)  # fails on any character or markup that XML does not allow
+    assert parsed.get("b") == (parsed.text or "")
+    assert len(parsed.get("b")) == len(value)
+    for kept, given_ in zip(parsed.get("b"), value, strict=True):
+        assert kept == given_ if legal_in_xml(given_) else kept in "␀␁␂␃␄␅␆␇␈␋␌␎␏␐␑␒␓␔␕␖␗␘␙␚␛␜␝␞␟\ufffd"
+
+
+def test_control_characters_stay_different():
+    shown = [text.xml_text(control) for control in CONTROLS]
+    assert len(set(shown)) == len(CONTROLS)
+    assert shown[0] == "␀"
+    assert text.xml_text("␀") == shown[0]  # a picture that was there from the start is kept
+
+
+@given(st.lists(anything, min_size=2, max_size=5))
+def test_csv_is_read_back(values):
+    line = text.csv_line(values)
+    (row,) = csv.reader(io.StringIO(line + "\n", newline=""), strict=True)
+    assert row == [text.storable(value) for value in values]
+
+
+@given(anything)
+def test_storable_text_can_be_encoded_and_text_is_kept(value):
+    kept = text.storable(value)
+    kept.encode("utf-8")
+    assert len(kept) == len(value)
+    if not any(0xD800 <= ord(character) < 0xE000 for character in value):
+        assert kept == value
+
+
+@given(st.floats(allow_nan=False))
+def test_numbers_are_read_back(value):
+    assert float(text.number_text(value)) == value
+    assert float(text.csv_line([value])) == value
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_formulas_are_disarmed_on_request_only(start):
+    assert "'" not in text.csv_text(start + "1")
+    assert text.csv_text(start + "1", spreadsheet_safe=True).lstrip('"').startswith("'" + start)
+
+
+def test_numbers_are_no_formulas():
+    assert text.csv_line([-1.5, "a"], spreadsheet_safe=True) == "-1.5,a"
+
+
+def test_empty_text_differs_from_missing():
+    assert text.csv_line(["", None, 1]) == '"",,1'
+
+
+def test_infinity_is_what_java_and_python_read():
+    assert text.cell_text(math.inf) == "Infinity"
+    assert text.cell_text(False) == "false"

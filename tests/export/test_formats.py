@@ -1,0 +1,61 @@
+import doctest
+import io
+
+import numpy as np
+import pytest
+
+from isinglass import IsingModel
+from isinglass.errors import DataError
+from isinglass.export import formats, write_edges, write_gexf, write_graphml, write_json, write_matrix, write_network
+
+MODEL = IsingModel([[0, 1.5, 0], [1.5, 0, -1], [0, -1, 0]], [0, 0, 0], names=["a", "b", "c"])
+OPTIONS = {
+    "node_attributes": {"party": ["R", "D", "R"]},
+    "edge_attributes": {"f": np.ones((3, 3))},
+    "color_by": "party",
+    "group_colors": {"R": "red"},
+    "positions": [[0, 0], [1, 1], [2, 0]],
+}
+
+
+def test_docstring_examples():
+    assert doctest.testmod(formats).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("n.csv", write_edges), ("n.GEXF", write_gexf), ("n.graphml", write_graphml), ("n.json", write_json)],
+)
+def test_the_ending_chooses(tmp_path, name, write):
+    write_network(MODEL, tmp_path / name)
+    write_network(MODEL, str(tmp_path / f"as-text-{name}"))
+    stream = io.StringIO()
+    write(MODEL, stream)
+    assert (tmp_path / name).read_text(encoding="utf-8") == stream.getvalue()
+    assert (tmp_path / f"as-text-{name}").read_text(encoding="utf-8") == stream.getvalue()
+
+
+def test_a_format_that_is_said_wins(tmp_path):
+    write_network(MODEL, tmp_path / "matrix.csv", "matrix")
+    stream = io.StringIO()
+    write_matrix(MODEL, stream)
+    assert (tmp_path / "matrix.csv").read_text() == stream.getvalue()
+
+
+@pytest.mark.parametrize("format", formats.FORMATS)
+def test_all_options_go_to_all_formats(format):
+    plain, full = io.StringIO(), io.StringIO()
+    write_network(MODEL, plain, format)
+    write_network(MODEL, full, format, names=["A", "B", "C"], **OPTIONS)
+    assert plain.getvalue() != full.getvalue()
+
+
+@pytest.mark.parametrize("path", ["network.txt", "network", "-"])
+def test_unknown_endings(path):
+    with pytest.raises(DataError, match=r"path must end in .csv, .gexf"):
+        write_network(MODEL, path)
+
+
+def test_unknown_formats():
+    with pytest.raises(DataError, match="format must be one of"):
+        write_network(MODEL, "n.csv", "xlsx")

@@ -1,0 +1,552 @@
+"""Model files: what comes back is what was saved; what was not saved by us gives one clear error."""
+
+import doctest
+import io
+import json
+import math
+import pickle
+import warnings
+import zipfile
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+
+import isinglass
+from isinglass import (
+    ExactIsing,
+    IsingLasso,
+    IsingLassoCV,
+    IsingLassoEBIC,
+    IsingLassoStARS,
+    IsingModel,
+    NodewiseIsing,
+    load,
+    read_binary,
+    save,
+    simulate,
+)
+from isinglass.errors import DataError, LimitError
+from isinglass.estimators.published import PublishedIsing
+from isinglass.export import modelfile, modelparts
+from isinglass.export.archive import DamagedError
+from isinglass.export.modelparts import NotStorableError, from_json, to_json
+
+MODEL = simulate.random_regular_network(6, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
+X = simulate.exact_sample(MODEL, 400, random_state=0)
+NAMES = ["</script>", "ä\U0001f600", "", "x" * 3000, "a,b", "\x00\n"]
+FRAME = pd.DataFrame(X, columns=NAMES)
+GRID = [0.2, 0.1, 0.05, 0.02, 0.01, 0.0]
+
+ESTIMATORS = [
+    IsingLasso(0.05, penalty_weights=np.where(np.eye(6), 0.0, 1.5)),
+    IsingLassoStARS(12, n_subsamples=6, random_state=0, threshold=0.1),
+    IsingLassoEBIC(GRID, gamma=0.5),
+    IsingLassoCV(tuple(GRID), cv=4, random_state=0),
+    NodewiseIsing(0.03, rule="or"),
+    NodewiseIsing(criterion="ebic", standardize=True),
+    ExactIsing(0.02),
+    PublishedIsing(0.05, method="bmn", tol=1e-4),
+]
+FITTED = [estimator.fit(FRAME) for estimator in ESTIMATORS]
+every = pytest.mark.parametrize("net", FITTED, ids=lambda net: type(net).__name__)
+
+
+def same(one, two):
+    """Tell whether two attributes are equal to the bit, whatever they are."""
+    if isinstance(one, np.ma.MaskedArray):
+        return same(one.data, two.data) and np.ma.isMaskedArray(two)
+    if isinstance(one, np.ndarray):
+        return (
+            one.dtype == two.dtype
+            and one.shape == two.shape
+            and (one.tolist() == two.tolist() or one.tobytes() == two.tobytes())
+        )
+    if isinstance(one, float) and math.isnan(one):
+        return math.isnan(two)
+    if hasattr(one, "tocoo"):
+        return same(one.toarray(), two.toarray())
+    if isinstance(one, dict):
+        return list(one) == list(two) and all(same(one[key], two[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return type(one) is type(two) and len(one) == len(two) and all(map(same, one, two))
+    if hasattr(one, "__dataclass_fields__"):
+        return type(one) is type(two) and all(same(getattr(one, k), getattr(two, k)) for k in one.__dataclass_fields__)
+    return one == two
+
+
+def round_trip(fitted, folder):
+    save(fitted, folder / "model.npz")
+    return load(folder / "model.npz")
+
+
+# --- there and back ---------------------------------------------------------------------------------------------------
+
+
+@every
+def test_everything_comes_back(net, tmp_path):
+    again = round_trip(net, tmp_path)
+    assert type(again) is type(net)
+    assert vars(again).keys() == vars(net).keys()
+    for name, value in vars(net).items():
+        assert same(value, getattr(again, name)), name
+    assert again.predict_proba(FRAME).tobytes() == net.predict_proba(FRAME).tobytes()
+    assert again.score(FRAME) == net.score(FRAME)
+    assert again.sample(3, random_state=0).tobytes() == net.sample(3, random_state=0).tobytes()
+    pd.testing.assert_frame_equal(again.edges(), net.edges())
+    assert repr(again) == repr(net)
+
+
+def test_stability_comes_back_with_any_estimator(tmp_path):
+    """The command line chooses alpha by StARS for methods that have no class of their own for it."""
+    chosen, net = FITTED[1].stability_, NodewiseIsing(0.03).fit(FRAME)
+    net.stability_ = chosen
+    again = round_trip(net, tmp_path)
+    assert again.stability_.alpha == chosen.alpha
+    assert np.array_equal(again.stability_.frequencies(), chosen.frequencies())
+
+
+def test_the_comparison_can_fail():
+    assert not same(FITTED[0].solution_, FITTED[2].solution_)
+    assert not same({"a": np.zeros(2)}, {"a": np.array([0.0, -1e-300])})
+    assert not same((1, 2), [1, 2])
+
+
+@every
+def test_a_second_generation_is_the_same_file(net, tmp_path):
+    save(net, tmp_path / "one")
+    save(load(tmp_path / "one"), tmp_path / "two")
+    save(pickle.loads(pickle.dumps(net)), tmp_path / "three")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes() == (tmp_path / "three").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "three", "two"]
+
+
+def test_networks_by_themselves(tmp_path):
+    for model in (MODEL, FITTED[0].model_, IsingModel([[0.0]], [1e-310]), IsingModel(np.zeros((3, 3)), [1, 2, 3])):
+        again = round_trip(model, tmp_path)
+        assert again == model
+        assert isinstance(again, IsingModel)
+
+
+def test_tables_of_other_kinds(tmp_path):
+    plain = round_trip(IsingLasso().fit(X), tmp_path)
+    assert not hasattr(plain, "feature_names_in_")
+    assert isinstance(plain.edges(), np.ndarray)
+    words = round_trip(IsingLasso(encode="auto").fit(FRAME.replace({0: "no", 1: "yes"})), tmp_path)
+    assert words.encoding_["a,b"] == ("no", "yes")
+    np.testing.assert_array_equal(
+        words.predict(FRAME.replace({0: "no", 1: "yes"})[:1]), words.predict(FRAME[:1].replace({0: "no", 1: "yes"}))
+    )
+    weighted = round_trip(IsingLasso().fit(X, sample_weight=np.linspace(0.1, 1, 400)), tmp_path)
+    assert weighted.edge_counts_.dtype == float
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.ConstantColumnWarning")
+def test_networks_without_edges_and_with_constant_columns(tmp_path):
+    table = FRAME.assign(never=0)
+    for estimator in (IsingLasso(5.0), IsingLassoEBIC([0.6, 0.55]), NodewiseIsing(criterion="ebic"), ExactIsing(5.0)):
+        net = estimator.fit(table)
+        again = round_trip(net, tmp_path)
+        for name, value in vars(net).items():
+            assert same(value, getattr(again, name)), name
+
+
+def test_a_chain_that_separates_has_infinite_scores(tmp_path):
+    twins = np.column_stack([X[:, 0], X[:, 0], X[:, 1]])
+    net = IsingLassoEBIC([0.9, 0.1, 0.0001], relaxed=True).fit(twins)
+    assert np.isinf(net.ebic_path_).any()
+    assert round_trip(net, tmp_path).ebic_path_.tolist() == net.ebic_path_.tolist()
+
+
+# --- the header -------------------------------------------------------------------------------------------------------
+
+
+def header_of(path):
+    with zipfile.ZipFile(path) as archive:
+        return json.loads(archive.read("header.json"))
+
+
+def test_what_the_header_says(tmp_path):
+    save(FITTED[1], tmp_path / "model.npz")
+    header = header_of(tmp_path / "model.npz")
+    assert header["format"] == "isinglass model"
+    assert (header["schema"], header["class"]) == (1, "IsingLassoStARS")
+    assert header["names"] == NAMES
+    assert header["parameters"]["threshold"] == 0.1
+    assert header["versions"]["isinglass"] == isinglass.__version__
+    assert header["versions"]["numpy"] == np.__version__
+    assert header["certificate"]["kkt_residual"] == FITTED[1].kkt_residual_
+    assert header["not_stored"] == []
+
+
+def test_what_cannot_be_stored_is_named(tmp_path):
+    net = IsingLassoCV(GRID, cv=KFold(3), random_state=np.random.default_rng(0)).fit(X)
+    again = round_trip(net, tmp_path)
+    assert sorted(header_of(tmp_path / "model.npz")["not_stored"]) == ["cv", "random_state"]
+    assert again.cv is None
+    assert again.random_state is None
+    assert again.cv_results_["mean_test_score"].tolist() == net.cv_results_["mean_test_score"].tolist()
+    again.fit(X)  # None is a value these parameters can have
+    early, late = pd.to_datetime(["2020", "2021"])
+    dated = pd.DataFrame({"a": [early, late] * 5, "b": [0, 1] * 5})
+    net = IsingLasso(encode={early: 0, late: 1}).fit(dated)
+    assert round_trip(net, tmp_path).encoding_ == {}
+    assert sorted(header_of(tmp_path / "model.npz")["not_stored"]) == ["encode", "encoding_['a']"]
+
+
+@pytest.mark.parametrize("values", [[Decimal(1), Decimal(2)], pd.to_datetime(["2020", "2021"])])
+def test_values_that_no_file_holds_are_not_forgotten(values, tmp_path):
+    frame = pd.DataFrame({"a": [*values] * 5, "b": [0, 1] * 5})
+    for net in (IsingLasso(encode="auto").fit(frame), IsingLasso().fit(read_binary(frame, encode="auto"))):
+        with pytest.raises(DataError, match=r"numbers or text to be saved; got (Decimal|Timestamp) in column 'a'"):
+            save(net, tmp_path / "model.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_that_was_encoded_before_is_remembered(tmp_path):
+    words = FRAME.replace({0: "Nay", 1: "Yea"})
+    net = IsingLasso(encode={"Yea": 0, "Nay": 1}).fit(read_binary(words, encode="auto"))
+    assert round_trip(net, tmp_path).predict_proba(words).tobytes() == net.predict_proba(words).tobytes()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        3,
+        -0.0,
+        1e-320,
+        "ä",
+        [1, [2.5]],
+        (1, (2,)),
+        {"Yes": 1, None: 0, 1.5: (0, None)},
+        math.inf,
+        -math.inf,
+        {},
+    ],
+)
+def test_values_come_back(value):
+    assert same(from_json(json.loads(json.dumps(to_json(value)))), value)
+
+
+def test_odd_values():
+    assert math.isnan(from_json(to_json(math.nan)))
+    assert to_json(np.float32(0.5)) == 0.5
+    assert to_json(np.int8(3)) == 3
+    with pytest.raises(NotStorableError, match="Generator"):
+        to_json([np.random.default_rng(0)])
+    for bad in ({}, {"float": "1"}, {"tuple": 3}, {"mapping": [[1]]}, {"mapping": 3}, {"what": 1}):
+        with pytest.raises(DamagedError, match="unknown kind"):
+            from_json(bad)
+
+
+# --- what is not ours -------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_saved(tmp_path):
+    search = GridSearchCV(IsingLasso(), {"alpha": [0.1, 0.2]}, cv=2).fit(X)
+    bad = [
+        (IsingLasso(), "got IsingLasso before fit. Call fit first."),
+        (search, "got GridSearchCV. Pass its best_estimator_."),
+        (make_pipeline(IsingLasso()).fit(X), "got Pipeline. Pass its last step."),
+        (FITTED[0].solution_, "got Solution"),
+        (type("IsingLasso", (IsingLasso,), {})().fit(X), "estimator of isinglass"),
+        (None, "got NoneType"),
+    ]
+    for fitted, message in bad:
+        with pytest.raises(DataError, match=message):
+            save(fitted, tmp_path / "model.npz")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(DataError, match="path must be a file in a folder that exists"):
+        save(FITTED[0], tmp_path / "nowhere" / "model.npz")
+
+
+FOREIGN = {
+    "empty": b"",
+    "text": b"source,target\na,b\n",
+    "zip": None,
+    "other npz": None,
+    "pickle": pickle.dumps({"a": 1}),
+    "half a zip": b"PK\x03\x04" + bytes(100),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_foreign_files(kind, tmp_path):
+    path = tmp_path / "file.npz"
+    path.write_bytes(FOREIGN[kind] or b"")
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("readme.txt", "hello")
+    if kind == "other npz":
+        np.savez(path, a=np.zeros(3), header=np.zeros(2))
+    with pytest.raises(
+        DataError, match=r"path must be a model file that isinglass\.save wrote, and whole; .*file\.npz"
+    ):
+        load(path)
+
+
+def test_folders_and_missing_files(tmp_path):
+    with pytest.raises(DataError, match="got the folder"):
+        load(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "none.npz")
+    with pytest.raises(DataError, match="max_bytes must be an integer of at least 1; got 0"):
+        load(tmp_path / "none.npz", max_bytes=0)
+
+
+def test_large_files(tmp_path):
+    path = tmp_path / "model.npz"
+    save(FITTED[0], path)
+    with pytest.raises(LimitError, match=r"at most 100 bytes when unpacked.*it has .* bytes.*larger max_bytes"):
+        load(path, max_bytes=100)
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(entry.file_size for entry in archive.infolist())
+    assert unpacked > path.stat().st_size
+    with pytest.raises(LimitError, match=f"it unpacks to {unpacked} bytes"):
+        load(path, max_bytes=unpacked - 1)
+    load(path, max_bytes=unpacked)
+    wide = IsingModel(np.zeros((200, 200)), np.zeros(200))  # few bytes, but many couplings
+    save(wide, path)
+    with pytest.raises(LimitError, match="the couplings of its 200 columns take 320000 bytes"):
+        load(path, max_bytes=319_999)
+
+
+def entries_of(net):
+    buffer_path = entries_of.folder / "valid.npz"
+    save(net, buffer_path)
+    with zipfile.ZipFile(buffer_path) as archive:
+        return {entry.filename: archive.read(entry) for entry in archive.infolist()}
+
+
+def packed(entries):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, array, version=(1, 0))
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="module")
+def valid(tmp_path_factory):
+    """The entries of one file of every class."""
+    entries_of.folder = tmp_path_factory.mktemp("valid")
+    return {type(net).__name__: entries_of(net) for net in FITTED} | {"IsingModel": entries_of(MODEL)}
+
+
+def change_header(**changes):
+    def change(entries):
+        header = json.loads(entries["header.json"])
+        for key, value in changes.items():
+            if value is KeyError:
+                del header[key]
+            else:
+                header[key] = value(header[key]) if callable(value) else value
+        return {**entries, "header.json": json.dumps(header).encode()}
+
+    return change
+
+
+def change_array(name, edit):
+    def change(entries):
+        array = np.load(io.BytesIO(entries[f"{name}.npy"]))
+        return {**entries, f"{name}.npy": npy(edit(array))}
+
+    return change
+
+
+def put(index, value):
+    def edit(array):
+        array[index] = value
+        return array
+
+    return edit
+
+
+def drop(name):
+    return lambda entries: {key: value for key, value in entries.items() if key != name}
+
+
+DAMAGE = [
+    ("IsingLasso", change_header(format="other"), "not a model file"),
+    ("IsingLasso", change_header(schema=2), "layout 2, and this version of isinglass reads 1"),
+    ("IsingLasso", change_header(**{"class": "Pipeline"}), "unknown class, 'Pipeline'"),
+    ("IsingLasso", change_header(**{"class": "IsingEstimator"}), "unknown class"),
+    ("IsingLasso", change_header(**{"class": "IsingLassoCV"}), "parameters are not those of IsingLassoCV"),
+    ("IsingLasso", change_header(n_features="6"), "number of columns is not a number"),
+    ("IsingLasso", change_header(n_features=5), "names are not one text per column"),
+    ("IsingLasso", change_header(n_features=0, names=[]), "number of columns"),
+    ("IsingLasso", change_header(names=["a"] * 6), "two of its columns have one name"),
+    ("IsingLasso", change_header(names=[1, 2, 3, 4, 5, 6]), "one text per column"),
+    ("IsingLasso", change_header(parameters=KeyError), "parameters are not those of IsingLasso"),
+    ("IsingLasso", change_header(parameters={"no_such": 1}), "parameters are not those of IsingLasso"),
+    ("IsingLasso", change_header(parameters={"alpha": {"pickle": "x"}}), "unknown kind"),
+    ("IsingLasso", change_header(parameters={"alpha": 0.1}), r"parameter\.penalty_weights\.npy.*does not belong"),
+    ("IsingLasso", change_header(certificate=KeyError), "no certificate"),
+    ("IsingLasso", change_header(certificate=lambda c: {**c, "alpha": "0.1"}), r"certificate\.alpha is not a number"),
+    ("IsingLasso", change_header(certificate=lambda c: {**c, "alpha": -1.0}), "alpha is not a number of at least 0"),
+    ("IsingLasso", change_header(certificate=lambda c: {**c, "n_iter": 1.5}), r"n_iter is not a whole number"),
+    ("IsingLasso", change_header(certificate=lambda c: {**c, "converged": 1}), "whether it converged"),
+    ("IsingLasso", change_header(n_rows=-1), "number of rows"),
+    ("IsingLasso", change_header(n_rows=None), "number of rows"),
+    ("IsingLasso", change_header(frame="os"), "kind of data frame"),
+    ("IsingLasso", change_header(encoding=[[1]]), "encoding"),
+    ("IsingLasso", drop("fields.npy"), r"it has no fields\.npy"),
+    ("IsingLasso", lambda entries: {**entries, "more.npy": npy(np.zeros(1))}, "'more.npy' that does not belong there"),
+    ("IsingLasso", lambda entries: {**entries, "../evil": b""}, "does not belong there"),
+    ("IsingLasso", change_array("fields", put(0, np.nan)), "fields is not finite"),
+    ("IsingLasso", change_array("fields", lambda a: a[:-1]), "fields has shape"),
+    ("IsingLasso", change_array("fields", lambda a: a.astype("f4")), "type <f4"),
+    ("IsingLasso", change_array("edge_values", put(0, np.inf)), "edge_values is not finite"),
+    ("IsingLasso", change_array("edge_values", put(0, 0.0)), "coupling 0"),
+    ("IsingLasso", change_array("edge_values", lambda a: a[:-1]), "edge_index has shape"),
+    ("IsingLasso", change_array("edge_index", put((0, 1), 6)), "a pair that is not there"),
+    ("IsingLasso", change_array("edge_index", put((0, 0), -1)), "a pair that is not there"),
+    ("IsingLasso", change_array("edge_index", lambda a: a[:, ::-1].copy()), "a pair that is not there"),
+    ("IsingLasso", change_array("edge_index", lambda a: a[::-1].copy()), "not in order"),
+    ("IsingLasso", change_array("edge_index", lambda a: np.repeat(a[:1], len(a), axis=0)), "not in order"),
+    ("IsingLasso", change_array("edge_counts", put((0, 0), -1)), "not counts"),
+    ("IsingLasso", change_array("marginals", put(0, 1.5)), "marginals"),
+    ("IsingLassoEBIC", change_header(path=KeyError), "no path"),
+    ("IsingLassoEBIC", change_header(path={"tol": "x"}), r"path\.tol is not a number"),
+    ("IsingLassoEBIC", change_array("ebic", put(0, np.nan)), "ebic is not a number"),
+    ("IsingLassoEBIC", change_array("ebic", lambda a: a[:-1]), "ebic has shape"),
+    ("IsingLassoEBIC", change_array("alphas", lambda a: a + 0.5), "other alphas than its grid"),
+    ("IsingLassoEBIC", change_array("path.alpha", lambda a: a[::-1].copy()), "does not decrease"),
+    ("IsingLassoEBIC", change_array("path.bounds", put(-1, 0)), "does not divide"),
+    ("IsingLassoEBIC", change_array("path.bounds", put(1, 10**15)), "does not divide"),
+    ("IsingLassoEBIC", change_array("path.edge_index", put((0, 0), 5)), "a pair that is not there"),
+    ("IsingLassoEBIC", change_array("path.edge_values", put(-1, 0.0)), "coupling 0"),
+    ("IsingLassoEBIC", change_array("path.fields", put((0, 0), np.nan)), "not finite"),
+    ("IsingLassoStARS", change_array("stability.shares", put(0, 1.5)), "not in"),
+    ("IsingLassoStARS", change_array("stability.alphas", lambda a: a * 2), "other alphas"),
+    ("IsingLassoStARS", change_header(stability=lambda s: {**s, "index": 99}), "choice is not on the grid"),
+    ("IsingLassoStARS", change_header(stability=lambda s: {**s, "index": -1}), "choice is not on the grid"),
+    ("IsingLassoCV", change_array("cv.splits", lambda a: a[:, 1:].copy()), r"cv\.splits has shape"),
+    ("IsingLassoCV", change_array("cv.mean", put(0, np.nan)), "not finite"),
+    ("NodewiseIsing", change_array("asymmetric.indices", put(0, 6)), "a column that is not there"),
+    ("NodewiseIsing", change_array("asymmetric.indices", lambda a: a * 0), "twice"),
+    ("NodewiseIsing", change_array("asymmetric.indptr", put(1, -1)), "does not divide"),
+    ("NodewiseIsing", change_array("asymmetric.data", put(0, np.nan)), "not finite"),
+    ("PublishedIsing", change_header(tol="x"), "tol is not a number"),
+    ("PublishedIsing", change_header(parameters=lambda p: {**p, "method": "magic"}), "method is unknown"),
+    ("PublishedIsing", change_header(stability={"index": 0}), "stability"),
+    ("IsingModel", change_array("edge_index", lambda a: a[::-1].copy()), "not in order"),
+]
+
+
+@pytest.mark.parametrize(("cls", "change", "message"), DAMAGE)
+def test_damaged_content(cls, change, message, valid, tmp_path):
+    path = tmp_path / "damaged.npz"
+    path.write_bytes(packed(valid[cls]))
+    load(path)  # undamaged, it can be read
+    path.write_bytes(packed(change(dict(valid[cls]))))
+    with pytest.raises(DataError, match=message) as caught:
+        load(path)
+    assert "damaged.npz" in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+def test_no_object_is_ever_unpickled(valid, tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return print, ("unpickled",)
+
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.array([Evil()] * 6, dtype=object), version=(1, 0), allow_pickle=True)
+    path = tmp_path / "evil.npz"
+    path.write_bytes(packed({**valid["IsingLasso"], "fields.npy": buffer.getvalue()}))
+    with pytest.raises(DataError, match="fields is not an array of numbers"):
+        load(path)
+
+
+def test_deep_headers(tmp_path):
+    path = tmp_path / "deep.npz"
+    path.write_bytes(packed({"header.json": b"[" * 10**6}))
+    with pytest.raises(DataError, match="cannot be read"):
+        load(path)
+
+
+# --- whatever the bytes are -------------------------------------------------------------------------------------------
+
+
+def survives(content, path):
+    """Load these bytes: an object that can predict, or one of our errors."""
+    path.write_bytes(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            found = load(path, max_bytes=10**7)
+        except (DataError, LimitError):
+            return
+    model = found if isinstance(found, IsingModel) else found.model_
+    assert np.isfinite(model.conditional_probabilities(np.zeros((1, model.n_features), dtype=np.uint8))).all()
+    if found is not model:
+        found.edges()
+
+
+@given(data=st.data())
+def test_mutated_bytes(data, valid, tmp_path_factory):
+    content = bytearray(packed(valid[data.draw(st.sampled_from(sorted(valid)))]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, max(len(content) - 1, 0)))
+        kind = data.draw(st.sampled_from(["flip", "cut", "delete", "insert"]))
+        if kind == "flip" and content:
+            content[place] ^= data.draw(st.integers(1, 255))
+        elif kind == "cut":
+            del content[place:]
+        elif kind == "delete":
+            del content[place : place + data.draw(st.integers(1, 50))]
+        else:
+            content[place:place] = data.draw(st.binary(min_size=1, max_size=20))
+    survives(bytes(content), tmp_path_factory.getbasetemp() / "fuzz.npz")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["tuple", "mapping", "float", "array"]), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+@given(data=st.data())
+def test_mutated_content(data, valid, tmp_path_factory):
+    """Mutations that keep the archive valid, so that they reach the checks behind it."""
+    entries = dict(valid[data.draw(st.sampled_from(sorted(valid)))])
+    header = json.loads(entries["header.json"])
+    for _ in range(data.draw(st.integers(1, 3))):
+        name = data.draw(st.sampled_from(sorted(entries)))
+        if name != "header.json":
+            array = bytearray(entries[name])
+            for _ in range(data.draw(st.integers(0, 3)) if array else 0):
+                array[data.draw(st.integers(0, len(array) - 1))] = data.draw(st.integers(0, 255))
+            entries[name] = bytes(array[: data.draw(st.just(len(array)) | st.integers(0, len(array)))])
+            continue
+        part = header
+        key = data.draw(st.sampled_from(sorted(part)))
+        if isinstance(part[key], dict) and part[key] and data.draw(st.booleans()):
+            part = part[key]
+            key = data.draw(st.sampled_from(sorted(part)))
+        part[key] = data.draw(JSON)
+    entries["header.json"] = json.dumps(header).encode()
+    survives(packed(entries), tmp_path_factory.getbasetemp() / "fuzz.npz")
+
+
+def test_docstrings():
+    assert doctest.testmod(modelfile).failed == 0
+    assert doctest.testmod(modelparts).failed == 0

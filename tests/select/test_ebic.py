@@ -1,0 +1,166 @@
+import doctest
+import importlib
+import math
+
+import numpy as np
+import pytest
+
+from isinglass import Path, Solution, ising_path, nodewise_path, refit, simulate
+from isinglass.errors import ConstantColumnWarning, DataError, GridEndWarning
+from isinglass.select import ebic, select_ebic
+
+ebic_module = importlib.import_module("isinglass.select.ebic")
+
+# Four rows of three columns, and one coupling: small enough to write every term down.
+X = np.array([[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0]])
+NETWORK = Solution.from_dense(0.1, np.array([[0, 1.5, 0], [1.5, 0, 0], [0, 0, 0]]), np.array([-1.0, 0.5, 0.0]))
+
+
+def by_hand(gamma, weights=(1, 1, 1, 1), columns=(0, 1, 2)):
+    total = 0.0
+    for row, weight in zip(X.tolist(), weights, strict=True):
+        logits = [-1.0 + 1.5 * row[1], 0.5 + 1.5 * row[0], 0.0]
+        for s in columns:
+            one = 1.0 / (1.0 + math.exp(-logits[s]))
+            total += weight * math.log(one if row[s] else 1.0 - one)
+    return -2.0 * total + 2 * 1 * (math.log(sum(weights)) + 2 * gamma * math.log(len(columns) - 1))
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.25, 0.5])
+def test_value_by_hand(gamma):
+    assert ebic(NETWORK, X, gamma=gamma) == pytest.approx(by_hand(gamma), rel=1e-13)
+
+
+def test_value_in_plain_numbers():
+    # Without fields and edges each of the 12 cells has probability one half.
+    empty = Solution.from_dense(1.0, np.zeros((3, 3)), np.zeros(3))
+    assert ebic(empty, X) == pytest.approx(24 * math.log(2), rel=1e-14)
+
+
+def test_weights_are_repeated_rows():
+    weights = np.array([2, 1, 0, 3])
+    value = ebic(NETWORK, X, sample_weight=weights)
+    assert value == pytest.approx(by_hand(0.25, weights), rel=1e-13)
+    assert value == pytest.approx(ebic(NETWORK, np.repeat(X, weights, axis=0)), rel=1e-13)
+
+
+def test_the_scale_of_weights_that_are_not_counts():
+    weight = np.array([0.5, 1.5, 0.0, 1.25])
+    assert ebic(NETWORK, X, sample_weight=weight) == pytest.approx(by_hand(0.25, weight), rel=1e-13)  # no warning
+    for scale in (0.4, 4.1):  # the sum is 1.3 and 13.3 over three rows
+        with pytest.warns(UserWarning, match=r"over 3 rows, .*Rescale to mean 1"):
+            ebic(NETWORK, X, sample_weight=scale * weight)
+    ebic(NETWORK, X, sample_weight=[7, 7, 7, 7])
+
+
+def test_constant_columns_do_not_count():
+    weights = np.array([0, 1, 1, 1])  # column 1 is constant in the rows that count
+    assert ebic(NETWORK, X, sample_weight=weights) == pytest.approx(by_hand(0.25, weights, columns=(0, 2)), rel=1e-13)
+
+
+def test_one_value_per_alpha():
+    table = simulate.exact_sample(simulate.chain_network(5), 200, random_state=0)
+    path = ising_path(table, 6)
+    scores = ebic(path, table)
+    assert scores.shape == (6,)
+    assert scores.tolist() == [ebic(point, table) for point in path] == ebic(list(path), table).tolist()
+    # At alpha_max the mean log pseudo-likelihood is minus the objective.
+    assert scores[0] == pytest.approx(2 * 200 * path[0].objective, rel=1e-9)
+
+
+def test_choice():
+    table = simulate.exact_sample(simulate.chain_network(6, strength=1.5, fields="balanced"), 1000, random_state=3)
+    found = select_ebic(table, alphas=30)
+    assert found.index == found.scores.argmin()
+    assert found.alpha == found.path.alphas[found.index] == found.solution.alpha
+    assert found.solution.edge_index.tolist() == [[k, k + 1] for k in range(5)]
+    edges = [select_ebic(table, alphas=30, gamma=gamma).solution.n_edges for gamma in (0, 0.25, 0.5, 5)]
+    assert edges == sorted(edges, reverse=True)
+    assert "alpha=" in repr(found)
+    with pytest.raises(ValueError, match="read-only"):
+        found.scores[0] = 0.0
+
+
+def test_any_path_function():
+    table = simulate.exact_sample(simulate.chain_network(4, strength=2.0, fields="balanced"), 500, random_state=4)
+    found = select_ebic(table, alphas=20, path_function=nodewise_path)
+    assert found.scores.tolist() == ebic(nodewise_path(table, 20), table).tolist()
+    assert {(0, 1), (1, 2), (2, 3)} <= {tuple(pair) for pair in found.solution.edge_index.tolist()}
+
+
+def test_ties_go_to_the_sparse_side():
+    def path_function(X, alphas, *, sample_weight=None):
+        return Path(tuple(Solution.from_dense(a, np.zeros((3, 3)), np.zeros(3)) for a in (0.3, 0.2, 0.1)))
+
+    assert select_ebic(X, path_function=path_function).index == 0
+
+
+def test_dense_end_is_reported():
+    table = simulate.exact_sample(simulate.chain_network(4, strength=2.0, fields="balanced"), 500, random_state=4)
+    with pytest.warns(GridEndWarning, match="EBIC choice alpha=0.2 is the dense end"):
+        select_ebic(table, alphas=[0.3, 0.2])
+    with pytest.warns(GridEndWarning, match="sparse end"):
+        select_ebic(table, alphas=[0.01, 1e-5, 0.0], gamma=2.0)
+
+
+def test_constant_column_is_named_once():
+    table = np.column_stack([X, np.ones(4, dtype=int)])
+    with pytest.warns(ConstantColumnWarning, match="column 3") as caught:
+        found = select_ebic(np.repeat(table, 50, axis=0), alphas=[0.4, 0.3, 0.0001], gamma=100.0)
+    assert len(caught) == 1
+    assert np.isfinite(found.scores).all()
+
+
+@pytest.mark.parametrize("gamma", [-0.1, np.nan, np.inf])
+def test_gamma_is_checked(gamma):
+    with pytest.raises(DataError, match="gamma must be finite"):
+        ebic(NETWORK, X, gamma=gamma)
+
+
+def test_table_is_checked():
+    with pytest.raises(DataError, match=r"one column per node \(3\); got 2"):
+        ebic(NETWORK, X[:, :2])
+    with pytest.raises(DataError, match="zero"):
+        ebic(NETWORK, X, sample_weight=np.zeros(4))
+
+
+def test_examples_in_docstrings():
+    assert doctest.testmod(importlib.import_module("isinglass.select.ebic")).failed == 0
+
+
+def test_relaxed_values_are_those_of_the_unpenalised_estimates():
+    table = simulate.exact_sample(simulate.chain_network(4, strength=1.0, fields="balanced"), 300, random_state=0)
+    path = ising_path(table, 8)
+    for point, value in zip(path, ebic(path, table, relaxed=True), strict=True):
+        assert value == pytest.approx(ebic(refit(point, table).solution, table), rel=1e-7)
+    assert (ebic(path, table, relaxed=True) <= ebic(path, table) + 1e-6).all()
+
+
+def test_relaxed_choice_has_fewer_false_edges():
+    table = simulate.exact_sample(simulate.chain_network(8, strength=1.0, fields="balanced"), 4000, random_state=0)
+    found = select_ebic(table, alphas=30, relaxed=True)
+    assert found.solution.edge_index.tolist() == [[k, k + 1] for k in range(7)]
+    assert select_ebic(table, alphas=30).solution.n_edges > 7
+    assert "relaxed" in repr(found)
+
+
+def test_relaxed_choice_shrinks_no_more_than_its_edges_need():
+    table = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 1000, random_state=0)
+    alphas = np.geomspace(0.5, 0.005, 60)
+    found = select_ebic(table, alphas=alphas, relaxed=True)
+    edges = found.solution.edge_index.tolist()
+    assert found.scores[found.index] == found.scores.min()
+    assert found.path[found.index - 1].edge_index.tolist() == edges  # there was something to choose between
+    assert found.path[found.index + 1].edge_index.tolist() != edges
+    assert np.abs(found.solution.edge_values).sum() > np.abs(found.path[found.index - 1].edge_values).sum()
+
+
+def test_relaxed_is_infinite_where_the_estimate_is(monkeypatch):
+    table = np.repeat([[0, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 1]], 20, axis=0)  # 1 is never without 0
+    path = ising_path(table, [0.5, 0.1, 0.001])
+    solved = []
+    original = ebic_module.estimate_unpenalised
+    monkeypatch.setattr(ebic_module, "estimate_unpenalised", lambda *a: solved.append(a[0].alpha) or original(*a))
+    assert np.isinf(ebic(path, table, relaxed=True)).tolist() == [False, True, True]
+    assert path[1].n_edges < path[2].n_edges
+    assert solved == [0.5, 0.1]  # the third has more edges than one that separates

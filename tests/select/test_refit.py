@@ -1,0 +1,165 @@
+import doctest
+import importlib
+
+import numpy as np
+import pytest
+
+from isinglass import Solution, ising_path, objective, refit, simulate
+from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError
+
+refit_module = importlib.import_module("isinglass.select.refit")
+
+
+def support(p, pairs):
+    couplings = np.zeros((p, p))
+    for s, t in pairs:
+        couplings[s, t] = couplings[t, s] = 1.0
+    return Solution.from_dense(0.1, couplings, np.zeros(p))
+
+
+CHAIN = simulate.chain_network(4, strength=1.2, fields="balanced")
+PAIRS = [(0, 1), (1, 2), (2, 3)]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return simulate.exact_sample(CHAIN, 400, random_state=1)
+
+
+def naive_sandwich(found, X, weights):
+    """Return H⁻¹ K H⁻¹ by finite differences of the gradient of one row at a time."""
+    p, edges = X.shape[1], found.edge_index
+
+    def mean_gradient(parameters, row):
+        couplings = np.zeros((p, p))
+        couplings[tuple(edges.T)] = parameters[p:]
+        couplings += couplings.T
+        eta = parameters[:p] + couplings @ row
+        r = 1 / (1 + np.exp(-eta)) - row
+        return np.r_[r, [r[s] * row[t] + r[t] * row[s] for s, t in edges]]
+
+    centre = np.r_[found.fields, found.edge_values]
+    hessian, outer = np.zeros((len(centre),) * 2), np.zeros((len(centre),) * 2)
+    for row, weight in zip(X.astype(float), weights, strict=True):
+        g = mean_gradient(centre, row)
+        outer += weight * np.outer(g, g)
+        for k, unit in enumerate(np.eye(len(centre)) * 1e-5):
+            hessian[k] += weight * (mean_gradient(centre + unit, row) - mean_gradient(centre - unit, row)) / 2e-5
+    inverse = np.linalg.inv(hessian)
+    return inverse @ outer @ inverse
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_covariance_equals_a_naive_one(table, weighted):
+    weights = np.random.default_rng(0).integers(0, 4, 60) if weighted else np.ones(60)
+    X = table[:60]
+    found = refit(support(4, PAIRS), X, sample_weight=weights if weighted else None, covariance=True)
+    expected = naive_sandwich(found, X, weights)
+    np.testing.assert_allclose(found.covariance, expected, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(found.field_errors, np.sqrt(np.diag(expected))[:4], rtol=1e-5)
+    np.testing.assert_allclose(found.edge_errors, np.sqrt(np.diag(expected))[4:], rtol=1e-5)
+
+
+def test_rows_come_in_blocks(table, monkeypatch):
+    whole = refit(support(4, PAIRS), table, covariance=True)
+    monkeypatch.setattr(refit_module, "_ROWS_PER_BLOCK", 7)
+    np.testing.assert_allclose(refit(support(4, PAIRS), table, covariance=True).covariance, whole.covariance, rtol=1e-9)
+
+
+def test_weights_are_repeated_rows(table):
+    weights = np.random.default_rng(3).integers(0, 3, len(table))
+    a = refit(support(4, PAIRS), table, sample_weight=weights)
+    b = refit(support(4, PAIRS), np.repeat(table, weights, axis=0))
+    np.testing.assert_allclose(a.edge_values, b.edge_values, rtol=1e-7)
+    np.testing.assert_allclose(a.edge_errors, b.edge_errors, rtol=1e-7)
+
+
+def test_estimate_is_stationary_and_keeps_the_support(table):
+    found = refit(support(4, PAIRS), table)
+    edge, node = objective.gradient(table, found.solution.couplings, found.fields)
+    assert np.abs(node).max() < 1e-9
+    assert np.abs(edge[tuple(found.edge_index.T)]).max() < 1e-9
+    assert found.solution.edge_index.tolist() == found.edge_index.tolist() == [list(pair) for pair in PAIRS]
+    assert found.solution.converged
+    penalised = ising_path(table, [0.05])[0]
+    assert (np.abs(refit(penalised, table).edge_values) > np.abs(penalised.edge_values)).all()
+
+
+def test_errors_match_the_spread_over_replications():
+    rng = np.random.default_rng(11)
+    runs = [refit(support(4, PAIRS), simulate.exact_sample(CHAIN, 400, random_state=rng)) for _ in range(400)]
+    estimates = np.array([np.r_[run.fields, run.edge_values] for run in runs])
+    errors = np.array([np.r_[run.field_errors, run.edge_errors] for run in runs])
+    # The spread of 400 replications has a relative error of 1 / sqrt(800) = 3.5 %; four of these, and a small bias.
+    np.testing.assert_allclose(np.sqrt((errors**2).mean(axis=0)), estimates.std(axis=0, ddof=1), rtol=0.16)
+    truth = np.r_[CHAIN.fields, CHAIN.couplings[tuple(np.transpose(PAIRS))]]
+    covered = (np.abs(estimates - truth) <= 1.96 * errors).mean()
+    assert 0.93 <= covered <= 0.97  # 2800 intervals
+
+
+def test_errors_of_a_pair_are_those_of_its_two_by_two_table():
+    # The log odds ratio has variance Σ 1/n whatever the estimator: pseudo-likelihood is exact for one pair.
+    X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [30, 12, 8, 50], axis=0)
+    found = refit(support(2, [(0, 1)]), X)
+    assert found.edge_values[0] == pytest.approx(np.log(30 * 50 / (12 * 8)), abs=1e-7)
+    assert found.edge_errors[0] == pytest.approx(np.sqrt(1 / 30 + 1 / 12 + 1 / 8 + 1 / 50), rel=1e-6)
+
+
+def test_z_and_p_values(table):
+    found = refit(support(4, PAIRS), table)
+    np.testing.assert_allclose(found.edge_z, found.edge_values / found.edge_errors)
+    from scipy.stats import norm
+
+    np.testing.assert_allclose(found.edge_pvalues, 2 * norm.sf(np.abs(found.edge_z)))
+    np.testing.assert_allclose(found.field_pvalues, 2 * norm.sf(np.abs(found.field_z)))
+    low, high = found.edge_intervals(0.9).T
+    np.testing.assert_allclose((high - low) / 2, norm.ppf(0.95) * found.edge_errors)
+    assert found.covariance is None
+    assert "std. error" in repr(found)
+    with pytest.raises(ValueError, match="read-only"):
+        found.edge_errors[0] = 0.0
+
+
+def test_no_edges(table):
+    found = refit(support(4, []), table)
+    means = table.mean(axis=0)
+    np.testing.assert_allclose(found.fields, np.log(means / (1 - means)), rtol=1e-7)
+    np.testing.assert_allclose(found.field_errors, 1 / np.sqrt(400 * means * (1 - means)), rtol=1e-6)
+    assert len(found.edge_values) == 0
+    assert repr(found).startswith("Refit(0 edges")
+
+
+def test_separable_support_names_the_pair():
+    X = np.repeat([[0, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 1]], 20, axis=0)  # 1 is never without 0
+    with pytest.raises(SeparationError, match="columns 0 and 1 separate"):
+        refit(support(3, [(0, 1)]), X)
+    assert np.isfinite(refit(support(3, [(0, 2)]), X).edge_errors).all()
+
+
+def test_constant_columns(table):
+    X = np.column_stack([table, np.ones(len(table), dtype=np.uint8)])
+    with pytest.raises(SeparationError, match="columns 1 and 4 is constant"):
+        refit(support(5, [(0, 1), (1, 4)]), X)
+    with pytest.warns(ConstantColumnWarning, match="column 4"):
+        found = refit(support(5, PAIRS), X, covariance=True)
+    alone = refit(support(4, PAIRS), table)
+    np.testing.assert_allclose(found.edge_errors, alone.edge_errors, rtol=1e-7)
+    assert np.isnan(found.field_errors).tolist() == [False] * 4 + [True]
+    assert found.fields[4] == pytest.approx(np.log(400.5 / 0.5))
+    assert np.isnan(found.covariance[4]).all()
+
+
+def test_bad_inputs(table, monkeypatch):
+    with pytest.raises(DataError, match="one column per node"):
+        refit(support(3, [(0, 1)]), table)
+    with pytest.raises(DataError, match="tol must be"):
+        refit(support(4, PAIRS), table, tol=-1.0)
+    with pytest.raises(DataError, match="level must be"):
+        refit(support(4, PAIRS), table).edge_intervals(1.0)
+    monkeypatch.setattr(refit_module, "MAX_PARAMETERS", 6)
+    with pytest.raises(LimitError, match="at most 6 fields and edges for standard errors; got 7"):
+        refit(support(4, PAIRS), table)
+
+
+def test_examples_in_docstrings():
+    assert doctest.testmod(refit_module).failed == 0

@@ -1,0 +1,480 @@
+"""StARS: known curves, the exact shortcut, the same bits everywhere, degenerate tables."""
+
+import doctest
+import functools
+import importlib
+import threading
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from cluster import deadly_path, two_workers
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isinglass import Path, Solution, Stability, exact_path, ising_path, nodewise_path, simulate, stars
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
+from isinglass.solve.published import baselines
+
+quiet_ends = pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+coins = np.random.default_rng(0).integers(0, 2, (300, 2), dtype=np.uint8)
+
+
+class KnownCurve:
+    """A path function of two columns: their edge is there at alpha number k in ``counts[k]`` of the subsamples.
+
+    Subsamples are told apart by their rows and numbered as they are first seen; ``last`` says whether the edge goes to
+    the last of them (out of ``n_subsamples``) rather than to the first.
+    """
+
+    def __init__(self, counts, *, n_subsamples=10, last=False):
+        self.counts, self.n_subsamples, self.last = np.array(counts), n_subsamples, last
+        self.grid = np.linspace(1.0, 0.1, len(counts))
+        self.numbers, self.calls = {}, []
+        self.lock = threading.Lock()
+
+    def __call__(self, X, alphas, *, sample_weight=None):
+        with self.lock:
+            number = self.numbers.setdefault(X.tobytes(), len(self.numbers))
+            self.calls.append((number, len(alphas)))
+        np.testing.assert_array_equal(alphas, self.grid[: len(alphas)])
+        place = self.n_subsamples - 1 - number if self.last else number
+        return Path(tuple(self._solution(a, int(c > place)) for a, c in zip(alphas, self.counts, strict=False)))
+
+    @staticmethod
+    def _solution(alpha, edge):
+        return Solution(
+            alpha, np.zeros(2), np.array([[0, 1]] * edge, np.int32).reshape(-1, 2), np.ones(edge), converged=True
+        )
+
+    def choose(self, **settings):
+        return stars(
+            coins, alphas=self.grid, n_subsamples=self.n_subsamples, path_function=self, random_state=0, **settings
+        )
+
+    @property
+    def instability(self):
+        share = self.counts / self.n_subsamples
+        return 2 * share * (1 - share)
+
+
+# --- a known curve has a known choice ---------------------------------------------------------------------------------
+
+CURVES = [  # subsamples out of 10 that have the edge; threshold; number of the choice
+    ([0, 0, 1, 3, 5, 8], 0.2, 2),
+    ([0, 0, 1, 3, 5, 8], 0.17, 1),
+    ([0, 1, 2, 10, 10, 3], 0.4, 4),
+    ([0, 5, 10, 10, 10, 10], 0.4, 0),  # unstable once, and never again chosen
+    ([0, 1, 10, 9, 10, 5], 0.18, 4),
+    ([0, 0, 0, 0, 0, 0], 0.05, 5),
+    ([0, 2, 4, 5, 5, 5], 0.5, 5),
+    ([0, 0, 1, 1, 1, 1], 0.0, 1),
+    ([3, 0, 0, 0, 0, 0], 0.05, 0),
+]
+
+
+@quiet_ends
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize(("counts", "threshold", "index"), CURVES)
+def test_known_curve(counts, threshold, index, bounded, last):
+    curve = KnownCurve(counts, last=last)
+    found = curve.choose(threshold=threshold, bounded=bounded)
+    assert (found.index, found.alpha) == (index, curve.grid[index])
+    run = np.isfinite(found.instability)
+    assert run.all() or bounded
+    np.testing.assert_allclose(found.instability[run], curve.instability[run], rtol=1e-15)
+    np.testing.assert_allclose(found.monotone[run], np.maximum.accumulate(curve.instability)[run], rtol=1e-15)
+    np.testing.assert_array_equal(run, np.arange(len(counts)) < run.sum())
+    assert len(found.edge_frequencies) == run.sum() == np.isfinite(found.monotone).sum()
+    for k, shares in enumerate(found.edge_frequencies):
+        np.testing.assert_allclose(shares.toarray(), counts[k] / 10 * (1 - np.eye(2)))
+    assert found.n_fits == sum(length for _, length in curve.calls)
+    assert found.n_fits_saved == 60 - found.n_fits
+
+
+def test_an_instability_that_equals_the_threshold_is_stable():
+    for count in range(1, 6):
+        threshold = 2 * count * (10 - count) / 100
+        found = KnownCurve([0, 0, count, 10, 5, 5] if count < 5 else [0, 0, 5, 10, 0, 5]).choose
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GridEndWarning)
+            assert found(threshold=threshold).index == (3 if count < 5 else 5)
+            assert found(threshold=np.nextafter(threshold, 0)).index == 1
+
+
+def test_proposal_and_extension_are_reported():
+    # The first two subsamples part at number 4: everybody runs to number 4, where all ten exceed the threshold.
+    curve = KnownCurve([0, 0, 0, 0, 1, 2, 3, 4, 5, 5, 5, 5])
+    found = curve.choose(threshold=0.1)
+    assert (found.index, found.dense_end, found.n_extensions) == (3, curve.grid[3], 0)
+    assert curve.calls == [(0, 12), (1, 12), *((k, 5) for k in range(2, 10))]
+    assert (found.n_fits, found.n_fits_saved) == (64, 56)
+    # They part at number 2, all ten only at number 9: the choice lies beyond what was proposed.
+    counts = [0, 0, 1, 1, 1, 1, 1, 1, 1, 4, 5, 5]
+    curve = KnownCurve(counts)
+    found = curve.choose(threshold=0.2)
+    assert (found.index, found.dense_end, found.n_extensions) == (8, curve.grid[1], 1)
+    assert [length for number, length in curve.calls if number == 5] == [3, 12]
+    assert found.n_fits_saved == 120 - (2 * 12 + 8 * 3 + 8 * 12)
+    # They never part: everybody runs the whole grid.
+    curve = KnownCurve(counts, last=True)
+    found = curve.choose(threshold=0.2)
+    assert (found.index, found.dense_end, found.n_extensions, found.n_fits_saved) == (8, curve.grid[-1], 0, 0)
+
+
+def test_two_subsamples_are_all_there_are():
+    curve = KnownCurve([0, 0, 1, 2], n_subsamples=2)
+    found = curve.choose(threshold=0.3)
+    assert (found.index, found.n_fits, found.n_fits_saved) == (1, 8, 0)
+    assert found.instability.tolist() == [0.0, 0.0, 0.5, 0.0]
+
+
+# --- warnings at the ends ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([0, 0, 0], "is still stable. Pass smaller"),
+        ([5, 5, 5], "is unstable already"),
+        ([0, 5, 5], "Pass a finer grid"),
+    ],
+)
+def test_a_choice_at_an_end_of_the_grid_warns(counts, message):
+    with pytest.warns(GridEndWarning, match=message) as caught:
+        KnownCurve(counts).choose()
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_nothing_that_varies_together_is_nothing_to_choose():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, dtype=np.uint8)
+    constant = np.zeros((12, 3), dtype=np.uint8)
+    assert stars(X[:, :1], random_state=0).alphas.tolist() == [0.0]
+    with pytest.warns(ConstantColumnWarning, match="in 20 of 20 subsamples .* column 0, 1, 2"):
+        found = stars(constant, random_state=0)
+    assert (found.alpha, found.n_constant, found.frequencies().any()) == (0.0, 0, np.False_)
+
+
+# --- real problems ----------------------------------------------------------------------------------------------------
+
+
+def problem(seed):
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(3, 9))
+    model = simulate.random_network(p, rng.uniform(0.2, 0.8), coupling_range=(-2, 2), random_state=seed)
+    return simulate.exact_sample(model, int(rng.integers(60, 500)), random_state=seed), rng.choice([0.02, 0.05, 0.1])
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.ConstantColumnWarning")
+@quiet_ends
+def test_bounded_and_unbounded_agree_and_bounded_does_less():
+    saved, n_extended = [], 0
+    for seed in range(50):
+        X, threshold = problem(seed)
+        settings = {"threshold": threshold, "random_state": seed, "alphas": 20, "n_subsamples": 10}
+        counter, full = [], stars(X, bounded=False, **settings)
+
+        def counting(table, alphas, counter=counter):
+            counter.append(len(alphas))
+            return ising_path(table, alphas)
+
+        counting.alpha_max = ising_path.alpha_max
+        found = stars(X, path_function=counting, **settings)
+        assert (found.index, found.alpha) == (full.index, full.alpha)
+        run = np.isfinite(found.instability)
+        np.testing.assert_array_equal(found.alphas, full.alphas)
+        np.testing.assert_array_equal(found.instability[run], full.instability[run])
+        assert (full.n_fits, full.n_fits_saved) == (200, 0)
+        assert found.n_fits == sum(counter) == 200 - found.n_fits_saved
+        saved.append(found.n_fits_saved)
+        n_extended += found.n_extensions > 0
+    assert 0 < n_extended < 50  # the proposal was right in some and wrong in others
+    assert np.mean(saved) > 100
+    assert np.mean(np.array(saved) > 0) > 0.9
+
+
+@pytest.mark.parametrize(
+    "function", [ising_path, nodewise_path, exact_path, functools.partial(baselines.plg, thresh=1e-12)]
+)
+def test_works_with_any_path_function(function):
+    model = simulate.chain_network(5, strength=2.5, fields="balanced")
+    X = simulate.exact_sample(model, 600, random_state=3)
+    found = stars(X, path_function=function, n_subsamples=8, alphas=12, random_state=0)
+    assert found.instability[0] == 0.0
+    assert 0 < found.index < 11
+    edges = function(X, [found.alpha])[0].edge_index.tolist()
+    assert [edge for edge in edges if found.frequencies()[tuple(edge)] > 0.9] == [[0, 1], [1, 2], [2, 3], [3, 4]]
+
+
+@quiet_ends
+def test_the_grid_starts_above_every_subsample():
+    X = simulate.exact_sample(simulate.random_network(5, 0.5, random_state=2), 100, random_state=2)
+    found = stars(X, subsample_size=20, random_state=0, n_subsamples=30, bounded=False, alphas=10)
+    assert found.alphas[0] > ising_path.alpha_max(X)
+    assert found.instability[0] == 0.0
+    assert found.instability[1] > 0.0
+    np.testing.assert_allclose(found.alphas[-1] / found.alphas[0], 0.01)
+
+
+@quiet_ends
+def test_frequencies_are_those_of_the_subsamples():
+    X = simulate.exact_sample(simulate.random_network(6, 0.5, random_state=5), 400, random_state=5)
+    tables = []
+
+    def keeping(table, alphas):
+        tables.append(table)
+        return ising_path(table, alphas)
+
+    found = stars(X, alphas=[0.1, 0.05, 0.03], path_function=keeping, n_subsamples=6, random_state=0, bounded=False)
+    assert len(tables) == 6
+    assert {len(table) for table in tables} == {200}  # ⌊10 √400⌋
+    rows = X.tolist()
+    for table in tables:  # without replacement: no row more often than in the whole
+        assert all(table.tolist().count(row) <= rows.count(row) for row in table.tolist())
+    for k, alpha in enumerate(found.alphas):
+        shares = np.mean([ising_path(table, [alpha])[0].couplings != 0 for table in tables], axis=0)
+        np.testing.assert_allclose(found.frequencies(k), shares)
+        pairs = np.triu_indices(6, 1)
+        np.testing.assert_allclose(found.instability[k], np.mean(2 * shares[pairs] * (1 - shares[pairs])))
+    np.testing.assert_array_equal(found.frequencies(), found.frequencies(found.index))
+
+
+@pytest.mark.parametrize(("n_samples", "size"), [(3, 2), (100, 80), (144, 115), (145, 120), (10_000, 1000)])
+def test_default_size(n_samples, size):
+    X = np.zeros((n_samples, 1), np.uint8)
+    X[::2] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = stars(X, random_state=0, n_subsamples=2, alphas=[0.1])
+    assert found.subsample_size == size
+
+
+# --- the same bits everywhere -----------------------------------------------------------------------------------------
+
+TABLE = simulate.exact_sample(simulate.random_network(8, 0.4, random_state=1), 300, random_state=1)
+
+
+def bits(found):
+    arrays = [found.alphas, found.instability, found.monotone]
+    arrays += [part for shares in found.edge_frequencies for part in (shares.data, shares.indices, shares.indptr)]
+    return [array.tobytes() for array in arrays], found.alpha, found.index, found.n_fits, found.n_extensions
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return bits(stars(TABLE, random_state=7, n_jobs=1))
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2, -1])
+def test_n_jobs_does_not_matter(n_jobs, expected):
+    assert bits(stars(TABLE, random_state=7, n_jobs=n_jobs)) == expected
+
+
+def test_processes_do_not_matter(expected):
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert bits(stars(TABLE, random_state=7)) == expected
+
+
+@pytest.mark.filterwarnings("default")
+def test_dask_does_not_matter_and_a_killed_worker_neither(expected, tmp_path):
+    marker = tmp_path / "died"
+    with two_workers():
+        assert bits(stars(TABLE, random_state=7)) == expected
+        assert (
+            bits(stars(TABLE, random_state=7, path_function=functools.partial(deadly_path, marker=marker))) == expected
+        )
+    assert marker.exists()
+
+
+def test_seeds():
+    first, second = (stars(TABLE, random_state=np.random.default_rng(3)) for _ in range(2))
+    assert bits(first) == bits(second)
+    rng = np.random.default_rng(3)
+    assert bits(stars(TABLE, random_state=rng)) == bits(first)
+    assert bits(stars(TABLE, random_state=rng)) != bits(first)
+    assert bits(stars(TABLE, random_state=4)) != bits(stars(TABLE, random_state=5))
+
+
+# --- resuming ---------------------------------------------------------------------------------------------------------
+
+
+class Interrupted:
+    """A path function that counts its calls and is interrupted at one of them."""
+
+    alpha_max = staticmethod(ising_path.alpha_max)
+
+    def __init__(self, at=None):
+        self.at, self.calls = at, 0
+
+    def __repr__(self):  # what a checkpoint knows it by
+        return "Interrupted()"
+
+    def __call__(self, X, alphas):
+        self.calls += 1
+        if self.calls == self.at:
+            raise KeyboardInterrupt
+        return ising_path(X, alphas)
+
+
+@pytest.mark.parametrize("at", [2, 3, 12, 20])
+def test_an_interrupted_run_resumes(tmp_path, expected, at):
+    file, first, second, third = tmp_path / "run.npz", Interrupted(at), Interrupted(), Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        stars(TABLE, random_state=7, path_function=first, checkpoint=file)
+    assert bits(stars(TABLE, random_state=7, path_function=second, checkpoint=file)) == expected
+    assert second.calls == 20 - (at - 1)
+    assert bits(stars(TABLE, random_state=7, path_function=third, checkpoint=file)) == expected
+    assert third.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"X": TABLE ^ 1}, "differs in X"),
+        ({"random_state": 8}, "random_state"),
+        ({"n_subsamples": 21}, "n_subsamples"),
+        ({"alphas": 31}, "alphas"),
+        ({"path_function": nodewise_path}, "path_function"),
+        ({"subsample_size": 100}, "subsample_size"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused(tmp_path, change, named):
+    settings = {"X": TABLE, "random_state": 7, "checkpoint": tmp_path / "run.npz"}
+    stars(**settings)
+    with pytest.raises(DataError, match=f"checkpoint must belong to the same data and settings.*{named}"):
+        stars(**{**settings, **change})
+
+
+def test_a_checkpoint_serves_another_threshold(tmp_path):
+    calls = Interrupted()
+    settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz", "path_function": calls, "bounded": False}
+    stars(TABLE, **settings)
+    other = stars(TABLE, threshold=0.1, **settings)
+    assert calls.calls == 20
+    assert other.alpha == stars(TABLE, threshold=0.1, random_state=7).alpha
+
+
+def test_a_checkpoint_needs_a_seed(tmp_path):
+    with pytest.raises(DataError, match="random_state must be given together with checkpoint"):
+        stars(TABLE, checkpoint=tmp_path / "run.npz")
+
+
+# --- weights ----------------------------------------------------------------------------------------------------------
+
+
+def test_equal_weights_are_no_weights():
+    expected = stars(TABLE, random_state=7)
+    found = stars(TABLE, random_state=7, sample_weight=np.full(len(TABLE), 2.0))
+    np.testing.assert_allclose(found.alphas, expected.alphas, rtol=1e-12)
+    assert found.index == expected.index
+    np.testing.assert_array_equal(found.instability, expected.instability)
+
+
+def test_rows_of_weight_zero_are_not_there():
+    expected = stars(TABLE, random_state=7)
+    X = np.vstack([TABLE, 1 - TABLE[:50]])
+    found = stars(X, random_state=7, sample_weight=np.r_[np.ones(len(TABLE)), np.zeros(50)])
+    np.testing.assert_allclose(found.alphas, expected.alphas, rtol=1e-12)
+    assert (found.index, found.subsample_size) == (expected.index, expected.subsample_size)
+
+
+@quiet_ends
+def test_every_fit_gets_the_weights_of_its_rows():
+    weight = np.arange(1.0, 301.0)
+    labelled = np.column_stack([(np.arange(300) >> k) & 1 for k in range(9)])  # a row spells its number
+
+    def path_function(X, alphas, *, sample_weight):
+        np.testing.assert_array_equal(sample_weight, 1.0 + X @ (1 << np.arange(9)))
+        return ising_path(X, alphas, sample_weight=sample_weight)
+
+    stars(labelled, alphas=[0.5, 0.4], path_function=path_function, sample_weight=weight, random_state=0, threshold=0.5)
+
+
+def test_a_checkpoint_of_other_weights_is_refused(tmp_path):
+    settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz"}
+    stars(TABLE, sample_weight=np.arange(1.0, 301.0), **settings)
+    with pytest.raises(DataError, match="sample_weight"):
+        stars(TABLE, **settings)
+
+
+# --- degenerate tables and bad input ----------------------------------------------------------------------------------
+
+
+def test_rare_columns_are_counted_and_reported_once():
+    X = np.column_stack([TABLE, np.arange(300) < 2])
+    with pytest.warns(ConstantColumnWarning) as caught:
+        found = stars(X, random_state=0, n_jobs=2)
+    (warning,) = [item for item in caught if item.category is ConstantColumnWarning]
+    assert 0 < found.n_constant < 20
+    assert f"in {found.n_constant} of 20 subsamples" in str(warning.message)
+    assert "column 8." in str(warning.message)
+    assert "subsample_size (now 173)" in str(warning.message)
+
+
+def test_fits_that_did_not_converge_are_reported_once():
+    with pytest.warns(ConvergenceWarning, match=r"\d+ of \d+ fits did not converge") as caught:
+        stars(TABLE, random_state=0, path_function=functools.partial(ising_path, max_iter=1))
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_subsamples": 1}, "n_subsamples must be at least 2"),
+        ({"n_subsamples": 2.0}, "n_subsamples must be an integer"),
+        ({"subsample_size": 300}, "subsample_size must be from 2 to 299"),
+        ({"subsample_size": 1}, "subsample_size must be from 2"),
+        ({"subsample_size": 0.8}, "subsample_size must be an integer"),
+        ({"threshold": -0.01}, "threshold must be from 0 to 0.5"),
+        ({"threshold": 0.51}, "threshold must be from 0 to 0.5"),
+        ({"threshold": float("nan")}, "threshold must be from 0 to 0.5"),
+        ({"alphas": 0}, "alphas must be a count of at least 1"),
+        ({"alphas": [0.1, -0.1]}, "alphas must be finite and not negative"),
+        ({"alphas": True}, "alphas must be a count"),
+        ({"alphas": "many"}, "alphas must be a count"),
+        ({"alpha_min_ratio": 1.0}, "alpha_min_ratio must be between"),
+        ({"random_state": "seed"}, "random_state must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"path_function": lambda X, alphas: None}, "alpha_max"),
+        ({"path_function": lambda X, alphas: Path(()), "alphas": [0.1]}, "one solution per alpha"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(DataError, match=message):
+        stars(TABLE, **{"random_state": 0, **settings})
+
+
+def test_bad_tables():
+    with pytest.raises(DataError, match="at least 3 rows"):
+        stars([[0, 1], [1, 0]])
+    with pytest.raises(DataError, match="only 0 and 1"):
+        stars([[0, 2], [1, 0], [1, 1]])
+
+
+def test_the_record_is_readable_and_frozen():
+    found = stars(TABLE, random_state=7)
+    assert isinstance(found, Stability)
+    assert f"alpha={found.alpha:.6g}: number {found.index} of 30" in repr(found)
+    assert "20 subsamples of 173 rows" in repr(found)
+    assert f"{found.n_fits} fits, {found.n_fits_saved} saved" in repr(found)
+    with pytest.raises(AttributeError):
+        found.alpha = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        found.monotone[0] = 1.0
+
+
+@quiet_ends
+@given(st.lists(st.integers(0, 10), min_size=1, max_size=12), st.sampled_from([0.0, 0.05, 0.18, 0.2, 0.32, 0.42, 0.5]))
+def test_any_curve_bounded_or_not(counts, threshold):
+    choices = [KnownCurve(counts).choose(threshold=threshold, bounded=bounded).index for bounded in (False, True)]
+    stable = np.maximum.accumulate(KnownCurve(counts).instability) <= threshold
+    assert choices == [max(int(stable.sum()) - 1, 0)] * 2
+
+
+def test_docstrings():
+    result = doctest.testmod(importlib.import_module("isinglass.select.stars"))
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -1,0 +1,305 @@
+"""Tasks: order, bits, errors, lost workers, progress, resuming."""
+
+import doctest
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from cluster import deadly_square, two_workers
+
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError
+from isinglass.select import tasks
+from isinglass.select.tasks import kernel_threads, quietly, run_tasks
+
+BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]
+
+
+def draw(table, seed, size):
+    rows = np.random.default_rng(seed).choice(len(table), size, replace=False)
+    return {"mean": table[rows].mean(axis=0), "rows": rows, "size": size}
+
+
+def square_or_fail(number):
+    if number == 3:
+        raise ArithmeticError("three is too many")
+    return {"square": number**2}
+
+
+def arguments(n_tasks=8):
+    table = np.random.default_rng(0).integers(0, 2, (50, 7), dtype=np.uint8)
+    seeds = np.random.SeedSequence(1).spawn(n_tasks)
+    return [(table, seed, 10 + k) for k, seed in enumerate(seeds)]
+
+
+def same_bits(these, those):
+    assert len(these) == len(those)
+    for this, other in zip(these, those, strict=True):
+        assert list(this) == list(other)
+        assert all(this[name].tobytes() == other[name].tobytes() for name in this)
+
+
+# --- the same results whoever computes them ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1])
+def test_results_do_not_depend_on_n_jobs(n_jobs):
+    expected = [{name: np.asarray(value) for name, value in draw(*task).items()} for task in arguments()]
+    same_bits(run_tasks(draw, arguments(), n_jobs=n_jobs), expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_results_do_not_depend_on_the_backend(backend):
+    if backend == "multiprocessing" and sys.version_info >= (3, 12):
+        pytest.skip("forking a process with threads is deprecated")
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        same_bits(run_tasks(draw, arguments()), run_tasks(draw, arguments(), n_jobs=1))
+
+
+def test_tasks_run_in_threads_of_this_process_by_default():
+    found = run_tasks(deadly_square, [(number, None, None) for number in range(4)], n_jobs=2)
+    assert {int(result["process"]) for result in found} == {os.getpid()}
+
+
+def test_no_tasks():
+    assert run_tasks(draw, []) == []
+
+
+@pytest.mark.parametrize("n_jobs", [0, True, 1.5, "all"])
+def test_bad_n_jobs(n_jobs):
+    with pytest.raises(DataError, match="n_jobs must be an integer other than 0"):
+        run_tasks(draw, arguments(), n_jobs=n_jobs)
+
+
+def test_kernels_get_one_thread_next_to_other_tasks():
+    assert kernel_threads(1) is None
+    assert kernel_threads(None) is None
+    assert kernel_threads(2) == 1
+    with joblib.parallel_config(n_jobs=3):
+        assert kernel_threads(None) == 1
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_error_of_a_task_is_raised_once_and_says_which(n_jobs, caplog):
+    with pytest.raises(ArithmeticError, match="three is too many") as caught:
+        run_tasks(square_or_fail, [(number,) for number in range(6)], n_jobs=n_jobs)
+    assert caught.value.__notes__ == ["in task 3 of 6"]
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("result", [3.0, None, {"thing": object()}])
+def test_a_result_that_cannot_be_stored_is_refused(result):
+    with pytest.raises(TypeError, match="A task must return"):
+        run_tasks(lambda: result, [()])
+
+
+def test_a_killed_process_does_not_lose_the_run(tmp_path, caplog):
+    work = [(number, 5, tmp_path / "died") for number in range(12)]
+    with joblib.parallel_config(backend="loky", n_jobs=2), caplog.at_level(logging.WARNING, "isinglass"):
+        found = run_tasks(deadly_square, work)
+    assert [int(result["square"]) for result in found] == [number**2 for number in range(12)]
+    assert os.getpid() not in {int(result["process"]) for result in found}
+    assert (tmp_path / "died").exists()
+    assert "workers lost (TerminatedWorkerError)" in caplog.text
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_killed_dask_worker_does_not_lose_the_run(tmp_path):
+    work = [(number, 5, tmp_path / "died") for number in range(12)]
+    with two_workers():
+        found = run_tasks(deadly_square, work)
+    assert [int(result["square"]) for result in found] == [number**2 for number in range(12)]
+    assert (tmp_path / "died").exists()
+
+
+def test_workers_that_are_always_lost_are_given_up(monkeypatch):
+    calls = []
+
+    def broken(function, arguments, n_jobs):
+        calls.append(len(arguments))
+        yield tasks._attempt(function, *arguments[0])
+        raise tasks._WorkersLostError from ConnectionError("gone")
+
+    monkeypatch.setattr(tasks, "_submit", broken)
+    found = run_tasks(draw, arguments(4))  # one task finished in between is progress enough
+    same_bits(found, [{name: np.asarray(value) for name, value in draw(*task).items()} for task in arguments(4)])
+    assert calls == [4, 3, 2, 1]
+
+    def dead(function, arguments, n_jobs):
+        calls.append(len(arguments))
+        raise tasks._WorkersLostError from ConnectionError("gone")
+        yield
+
+    calls.clear()
+    monkeypatch.setattr(tasks, "_submit", dead)
+    with pytest.raises(ConnectionError, match="gone") as caught:
+        run_tasks(draw, arguments(4))
+    assert calls == [4] * tasks.ATTEMPTS
+    assert "4 tasks are not finished" in caught.value.__notes__[0]
+
+
+def test_what_dask_hands_out_for_a_cancelled_task_is_no_result(monkeypatch):
+    class Cancelling:
+        def __init__(self, **settings):
+            pass
+
+        def __call__(self, calls):
+            return ["cancelled" for _ in calls]
+
+    monkeypatch.setattr(tasks.joblib, "Parallel", Cancelling)
+    with pytest.raises(RuntimeError, match="ended without a result: 'cancelled'"):
+        run_tasks(draw, arguments(2))
+
+
+def test_a_backend_without_generators_still_works(monkeypatch):
+    parallel, used = joblib.Parallel, []
+
+    def listing(return_as="list", **settings):
+        if return_as != "list":
+            raise ValueError("Backend does not support return_as")
+        used.append(settings)
+        return parallel(**settings)
+
+    monkeypatch.setattr(tasks.joblib, "Parallel", listing)
+    found = run_tasks(draw, arguments(), n_jobs=2)
+    monkeypatch.undo()
+    same_bits(found, run_tasks(draw, arguments()))
+    assert len(used) == 1
+
+
+# --- resuming ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_finished_tasks_are_not_run_again(tmp_path, n_jobs):
+    file, seen = tmp_path / "run.npz", []
+
+    def interrupted(number):
+        if number == 4 and len(set(seen)) < 6:
+            seen.append(number)
+            time.sleep(0.2)  # whoever runs beside may finish first; what counts is the order of the list
+            raise KeyboardInterrupt
+        seen.append(number)
+        return {"square": number**2}
+
+    settings = {"n_jobs": n_jobs, "checkpoint": file, "fingerprint": {"version": 1}}
+    with pytest.raises(KeyboardInterrupt):
+        run_tasks(interrupted, [(number,) for number in range(6)], **settings)
+    kept = [key for key in np.load(file) if key != "header"]
+    assert len(kept) == 4
+    seen.clear()
+    seen += range(6)
+    found = run_tasks(interrupted, [(number,) for number in range(6)], **settings)
+    assert [int(result["square"]) for result in found] == [0, 1, 4, 9, 16, 25]
+    assert sorted(seen[6:]) == [4, 5]
+    run_tasks(interrupted, [(number,) for number in range(6)], **settings)
+    assert len(seen) == 8
+    assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
+
+
+def test_stages_share_a_file(tmp_path):
+    settings = {"checkpoint": tmp_path / "run.npz", "fingerprint": {}}
+    first = run_tasks(draw, arguments()[:3], stage="one", **settings)
+    second = run_tasks(draw, arguments()[3:5], stage="two", **settings)
+    refuse = lambda *task: pytest.fail("nothing is left to do")  # noqa: E731
+    same_bits(run_tasks(refuse, arguments()[:3], stage="one", **settings), first)
+    same_bits(run_tasks(refuse, arguments()[3:5], stage="two", **settings), second)
+
+
+def test_resumed_results_have_the_same_bits(tmp_path):
+    settings = {"checkpoint": tmp_path / "run.npz", "fingerprint": {}}
+    run_tasks(draw, arguments()[:5], **settings)
+    same_bits(run_tasks(draw, arguments(), **settings), run_tasks(draw, arguments()))
+
+
+INTERRUPTED = """
+import os, signal, sys, time
+import numpy as np
+from isinglass import ising_path
+from isinglass.select.tasks import run_tasks
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+X = np.random.default_rng(0).integers(0, 2, (2000, 60), dtype=np.uint8)
+
+def fit(number):
+    if number == 8:
+        time.sleep(0.3)  # until the first results have been collected
+        os.kill(os.getpid(), signal.SIGINT)
+    return {"n_edges": ising_path(X, [0.02, 0.01, 0.005, 0.002, 0.001], n_threads=1).n_edges}
+
+try:
+    run_tasks(fit, [(number,) for number in range(50)], n_jobs=2, checkpoint=sys.argv[1])
+except KeyboardInterrupt:
+    sys.stdout.write("interrupted")
+"""
+
+
+def test_an_interrupt_leaves_a_checkpoint_and_a_clean_exit(tmp_path):
+    file = tmp_path / "run.npz"
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, file], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted", "")
+    assert 1 <= len(np.load(file)) - 1 < 50
+
+
+# --- what the user sees -----------------------------------------------------------------------------------------------
+
+
+def test_silent_unless_somebody_watches(capfd, monkeypatch):
+    run_tasks(draw, arguments())
+    assert capfd.readouterr() == ("", "")
+    run_tasks(draw, arguments(), progress=True, description="Drawing")
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "Drawing" in err
+    assert "8/8" in err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    run_tasks(draw, arguments(), description="Drawing")
+    assert "8/8" in capfd.readouterr().err
+
+
+def test_quietly_ignores_what_it_is_told_to():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with quietly(ConstantColumnWarning):
+            warnings.warn("constant", ConstantColumnWarning, stacklevel=1)
+            with quietly(ConvergenceWarning):
+                warnings.warn("stuck", ConvergenceWarning, stacklevel=1)
+            with pytest.raises(UserWarning):
+                warnings.warn("other", UserWarning, stacklevel=1)
+        with pytest.raises(ConstantColumnWarning):
+            warnings.warn("constant", ConstantColumnWarning, stacklevel=1)
+
+
+def test_quietly_restores_the_filters_when_threads_overlap():
+    before = list(warnings.filters)
+    inside, release = threading.Barrier(3), threading.Event()
+
+    def block():
+        with quietly(ConstantColumnWarning):
+            inside.wait(10)
+            release.wait(10)
+
+    threads = [threading.Thread(target=block) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    inside.wait(10)
+    assert warnings.filters != before
+    release.set()
+    for thread in threads:
+        thread.join()
+    assert warnings.filters == before
+
+
+def test_docstrings():
+    result = doctest.testmod(tasks)
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -1,0 +1,283 @@
+import doctest
+import itertools
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
+
+from isinglass import IsingModel, Solution, ising_path
+from isinglass.datasets import load_senate109
+from isinglass.errors import DataError
+from isinglass.show.palette import BETWEEN, NEGATIVE, NEUTRAL, POSITIVE
+from isinglass.show.plot import drawing, network
+
+mpl.use("Agg")
+
+COLORS = {"R": "red", "D": "blue", "I": "green"}
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def senate():
+    return load_senate109()
+
+
+@pytest.fixture(scope="module")
+def solution(senate):
+    return ising_path(senate.X, alphas=[0.06])[0]
+
+
+def random_model(p, seed=0, density=0.5, names=None):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < density), 1)
+    return IsingModel(upper + upper.T, rng.normal(size=p), names=names)
+
+
+def nodes_of(ax):
+    """Return where the nodes were drawn, whatever their group."""
+    return np.vstack([found.get_offsets() for found in ax.collections if isinstance(found, PathCollection)])
+
+
+def label_boxes(ax):
+    return [Text.get_window_extent(text) for text in ax.texts]
+
+
+def overlapping(boxes):
+    return [
+        (one, two)
+        for one, two in itertools.combinations(boxes, 2)
+        if min(one.x1, two.x1) > max(one.x0, two.x0) and min(one.y1, two.y1) > max(one.y0, two.y0)
+    ]
+
+
+def test_docstring_examples():
+    assert doctest.testmod(drawing).failed == 0
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 8, 25])
+def test_one_segment_per_edge_and_one_point_per_node(p):
+    model = random_model(p)
+    ax = network(model)
+    segments = ax.collections[0].get_segments()
+    assert len(segments) == model.n_edges
+    ends = {tuple(np.round(point, 9)) for segment in segments for point in segment}
+    assert ends <= {tuple(np.round(point, 9)) for point in nodes_of(ax)}
+    assert len(ax.texts) == p
+    ax.figure.canvas.draw()
+
+
+def test_widths_follow_the_couplings():
+    model = random_model(12)
+    edges = network(model).collections[0]
+    weights = [abs(edge.coupling) for edge in model.edges()][::-1]  # the weakest is drawn first
+    assert (np.diff(edges.get_linewidths()) > 0).all()
+    assert len(set(weights)) == len(edges.get_linewidths())
+    share = (edges.get_linewidths() - drawing.THINNEST) / (edges.get_linewidths()[-1] - drawing.THINNEST)
+    np.testing.assert_allclose(share, np.array(weights) / max(weights))
+
+
+def test_signs_have_colors_and_dashes():
+    model = random_model(10)
+    edges = network(model).collections[0]
+    couplings = [edge.coupling for edge in model.edges()][::-1]
+    assert [to_hex(c) for c in edges.get_colors()] == [POSITIVE if c > 0 else NEGATIVE for c in couplings]
+    assert [pattern is not None for _, pattern in edges.get_linestyles()] == [c < 0 for c in couplings]
+
+
+def test_edges_are_colored_by_group():
+    model, groups = random_model(9), list("aaabbbccc")
+    ax = network(model, groups=groups, edge_color="group", group_colors={"a": "red"})
+    place = {name: k for k, name in enumerate(model.names)}
+    expected = []
+    for edge in model.edges()[::-1]:
+        one, two = groups[place[edge.source]], groups[place[edge.target]]
+        expected.append({"a": "#d55e00", "b": "#e69f00", "c": "#56b4e9"}[one] if one == two else BETWEEN)
+    assert [to_hex(color) for color in ax.collections[0].get_colors()] == expected
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts[:-1] == ["a", "b", "c", "between groups", "negative coupling"]
+
+
+def test_legend_says_what_there_is():
+    def words(model, **options):
+        legend = network(model, **options).get_legend()
+        return legend and [text.get_text() for text in legend.get_texts()]
+
+    both = IsingModel([[0, 1, 0], [1, 0, -1], [0, -1, 0]], np.zeros(3))
+    widest = f"widest: |coupling| {np.abs(both.couplings).max():.2g}"
+    assert words(both) == ["positive coupling", "negative coupling", widest]
+    assert words(both, positive_only=True)[:1] == ["positive coupling"]
+    assert words(both, groups=["u", None, "u"]) == ["u", "no group", "positive coupling", "negative coupling", widest]
+    assert words(both, legend=False) is None
+    assert words(IsingModel(np.zeros((3, 3)), np.zeros(3))) is None
+
+
+def test_edges_can_be_left_out():
+    model = random_model(12)
+    couplings = np.array([edge.coupling for edge in model.edges()])
+
+    def count(**options):
+        return len(network(model, **options).collections[0].get_segments())
+
+    assert count(positive_only=True) == (couplings > 0).sum()
+    assert count(min_weight=0.5) == (np.abs(couplings) >= 0.5).sum()
+    assert count(min_weight=99) == 0
+
+
+def test_same_seed_same_picture():
+    model = random_model(15)
+    one, two, other = (network(model, random_state=seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(nodes_of(one), nodes_of(two))
+    assert [t.get_position() for t in one.texts] == [t.get_position() for t in two.texts]
+    assert not np.array_equal(nodes_of(one), nodes_of(other))
+
+
+def test_given_positions_are_kept_and_not_stretched():
+    model = random_model(8)
+    angle = np.arange(8) * np.pi / 4
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    _, ax = plt.subplots(figsize=(9, 3))
+    network(model, ax, positions=circle, groups=range(8))
+    np.testing.assert_allclose(nodes_of(ax), circle)
+    pixels = ax.transData.transform(circle)
+    radii = np.hypot(*(pixels - pixels.mean(axis=0)).T)
+    np.testing.assert_allclose(radii, radii.mean())
+
+
+def test_groups_beyond_the_palette_differ_in_shape():
+    p = 16
+    ax = network(IsingModel(np.zeros((p, p)), np.zeros(p)), groups=range(p))
+    looks = {(to_hex(c.get_facecolor()[0]), c.get_paths()[0].vertices.tobytes()) for c in ax.collections[1 : p + 1]}
+    assert len(looks) == p
+
+
+@pytest.mark.parametrize("dpi", [60, 100, 200])
+def test_labels_of_the_senate_do_not_collide(senate, solution, dpi):
+    ax = network(solution, names=senate.names, groups=senate.parties, positive_only=True)
+    assert sorted(text.get_text() for text in ax.texts) == sorted(senate.names)  # nobody is left out
+    ax.figure.set_dpi(dpi)
+    ax.figure.canvas.draw()
+    boxes = [*label_boxes(ax), ax.get_legend().get_window_extent()]
+    assert overlapping(boxes) == []
+    frame = ax.get_window_extent().padded(1)
+    assert all(frame.contains(*corner) for box in boxes for corner in box.corners())
+
+
+def test_the_collision_check_can_fail(senate, solution):
+    ax = network(solution, names=senate.names)
+    for text in ax.texts:
+        text.set_position((0, 0))
+        text.set_fontsize(12)
+    assert overlapping(label_boxes(ax))
+
+
+def test_the_senate_shows_two_parties_with_chafee_and_nelson_between(senate, solution):
+    ax = network(solution, groups=senate.parties, positive_only=True, group_colors=COLORS, labels=False)
+    republicans, democrats = (np.asarray(ax.collections[1 + list("RDI").index(party)].get_offsets()) for party in "RD")
+    axis = democrats.mean(axis=0) - republicans.mean(axis=0)
+    along_r, along_d = (points @ axis / np.linalg.norm(axis) for points in (republicans, democrats))
+    names = {party: [n for n, p in zip(senate.names, senate.parties, strict=True) if p == party] for party in "RD"}
+    assert names["R"][along_r.argmax()] == "CHAFEE (R RI)"
+    assert names["D"][along_d.argmin()] == "NELSON (D NE)"
+    rest_r, rest_d = (np.sort(along_r)[:-1], np.sort(along_d)[1:])
+    assert rest_r.max() < rest_d.min()  # a gap between the parties, but for these two
+
+
+def test_hostile_names_are_drawn_as_text():
+    names = ["$x_1$ $", "_hidden", "</script>", "🙂", "n" * 10_000, "", "\x00", "two\nlines"]
+    ax = network(random_model(8, names=names), groups=["$g$", "_g"] * 4)
+    ax.figure.canvas.draw()
+    shown = {text.get_text() for text in ax.texts}
+    assert {"$x_1$ $", "_hidden", "</script>", "�", "n" * 29 + "…", "two lines"} <= shown
+    assert not any(text.get_parse_math() for text in ax.texts)
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["$g$", "_g"]
+
+
+def test_missing_groups_and_frames():
+    groups = pd.Series(["a", np.nan, None, "a"])
+    ax = network(random_model(4), groups=groups)
+    assert [len(found.get_offsets()) for found in ax.collections if isinstance(found, PathCollection)] == [2, 2]
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["a", "no group"]
+
+
+def test_labels_follow_a_dark_style():
+    with plt.style.context("dark_background"):
+        ax = network(random_model(3))
+        halo = ax.texts[0].get_path_effects()[0]
+        assert to_hex(ax.texts[0].get_color()) == "#ffffff"
+        assert halo._gc["foreground"] == to_hex(ax.figure.get_facecolor()) == "#000000"
+        assert to_hex(ax.collections[1].get_edgecolor()[0]) == "#ffffff"
+
+
+def test_labels_can_be_chosen_or_left_out():
+    model = random_model(3)
+    assert len(network(model, labels=False).texts) == 0
+    assert {text.get_text() for text in network(model, labels=["a", "b", "c"]).texts} == {"a", "b", "c"}
+    assert {len(text.get_text()) for text in network(model, labels=["n" * 50] * 3, longest_label=5).texts} == {5}
+
+
+def test_every_kind_of_result():
+    model = random_model(5)
+    solution = Solution.from_dense(0.1, model.couplings, model.fields)
+    for result in (model, solution):
+        assert len(network(result).collections[0].get_segments()) == model.n_edges
+    assert {t.get_text() for t in network(solution, names=list("abcde")).texts} == set("abcde")
+
+
+@pytest.mark.parametrize("layout", ["constrained", "tight", None])
+def test_a_figure_with_its_own_layout_keeps_labels_apart(layout):
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout=layout)
+    axes[0].plot([0, 1])
+    axes[0].set_ylabel("something wide\nbeside it")
+    network(random_model(20, density=0.15), axes[1])
+    figure.canvas.draw()
+    assert overlapping(label_boxes(axes[1])) == []
+
+
+def test_nothing_but_a_new_figure_is_left_behind():
+    before = dict(mpl.rcParams)
+    figure = mpl.figure.Figure()
+    network(random_model(4), figure.subfigures(1, 2)[0].add_subplot())
+    assert plt.get_fignums() == []
+    network(random_model(4))
+    assert len(plt.get_fignums()) == 1
+    assert dict(mpl.rcParams) == before
+
+
+def test_nodes_without_groups_are_grey():
+    ax = network(random_model(4))
+    assert to_hex(ax.collections[1].get_facecolor()[0]) == NEUTRAL
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"edge_color": "party"}, 'edge_color must be "sign" or "group"'),
+        ({"edge_color": "group"}, "Pass groups as well"),
+        ({"groups": ["a"]}, "groups must have one entry per node"),
+        ({"groups": "abc"}, "groups must have one entry per node"),
+        ({"group_colors": {"a": "red"}}, "group_colors must come with groups"),
+        ({"groups": list("aab"), "group_colors": {"a": "no such colour"}}, "a colour must be one"),
+        ({"labels": ["a"]}, "labels must be True, False or one text per node"),
+        ({"labels": "abc"}, "labels must be True, False or one text per node"),
+        ({"min_weight": -1}, "min_weight must be a number that is not negative"),
+        ({"min_weight": float("nan")}, "min_weight must be a number that is not negative"),
+        ({"positions": [[0, 0]]}, "positions must be finite"),
+        ({"font_size": 0}, "font_size must be a positive number"),
+        ({"node_size": -1}, "node_size must be a positive number"),
+        ({"ax": "here"}, "ax must be matplotlib axes"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(DataError, match=message):
+        network(random_model(3), **options)
+    assert plt.get_fignums() == []

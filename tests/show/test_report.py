@@ -1,0 +1,532 @@
+"""The page is one file that loads nothing, holds what it was given, and takes no label for markup."""
+
+import base64
+import doctest
+import hashlib
+import importlib
+import json
+import math
+import re
+from fnmatch import fnmatch
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path as FilePath
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import isinglass
+from isinglass import IsingModel, Path, Solution, ising_path, nodewise_ebic, simulate
+from isinglass import select as selection
+from isinglass.data import BinaryTable
+from isinglass.datasets import load_senate109
+from isinglass.errors import DataError
+from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
+from isinglass.evaluate import metrics
+from isinglass.show.report import build_report, page, payload, write_report
+
+ROOT = FilePath(__file__).resolve().parents[2]
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "<!-- --> ]]>",
+    "@@DATA@@",
+    "\u2028\u2029\u0000",
+    "\\u003c & ' \" \ud800",
+]
+
+
+class Reader(HTMLParser):
+    """Collects the elements of a page, and the text of its scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements, self.texts, self.current = [], {}, None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.current = (tag, dict(attrs).get("id") or dict(attrs).get("type"))
+
+    def handle_endtag(self, tag):
+        self.current = None
+
+    def handle_data(self, data):
+        self.texts[self.current] = self.texts.get(self.current, "") + data
+
+
+def data_of(text: str) -> dict:
+    return json.loads(Reader(text).texts["script", "report-data"])
+
+
+def decode(data: dict, k: int) -> dict[tuple[int, int], float]:
+    """Return the network at alpha number k as the page's script reads it."""
+    path, found = data["path"], {}
+    for e, (s, t, first, values) in enumerate(zip(path["s"], path["t"], path["first"], path["values"], strict=True)):
+        inside = 0 <= k - first < len(values)
+        value = path["exact"][e] if k == path["selected"] else values[k - first] if inside else 0.0
+        if value != 0.0:
+            found[s, t] = value
+    return found
+
+
+@pytest.fixture(scope="module")
+def table():
+    model = simulate.chain_network(8, strength=2.0, fields="balanced")
+    return simulate.exact_sample(model, 400, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def path(table):
+    return ising_path(table, 12)
+
+
+@pytest.fixture(scope="module")
+def stability(table):
+    found = selection.stars(table, alphas=12, n_subsamples=4, threshold=0.1, random_state=0)
+    assert 0 < found.index < 11
+    return found
+
+
+# ------------------------------------------------------------------------------------------- one file
+
+
+LINKS = {"href", "src", "srcset", "action", "formaction", "poster", "data", "xlink:href", "background"}
+
+
+def test_page_loads_nothing(path, table):
+    reader = Reader(build_report(path[5], path=path, X=table))
+    links = [value for _, attributes in reader.elements for name, value in attributes.items() if name in LINKS]
+    assert links
+    assert all(link.startswith("#") or link == "data:," for link in links)
+    css = reader.texts["style", None]
+    assert "url(" not in css
+    assert "@import" not in css
+    script = reader.texts["script", "module"]
+    assert not re.search(r"\b(fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|eval|Function|import)\s*\(", script)
+    assert "innerHTML" not in script
+
+
+def test_policy_admits_the_script_and_the_style_and_nothing_else(path):
+    reader = Reader(build_report(path[5]))
+    (policy,) = [a["content"] for _, a in reader.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == "'none'"
+    assert rules["img-src"] == "data: blob:"
+    assert "unsafe" not in policy
+    for rule, place in (("script-src", ("script", "module")), ("style-src", ("style", None))):
+        digest = base64.b64encode(hashlib.sha256(reader.texts[place].encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+    # What the policy would silently switch off.
+    assert not [a for _, a in reader.elements if "style" in a or any(name.startswith("on") for name in a)]
+
+
+def test_equal_arguments_give_equal_pages(path, table):
+    first, second = (build_report(path[5], path=path, X=table, groups=list("aabbccdd")) for _ in range(2))
+    assert first == second
+
+
+@given(st.lists(st.text() | st.sampled_from(HOSTILE), min_size=2, max_size=5, unique=True), st.text())
+def test_labels_and_texts_come_back_as_they_were(names, text):
+    p = len(names)
+    model = IsingModel(np.ones((p, p)) - np.eye(p), np.zeros(p), names)
+    page = build_report(
+        model, groups=names, title=text, notes=[text], settings={text: text}, command=text, node_table={text: names}
+    )
+    reader, data = Reader(page), data_of(page)
+    assert [tag for tag, _ in reader.elements].count("script") == 2
+    assert data["nodes"]["names"] == names
+    assert [group["name"] for group in data["groups"]] == names
+    assert data["title"] == data["command"] == text
+    assert data["notes"] == [text]
+    assert data["settings"] == {text: text}
+    if text not in ("name", "names"):
+        assert data["nodes"]["columns"] == [{"label": text, "values": names}]
+    json_text = reader.texts["script", "report-data"]
+    assert json_text.isascii()
+    assert not set("<>&") & set(json_text)
+
+
+def test_title_is_escaped():
+    reader = Reader(build_report(IsingModel([[0.0]], [0.0]), title=HOSTILE[0]))
+    assert reader.texts["title", None] == HOSTILE[0]
+    assert reader.texts["h1", "title"].strip() == HOSTILE[0]
+
+
+def test_files_of_the_page_are_packaged():
+    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    excluded = re.findall(r'"([^"]+)"', re.search(r"wheel\.exclude = \[(.*)\]", pyproject)[1])
+    for name in (*page.SCRIPTS, "page.html", "page.css"):
+        assert files("isinglass.show.report").joinpath(name).is_file()
+        assert not any(fnmatch(f"src/isinglass/show/report/{name}", pattern) for pattern in excluded)
+
+
+# ------------------------------------------------------------------------------------------- the path inside
+
+
+def test_every_network_of_the_path_is_there(path):
+    selected = 5
+    data = data_of(build_report(path[selected], path=path))
+    assert data["path"]["alphas"] == path.alphas.tolist()
+    assert data["path"]["n_edges"] == path.n_edges.tolist()
+    assert data["path"]["selected"] == selected
+    for k, solution in enumerate(path):
+        found = decode(data, k)
+        assert sorted(found) == [tuple(pair) for pair in solution.edge_index.tolist()]
+        np.testing.assert_allclose([found[pair] for pair in sorted(found)], solution.edge_values, rtol=1e-5)
+    exact = decode(data, selected)
+    assert [exact[pair] for pair in sorted(exact)] == path[selected].edge_values.tolist()
+
+
+def test_edges_that_leave_and_return_are_kept():
+    def network(alpha, coupling):
+        return Solution.from_dense(alpha, np.array([[0.0, coupling], [coupling, 0.0]]), np.zeros(2))
+
+    path = Path(tuple(network(alpha, value) for alpha, value in ((4.0, 0.0), (3.0, 1e-9), (2.0, 0.0), (1.0, -2.0))))
+    data = data_of(build_report(path[0], path=path))
+    assert [decode(data, k) for k in range(4)] == [{}, {(0, 1): 1e-9}, {}, {(0, 1): -2.0}]
+
+
+def test_too_many_edges_are_cut_and_said(path):
+    dense = len(path) - 1
+    data = data_of(build_report(path[dense], path=path, max_edges=5))
+    assert len(data["path"]["s"]) == 5
+    assert data["path"]["n_pairs"] > 5
+    assert data["path"]["n_edges"] == path.n_edges.tolist()  # counts stay complete
+    strongest = np.sort(np.abs(path[dense].edge_values))[-5:]
+    np.testing.assert_array_equal(np.sort(np.abs(data["path"]["exact"])), strongest)
+    early = data_of(build_report(path[0], path=path, max_edges=5))["path"]
+    assert path[0].n_edges == 0
+    others = [k for k in range(len(path)) if path[k].n_edges > 5]
+    assert max(early["first"]) <= others[0]  # nothing of the empty network: the first to enter
+
+
+def test_senate_path_stays_small():
+    senate = load_senate109()
+    path = ising_path(senate.X, 50)
+    text = build_report(path[25], path=path, X=senate.X, names=senate.names)
+    assert path.n_edges.max() > 1000
+    assert len(text.encode()) < 1_500_000
+
+
+def test_positions_are_those_of_the_selected_network(path):
+    def positions(**options):
+        nodes = data_of(build_report(path[9], path=path, **options))["nodes"]
+        return np.column_stack([nodes["x"], nodes["y"]])
+
+    xy = positions()
+    assert np.abs(xy).max() == 1.0
+    assert len(np.unique(xy, axis=0)) == len(xy)
+    np.testing.assert_array_equal(positions(random_state=0), xy)
+    assert not np.array_equal(positions(random_state=1), xy)
+
+
+# ------------------------------------------------------------------------------------------- what may be given
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_networks_without_edges(p):
+    data = data_of(build_report(IsingModel(np.zeros((p, p)), np.zeros(p))))
+    assert data["path"]["n_edges"] == [0]
+    assert data["path"]["alphas"] == [None]
+    assert data["certificate"]["kkt_residual"] == [None]
+    assert data["curve"] is None
+    assert len(data["nodes"]["x"]) == p
+
+
+def test_empty_path(table):
+    path = ising_path(table, [10.0, 5.0])
+    data = data_of(build_report(path[0], path=path))
+    assert data["path"]["n_edges"] == [0, 0]
+    assert data["path"]["values"] == []
+
+
+def test_a_solution_brings_its_certificate(path):
+    (certificate,) = (data_of(build_report(path[5]))["certificate"],)
+    assert certificate["kkt_residual"] == [path[5].kkt_residual]
+    assert certificate["duality_gap"] == [path[5].duality_gap]
+    assert certificate["certified_zeros"] == [path[5].certified_zeros]
+    assert certificate["converged"] == [True]
+    assert certificate["relative_gap"] == [None]  # nothing says what the objective is without edges
+
+
+def test_relative_gap_needs_the_path_or_the_table(path, table):
+    by_path = data_of(build_report(path[5], path=path))["certificate"]
+    means = table.mean(axis=0)
+    null = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
+    assert math.isclose(by_path["null_objective"], null, rel_tol=1e-9)
+    assert math.isclose(by_path["relative_gap"][5], path[5].duality_gap / null, rel_tol=1e-9)
+    by_table = data_of(build_report(path[5], X=table))["certificate"]
+    assert math.isclose(by_table["relative_gap"][0], path[5].duality_gap / null, rel_tol=1e-9)
+    assert by_path["tol"] == path.tol
+
+
+@pytest.mark.parametrize("selected", [5, -7, "alpha"])
+def test_selected_is_a_number_or_an_alpha(path, selected):
+    wanted = path[5].alpha if selected == "alpha" else selected
+    model = IsingModel.from_solution(path[5])
+    assert data_of(build_report(model, path=path, selected=wanted))["path"]["selected"] == 5
+
+
+def test_selected_may_follow_from_the_rest(path, table):
+    model = IsingModel.from_solution(path[5])
+    assert data_of(build_report(model, path=path))["path"]["selected"] == 5  # the network that is the model
+    assert data_of(build_report(path[3], path=path))["path"]["selected"] == 3
+    choice = selection.select_ebic(table, alphas=12)
+    chosen = data_of(build_report(choice.solution, path=path, criterion=choice))
+    assert chosen["path"]["selected"] == choice.index
+
+
+def test_a_solution_between_the_alphas_gets_its_place(path, table):
+    alpha = float(np.sqrt(path[4].alpha * path[5].alpha))
+    between = ising_path(table, [alpha])[0]
+    data = data_of(build_report(between, path=path))
+    assert data["path"]["selected"] == 5
+    assert data["path"]["alphas"] == [*path.alphas[:5], alpha, *path.alphas[5:]]
+    assert [data["path"]["exact"][k] for k in np.flatnonzero(data["path"]["exact"])] == between.edge_values.tolist()
+
+
+def test_nodes_with_an_alpha_each(table):
+    data = data_of(build_report(nodewise_ebic(table)))
+    assert data["path"]["per_node"] is True
+    assert data["path"]["alphas"] == [None]
+
+
+@pytest.fixture(scope="module")
+def frame(table):
+    return pd.DataFrame(table, columns=list("abcdefgh"))
+
+
+def test_an_estimator_gives_what_it_knows(frame):
+    net = IsingLassoStARS(alphas=12, n_subsamples=4, threshold=0.1, random_state=0).fit(frame)
+    data = data_of(build_report(net, X=frame))
+    chosen = net.stability_.index
+    assert data["nodes"]["names"] == list(frame.columns)
+    assert data["path"]["selected"] == chosen
+    assert data["path"]["alphas"] == [solution.alpha for solution in net.path_]
+    assert data["curve"]["kind"] == "instability"
+    assert data["settings"]["estimator"] == "IsingLassoStARS"
+    assert data["settings"]["threshold"] == "0.1"
+    assert data["certificate"]["kkt_residual"][chosen] == net.kkt_residual_
+    assert data["n_rows"] == len(frame)
+    labels = [column["label"] for column in data["edge_columns"]]
+    assert labels == ["in subsamples", "n11", "n10", "n01", "n00", "log_odds_ratio"]
+    assert data_of(build_report(net, settings={"a": 1}))["settings"] == {"a": "1"}
+
+
+def test_other_estimators(frame, table):
+    net = IsingLassoEBIC(alphas=10).fit(frame)
+    data = data_of(build_report(net))
+    assert (data["curve"]["kind"], data["curve"]["gamma"]) == ("ebic", net.gamma)
+    assert data["curve"]["values"] == net.ebic_path_.tolist()
+    assert data["curve"]["alphas"][data["curve"]["choice"]] == net.alpha_
+    net = IsingLassoCV(alphas=10, random_state=0).fit(table)  # no frame: the edges are a structured array
+    data = data_of(build_report(net))
+    assert (data["curve"]["kind"], data["curve"]["rule"]) == ("score", net.rule)
+    assert data["curve"]["values"] == net.cv_results_["mean_test_score"].tolist()
+    assert data["path"]["alphas"][data["path"]["selected"]] == net.alpha_
+    assert [column["label"] for column in data["edge_columns"]] == ["n11", "n10", "n01", "n00", "log_odds_ratio"]
+    net = IsingLasso(alpha=0.05).fit(frame)
+    data = data_of(build_report(net))
+    assert (data["path"]["alphas"], data["curve"]) == ([0.05], None)
+    assert data["n_rows"] == len(frame)
+    means = table.mean(axis=0)
+    null = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
+    assert math.isclose(data["certificate"]["relative_gap"][0], net.duality_gap_ / null, rel_tol=1e-9)
+    assert data["certificate"]["tol"] == net.tol
+
+
+def test_weights_of_a_table_count(table):
+    weight = np.arange(len(table)) % 3 + 1.0
+    weighted = BinaryTable(table, sample_weight=weight)
+    solution = ising_path(table, [0.05], sample_weight=weight)[0]
+    data = data_of(build_report(solution, X=weighted))
+    (accuracy,) = [column["values"] for column in data["nodes"]["columns"] if column["label"] == "accuracy"]
+    repeated = np.repeat(table, weight.astype(int), axis=0)
+    assert accuracy == pytest.approx(metrics.node_table(solution, repeated).accuracy)
+    means = repeated.mean(axis=0)
+    null = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
+    assert data["certificate"]["null_objective"] == pytest.approx(null)
+
+
+def test_node_measures(path, table):
+    expected = metrics.node_table(path[5], table)
+    frame = pd.DataFrame(expected.columns)
+    pages = [
+        build_report(path[5], X=table),
+        build_report(path[5], node_table=expected, names=None),
+        build_report(path[5], node_table=frame),
+        build_report(path[5], node_table=pl.DataFrame(dict(expected.columns))),
+    ]
+    columns = [data_of(page)["nodes"]["columns"] for page in pages]
+    assert {column["label"] for column in columns[0]} == {
+        "accuracy",
+        "marginal_accuracy",
+        "normalised_accuracy",
+        "deviance_explained",
+    }
+    assert columns[0] == columns[1] == columns[2] == columns[3]
+    (accuracy,) = [column["values"] for column in columns[0] if column["label"] == "accuracy"]
+    assert accuracy == expected.accuracy.tolist()
+    assert data_of(pages[0])["n_rows"] == len(table)
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_edge_columns_find_their_pairs(path, kind):
+    (s, t), *_ = path[5].edge_index.tolist()
+    table = kind({"target": [f"x{s}"], "source": [f"x{t}"], "coupling": [1.0], "count": [7], "note": ["a"]})
+    data = data_of(build_report(path[5], edge_table=table))
+    e = list(zip(data["path"]["s"], data["path"]["t"], strict=True)).index((s, t))
+    assert [column["label"] for column in data["edge_columns"]] == ["count", "note"]
+    for column, value in zip(data["edge_columns"], (7, "a"), strict=True):
+        assert column["values"][e] == value
+        assert [v for k, v in enumerate(column["values"]) if k != e] == [None] * (len(column["values"]) - 1)
+
+
+def test_groups_by_name_and_in_order(path):
+    model = IsingModel.from_solution(path[5])
+    by_order = data_of(build_report(model, groups=["b", "a", "b", None, "a", "a", "a", "a"]))
+    by_name = dict(zip(model.names, ["b", "a", "b", None, "a", "a", "a", "a"], strict=True))
+    assert by_order["nodes"]["groups"] == [0, 1, 0, -1, 1, 1, 1, 1]
+    assert data_of(build_report(model, groups=by_name))["nodes"]["groups"] == by_order["nodes"]["groups"]
+    partly = data_of(build_report(model, groups={"x1": 3}))
+    assert partly["nodes"]["groups"] == [-1, 0, -1, -1, -1, -1, -1, -1]
+    assert partly["groups"][0]["name"] == "3"
+
+
+def test_group_colors(path):
+    groups = list("abcabcab")
+    data = data_of(build_report(path[5], groups=groups, group_colors={"c": "#123456", "a": "blue", "z": "#ffffff"}))
+    colors = {group["name"]: group["color"] for group in data["groups"]}
+    assert list(colors) == ["a", "b", "c"]
+    assert (colors["a"], colors["c"]) == ("#0072b2", "#123456")
+    assert colors["b"] not in (colors["a"], colors["c"])
+    many = data_of(build_report(IsingModel(np.zeros((20, 20)), np.zeros(20)), groups=range(20)))
+    assert len({group["color"] for group in many["groups"][:7]}) == 7
+
+
+def test_missing_cells_are_empty(path):
+    extra = pd.DataFrame({"name": [f"x{k}" for k in range(8)], "age": pd.array([1, None] * 4, dtype="Int64")})
+    (column,) = data_of(build_report(path[5], node_table=extra))["nodes"]["columns"]
+    assert column == {"label": "age", "values": [1, None] * 4}
+
+
+def test_curves(stability, table):
+    path = ising_path(table, stability.alphas)
+    data = data_of(build_report(path[stability.index], path=path, stability=stability))
+    curve = data["curve"]
+    assert curve["alphas"] == stability.alphas.tolist()
+    assert curve["threshold"] == stability.threshold
+    assert curve["choice"] == stability.index
+    np.testing.assert_array_equal(np.array(curve["values"], dtype=float), stability.instability)
+    (shares,) = [column for column in data["edge_columns"] if column["label"] == "in subsamples"]
+    expected = stability.frequencies()[data["path"]["s"], data["path"]["t"]]
+    assert shares["values"] == expected.tolist()
+    scored = selection.cross_validate(table, alphas=6, random_state=0)
+    curve = data_of(build_report(scored.solution, path=scored.path, criterion=scored))["curve"]
+    assert (curve["kind"], curve["values"]) == ("score", scored.mean.tolist())
+    chosen = selection.select_ebic(table, alphas=6)
+    curve = data_of(build_report(chosen.solution, path=chosen.path, criterion=chosen))["curve"]
+    assert (curve["kind"], curve["values"]) == ("ebic", chosen.scores.tolist())
+
+
+def test_shares_at_another_alpha_say_so(stability, table):
+    between = ising_path(table, [float(np.sqrt(stability.alphas[1] * stability.alphas[2]))])[0]
+    labels = [column["label"] for column in data_of(build_report(between, stability=stability))["edge_columns"]]
+    assert len(labels) == 1
+    assert re.fullmatch(r"in subsamples at α = [0-9.e-]+", labels[0])
+
+
+# ------------------------------------------------------------------------------------------- what may not
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"selected": 99}, "selected must be a number on the path of 12 alphas; got 99"),
+        ({"selected": 123.0}, "selected must be an alpha of the path"),
+        ({"selected": 3}, "result must be the network at the selected alpha"),
+        ({"max_edges": 0}, "max_edges must be"),
+        ({"names": ["a"]}, "names must have one entry per node"),
+        ({"groups": "abcdefgh"}, "groups must be a mapping"),
+        ({"groups": ["a"]}, r"groups must have one entry per node \(8\); got 1"),
+        ({"groups": {"nobody": "a"}}, "groups must be keyed by the names of nodes; got 'nobody'"),
+        ({"group_colors": {"a": "url(x)"}}, "a colour must be #rrggbb"),
+        ({"criterion": 3}, "criterion must be an EbicSelection or a CrossValidation; got 3"),
+        ({"node_table": {"a": [1]}}, "node_table must have one row per node"),
+        ({"node_table": {"name": list("abcdefgh")}}, "node_table must have the nodes of the network"),
+        ({"node_table": 3}, "node_table must be a data frame"),
+        ({"edge_table": {"a": [1]}}, "edge_table must have the columns source and target"),
+        ({"edge_table": {"source": ["x0"], "target": ["y"]}}, "edge_table must name nodes of the network; got 'y'"),
+    ],
+)
+def test_bad_arguments_are_refused(path, options, message):
+    with pytest.raises(DataError, match=message):
+        build_report(IsingModel.from_solution(path[5]), **({"path": path, "selected": 5} | options))
+
+
+def test_other_results_are_refused(path):
+    with pytest.raises(DataError, match="result must be an IsingModel, a Solution or a fitted estimator; got 3"):
+        build_report(3)
+    with pytest.raises(DataError, match="selected must be given where the network is not on the path"):
+        build_report(IsingModel(np.zeros((8, 8)) + 0.1 * (1 - np.eye(8)), np.zeros(8)), path=path)
+    with pytest.raises(DataError, match="path must have 2 nodes"):
+        build_report(IsingModel(np.zeros((2, 2)), np.zeros(2)), path=path, selected=5)
+
+
+# ------------------------------------------------------------------------------------------- the file
+
+
+def test_file_holds_the_page(tmp_path, path):
+    target = tmp_path / "report.html"
+    write_report(path[5], target, path=path, title="é")
+    assert target.read_bytes() == build_report(path[5], path=path, title="é").encode("utf-8")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, path, monkeypatch):
+    target = tmp_path / "report.html"
+    write_report(path[5], target)
+    before = target.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(FilePath, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            write_report(path[6], target)
+    with pytest.raises(DataError):
+        write_report("nothing", target)
+    assert target.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_missing_folder_is_refused(tmp_path, path):
+    with pytest.raises(DataError, match="path must be a file in a folder that exists"):
+        write_report(path[5], tmp_path / "nowhere" / "report.html")
+
+
+# ------------------------------------------------------------------------------------------- small parts
+
+
+def test_plain_values():
+    odd = SimpleNamespace()
+    assert payload.to_plain({1: (np.bool_(True), np.inf, odd)}) == {"1": [True, None, str(odd)]}
+
+
+def test_rounding_never_makes_zero():
+    values = np.array([1e-300, -5e-324, 123456789.0, 0.1234567])
+    assert payload._round(values) == [1e-300, -5e-324, 123457000.0, 0.123457]
+
+
+@pytest.mark.parametrize("module", ["page", "payload", "contents", "curve"])
+def test_examples(module):
+    assert doctest.testmod(importlib.import_module(f"isinglass.show.report.{module}")).failed == 0
+
+
+def test_versions_are_on_the_page(path):
+    assert data_of(build_report(path[5]))["versions"]["isinglass"] == isinglass.__version__

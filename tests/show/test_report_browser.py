@@ -1,0 +1,756 @@
+"""The page in a real browser: it opens from a file, asks nobody for anything, and does what its controls say."""
+
+import csv
+import re
+import shlex
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isinglass import IsingLasso, IsingLassoStARS, IsingModel, NodewiseIsing, Path, Solution, ising_path, simulate
+from isinglass import select as selection
+from isinglass.data import BinaryTable
+from isinglass.estimators.published import PublishedIsing
+from isinglass.evaluate import metrics
+from isinglass.show.report import write_report
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
+
+# A browser that does nothing of its own accord; no sandbox, which containers do not offer.
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HOSTILE = "</script><script>alert(1)</script>"
+NAMES = ["ada", HOSTILE, '<img src=x onerror="alert(2)">', 'comma, "quote"', "eve", "fay", "gus", "hal"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=BROWSER, args=QUIET)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a page from its file; fail afterwards if it complained, asked for something, or opened a dialog."""
+    contexts, trouble = [], []
+
+    def open_page(file, **options):
+        context = browser.new_context(
+            **({"viewport": {"width": 1280, "height": 1000}, "reduced_motion": "reduce"} | options)
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: trouble.append(f"console {message.type}: {message.text}"))
+        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        requests = []
+        page.goto(file.as_uri())
+        page.wait_for_function("() => globalThis.isinglassReport !== undefined")
+        assert requests == [file.as_uri()]
+        page.requests_seen = requests
+        return page
+
+    yield open_page
+    for context in contexts:
+        for page in context.pages:
+            trouble += [f"request: {url}" for url in page.requests_seen[1:] if not url.startswith("blob:")]
+        context.close()
+    assert trouble == []
+
+
+@pytest.fixture(scope="module")
+def table():
+    couplings = np.zeros((8, 8))
+    for s, t, value in [
+        (0, 1, 2),
+        (1, 2, 1.5),
+        (2, 3, -1.5),
+        (3, 4, 2),
+        (4, 5, -1),
+        (5, 6, 1.5),
+        (6, 7, 2),
+        (0, 7, -2),
+    ]:
+        couplings[s, t] = couplings[t, s] = value
+    return simulate.exact_sample(IsingModel(couplings, -couplings.sum(axis=1) / 2), 600, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def path(table):
+    found = ising_path(table, 20)
+    assert (found[14].edge_values < 0).any()
+    assert (found[14].edge_values > 0).any()
+    return found
+
+
+@pytest.fixture(scope="module")
+def stability(table):
+    return selection.stars(table, alphas=20, n_subsamples=4, threshold=0.1, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory, path, stability, table):
+    return write(
+        path[14],
+        tmp_path_factory.mktemp("report") / "report with space.html",
+        names=NAMES,
+        path=path,
+        stability=stability,
+        X=table,
+        groups=["red", "blue", HOSTILE, None, "red", "blue", "red", "blue"],
+        title=HOSTILE,
+        notes=HOSTILE,
+        settings={HOSTILE: HOSTILE},
+        command=HOSTILE,
+    )
+
+
+def write(result, file, **options):
+    write_report(result, file, **options)
+    return file
+
+
+def drawn(page):
+    return page.evaluate("() => isinglassReport.drawn()")
+
+
+def position(page, name):
+    return page.evaluate("name => isinglassReport.positionOf(name)", name)
+
+
+def set_range(page, selector, value):
+    page.eval_on_selector(
+        selector, "(input, value) => { input.value = value; input.dispatchEvent(new Event('input')); }", str(value)
+    )
+
+
+def cells(page, table, column):
+    return page.locator(f"#{table}-table tbody tr td:nth-child({column + 1})").all_text_contents()
+
+
+def number(text):
+    return float(text.replace("\u2212", "-"))
+
+
+def download(page, button):
+    with page.expect_download() as waiting:
+        page.click(button)
+    with waiting.value.path().open(encoding="utf-8", newline="") as stream:
+        return waiting.value.suggested_filename, list(csv.DictReader(stream))
+
+
+# ------------------------------------------------------------------------------------------- the slider
+
+
+def test_slider_shows_each_network_of_the_path(visit, file, path):
+    page = visit(file)
+    assert page.get_attribute("#slider", "max") == str(len(path) - 1)
+    for k in np.linspace(0, len(path) - 1, 10).astype(int):
+        set_range(page, "#slider", k)
+        n_edges = path[k].n_edges
+        assert drawn(page)["edges"] == n_edges
+        assert page.text_content("#edge-count") == f"{n_edges} edge" + ("" if n_edges == 1 else "s")
+        assert number(page.text_content("#alpha")) == pytest.approx(path[k].alpha, rel=1e-3)
+        assert int(page.text_content("#count-positive")) == (path[k].edge_values > 0).sum()
+        assert int(page.text_content("#count-negative")) == (path[k].edge_values < 0).sum()
+        assert len([cell for cell in cells(page, "edges", 2) if cell]) == n_edges
+
+
+def test_selected_alpha_is_marked_and_found_again(visit, file, path):
+    page = visit(file)
+    assert drawn(page)["k"] == 14
+    assert page.is_disabled("#back")
+    assert page.text_content("#mark-label") == f"selected: α = {path[14].alpha:.4g}"
+    slider, mark = page.locator("#slider").bounding_box(), page.locator("#mark").bounding_box()
+    thumb = slider["x"] + 9 + (slider["width"] - 18) * 14 / 19
+    assert mark["x"] == pytest.approx(thumb, abs=2)
+    set_range(page, "#slider", 3)
+    assert drawn(page)["k"] == 3
+    page.click("#back")
+    assert drawn(page)["k"] == 14
+    assert drawn(page)["edges"] == path[14].n_edges
+
+
+def test_path_plays_to_its_end(visit, file, path):
+    page = visit(file)
+    set_range(page, "#slider", 17)
+    page.click("#play")
+    page.wait_for_function("() => isinglassReport.drawn().k === 19")
+    page.wait_for_selector("#play[aria-pressed=false]")
+    assert drawn(page)["edges"] == path[19].n_edges
+
+
+# ------------------------------------------------------------------------------------------- search and filters
+
+
+def test_search_finds_a_node(visit, file, path):
+    page = visit(file)
+    page.fill("#query", "EV")
+    assert drawn(page)["focus"] is None  # not a whole name yet
+    page.press("#query", "Enter")
+    assert drawn(page)["focus"] == "eve"
+    assert page.text_content("#detail-name") == "eve"
+    model = IsingModel.from_solution(path[14], NAMES)
+    expected = [(edge.source, edge.target, edge.coupling) for edge in model.edges() if "eve" in edge[:2]]
+    shown = page.locator("#detail-list button").all()
+    assert [item.locator("span").first.text_content() for item in shown] == [
+        target if source == "eve" else source for source, target, _ in expected
+    ]
+    assert [number(item.locator("span").last.text_content()) for item in shown] == pytest.approx(
+        [coupling for *_, coupling in expected], abs=0.005
+    )
+    shown[0].click()  # from neighbour to neighbour
+    assert drawn(page)["focus"] in expected[0][:2]
+    assert drawn(page)["focus"] != "eve"
+    page.keyboard.press("Escape")
+    assert drawn(page)["focus"] is None
+    page.fill("#query", "nobody")
+    page.press("#query", "Enter")
+    assert "nobody" in page.text_content("#status")
+
+
+def test_a_name_from_the_list_is_found_at_once(visit, file):
+    page = visit(file)
+    assert page.locator("#names option").count() == len(NAMES)
+    page.fill("#query", HOSTILE)
+    assert drawn(page)["focus"] == HOSTILE
+    assert page.text_content("#detail-name") == HOSTILE
+
+
+def test_sign_filters(visit, file, path):
+    page = visit(file)
+    positive, negative = ((sign * path[14].edge_values > 0).sum() for sign in (1, -1))
+    page.uncheck("#show-positive")
+    assert drawn(page)["edges"] == negative
+    assert all(number(cell) < 0 for cell in cells(page, "edges", 2))
+    page.check("#show-positive")
+    page.check("#positive-only")
+    assert drawn(page)["edges"] == positive
+    assert not page.is_checked("#show-negative")
+    assert page.text_content("#edge-count") == f"{positive} of {path[14].n_edges} edges shown"
+    page.uncheck("#positive-only")
+    assert drawn(page)["edges"] == path[14].n_edges
+    page.uncheck("#show-negative")
+    assert page.is_checked("#positive-only")
+
+
+def test_strength_filter(visit, file, path):
+    page = visit(file)
+    strongest = max(np.abs(solution.edge_values).max(initial=0.0) for solution in path)
+    for value in (60, 100, 150, 200):
+        set_range(page, "#strength", value)
+        least = strongest * (value / 200) ** 2
+        near = np.isclose(np.abs(path[14].edge_values), least, rtol=1e-4)
+        assert not near.any()
+        assert drawn(page)["edges"] == (np.abs(path[14].edge_values) >= least).sum()
+
+
+def test_groups_have_a_legend_that_highlights(visit, file):
+    page = visit(file)
+    buttons = page.locator("#groups button")
+    assert [text[:-1] for text in buttons.all_text_contents()] == ["red", "blue", HOSTILE]
+    before = page.locator("#canvas").screenshot()
+    buttons.first.click()
+    assert buttons.first.get_attribute("aria-pressed") == "true"
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(100)
+    assert page.locator("#canvas").screenshot() != before
+    buttons.first.click()
+    page.wait_for_timeout(100)
+    assert page.locator("#canvas").screenshot() == before
+
+
+# ------------------------------------------------------------------------------------------- tables
+
+
+def test_edge_table_sorts(visit, file, path):
+    page = visit(file)
+    heads = page.locator("#edges-table th")
+    assert heads.nth(3).get_attribute("aria-sort") == "descending"
+    by_strength = sorted(np.abs(path[14].edge_values), reverse=True)
+    assert [number(cell) for cell in cells(page, "edges", 3)] == pytest.approx(by_strength, abs=0.0006)
+    heads.nth(2).locator("button").click()
+    heads.nth(2).locator("button").click()
+    assert heads.nth(2).get_attribute("aria-sort") == "ascending"
+    assert heads.nth(3).get_attribute("aria-sort") is None
+    assert [number(cell) for cell in cells(page, "edges", 2)] == pytest.approx(sorted(path[14].edge_values), abs=0.0006)
+
+
+def test_edge_table_downloads_with_all_digits(visit, file, path, stability):
+    page = visit(file)
+    name, rows = download(page, "#edges-csv")
+    assert name == f"edges_alpha_{path[14].alpha:.4g}.csv"
+    model = IsingModel.from_solution(path[14], NAMES)
+    assert [(row["source"], row["target"], float(row["coupling"])) for row in rows] == [tuple(e) for e in model.edges()]
+    set_range(page, "#slider", 8)
+    page.check("#positive-only")
+    _, rows = download(page, "#edges-csv")
+    expected = {(NAMES[s], NAMES[t]): v for (s, t), v in zip(path[8].edge_index, path[8].edge_values, strict=True)}
+    expected = {pair: value for pair, value in expected.items() if value > 0}
+    found = {(row["source"], row["target"]): float(row["coupling"]) for row in rows}
+    assert found.keys() == expected.keys()
+    assert all(found[pair] == pytest.approx(value, rel=1e-5) for pair, value in expected.items())
+
+
+def test_node_table_follows_the_slider_and_downloads(visit, file, path, table):
+    page = visit(file)
+    set_range(page, "#slider", 8)
+    _, rows = download(page, "#nodes-csv")
+    here, selected = (metrics.node_table(path[k], table) for k in (8, 14))
+    rows.sort(key=lambda row: NAMES.index(row["name"]))
+    assert [row["name"] for row in rows] == NAMES
+    assert [int(row["degree"]) for row in rows] == here.degree.tolist()
+    assert [float(row["strength"]) for row in rows] == pytest.approx(here.strength, rel=1e-5)
+    assert [float(row["accuracy"]) for row in rows] == selected.accuracy.tolist()
+    assert [row["group"] for row in rows][:4] == ["red", "blue", HOSTILE, ""]
+
+
+def test_tables_filter_by_name(visit, file):
+    page = visit(file)
+    page.fill("#nodes-filter", "AL")
+    assert set(cells(page, "nodes", 0)) == {name for name in NAMES if "al" in name.lower()}
+    page.fill("#nodes-filter", "nobody")
+    assert cells(page, "nodes", 0) == ["No nodes to show."]
+    page.fill("#edges-filter", "eve")
+    assert all("eve" in pair for pair in zip(cells(page, "edges", 0), cells(page, "edges", 1), strict=True))
+
+
+def test_picture_can_be_saved(visit, file):
+    page = visit(file)
+    with page.expect_download() as waiting:
+        page.click("#save-image")
+    assert waiting.value.suggested_filename.endswith(".png")
+    assert waiting.value.path().read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+# ------------------------------------------------------------------------------------------- text stays text
+
+
+def test_hostile_labels_stay_text(visit, file):
+    page = visit(file)
+    assert page.title() == HOSTILE
+    assert page.text_content("h1") == HOSTILE
+    assert page.text_content("#notes") == HOSTILE
+    assert page.text_content("#command") == HOSTILE
+    assert page.locator("#settings dd").all_text_contents() == [HOSTILE]
+    assert set(NAMES) == set(cells(page, "nodes", 0))
+    assert page.locator("script").count() == 2
+    assert page.locator("img").count() == 0
+    page.mouse.move(*position(page, HOSTILE))
+    page.wait_for_selector("#tooltip:not([hidden])")
+    assert page.text_content("#tooltip strong") == HOSTILE
+
+
+def test_policy_stops_what_should_not_be_there(browser, file, tmp_path):
+    """A script that somebody adds to the file does not run: the test that the policy is in force."""
+    text = file.read_text(encoding="utf-8").replace("</body>", "<script>document.title = 'changed'</script></body>")
+    changed = tmp_path / "changed.html"
+    changed.write_text(text, encoding="utf-8")
+    context = browser.new_context()
+    page = context.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(changed.as_uri())
+    title = page.title()
+    context.close()
+    assert title == HOSTILE
+    assert any("Content Security Policy" in text for text in complaints)
+
+
+# ------------------------------------------------------------------------------------------- pointer and keyboard
+
+
+def test_drag_moves_a_node_and_its_friends(visit, file, path):
+    page = visit(file)
+    couplings = path[14].couplings
+    s, t = np.unravel_index(couplings.argmax(), couplings.shape)
+    start, friend = position(page, NAMES[s]), position(page, NAMES[t])
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(start[0] + 60, start[1] + 40, steps=8)
+    page.wait_for_timeout(200)
+    page.mouse.up()
+    assert position(page, NAMES[s]) == pytest.approx([start[0] + 60, start[1] + 40], abs=1)
+    moved = np.subtract(position(page, NAMES[t]), friend)
+    assert 0 < moved[0] < 60
+    assert drawn(page)["focus"] is None  # a drag is not a click
+    page.click("#reset")
+    assert position(page, NAMES[s]) == pytest.approx(start, abs=1)
+
+
+def test_click_highlights_and_background_clears(visit, file):
+    page = visit(file)
+    page.mouse.click(*position(page, "fay"))
+    assert drawn(page)["focus"] == "fay"
+    box = page.locator("#canvas").bounding_box()
+    page.mouse.click(box["x"] + 8, box["y"] + 8)
+    assert drawn(page)["focus"] is None
+
+
+def test_background_drag_and_zoom(visit, file):
+    page = visit(file)
+    start, scale = position(page, "ada"), drawn(page)["scale"]
+    box = page.locator("#canvas").bounding_box()
+    corner = box["x"] + 8, box["y"] + 8
+    page.mouse.move(*corner)
+    page.mouse.down()
+    page.mouse.move(corner[0] + 30, corner[1] + 20, steps=4)
+    page.mouse.up()
+    assert position(page, "ada") == pytest.approx([start[0] + 30, start[1] + 20], abs=1)
+    page.click("#zoom-in")
+    assert drawn(page)["scale"] > scale
+    page.click("#zoom-fit")
+    assert drawn(page)["scale"] == pytest.approx(scale)
+    assert position(page, "ada") == pytest.approx(start, abs=1)
+
+
+def test_wheel_zooms_once_the_network_is_active(visit, file):
+    page = visit(file)
+    scale = drawn(page)["scale"]
+    box = page.locator("#canvas").bounding_box()
+    page.mouse.move(box["x"] + 10, box["y"] + 10)
+    page.mouse.wheel(0, -200)
+    page.wait_for_selector("#wheel-hint:not([hidden])")
+    assert drawn(page)["scale"] == scale
+    page.focus("#canvas")
+    page.mouse.wheel(0, -200)
+    page.wait_for_function("scale => isinglassReport.drawn().scale > scale", arg=scale)
+
+
+def test_touch_pinches(visit, file):
+    page = visit(file, has_touch=True)
+    scale = drawn(page)["scale"]
+    box = page.locator("#canvas").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + 12
+    session = page.context.new_cdp_session(page)
+    for kind, gap in (("touchStart", 20), ("touchMove", 40), ("touchMove", 80), ("touchEnd", None)):
+        points = [] if gap is None else [{"x": x - gap, "y": y, "id": 1}, {"x": x + gap, "y": y, "id": 2}]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    page.wait_for_function("scale => isinglassReport.drawn().scale > 1.5 * scale", arg=scale)
+
+
+def test_keyboard_reaches_and_works_everything(visit, file, path):
+    page = visit(file)
+    reached = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("() => document.activeElement.id || document.activeElement.tagName"))
+    wanted = {"query", "canvas", "slider", "play", "zoom-in", "show-positive", "positive-only", "strength", "edges-csv"}
+    assert wanted <= set(reached)
+    page.focus("#slider")
+    page.keyboard.press("ArrowLeft")
+    assert drawn(page)["k"] == 13
+    assert f"{path[13].n_edges} edge" in page.get_attribute("#slider", "aria-valuetext")
+    page.keyboard.press("Home")
+    assert drawn(page)["k"] == 0
+    page.keyboard.press("End")
+    assert drawn(page)["k"] == 19
+    page.focus("#canvas")
+    scale, start = drawn(page)["scale"], position(page, "ada")
+    page.keyboard.press("ArrowLeft")
+    assert position(page, "ada") == pytest.approx([start[0] + 40, start[1]])
+    page.keyboard.press("+")
+    assert drawn(page)["scale"] == pytest.approx(1.25 * scale)
+    page.keyboard.press("-")
+    page.keyboard.press("0")
+    assert drawn(page)["scale"] == pytest.approx(scale)
+    head = page.locator("#nodes-table th button").first
+    head.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#nodes-table th").first.get_attribute("aria-sort") == "ascending"
+    page.focus("#positive-only")
+    page.keyboard.press("Space")
+    assert page.is_checked("#positive-only")
+
+
+def test_every_control_has_a_name(visit, file):
+    page = visit(file)
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, canvas")].filter((element) =>
+            !element.getAttribute("aria-label") && !element.textContent.trim() && !element.labels?.length
+        ).map((element) => element.outerHTML)"""
+    )
+    assert unnamed == []
+    assert page.get_attribute("#canvas", "aria-label").startswith("Network of 8 nodes")
+    duplicates = page.evaluate(
+        "() => { const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);"
+        " return ids.filter((id, k) => ids.indexOf(id) !== k); }"
+    )
+    assert duplicates == []
+
+
+# ------------------------------------------------------------------------------------------- light, dark, paper, phone
+
+
+def brightness(page, expression):
+    color = page.evaluate(expression)
+    return sum(map(int, re.findall(r"\d+", color)[:3])) / 3
+
+
+BODY = "() => getComputedStyle(document.body).backgroundColor"
+CORNER = """() => {
+    const copy = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(document.getElementById("canvas"), 2, 2, 1, 1, 0, 0, 1, 1);
+    return copy.getImageData(0, 0, 1, 1).data.slice(0, 3).join(",");
+}"""
+
+
+def test_dark_follows_the_system_and_the_button(visit, file):
+    page = visit(file, color_scheme="dark")
+    assert brightness(page, BODY) < 60
+    assert brightness(page, CORNER) < 60
+    page.click("#theme")
+    assert brightness(page, BODY) > 200
+    assert brightness(page, CORNER) > 200
+    page.emulate_media(color_scheme="light")
+    page.click("#theme")
+    assert brightness(page, BODY) < 60
+    assert brightness(page, CORNER) < 60
+    light = visit(file)
+    assert brightness(light, BODY) > 200
+    light.emulate_media(color_scheme="dark")
+    light.wait_for_timeout(100)
+    assert brightness(light, BODY) < 60
+    assert brightness(light, CORNER) < 60
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_have_contrast(visit, file, scheme):
+    """WCAG AA: 4.5 to 1 for text on the surfaces it stands on."""
+    page = visit(file, color_scheme=scheme)
+
+    def luminance(name):
+        color = page.evaluate(
+            "name => { const e = document.createElement('i'); document.body.append(e);"
+            " e.style.color = `var(--${name})`; const c = getComputedStyle(e).color; e.remove(); return c; }",
+            name,
+        )
+        parts = np.array([int(part) for part in re.findall(r"\d+", color)[:3]]) / 255
+        return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    for text in ("ink", "muted", "accent", "good", "bad", "negative-ink"):
+        for ground in ("bg", "surface", "sunken"):
+            low, high = sorted((luminance(text), luminance(ground)))
+            assert (high + 0.05) / (low + 0.05) >= 4.5, (text, ground)
+
+
+def test_print_is_light_and_without_controls(visit, file):
+    page = visit(file, color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    page.wait_for_selector(":root[data-printing]")
+    assert brightness(page, BODY) == 255
+    assert brightness(page, CORNER) == 255
+    for hidden in ("#slider", "#query", "#edges-csv", "#theme", "#zoom-in", "#save-image", "#strength", "nav"):
+        assert not page.is_visible(hidden), hidden
+    for shown in (
+        "#canvas",
+        "#edges-table",
+        "#nodes-table",
+        "#choice-chart",
+        "#certificate-facts",
+        "#command",
+        "#groups",
+    ):
+        assert page.is_visible(shown), shown
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.wait_for_selector(":root:not([data-printing])")
+    assert brightness(page, CORNER) < 60
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    assert brightness(page, CORNER) < 60
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280, 1920])
+def test_page_fits_every_width(visit, file, width):
+    page = visit(file, viewport={"width": width, "height": 800})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    box = page.locator("#canvas").bounding_box()
+    assert box["width"] > 0.5 * min(width, 1280)
+    for name in ("ada", "hal"):
+        x, y = position(page, name)
+        assert box["x"] < x < box["x"] + box["width"]
+        assert box["y"] < y < box["y"] + box["height"]
+
+
+# ------------------------------------------------------------------------------------------- sections
+
+
+def test_certificate_and_choice_are_told(visit, file, path, stability):
+    page = visit(file)
+    facts = page.text_content("#certificate-facts")
+    assert f"{path[14].kkt_residual:.1e}".split("e")[0] in facts
+    assert f"{path[14].duality_gap:.1e}".split("e")[0] in facts
+    assert f"{len(path)} of {len(path)}" in facts
+    assert page.get_attribute("#verdict", "class") == "verdict good"
+    assert f"α = {stability.alpha:.4g}" in page.text_content("#choice-text")
+    assert page.locator("#choice-chart .limit").count() == 1
+    assert page.locator("#choice-chart .choice").count() == 1
+    assert page.locator("#bars li").count() == 8
+    set_range(page, "#slider", 3)
+    assert f"{path[3].kkt_residual:.1e}".split("e")[0] in page.text_content("#certificate-facts")
+
+
+def test_unconverged_networks_are_said_to_be(visit, tmp_path):
+    bad = Solution.from_dense(0.1, np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(2), kkt_residual=0.5, duality_gap=0.5)
+    page = visit(write(bad, tmp_path / "bad.html"))
+    assert "NOT reached" in page.text_content("#verdict")
+    assert "not reached" in page.text_content("#figures")
+
+
+@pytest.mark.parametrize("p", [1, 2, 6])
+def test_a_model_alone_makes_a_small_page(visit, tmp_path, p):
+    couplings = np.diag(np.ones(p - 1), 1) + np.diag(np.ones(p - 1), -1)
+    page = visit(write(IsingModel(couplings, np.zeros(p)), tmp_path / "small.html"))
+    assert drawn(page)["edges"] == p - 1
+    for absent in ("#path", "#choice", "#predictability", "#group-box", "#settings-box", "#command-box", "#capped"):
+        assert not page.is_visible(absent)
+    assert "without a certificate" in page.text_content("#verdict")
+    assert len(cells(page, "nodes", 0)) == p
+
+
+def test_other_criteria_draw_their_curves(visit, tmp_path, table):
+    scored = selection.cross_validate(table, alphas=6, random_state=0)
+    page = visit(write(scored.solution, tmp_path / "cv.html", path=scored.path, criterion=scored))
+    assert page.locator("#choice-chart .band").count() == 1
+    assert "cross-validation" in page.text_content("#choice-title")
+    chosen = selection.select_ebic(table, alphas=6)
+    page = visit(write(chosen.solution, tmp_path / "ebic.html", path=chosen.path, criterion=chosen))
+    assert "BIC" in page.text_content("#choice-title")
+
+
+# ------------------------------------------------------------------------------------------- large networks
+
+
+@pytest.fixture(scope="module")
+def large():
+    """A path of 15 networks among 500 nodes that grows to 3 000 edges."""
+    rng = np.random.default_rng(0)
+    n_nodes, n_edges = 500, 3000
+    group = rng.integers(0, 5, n_nodes)
+    s, t = np.triu_indices(n_nodes, 1)
+    chance = np.where(group[s] == group[t], 1.0, 0.05)
+    kept = np.sort(rng.choice(len(s), n_edges, replace=False, p=chance / chance.sum()))
+    index = np.column_stack([s, t])[kept].astype(np.int32)
+    strength, entry = rng.normal(size=n_edges), rng.integers(1, 15, n_edges)
+
+    def network(k):
+        there = entry <= k
+        values = (strength * (k - entry + 1) / 15)[there]
+        return Solution(float(0.5 * 0.8**k), np.zeros(n_nodes), index[there], values, converged=True)
+
+    return Path(tuple(network(k) for k in range(15))), group
+
+
+def test_five_hundred_nodes_load_and_move(visit, tmp_path, large):
+    path, group = large
+    assert path[14].n_edges == 3000
+    page = visit(write(path[14], tmp_path / "large.html", path=path, groups=group.tolist()))
+    for k in (0, 7, 14):
+        set_range(page, "#slider", k)
+        assert drawn(page)["edges"] == path[k].n_edges
+    names = [f"x{k}" for k in range(500)]
+    places = page.evaluate("names => names.map((name) => isinglassReport.positionOf(name))", names)
+    leftmost = min(range(500), key=lambda k: places[k])
+    x, y = places[leftmost]
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 40, y + 30, steps=10)
+    page.mouse.up()
+    assert position(page, names[leftmost]) == pytest.approx([x + 40, y + 30], abs=1)
+    page.click("#edges-more button")
+    assert len(cells(page, "edges", 0)) == 3000
+
+
+def test_cap_is_announced(visit, tmp_path, large):
+    path, _ = large
+    page = visit(write(path[14], tmp_path / "capped.html", path=path, max_edges=1000))
+    assert page.is_visible("#capped")
+    assert "1,000 of the 3,000 pairs" in page.text_content("#capped")
+    assert drawn(page)["edges"] == 1000
+    assert page.text_content("#edge-count") == "1,000 of 3,000 edges shown"
+
+
+# ------------------------------------------------------------------------------------------- what the words say
+
+
+def test_regressions_are_not_one_proof(visit, tmp_path, table):
+    net = NodewiseIsing(0.05).fit(table)
+    page = visit(write(net, tmp_path / "nodewise.html"))
+    assert "Each of the 8 regressions reached its optimum" in page.text_content("#verdict")
+    note = page.text_content("#certificate-note")
+    assert "rule “and”" in note
+    assert "no other couplings" not in note
+    assert "proved" not in page.text_content("#figures")
+
+
+def test_earlier_methods_prove_nothing(visit, tmp_path, table):
+    net = PublishedIsing(0.05).fit(table)
+    page = visit(write(net, tmp_path / "plg.html"))
+    assert "proves nothing" in page.text_content("#verdict")
+    assert "not proved" in page.text_content("#figures")
+
+
+def test_rows_and_weights_are_told_apart(visit, tmp_path, table):
+    weighted = BinaryTable(table, sample_weight=0.25 + np.arange(600) % 2)
+    net = IsingLasso(0.05).fit(weighted)
+    text = visit(write(net, tmp_path / "a.html", X=weighted)).text_content("#figures")
+    assert "Rows600weighted, sum 450" in text
+    text = visit(write(net, tmp_path / "b.html")).text_content("#figures")
+    assert "Rows, weighted450sum of weights" in text
+
+
+def test_command_names_the_page(visit, tmp_path, table):
+    net = IsingLasso(0.05).fit(table)
+    page = visit(write(net, tmp_path / "it's mine.html", command="isinglass report net/model.npz -o {page}"))
+    (word,) = shlex.split(page.text_content("#command"))[4:]
+    assert word == "it's mine.html"
+
+
+def test_counts_are_whole_and_explained(visit, tmp_path, table):
+    net = IsingLasso(0.05).fit(table)
+    page = visit(write(net, tmp_path / "a.html"))
+    heads = page.locator("#edges-table th").evaluate_all("heads => heads.map((head) => head.dataset.label)")
+    s, t = (net.model_.names.index(cells(page, "edges", k)[0]) for k in (0, 1))
+    both = int((table[:, s] & table[:, t]).sum())
+    assert cells(page, "edges", heads.index("n11"))[0] == str(both)
+    assert "n11" in page.text_content("#edges-note")
+    assert page.is_visible("#meaning dt:has-text('Log odds ratio')")
+    _, rows = download(page, "#edges-csv")
+    assert list(rows[0])[:4] == ["source", "target", "coupling", "weight"]
+
+
+def test_curve_ends_where_it_is_known(visit, file, stability):
+    """StARS stops once it is sure: the rest of the path has no instability, and would leave the chart empty."""
+    last = np.flatnonzero(np.isfinite(stability.monotone))[-1]
+    assert last < len(stability.alphas) - 1
+    page = visit(file)
+    box = page.locator("#choice-chart svg").bounding_box()
+    ends = page.locator("#choice-chart .main").bounding_box()
+    assert ends["x"] + ends["width"] > box["x"] + 0.93 * box["width"]
+
+
+def test_tables_fit_on_paper(visit, tmp_path, table):
+    net = IsingLassoStARS(20, n_subsamples=4, threshold=0.1, random_state=0)
+    net.fit(pd.DataFrame(table, columns=[f"{k} a rather long name of a question" for k in range(8)]))
+    page = visit(write(net, tmp_path / "a.html", X=table), viewport={"width": 718, "height": 1000})
+    page.emulate_media(media="print")
+    page.wait_for_selector(":root[data-printing]")
+    for place in ("#edges-table", "#nodes-table"):
+        assert page.locator(place).bounding_box()["width"] <= 718, place
+    drawing = page.locator("#canvas").bounding_box()
+    names = net.model_.names
+    heights = [position(page, name)[1] for name in names]
+    assert max(heights) - min(heights) > drawing["height"] - 110  # no empty bands around it

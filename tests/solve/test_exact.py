@@ -1,0 +1,592 @@
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, SeparationError
+from isinglass.model import IsingModel
+from isinglass.solve import exact
+from isinglass.solve.exact import (
+    MAX_NODES,
+    exact_path,
+    exact_sample,
+    log_likelihood,
+    log_partition,
+    moments,
+    state_probabilities,
+)
+
+seeds = st.integers(0, 2**31)
+
+
+def random_model(seed, p=None, scale=1.0):
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(1, 7)) if p is None else p
+    upper = np.triu(rng.normal(scale=scale, size=(p, p)), 1)
+    couplings = upper + upper.T
+    return IsingModel(couplings, rng.normal(scale=scale, size=p) - couplings.sum(axis=1) / 2)
+
+
+def random_table(seed, n, p, scale=1.0):
+    return exact_sample(random_model(seed, p, scale), n, random_state=seed)
+
+
+def varies(X):
+    return (X.min(axis=0) < X.max(axis=0)).all()
+
+
+def states(p):
+    """All states in the documented order: bit s of the position is x_s."""
+    return [tuple(k >> s & 1 for s in range(p)) for k in range(2**p)]
+
+
+def naive_weight(model, x):
+    total = 0.0
+    for s in range(len(x)):
+        total += model.fields[s] * x[s]
+        for t in range(s):
+            total += model.couplings[s, t] * x[s] * x[t]
+    return math.exp(total)
+
+
+# ------------------------------------------------------------------------------------------- one model
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds)
+def test_brute_force_confirms_partition_function_probabilities_and_moments(seed):
+    model = random_model(seed)
+    p = model.n_features
+    weights = [naive_weight(model, x) for x in states(p)]
+    total = sum(weights)
+    assert log_partition(model) == pytest.approx(math.log(total), abs=1e-12)
+    np.testing.assert_allclose(state_probabilities(model), np.array(weights) / total, rtol=1e-11)
+    pairs = np.zeros((p, p))
+    for weight, x in zip(weights, states(p), strict=True):
+        for s, t in itertools.product(range(p), repeat=2):
+            pairs[s, t] += weight / total * x[s] * x[t]
+    np.testing.assert_allclose(moments(model).pairs, pairs, rtol=1e-11)
+    np.testing.assert_allclose(moments(model).means, np.diag(pairs), rtol=1e-11)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=seeds)
+def test_conditionals_follow_from_the_joint_probabilities(seed):
+    model = random_model(seed)
+    probabilities = dict(zip(states(model.n_features), state_probabilities(model), strict=True))
+    conditionals = model.conditional_probabilities(list(probabilities))
+    for row, x in zip(conditionals, probabilities, strict=True):
+        for s in range(len(x)):
+            one, zero = (probabilities[(*x[:s], value, *x[s + 1 :])] for value in (1, 0))
+            assert row[s] == pytest.approx(one / (one + zero), rel=1e-9)
+
+
+def test_log_likelihood_is_the_weighted_mean_over_rows():
+    model = random_model(1, p=4)
+    X = exact_sample(model, 5, random_state=0)
+    rows = -model.energy(X) - log_partition(model)
+    probabilities = dict(zip(states(4), state_probabilities(model), strict=True))
+    np.testing.assert_allclose(rows, [math.log(probabilities[tuple(x)]) for x in X.tolist()], rtol=1e-10)
+    assert log_likelihood(model, X) == pytest.approx(rows.mean())
+    weight = [3, 0, 1, 0, 2]
+    repeated = np.repeat(X, weight, axis=0)
+    assert log_likelihood(model, X, weight) == pytest.approx(log_likelihood(model, repeated))
+    with pytest.raises(DataError, match="only weights of zero"):
+        log_likelihood(model, X, np.zeros(5))
+
+
+def test_large_parameters_do_not_overflow():
+    model = IsingModel([[0, 2e4], [2e4, 0]], [-1e4, -1e4])
+    assert log_partition(model) == pytest.approx(math.log(2))
+    assert state_probabilities(model).tolist() == pytest.approx([0.5, 0, 0, 0.5])
+
+
+def test_samples_have_the_moments_of_the_model():
+    model, n = random_model(7, p=6), 40_000
+    X = exact_sample(model, n, random_state=1)
+    assert X.dtype == np.uint8
+    assert X.shape == (n, 6)
+    expected = moments(model).pairs
+    error = np.sqrt(expected * (1 - expected) / n)
+    assert (np.abs(X.T.astype(float) @ X / n - expected) < 4.5 * error).all()
+
+
+def test_sample_frequencies_of_all_states():
+    model, n = random_model(8, p=3), 40_000
+    X = exact_sample(model, n, random_state=2)
+    share = np.bincount(X @ [1, 2, 4], minlength=8) / n
+    expected = state_probabilities(model)
+    assert (np.abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / n)).all()
+
+
+def test_random_state_in_all_its_forms():
+    model = random_model(3, p=5)
+    first = exact_sample(model, 50, random_state=4)
+    np.testing.assert_array_equal(first, exact_sample(model, 50, random_state=4))
+    np.testing.assert_array_equal(first, exact_sample(model, 50, random_state=np.random.default_rng(4)))
+    legacy = np.random.RandomState(4)
+    one, two = (exact_sample(model, 50, random_state=legacy) for _ in range(2))
+    np.testing.assert_array_equal(one, exact_sample(model, 50, random_state=np.random.RandomState(4)))
+    assert (one != two).any()
+    assert exact_sample(model, 3).shape == (3, 5)
+    for bad in ("seed", -1, 1.5):
+        with pytest.raises(DataError, match="random_state must be a non-negative integer"):
+            exact_sample(model, 3, random_state=bad)
+    for bad in (0, -1, 2.0, True):
+        with pytest.raises(DataError, match="n_samples must be an integer of at least 1; got"):
+            exact_sample(model, bad)
+
+
+def test_impossible_states_are_never_drawn():
+    model = IsingModel([[0, 0], [0, 0]], [800.0, -800.0])
+    assert exact_sample(model, 1000, random_state=0).mean(axis=0).tolist() == [1.0, 0.0]
+
+
+def test_more_than_the_limit_is_refused():
+    p = MAX_NODES + 1
+    model = IsingModel(np.zeros((p, p)), np.zeros(p))
+    message = "number of nodes must be at most 20 for enumeration; got 21. Use ising_path"
+    for function in (log_partition, state_probabilities, moments, lambda m: exact_sample(m, 1)):
+        with pytest.raises(LimitError, match=message):
+            function(model)
+    X = np.random.default_rng(0).integers(0, 2, (30, p))
+    with pytest.raises(LimitError, match=message):
+        log_likelihood(model, X)
+    with pytest.raises(LimitError, match=message):
+        exact_path(X)
+    with pytest.raises(LimitError, match=message):
+        exact_path.alpha_max(X)
+
+
+def test_twenty_nodes_are_within_the_limit():
+    model = IsingModel(np.zeros((20, 20)), np.zeros(20))
+    assert log_partition(model) == pytest.approx(20 * math.log(2))
+
+
+# ------------------------------------------------------------------------------------------- the path
+
+
+def naive_objective(X, couplings, fields, alpha, omega, weight=None):
+    """Exact penalised objective by a loop over states; constant columns must not be present."""
+    p = X.shape[1]
+    model = IsingModel(couplings, fields)
+    weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
+    psi = math.log(sum(naive_weight(model, x) for x in states(p)))
+    loss = psi + np.average(model.energy(X), weights=weight)
+    return loss + alpha * sum(
+        omega[s, t] * abs(couplings[s, t]) for t in range(p) for s in range(t) if np.isfinite(omega[s, t])
+    )
+
+
+def independent_optimum(X, alpha, omega, weight=None):
+    """L-BFGS-B with θ = θ⁺ − θ⁻, gradient from a dense table of states and statistics."""
+    p = X.shape[1]
+    s, t = np.triu_indices(p, 1)
+    table = np.array(states(p), dtype=float)
+    stats = np.hstack([table, table[:, s] * table[:, t]])
+    weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
+    rows = np.hstack([X, X[:, s] * X[:, t]]).astype(float)
+    target = weight @ rows / weight.sum()
+    m = len(s)
+    forbidden = np.isinf(omega[s, t])
+    penalty = np.where(forbidden, 0.0, alpha * np.where(forbidden, 0.0, omega[s, t]))
+
+    def value(split):
+        fields, plus, minus = split[:p], split[p : p + m], split[p + m :]
+        theta = np.concatenate([fields, plus - minus])
+        scores = stats @ theta
+        psi = np.logaddexp.reduce(scores)
+        g = np.exp(scores - psi) @ stats - target
+        gradient = np.concatenate([g[:p], g[p:] + penalty, -g[p:] + penalty])
+        return psi - theta @ target + penalty @ (plus + minus), gradient
+
+    bounds = [(None, None)] * p + [(0, 0) if f else (0, None) for f in forbidden] * 2
+    options = {"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-16, "gtol": 1e-10, "maxcor": 30}
+    found = minimize(value, np.zeros(p + 2 * m), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    couplings = np.zeros((p, p))
+    couplings[s, t] = couplings[t, s] = found.x[p : p + m] - found.x[p + m :]
+    return found.fun, couplings, found.x[:p]
+
+
+@pytest.mark.parametrize(("p", "n", "seed"), [(4, 60, 0), (5, 40, 1), (6, 200, 2), (6, 40, 4)])
+def test_agrees_with_an_independent_optimiser(p, n, seed):
+    X = random_table(seed, n, p)
+    omega = np.ones((p, p))
+    path = exact_path(X, exact_path.alpha_max(X) * np.array([0.7, 0.3, 0.1]))
+    assert path.converged.all()
+    assert path.n_edges[-1] > path.n_edges[0] > 0
+    for solution in path:
+        value, couplings, fields = independent_optimum(X, solution.alpha, omega)
+        np.testing.assert_allclose(solution.couplings, couplings, atol=1e-6)
+        np.testing.assert_allclose(solution.fields, fields, atol=1e-6)
+        assert solution.objective == pytest.approx(value, abs=1e-10)
+        naive = naive_objective(X, solution.couplings, solution.fields, solution.alpha, omega)
+        assert solution.objective == pytest.approx(naive, abs=1e-10)
+
+
+def test_agrees_with_it_for_row_and_pair_weights():
+    X = random_table(5, 120, 5)
+    weight = np.random.default_rng(0).uniform(0, 2, 120)
+    omega = np.array(
+        [[0, 0, 1, 2, 1], [0, 0, np.inf, 1, 0.5], [1, np.inf, 0, 1, 1], [2, 1, 1, 0, 1], [1, 0.5, 1, 1, 0]]
+    )
+    top = exact_path.alpha_max(X, weight, penalty_weights=omega)
+    path = exact_path(X, [top, 0.4 * top], sample_weight=weight, penalty_weights=omega)
+    assert path.converged.all()
+    assert path[0].edge_index.tolist() == [[0, 1]]  # ω = 0: present even where nothing penalised is
+    assert path[1].couplings[1, 2] == 0  # ω = inf
+    for solution in path:
+        _, couplings, fields = independent_optimum(X, solution.alpha, omega, weight)
+        np.testing.assert_allclose(solution.couplings, couplings, atol=2e-6)
+        np.testing.assert_allclose(solution.fields, fields, atol=2e-6)
+    just_below = exact_path(X, 0.99 * top, sample_weight=weight, penalty_weights=omega)
+    assert just_below.n_edges.tolist() == [2]
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=seeds)
+def test_exactly_zero_at_alpha_max_and_not_just_below(seed):
+    rng = np.random.default_rng(seed)
+    X = random_table(seed, int(rng.integers(10, 60)), int(rng.integers(2, 6)))
+    if not varies(X):
+        return
+    top = exact_path.alpha_max(X)
+    covariance = np.abs(np.cov(X.T, bias=True))[np.triu_indices(X.shape[1], 1)]
+    assert top == pytest.approx(covariance.max(), abs=1e-14)
+    if top < 1e-3:
+        return
+    at, below = exact_path(X, [top])[0], exact_path(X, [0.99 * top])[0]
+    assert at.n_edges == 0
+    assert at.converged
+    np.testing.assert_allclose(at.fields, np.log(X.mean(axis=0) / (1 - X.mean(axis=0))), atol=1e-12)
+    assert below.n_edges > 0
+    assert below.converged
+
+
+def test_standardized_penalty_weights():
+    X = random_table(4, 100, 4)
+    sd = X.std(axis=0)
+    covariance = np.abs(np.cov(X.T, bias=True))
+    expected = (covariance / np.add.outer(sd, sd))[np.triu_indices(4, 1)].max()
+    assert exact_path.alpha_max(X, penalty_weights="standardized") == pytest.approx(expected)
+    by_name = exact_path(X, 4, penalty_weights="standardized")
+    by_matrix = exact_path(X, 4, penalty_weights=np.add.outer(sd, sd))
+    np.testing.assert_allclose(by_name[-1].couplings, by_matrix[-1].couplings, atol=1e-8)
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=seeds)
+def test_moments_match_up_to_alpha(seed):
+    """The KKT conditions, read as what the model reproduces of the table."""
+    X = random_table(seed, 50, 5)
+    if not varies(X):
+        return
+    for solution in exact_path(X, 4, alpha_min_ratio=0.001):
+        found = moments(IsingModel.from_solution(solution)).pairs
+        mismatch = found - X.T.astype(float) @ X / len(X)
+        np.testing.assert_allclose(np.diag(mismatch), 0, atol=1e-12)
+        assert np.abs(mismatch).max() <= solution.alpha + 1e-10
+        s, t = solution.edge_index.T
+        np.testing.assert_allclose(mismatch[s, t], -solution.alpha * np.sign(solution.edge_values), atol=1e-10)
+
+
+def test_without_penalty_all_moments_match():
+    X = random_table(11, 400, 4, scale=0.5)
+    solution = exact_path(X, 0.0)[0]
+    found = moments(IsingModel.from_solution(solution)).pairs
+    np.testing.assert_allclose(found, X.T.astype(float) @ X / len(X), atol=1e-12)
+    assert solution.converged
+    assert solution.certified_zeros == 0
+
+
+def test_weights_equal_repeated_rows():
+    X = random_table(12, 40, 5)
+    weight = np.random.default_rng(3).integers(0, 4, 40)
+    weighted = exact_path(X, 6, sample_weight=weight)
+    repeated = exact_path(np.repeat(X, weight, axis=0), 6)
+    scaled = exact_path(X, 6, sample_weight=1e300 * weight)
+    np.testing.assert_allclose(weighted.alphas, repeated.alphas, rtol=1e-12)
+    for one, two, three in zip(weighted, repeated, scaled, strict=True):
+        np.testing.assert_allclose(one.couplings, two.couplings, atol=1e-8)
+        np.testing.assert_allclose(one.fields, two.fields, atol=1e-8)
+        np.testing.assert_allclose(one.couplings, three.couplings, atol=1e-8)
+
+
+def test_permuted_columns_and_flipped_coding_are_equivariant():
+    X = random_table(13, 80, 5)
+    order = np.array([3, 0, 4, 1, 2])
+    plain, permuted = exact_path(X, 5), exact_path(X[:, order], 5)
+    flipped_table = X.copy()
+    flipped_table[:, 2] = 1 - flipped_table[:, 2]
+    flipped = exact_path(flipped_table, 5)
+    sign = np.where(np.arange(5) == 2, -1, 1)
+    for one, two, three in zip(plain, permuted, flipped, strict=True):
+        np.testing.assert_allclose(one.couplings[np.ix_(order, order)], two.couplings, atol=1e-8)
+        np.testing.assert_allclose(one.couplings, three.couplings * np.outer(sign, sign), atol=1e-8)
+
+
+def test_warm_starts_do_not_change_the_answer():
+    X = random_table(14, 60, 6)
+    path = exact_path(X, 8)
+    for solution in (path[3], path[7]):
+        cold = exact_path(X, float(solution.alpha))[0]
+        np.testing.assert_allclose(cold.couplings, solution.couplings, atol=1e-8)
+
+
+# ------------------------------------------------------------------------------------------- certificate
+
+
+def naive_gap(X, couplings, fields, alpha):
+    """Primal minus entropy of the mixture of table and model, state by state; means must match."""
+    p = X.shape[1]
+    model = IsingModel(couplings, fields)
+    table = X.tolist()
+    empirical = np.array([table.count(list(x)) / len(table) for x in states(p)])
+    probabilities = state_probabilities(model)
+    mismatch = moments(model).pairs - X.T.astype(float) @ X / len(X)
+    off = np.abs(mismatch[np.triu_indices(p, 1)]).max()
+    c = min(1.0, alpha / off)
+    q = (1 - c) * empirical + c * probabilities
+    entropy = -sum(v * math.log(v) for v in q if v > 0)
+    return naive_objective(X, couplings, fields, alpha, np.ones((p, p))) - entropy
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=seeds)
+def test_gap_is_primal_minus_dual_and_bounds_the_distance_to_the_optimum(seed):
+    rng = np.random.default_rng(seed)
+    X = random_table(seed, 40, 4)
+    if not varies(X):
+        return
+    problem = exact._Problem.from_table(X, None, None)
+    alpha = float(rng.uniform(0.01, 0.1))
+    # A point that is not optimal but matches the means, as the certificate needs.
+    theta = np.concatenate([np.zeros(4), rng.normal(scale=0.3, size=6)])
+    penalty = np.concatenate([np.zeros(4), np.full(6, alpha)])
+    theta, _ = exact._minimise(
+        problem, np.concatenate([np.zeros(4), np.full(6, np.inf)]), 0 * theta, tol=1e-9, max_iter=9
+    )
+    theta[4:] = rng.normal(scale=0.3, size=6)
+    theta = exact._match_moments(problem, penalty, theta)
+    gap, residual, _ = exact._certify(problem, theta, penalty)
+    assert residual > 1e-4  # it is not the optimum
+    assert gap == pytest.approx(naive_gap(X, *problem.unpack(theta), alpha), abs=1e-10)
+    best = exact_path(X, alpha, tol=1e-10)[0]
+    assert problem.objective(theta, penalty) - best.objective <= gap + 1e-12
+    assert best.duality_gap <= 1e-9
+
+
+def test_certified_zeros_are_zero_and_nearly_complete():
+    X = random_table(15, 100, 6)
+    path = exact_path(X, 12)
+    assert (path.certified_zeros + path.n_edges <= 15).all()
+    assert (path.certified_zeros + path.n_edges)[1:].mean() > 14  # a proof, not a formality
+    assert (path.duality_gap >= 0).all()
+
+
+def test_a_gap_of_zero_proves_nothing_about_edges_on_their_bound():
+    X = random_table(6, 100, 6)
+    for seed in range(5):
+        path = exact_path(random_table(seed, 100, 6), 15)
+        assert (path.certified_zeros + path.n_edges <= 15).all()
+    assert exact_path(X, 3).tol == 1e-7
+
+
+def test_non_convergence_is_reported_with_residual_tolerance_and_remedy():
+    X = random_table(16, 60, 6)
+    with pytest.warns(ConvergenceWarning, match=r"1 of 1 solutions.*KKT residual is .*tol=1\.0e-07. Increase max_iter"):
+        path = exact_path(X, 1e-3, max_iter=1)
+    assert not path.converged.any()
+    assert path.kkt_residual[0] > 1e-7
+    best = exact_path(X, 1e-3)[0]
+    assert 0 <= path[0].objective - best.objective <= path[0].duality_gap  # the certificate holds anyway
+
+
+def test_no_gap_is_claimed_where_the_dual_point_is_not_feasible():
+    X = random_table(16, 60, 6)
+    problem = exact._Problem.from_table(X, None, None)
+    gap, residual, n_zeros = exact._certify(problem, np.ones(21), problem.penalty(0.1))
+    assert (gap, n_zeros) == (np.inf, 0)
+    assert residual > 0.1
+
+
+# ------------------------------------------------------------------------------------------- degenerate tables
+
+
+def test_constant_columns_keep_their_place():
+    X = random_table(17, 50, 4)
+    wide = np.insert(np.insert(X, 1, 1, axis=1), 4, 0, axis=1)
+    with pytest.warns(ConstantColumnWarning, match=r"column 1 \(always 1\), 4 \(always 0\)") as caught:
+        path = exact_path(wide, 5)
+    assert len(caught) == 1
+    plain = exact_path(X, 5)
+    keep = [0, 2, 3, 5]
+    for one, two in zip(path, plain, strict=True):
+        np.testing.assert_array_equal(one.couplings[np.ix_(keep, keep)], two.couplings)
+        assert not one.couplings[[1, 4]].any()
+        assert one.fields[1] == pytest.approx(math.log(50.5 / 0.5))
+        assert one.fields[4] == pytest.approx(math.log(0.5 / 50.5))
+        assert one.objective == two.objective
+    assert exact_path.alpha_max(wide) == exact_path.alpha_max(X)  # and without a warning
+
+
+def test_constant_where_the_weight_is_positive():
+    X = np.array([[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0]])
+    with pytest.warns(ConstantColumnWarning, match=r"column 0 \(always 0\)"):
+        path = exact_path(X, 0.05, sample_weight=[2, 2, 2, 0])
+    assert path[0].fields[0] == pytest.approx(math.log(0.5 / 6.5))  # N is the sum of the raw weights
+
+
+def test_nothing_varies_at_all():
+    with pytest.warns(ConstantColumnWarning):
+        path = exact_path(np.ones((3, 2)))
+    assert path.alphas.tolist() == [0.0]
+    assert path.converged.all()
+    assert path[0].fields.tolist() == pytest.approx([math.log(3.5 / 0.5)] * 2)
+
+
+def test_one_column():
+    path = exact_path([[0], [1], [1], [1]])
+    assert path.alphas.tolist() == [0.0]
+    assert path[0].converged
+    assert path[0].fields[0] == pytest.approx(math.log(3))
+
+
+def test_uncorrelated_columns_have_the_null_model_as_certified_solution():
+    path = exact_path([[0, 0], [0, 1], [1, 0], [1, 1]])
+    assert path.alphas.tolist() == [0.0]
+    assert path[0].converged
+    assert path[0].n_edges == 0
+
+
+def test_duplicate_and_complementary_columns_and_fewer_rows_than_columns():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (30, 6))
+    X[:, 1], X[:, 2] = X[:, 0], 1 - X[:, 0]
+    assert exact_path(X, 10, alpha_min_ratio=1e-5).converged.all()
+    assert exact_path(X, 1e-9).converged.all()  # cold, far away: the sweeps alone stall here
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        assert exact_path(rng.integers(0, 2, (4, 9)), 6).converged.all()
+    assert exact_path([[0, 1], [1, 0]], 5).converged.all()
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=seeds)
+def test_tiny_penalties_on_separated_tables_converge(seed):
+    """The optimum runs to infinity like log(1/alpha); a residual far below tol is then not small enough."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((30, 6)) < rng.uniform(0.1, 0.9, 6)).astype(int)
+    X[:, 0] = X[:, 1] & X[:, 3]
+    X[0], X[1] = 0, 1
+    path = exact_path(X, 6, alpha_min_ratio=1e-8)
+    assert path.converged.all()
+    assert (path.duality_gap <= 1e-7 * path.objective[0]).all()
+
+
+def test_rare_values_and_extreme_weights():
+    X = np.zeros((1000, 3), dtype=int)
+    X[0], X[1, 0], X[2, 1] = 1, 1, 1
+    assert exact_path(X, 5).converged.all()
+    path = exact_path([[0, 0], [1, 1], [0, 1]], 1e-3, sample_weight=[1e-17, 1.0, 1e-17])
+    assert np.isfinite(path[0].fields).all()
+
+
+@pytest.mark.parametrize(
+    ("X", "pair"),
+    [
+        ([[0, 0], [1, 0], [1, 1]], (0, 1)),
+        # Every cell of every pair occurs, but x0 + x1 + x2 − x0x1 − x0x2 − x1x2 is at its largest in all rows.
+        ([list(x) for x in states(3) if sum(x) in (1, 2)], None),
+    ],
+)
+def test_an_optimum_at_infinity_is_an_error_that_names_the_pair(X, pair):
+    where = r"\(\d, \d\)" if pair is None else rf"\({pair[0]}, {pair[1]}\)"
+    with pytest.raises(SeparationError, match=rf"the pair {where} separates.*Use alpha > 0"):
+        exact_path(X, [0.1, 0.0])
+    p = len(X[0])
+    with pytest.raises(SeparationError, match="separates"):
+        exact_path(X, 0.1, penalty_weights=np.zeros((p, p)))
+    assert exact_path(X, [0.01]).converged.all()
+
+
+def separation_by_dual_program(X):
+    """No finite optimum iff no distribution with full support has the moments of the table."""
+    from scipy.optimize import linprog
+
+    p = X.shape[1]
+    s, t = np.triu_indices(p, 1)
+    table = np.array(states(p), dtype=float)
+    stats = np.hstack([np.ones((2**p, 1)), table, table[:, s] * table[:, t]])
+    target = np.concatenate([[1.0], X.mean(axis=0), (X[:, s] * X[:, t]).mean(axis=0)])
+    smallest = np.hstack([-np.eye(2**p), np.ones((2**p, 1))])
+    equal = np.hstack([stats.T, np.zeros((len(target), 1))])
+    goal = np.r_[np.zeros(2**p), -1.0]
+    bounds = [(0, None)] * 2**p + [(None, None)]
+    found = linprog(goal, A_ub=smallest, b_ub=np.zeros(2**p), A_eq=equal, b_eq=target, bounds=bounds)
+    return -found.fun <= 1e-9
+
+
+def test_separation_is_decided_exactly():
+    rng = np.random.default_rng(0)
+    outcomes = []
+    for _ in range(60):
+        X = rng.integers(0, 2, (int(rng.integers(5, 24)), int(rng.integers(3, 6))))
+        if not varies(X):
+            continue
+        problem = exact._Problem.from_table(X, None, None)
+        everything = np.arange(len(problem.masks))
+        expected = separation_by_dual_program(X)
+        assert (exact._separating_direction(problem, everything) is not None) == expected
+        assert (exact._separating_pair(problem, everything) is not None) == expected
+        outcomes.append(expected)
+    assert 10 < sum(outcomes) < len(outcomes) - 10  # both answers occur
+
+
+# ------------------------------------------------------------------------------------------- arguments
+
+
+def test_alphas_in_any_order_and_as_counts():
+    X = random_table(18, 50, 3)
+    assert exact_path(X, [0.01, 0.05, 0.03]).alphas.tolist() == [0.05, 0.03, 0.01]
+    assert len(exact_path(X, 0.02)) == 1
+    counted = exact_path(X, 3, alpha_min_ratio=0.1)
+    assert counted.alphas[0] == exact_path.alpha_max(X)
+    assert counted.alphas[-1] == pytest.approx(0.1 * counted.alphas[0])
+    assert counted.n_edges[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"tol": 0.0}, r"tol must be between 0 and 1; got 0\.0"),
+        ({"tol": float("nan")}, "tol must be between 0 and 1; got nan"),
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
+        ({"max_iter": 1.5}, r"max_iter must be an integer of at least 1; got 1\.5"),
+        ({"alphas": -1.0}, r"alphas must be finite and not negative; got -1\.0"),
+        ({"alphas": 0}, "alphas must be a count of at least 1; got 0"),
+        ({"alpha_min_ratio": 2.0}, "alpha_min_ratio must be between 0 and 1"),
+        ({"sample_weight": [0, 0, 0, 0]}, "only weights of zero"),
+        ({"sample_weight": [1, 1]}, "one value per row"),
+        ({"penalty_weights": np.ones((3, 3))}, r"penalty_weights must have shape \(2, 2\)"),
+        ({"penalty_weights": "sd"}, "penalty_weights must be None"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(DataError, match=message):
+        exact_path([[0, 0], [1, 1], [0, 1], [1, 0]], **arguments)
+
+
+@pytest.mark.parametrize(
+    "X", [[[0, 2]], [[-1, 1]], [[np.nan, 1]], [["Yes", "No"]], [0, 1], np.zeros((0, 2)), np.zeros((2, 0))]
+)
+def test_bad_tables_are_refused(X):
+    with pytest.raises(DataError, match="X must"):
+        exact_path(X)
+    with pytest.raises(DataError, match="X must"):
+        exact_path.alpha_max(X)
