@@ -40,16 +40,16 @@ bench: $(INSTALLED_BENCH)  ## measure speed and accuracy against other solvers
 	$(BIN)/python benchmarks/run.py
 
 paper: $(INSTALLED)  ## repeat the paper's tables and figures, write docs/paper.md (resumes; up to an hour)
-	$(BIN)/python -m experiments
+	$(BIN)/python -m paper
 
 paper-quick: $(INSTALLED)  ## a miniature of it in build/paper-quick
-	$(BIN)/python -m experiments --quick
+	$(BIN)/python -m paper --quick
 
 docs: $(INSTALLED)  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## remove everything that make created
-	rm -rf $(VENV) $(OLDEST) build dist demo docs/_build docs/api/generated experiments/.cache
+	rm -rf $(VENV) $(OLDEST) build dist demo docs/_build docs/api/generated paper/.cache
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -path ./.git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -1,10 +1,7 @@
 """The parts of the command line that can be looked at by themselves."""
 
-import doctest
-import importlib
 import io
 import json
-import pkgutil
 import sys
 import threading
 import time
@@ -13,19 +10,12 @@ import click
 import pytest
 from commands import files_of
 
-import isinglass.cli
 from isinglass.cli import console as console_module
 from isinglass.cli.console import Console, format_seconds
 from isinglass.cli.output import OutputFolder, filling_file
 from isinglass.cli.results import SCHEMAS, format_bytes, json_text
 from isinglass.cli.wording import as_options
 from isinglass.errors import ConvergenceWarning
-
-
-@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(isinglass.cli.__path__)])
-def test_examples_run(name):
-    assert doctest.testmod(importlib.import_module(f"isinglass.cli.{name}")).failed == 0
-
 
 # ------------------------------------------------------------------------------------------- json
 
