@@ -24,6 +24,8 @@ __all__ = ["Lattice", "Search", "search"]
 
 FloatArray = NDArray[np.float64]
 Score = Callable[[Solution], float]
+Scored = tuple[Solution, float, bool]
+"""A solution, its score, and whether it belongs to the first pass."""
 
 USUAL_END = 0.01
 """Last alpha over first of a grid as other programs have it; a choice beyond it counts as an extension."""
@@ -114,27 +116,26 @@ def search(
     """
     run = functools.partial(path_function, sample_weight=weight)
     if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
-        return _finish([(solution, score(solution), True) for solution in run(table, alphas)])
+        return _try_all(run(table, alphas), score)
     count = len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which complains about a count that is none
     top = float(alpha_max_of(path_function)(table, sample_weight=weight))
     if top == 0.0 or count == 1:
-        return _finish([(solution, score(solution), True) for solution in run(table, count)])
-    first = lattice.alphas(top, count)
-    seen = _follow(run, table, first, score, lattice.far)
+        return _try_all(run(table, count), score)
+    seen, tol = _follow(run, table, lattice.alphas(top, count), score, lattice.far)
     best = min(range(len(seen)), key=lambda k: seen[k][1])
     stride = lattice.stride(count)
     around = [best * stride + k for k in range(1 - stride, stride) if k and best * stride + k > 0]
     if around:
         between = run(table, [top * lattice.ratio**k for k in sorted(around)])
         seen += [(solution, score(solution), False) for solution in between]
-    return _finish(seen, top)
+    return _finish(seen, tol, top)
 
 
 def _follow(
     run: PathFunction, table: NDArray[np.uint8], alphas: FloatArray, score: Score, far: float
-) -> list[tuple[Solution, float, bool]]:
-    """Return solutions and scores until the best is far behind."""
-    seen: list[tuple[Solution, float, bool]] = []
+) -> tuple[list[Scored], float]:
+    """Return solutions and scores until the best is far behind, and the tolerance of the path."""
+    seen: list[Scored] = []
 
     def look(solution: Solution) -> bool:
         seen.append((solution, score(solution), True))
@@ -147,18 +148,22 @@ def _follow(
         return not earlier or gained <= 0.0 or min(earlier) - scores.min() > LEVEL * gained
 
     if "callback" in parameters_of(run):
-        run(table, alphas, callback=look)
-    else:
-        for solution in run(table, alphas):
-            if not look(solution):
-                break
-    return seen
+        return seen, run(table, alphas, callback=look).tol
+    path = run(table, alphas)
+    for solution in path:
+        if not look(solution):
+            break
+    return seen, path.tol
 
 
-def _finish(seen: list[tuple[Solution, float, bool]], top: float = math.inf) -> Search:
+def _try_all(path: Path, score: Score) -> Search:
+    return _finish([(solution, score(solution), True) for solution in path], path.tol, 0.0)
+
+
+def _finish(seen: list[Scored], tol: float, top: float) -> Search:
     ordered = sorted(seen, key=lambda item: -item[0].alpha)
     scores = np.array([item[1] for item in ordered])
     index = int(scores.argmin())
-    path = Path(tuple(item[0] for item in ordered))
-    extended = bool(path[index].alpha < USUAL_END * top * (1 - 1e-9)) if math.isfinite(top) else False
-    return Search(path, scores, index, np.array([item[2] for item in ordered]), extended)
+    path = Path(tuple(item[0] for item in ordered), tol=tol)
+    beyond = path[index].alpha < USUAL_END * top * (1 - 1e-9)  # rounding is not beyond
+    return Search(path, scores, index, np.array([item[2] for item in ordered]), bool(beyond))

@@ -32,6 +32,8 @@ class Stage:
     ----------
     criterion : {"aic", "ebic"}
         What the scores are.
+    price : float
+        What an edge adds to it.
     exponent : float
         Pairs are penalised in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself.
     path : Path
@@ -49,6 +51,7 @@ class Stage:
     """
 
     criterion: str
+    price: float
     exponent: float
     path: Path
     scores: FloatArray
@@ -122,8 +125,10 @@ class Case:
 
         lattice, criterion = (FIRST, "aic") if penalty is None else (SECOND, "ebic")
         found = search(self._with_penalty(penalty), self.table, self.weight, alphas, score, lattice)
-        unknown = np.full(len(found.path), np.nan)
-        return Stage(criterion, exponent, found.path, found.scores, found.index, found.extended, found.coarse, unknown)
+        judged = (found.path, found.scores, found.index, found.extended, found.coarse)
+        return Stage(criterion, price, exponent, *judged, np.full(len(found.path), np.nan))
+            criterion, price, exponent, found.path, found.scores, found.index, found.extended, found.coarse, unknown
+        )
 
     def follow(self, alphas: FloatArray, exponent: float = 0.0, first: Solution | None = None) -> Path:
         """Return the solutions of a stage at given alphas."""
