@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from isinglass.errors import DataError
-from isinglass.results import Path
+from isinglass.results import Path, Solution
 
-__all__ = ["PathFunction", "alpha_max_of", "fixed_option", "parameters_of", "with_threads"]
+__all__ = ["PathFunction", "alpha_max_of", "fixed_option", "parameters_of", "solution_of", "with_threads"]
 
 PathFunction = Callable[..., Path]
 
@@ -69,6 +69,17 @@ def fixed_option(path_function: PathFunction, name: str) -> Any:
             return inner.keywords[name]
         inner = inner.func
     return None
+
+
+def solution_of(fit: Callable[..., Any], X: Any, groups: Any = None) -> Solution:
+    """Return the network that a fit finds in a table: what it returns, or the ``solution`` of that.
+
+    A fit is any function of a table, such as ``functools.partial(two_stage, errors=False)``. If it has a parameter
+    ``groups``, it gets the original number of every row, so that copies of a row stay together in its folds.
+    """
+    options = {} if groups is None or "groups" not in parameters_of(fit) else {"groups": groups}
+    found = fit(X, **options)
+    return getattr(found, "solution", found)  # type: ignore[no-any-return]
 
 
 def parameters_of(function: Callable[..., object]) -> set[str]:

@@ -116,7 +116,6 @@ class Case:
     def _search(
         self, alphas: int | float | ArrayLike, price: float, exponent: float, penalty: FloatArray | None
     ) -> Stage:
-
         def score(solution: Solution) -> float:
             edges = solution.edge_index
             omega = self._given_penalty(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
@@ -127,8 +126,6 @@ class Case:
         found = search(self._with_penalty(penalty), self.table, self.weight, alphas, score, lattice)
         judged = (found.path, found.scores, found.index, found.extended, found.coarse)
         return Stage(criterion, price, exponent, *judged, np.full(len(found.path), np.nan))
-            criterion, price, exponent, found.path, found.scores, found.index, found.extended, found.coarse, unknown
-        )
 
     def follow(self, alphas: FloatArray, exponent: float = 0.0, first: Solution | None = None) -> Path:
         """Return the solutions of a stage at given alphas."""

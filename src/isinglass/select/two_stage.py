@@ -40,6 +40,8 @@ EXPONENTS = (1.0, 0.5)
 """Of the weights in stage 2: full reweighting, and a gentle one if that predicts too badly."""
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
+DOUBT = 2.0
+"""Standard errors by which another network must predict better before the choice of the EBIC is given up."""
 WIDEST = 30.0
 """Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
 THIN = 3
@@ -63,6 +65,9 @@ class TwoStage:
         The settings that were used.
     n_folds : int
         Of the cross-validation; 0 if there was none.
+    independent : float
+        Cross-validated log pseudo-likelihood per row of independent columns, which gains are gains over; NaN if there
+        was no cross-validation.
     edge_errors : ndarray of shape (n_edges,)
         Standard errors of the couplings; NaN where the unpenalised estimate is infinite, or if not asked for.
     """
@@ -74,6 +79,7 @@ class TwoStage:
     gamma: float
     keep: float
     n_folds: int
+    independent: float
     edge_errors: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
@@ -88,6 +94,11 @@ class TwoStage:
     def solution(self) -> Solution:
         """The network, with its certificate."""
         return self.path.solutions[self.index]
+
+    @property
+    def held_out(self) -> float:
+        """Its cross-validated log pseudo-likelihood per row; NaN if there was no cross-validation."""
+        return self.independent + float(self.stages[self.stage].held_out[self.index])
 
     @property
     def alpha(self) -> float:
@@ -119,7 +130,7 @@ def two_stage(
     Stage 1 follows the lasso path to the alpha with the smallest AIC, dense enough to miss little. Stage 2 penalizes
     the pairs it found in proportion to 1 / abs(coupling), forbids all others, and takes the smallest extended BIC: few
     false edges, and strong couplings that are hardly shrunken. Then cross-validation asks whether that network keeps
-    most of what can be predicted. If it does not, because many weak dependencies are spread over the table, the
+    most of what can be predicted. If it clearly does not, because many weak dependencies are spread over the table, the
     sparsest network that does is taken instead: from stage 2, from stage 2 with weights 1 / sqrt(abs(coupling)), or
     from stage 1.
 
@@ -179,7 +190,7 @@ def two_stage(
     judge = _Judge(case, first.solution, folds if share > 0 else [], n_jobs, progress)
     with quietly(ConstantColumnWarning):  # stage 1 has given it
         stages, number, index, reason = _decide(judge, first, price, share)
-        found = TwoStage(tuple(stages), number, index, reason, float(gamma), share, len(judge.folds))
+        found = TwoStage(tuple(stages), number, index, reason, float(gamma), share, len(judge.known), judge.independent)
         spread = standard_errors(found.solution, table, weight) if errors else np.full(found.solution.n_edges, np.nan)
     return replace(found, edge_errors=spread)
 
@@ -191,15 +202,17 @@ def _decide(judge: _Judge, first: Stage, price: float, keep: float) -> tuple[lis
     second = judge.case.search_second(first.solution, EXPONENTS[0], price)
     if not judge.folds:
         return [first, second], 1, second.index, "ebic"
+    judge.reference = second.solution.alpha
     stages = judge.judge([first, second])
-    best = max(float(np.nanmax(stage.held_out)) for stage in stages)
-    if best <= 0.0:
-        return stages, 1, 0, "empty"
-    if stages[1].held_out[second.index] >= keep * best:
+    gain = stages[1].held_out[second.index]
+    best, error = judge.best(stages)
+    if best - gain <= max((1.0 - keep) * best, DOUBT * error):
         return stages, 1, second.index, "ebic"
+    if best == 0.0:
+        return stages, 1, 0, "empty"
     gentle = judge.case.search_second(judge.first, EXPONENTS[1], price)
-    stages = [*stages, *judge.judge([gentle])]
-    best = max(best, float(np.nanmax(stages[2].held_out)))
+    stages += judge.judge([gentle])
+    best, _ = judge.best(stages)
     good = [
         (stage.path[k].n_edges, -stage.held_out[k], number, k)
         for number, stage in enumerate(stages)
@@ -218,9 +231,17 @@ class _Judge:
     folds: list[NDArray[np.intp]]
     n_jobs: int | None
     progress: bool | None
+    reference: float = 0.0
+    """The alpha of the network that the EBIC chose in stage 2, which others are compared with row by row."""
 
     def __post_init__(self) -> None:
-        self.known: list[dict[str, NDArray[Any]]] = []  # the network of stage 1 in every fold, once it was fitted
+        self.known: list[dict[str, NDArray[Any]]] = []  # stage 1 and the reference in every fold, once they were fitted
+        self.errors: list[FloatArray] = []  # standard errors of the differences from the reference, per stage
+
+    @property
+    def independent(self) -> float:
+        """Held-out score per row of independent columns, NaN before anything was judged."""
+        return self._mean("independent") if self.known else float("nan")
 
     def judge(self, stages: Sequence[Stage]) -> list[Stage]:
         """Return the stages with their held-out gains."""
@@ -229,19 +250,38 @@ class _Judge:
         path_function = with_threads(self.case.path_function, kernel_threads(self.n_jobs))
         case = Case(self.case.table, self.case.weight, path_function)
         known = self.known or [{} for _ in self.folds]
+        alphas = (self.first.alpha, self.reference)
         self.known = run_tasks(
             _score_fold,
-            [(case, held, self.first.alpha, wanted, before) for held, before in zip(self.folds, known, strict=True)],
+            [(case, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)],
             n_jobs=self.n_jobs,
             progress=self.progress,
             description="Cross-validation",
         )
         judged = []
         for number, (stage, k) in enumerate(zip(stages, asked, strict=True)):
-            gains = np.full(len(stage.path), np.nan)
-            gains[k] = sum(result[f"gain{number}"] for result in self.known) / self.case.n_rows
+            gains, errors = np.full((2, len(stage.path)), np.nan)
+            gains[k] = self._mean(f"gain{number}")
+            errors[k] = self._error(gains[k] - self._mean("reference"), f"square{number}")
             judged.append(replace(stage, held_out=gains))
+            self.errors.append(errors)
         return judged
+
+    def best(self, stages: Sequence[Stage]) -> tuple[float, float]:
+        """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
+        gains = np.concatenate([stage.held_out for stage in stages])
+        errors = np.concatenate(self.errors)
+        place = int(np.nanargmax(gains))
+        if gains[place] > 0.0:
+            return float(gains[place]), float(errors[place])
+        return 0.0, float(self._error(-self._mean("reference"), "square"))
+
+    def _mean(self, name: str) -> Any:
+        return sum(result[name] for result in self.known) / self.case.n_rows
+
+    def _error(self, difference: Any, squares: str) -> Any:
+        """Return the standard error of a mean difference, given the name of the sums of squares."""
+        return np.sqrt(np.maximum(self._mean(squares) - difference**2, 0.0) / self.case.n_rows)
 
 
 def _judged(stage: Stage, alpha: float) -> NDArray[np.intp]:
@@ -258,34 +298,47 @@ def _judged(stage: Stage, alpha: float) -> NDArray[np.intp]:
 def _score_fold(
     case: Case,
     held_out: NDArray[np.intp],
-    alpha: float,
+    alphas: tuple[float, float],
     wanted: Sequence[tuple[float, FloatArray]],
     known: dict[str, NDArray[Any]],
 ) -> dict[str, Any]:
-    """Return the gain over independent columns of every stage, summed over the rows held out, and stage 1's network."""
+    """Return gains over independent columns, summed over the rows held out, and squares of leads over the reference.
+
+    The first time, stage 1 is fitted at its alpha, and the reference at that of stage 2; both are handed on.
+    """
     kept = np.ones(len(case.table), dtype=bool)
     kept[held_out] = False
     if case.weight is not None:
         kept &= case.weight > 0.0
     training, table = case.rows(np.flatnonzero(kept)), case.table[held_out]
     unit = np.ones(len(held_out)) if case.weight is None else case.weight[held_out]
-    ones = training.table.sum(axis=0) if training.weight is None else training.weight @ training.table
-    nodes = np.empty((0, 2), dtype=np.int32), np.empty(0)
-    independent = row_scores(Solution(np.inf, smoothed_field(ones, training.n_rows), *nodes), table)
-    results: dict[str, Any] = dict(known)
+    independent = row_scores(_without_edges(training), table)
+    results: dict[str, Any] = {**known, "independent": unit @ independent}
+    gains: list[FloatArray] = []
     with quietly(ConstantColumnWarning):
-        for number, (exponent, alphas) in enumerate(wanted):
+        for exponent, some in wanted:
             if exponent == 0.0:
-                path = training.follow(np.union1d(alphas, [alpha]))
+                path = training.follow(np.union1d(some, alphas[:1]))
                 last = path[-1]
                 results |= {"edges": last.edge_index, "values": last.edge_values, "fields": last.fields}
-                path = path[-len(alphas) :]
+                path = path[-len(some) :]
             else:
-                first = Solution(alpha, results["fields"], results["edges"], results["values"])
-                path = training.follow(alphas, exponent, first)
-            gains = [unit @ (row_scores(solution, table) - independent) for solution in path]
-            results[f"gain{number}"] = np.array(gains)
+                first = Solution(alphas[0], results["fields"], results["edges"], results["values"])
+                path = training.follow(some, exponent, first)
+            gains.append(np.array([row_scores(solution, table) - independent for solution in path]))
+            if exponent == EXPONENTS[0]:
+                results["reference_rows"] = gains[-1][[solution.alpha for solution in path].index(alphas[1])]
+    reference = results["reference_rows"]
+    results |= {"reference": unit @ reference, "square": unit @ reference**2}
+    for number, rows in enumerate(gains):
+        results |= {f"gain{number}": rows @ unit, f"square{number}": (rows - reference) ** 2 @ unit}
     return results
+
+
+def _without_edges(case: Case) -> Solution:
+    """Return the network of independent columns, with smoothed fields."""
+    ones = case.table.sum(axis=0) if case.weight is None else case.weight @ case.table
+    return Solution(np.inf, smoothed_field(ones, case.n_rows), np.empty((0, 2), dtype=np.int32), np.empty(0))
 
 
 def _split(
