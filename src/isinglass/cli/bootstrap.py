@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +9,7 @@ import click
 
 from isinglass.cli.choosing import CHOOSING, Choosing
 from isinglass.cli.console import Console, csv_text, format_seconds
-from isinglass.cli.fitting import ALPHA, SELECT, criterion_of
+from isinglass.cli.fitting import ALPHA, SELECT, criterion_of, fit_function
 from isinglass.cli.methods import METHOD, Method
 from isinglass.cli.options import FORCE, IN_FILE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
@@ -74,11 +72,7 @@ def bootstrap(
     may be - for stdin.
     """
     from isinglass.cli import results
-    from isinglass.select.bootstrap import FitAt
     from isinglass.select.bootstrap import bootstrap as resample
-    from isinglass.select.contract import with_threads
-    from isinglass.select.tasks import kernel_threads
-    from isinglass.select.two_stage import two_stage
 
     criterion = criterion_of(alpha, select, choosing, method)
     reading.refuse_weights("bootstrap draws rows, each as likely as the other")
@@ -87,16 +81,9 @@ def bootstrap(
     folder = OutputFolder(output, files, force=force, inputs=[table], others=others) if output else None
     data = reading.read_to_fit(console, table)
     console.restart_clock()
-    fit: Callable[..., Any]
-    if criterion == "two-stage":
-        quiet: dict[str, Any] = {"errors": False, "n_jobs": 1, "progress": False}
-        path_function = with_threads(method.path_function, kernel_threads(choosing.n_jobs))
-        fit = functools.partial(two_stage, path_function=path_function, **quiet, **choosing.two_stage)
-    else:
-        if criterion is not None:
-            alpha, _ = choosing.choose_alpha(console, data, method, criterion)
-        assert alpha is not None  # given, or chosen
-        fit = FitAt(alpha, method.path_function)
+    if criterion in ("stars", "ebic", "cv"):  # chosen once, and kept
+        alpha, _ = choosing.choose_alpha(console, data, method, criterion)
+    fit = fit_function(method, choosing, alpha, criterion if alpha is None else None)
     found = resample(
         data.X,
         fit,
