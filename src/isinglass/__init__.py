@@ -14,6 +14,7 @@ _HOME = {
     "IsingLassoCV": "estimators",
     "IsingLassoEBIC": "estimators",
     "IsingLassoStARS": "estimators",
+    "IsingNetwork": "estimators",
     "Network": "network",
     "NodewiseIsing": "estimators",
     "NodewisePath": "results",
@@ -32,6 +33,7 @@ _HOME = {
     "save": "export.modelfile",
     "stacked_design": "solve.published.stacked",
     "stars": "select.stars",
+    "two_stage": "select.two_stage",
 }
 # Public module -> where it is.
 _SUBMODULES = {

@@ -654,7 +654,7 @@ def large():
     def network(k):
         there = entry <= k
         values = (strength * (k - entry + 1) / 15)[there]
-        return Solution(float(0.5 * 0.8**k), np.zeros(n_nodes), index[there], values, converged=True)
+        return Solution(Network(np.zeros(n_nodes), index[there], values), float(0.5 * 0.8**k), converged=True)
 
     return Path(tuple(network(k) for k in range(15))), group
 

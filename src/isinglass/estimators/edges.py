@@ -40,10 +40,18 @@ def count_edges(
     return counts.astype(np.int64) if whole else counts
 
 
-def edge_table(network: Network, counts: NDArray[Any], frequencies: sp.csr_array | None, kind: str | None) -> Any:
+def edge_table(
+    network: Network,
+    counts: NDArray[Any],
+    frequencies: sp.csr_array | None,
+    errors: NDArray[np.float64] | None,
+    kind: str | None,
+) -> Any:
     """Return the edges, largest absolute coupling first, as a frame of the given kind."""
     order = network.by_strength
     columns = network.edges()
+    if errors is not None:
+        columns["std_error"] = errors[order]
     if frequencies is not None:
         s, t = network.edge_index[order].T
         columns["stability"] = np.asarray(frequencies[s, t]).ravel()

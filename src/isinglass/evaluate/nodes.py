@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import to_weighted
 from isinglass.errors import DataError
 from isinglass.network import as_network, read_only
 
@@ -105,10 +105,10 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
     x0          1     2.800               2.800     0.800              0.500                0.600               0.278
     x1          1     2.800               2.800     0.800              0.500                0.600               0.278
     """
-    read, table = as_network(network), to_binary(X)
+    read = as_network(network)
+    table, weight = to_weighted(X, sample_weight)
     if table.shape[1] != read.n_features:
         raise DataError(f"X must have one column per node ({read.n_features}); got {table.shape[1]}.")
-    weight = check_sample_weight(sample_weight, len(table))
     weight = np.ones(len(table)) if weight is None else weight / weight.max()
     weight = weight / weight.sum()
     logits = read.logits(table)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
 from isinglass._core import count_ones, max_features
-from isinglass.data import check_sample_weight, read_binary
+from isinglass.data import read_binary, to_weighted
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError
 
 __all__ = ["Varying", "warn_constant"]
@@ -36,8 +36,7 @@ class Varying:
     def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, warn: bool = True, depth: int = 2) -> Varying:
         """Check the table and its weights; name constant columns in one warning, ``depth`` callers up."""
         source = read_binary(X)
-        table = source.X
-        weight = check_sample_weight(sample_weight, len(table))
+        table, weight = to_weighted(source, sample_weight)
         n_rows = float(len(table)) if weight is None else float(weight.sum())
         if weight is not None:
             counts = weight > _NEGLIGIBLE * weight.max()
