@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from isinglass import Path, Solution
+from isinglass import Network, Path, Solution
 from isinglass.show.report import write_report
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]

@@ -472,7 +472,7 @@ def test_no_object_is_ever_unpickled(valid, tmp_path):
     np.lib.format.write_array(buffer, np.array([Evil()] * 6, dtype=object), version=(1, 0), allow_pickle=True)
     path = tmp_path / "evil.npz"
     path.write_bytes(packed({**valid["IsingLasso"], "fields.npy": buffer.getvalue()}))
-    with pytest.raises(DataError, match="fields is not an array of numbers"):
+    with pytest.raises(DataError, match="fields: it must be an array of numbers or text"):
         load(path)
 
 
