@@ -2,13 +2,11 @@
 
 import dataclasses
 import datetime
-import doctest
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from isinglass import datasets
 from isinglass.datasets import load_senate109
 
 
@@ -74,7 +72,3 @@ def test_repr_and_description_can_be_read(senate):
     assert repr(senate) == "Senate109(279 roll calls × 100 senators: 55 R, 44 D, 1 I; 801 votes missing)"
     assert "voteview.com" in senate.description
     assert "pscl" in senate.description
-
-
-def test_examples():
-    assert doctest.testmod(datasets).failed == 0

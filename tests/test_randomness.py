@@ -1,9 +1,6 @@
-import doctest
-
 import numpy as np
 import pytest
 
-from isinglass import randomness
 from isinglass.errors import DataError
 from isinglass.randomness import as_generator, spawn_seeds
 
@@ -35,9 +32,3 @@ def test_seeds_differ_and_do_not_depend_on_their_number():
     states = [tuple(seed.generate_state(4)) for seed in spawn_seeds(3, 50)]
     assert len(set(states)) == 50
     assert [tuple(seed.generate_state(4)) for seed in spawn_seeds(3, 20)] == states[:20]
-
-
-def test_examples_in_docstrings():
-    result = doctest.testmod(randomness)
-    assert result.attempted > 2
-    assert result.failed == 0

@@ -1,7 +1,6 @@
 """Estimators: the same bits as the functions they wrap, whatever the table comes in; scikit-learn's company."""
 
 import contextlib
-import doctest
 import importlib
 import pickle
 import warnings
@@ -728,8 +727,3 @@ def test_bad_tables_and_requests():
         net.sample(0)
     with pytest.raises(DataError, match="random_state must be"):
         net.sample(1, random_state="seed")
-
-
-@pytest.mark.parametrize("module", ["base", "cv", "ebic", "edges", "exact", "frames", "joint", "nodewise", "stars"])
-def test_docstrings(module):
-    assert doctest.testmod(importlib.import_module(f"isinglass.estimators.{module}")).failed == 0

@@ -1,6 +1,5 @@
 """Missing cells: exact where one is missing, a fixed point where several are, draws with the right distribution."""
 
-import doctest
 import itertools
 
 import numpy as np
@@ -93,7 +92,3 @@ def test_what_does_not_settle_is_reported(monkeypatch):
 def test_bad_sweeps():
     with pytest.raises(DataError, match="n_sweeps must be an integer of at least 1; got 0"):
         gibbs_fill(MODEL, ROWS, np.ones(ROWS.shape, dtype=bool), HALF, n_sweeps=0)
-
-
-def test_docstrings():
-    assert doctest.testmod(imputation).failed == 0

@@ -1,4 +1,3 @@
-import doctest
 import itertools
 import math
 
@@ -395,9 +394,3 @@ def test_groups_are_checked():
         mixing_test(TRUTH, [1, 2, 1, 2], strata=[1])
     with pytest.raises(DataError, match="n_permutations must be an integer of at least 1; got 0"):
         mixing_test(TRUTH, [1, 2, 1, 2], n_permutations=0)
-
-
-def test_examples_in_docstrings():
-    result = doctest.testmod(metrics)
-    assert result.attempted > 5
-    assert result.failed == 0

@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,12 +7,6 @@ import scipy.sparse as sp
 from isinglass.errors import DataError
 from isinglass.export import columns
 from isinglass.export.columns import check_name, pair_column, read_column
-
-
-def test_docstring_examples():
-    result = doctest.testmod(columns)
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
 import csv
-import doctest
 import io
 
 import numpy as np
@@ -10,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass import IsingModel
-from isinglass.export import csvfiles, edge_table, write_edges, write_matrix, write_nodes
+from isinglass.export import edge_table, write_edges, write_matrix, write_nodes
 
 NAMES = ['say "no"', "a, b", "", " padded ", "line\r\nbreak", "🙂 <b>&amp;</b>", "=1+1", "n" * 10_000]
 
@@ -30,12 +29,6 @@ def model():
     rng = np.random.default_rng(0)
     upper = np.triu(rng.normal(size=(8, 8)) * (rng.random((8, 8)) < 0.6), 1)
     return IsingModel(upper + upper.T, rng.normal(size=8), names=NAMES)
-
-
-def test_docstring_examples():
-    result = doctest.testmod(csvfiles)
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 def test_edges_are_read_back(model):

@@ -1,4 +1,3 @@
-import doctest
 import io
 
 import numpy as np
@@ -16,10 +15,6 @@ OPTIONS = {
     "group_colors": {"R": "red"},
     "positions": [[0, 0], [1, 1], [2, 0]],
 }
-
-
-def test_docstring_examples():
-    assert doctest.testmod(formats).failed == 0
 
 
 @pytest.mark.parametrize(

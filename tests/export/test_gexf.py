@@ -1,4 +1,3 @@
-import doctest
 import io
 from xml.etree import ElementTree
 
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from isinglass import IsingModel
 from isinglass.datasets import load_senate109
-from isinglass.export import gexf, write_gexf
+from isinglass.export import write_gexf
 from isinglass.show.palette import NEGATIVE, POSITIVE, channels
 from isinglass.solve.path import ising_path
 
@@ -33,10 +32,6 @@ def written(model, **options):
 
 def read(text):
     return networkx.read_gexf(io.BytesIO(text.encode()))
-
-
-def test_docstring_examples():
-    assert doctest.testmod(gexf).failed == 0
 
 
 def test_networkx_reads_everything(model):

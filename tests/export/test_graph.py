@@ -1,4 +1,3 @@
-import doctest
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from isinglass import IsingModel, Solution
 from isinglass.errors import DataError
 from isinglass.evaluate import metrics
-from isinglass.export import graph as graph_module
 from isinglass.export.graph import read_graph
 
 
@@ -20,10 +18,6 @@ def random_model(p, seed, density=0.5):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < density), 1)
     return IsingModel(upper + upper.T, rng.normal(size=p))
-
-
-def test_docstring_examples():
-    assert doctest.testmod(graph_module).failed == 0
 
 
 @given(st.integers(1, 9), st.integers(0, 99))

@@ -1,4 +1,3 @@
-import doctest
 import io
 
 import networkx
@@ -8,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass import IsingModel
-from isinglass.export import graphml, write_graphml
+from isinglass.export import write_graphml
 from isinglass.show.palette import NEGATIVE, POSITIVE, channels
 
 NAMES = ['say "no"', "</data><script>", "", "R&D", "🙂", "\x00\x1b\ufffe", " a\tb\r\nc ", "n" * 10_000]
@@ -29,10 +28,6 @@ def written(model, **options):
 
 def read(text):
     return networkx.parse_graphml(text)
-
-
-def test_docstring_examples():
-    assert doctest.testmod(graphml).failed == 0
 
 
 def test_networkx_reads_everything(model):

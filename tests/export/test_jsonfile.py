@@ -1,4 +1,3 @@
-import doctest
 import inspect
 import io
 import json
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass import IsingModel, Solution
-from isinglass.export import jsonfile, to_json, write_json
+from isinglass.export import to_json, write_json
 
 
 def random_model(p, seed, names=None):
@@ -23,10 +22,6 @@ def random_model(p, seed, names=None):
 def strict(text):
     """Parse JSON without the constants that only Python knows."""
     return json.loads(text, parse_constant=lambda constant: pytest.fail(constant))
-
-
-def test_docstring_examples():
-    assert doctest.testmod(jsonfile).failed == 0
 
 
 @given(st.integers(1, 8), st.integers(0, 50))

@@ -1,6 +1,5 @@
 """Model files: what comes back is what was saved; what was not saved by us gives one clear error."""
 
-import doctest
 import io
 import json
 import math
@@ -33,7 +32,6 @@ from isinglass import (
 )
 from isinglass.errors import DataError, LimitError
 from isinglass.estimators.published import PublishedIsing
-from isinglass.export import modelfile, modelparts
 from isinglass.export.archive import DamagedError
 from isinglass.export.modelparts import NotStorableError, from_json, to_json
 
@@ -545,8 +543,3 @@ def test_mutated_content(data, valid, tmp_path_factory):
         part[key] = data.draw(JSON)
     entries["header.json"] = json.dumps(header).encode()
     survives(packed(entries), tmp_path_factory.getbasetemp() / "fuzz.npz")
-
-
-def test_docstrings():
-    assert doctest.testmod(modelfile).failed == 0
-    assert doctest.testmod(modelparts).failed == 0

@@ -1,4 +1,3 @@
-import doctest
 import sys
 import types
 
@@ -6,7 +5,7 @@ import numpy as np
 import pytest
 
 from isinglass import IsingModel
-from isinglass.export import objects, to_igraph, to_networkx
+from isinglass.export import to_igraph, to_networkx
 
 
 @pytest.fixture
@@ -15,10 +14,6 @@ def model():
     couplings[0, 1] = couplings[1, 0] = -2.0
     couplings[1, 2] = couplings[2, 1] = 0.5
     return IsingModel(couplings, [0.1, 0.2, 0.3, 0.4], names=["a", "b", "c", "alone"])
-
-
-def test_docstring_examples():
-    assert doctest.testmod(objects).failed == 0
 
 
 def test_networkx(model):

@@ -1,4 +1,3 @@
-import doctest
 import io
 import os
 import threading
@@ -6,12 +5,7 @@ import threading
 import pytest
 
 from isinglass.errors import DataError
-from isinglass.export import output
 from isinglass.export.output import write_lines
-
-
-def test_docstring_examples():
-    assert doctest.testmod(output).failed == 0
 
 
 def test_bytes_do_not_depend_on_the_system(tmp_path):

@@ -1,4 +1,4 @@
-"""The paper's experiments: cells that resume, rows that repeat, rules that can say no."""
+"""The study of the paper: cells that resume, rows that repeat, rules that can say no."""
 
 import json
 import os
@@ -12,14 +12,14 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-import experiments
-from experiments import __main__ as command
-from experiments import data, glmnet, markdown, methods, page, plain_bmn, published, study, summary, tables, theorems
-from experiments.contract import ROOT, Claim, Config, Verdict
+import paper
 from isinglass import ising_path, nodewise_path, objective
 from isinglass.evaluate.metrics import relative_difference
 from isinglass.solve.published import baselines
 from isinglass.solve.published import stacked as design
+from paper import __main__ as command
+from paper import data, glmnet, markdown, methods, page, plain_bmn, published, study, summary, tables, theorems
+from paper.contract import ROOT, Claim, Config, Verdict
 
 MEASURED = ("seconds", "design_seconds", "rounds", "peak_mb", "before_mb")
 """Columns that are never the same twice."""
@@ -27,7 +27,7 @@ MEASURED = ("seconds", "design_seconds", "rounds", "peak_mb", "before_mb")
 ITEM = """
 import os, time
 from pathlib import Path
-from experiments import study
+from paper import study
 NAME, TITLE, VERSION, TIMED = "fake", "Fake", 1, {timed}
 LOG = Path({log!r})
 
@@ -64,7 +64,7 @@ def make_item(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def config(tmp_path_factory):
     """Settings of a miniature whose cells all tests share."""
-    folder = tmp_path_factory.mktemp("experiments")
+    folder = tmp_path_factory.mktemp("paper")
     yield Config(quick=True, jobs=1, out=folder / "out", cache=folder / "cache")
     glmnet.end_session()
 
@@ -118,7 +118,7 @@ def test_killed_run_resumes_where_it_was(make_item, tmp_path):
     script = (
         f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(tmp_path)!r}]\n"
         f"import {item.__name__} as item; from pathlib import Path\n"
-        f"from experiments import study; from experiments.contract import Config\n"
+        f"from paper import study; from paper.contract import Config\n"
         f"study.run_item(item, Config(cache=Path({str(cache)!r})))"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
@@ -266,7 +266,7 @@ def test_methods_are_the_library_comparators():
 
 
 def test_bmn_can_go_to_and_fro_for_ever():
-    epsilon = import_module("experiments.epsilon")
+    epsilon = import_module("paper.epsilon")
     _, X = data.paper_table(5, 0.2, 0, seed=2017)
     assert not methods.fit_bmn(X, 0.01566).converged
     assert epsilon.returns_after_two_steps(X, 0.01566)
@@ -324,10 +324,10 @@ def test_session_says_what_r_says_and_survives_it(r_session):
 # ------------------------------------------------------------------------------------------- items
 
 
-@pytest.fixture(params=experiments.ITEMS)
+@pytest.fixture(params=paper.ITEMS)
 def item(request):
     """Every item in turn."""
-    return import_module(f"experiments.{request.param}")
+    return import_module(f"paper.{request.param}")
 
 
 def test_cells_are_plain_distinct_and_seeded(item, config):
@@ -339,7 +339,7 @@ def test_cells_are_plain_distinct_and_seeded(item, config):
 
 
 def test_full_study_has_the_cells_of_the_paper():
-    lambdas, roc = (import_module(f"experiments.{name}") for name in ("lambdas", "roc"))
+    lambdas, roc = (import_module(f"paper.{name}") for name in ("lambdas", "roc"))
     assert len(lambdas.cells(Config())) == 5 * 4 * 20
     assert {(cell["p"], cell["P"]) for cell in roc.cells(Config())} == {(15, p) for p in (0.2, 0.3, 0.4, 0.5)}
     assert len(roc.cells(Config())) == 4 * 20
@@ -368,7 +368,7 @@ COLUMNS = {
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_cell_repeats_but_for_what_is_measured(name, config):
-    item = import_module(f"experiments.{name}")
+    item = import_module(f"paper.{name}")
     cell = item.cells(config)[0]
     if name == "scaling":
         cell = {**cell, "sizes": [20]}
@@ -390,7 +390,7 @@ def test_another_seed_gives_another_table():
 
 
 def test_scaling_stops_by_time_and_by_memory():
-    scaling = import_module("experiments.scaling")
+    scaling = import_module("paper.scaling")
     cell = {"method": "bmn", "sizes": [60, 80], "seed": 1, "limit": -1.0, "max_bytes": 10**10, "trials": 1, "N": 2000}
     slow = scaling.run_cell(cell)
     assert [row["reason"].split(":")[0] for row in slow] == ["time", "not tried"]
@@ -403,7 +403,7 @@ def test_scaling_stops_by_time_and_by_memory():
 
 
 def test_roc_of_one_network_is_that_of_its_edges():
-    roc = import_module("experiments.roc")
+    roc = import_module("paper.roc")
     coefficients = np.array([[0, 1.0, 0], [0, 0, 2.0], [0, 3.0, 0]])
     assert np.argwhere(np.triu(roc.merge(coefficients, both=True))).tolist() == [[1, 2]]
     assert np.argwhere(np.triu(roc.merge(coefficients, both=False))).tolist() == [[0, 1], [1, 2]]
@@ -416,7 +416,7 @@ def test_roc_of_one_network_is_that_of_its_edges():
 
 def verdicts(name, rows):
     """Return the verdicts of an item on some rows."""
-    found = import_module(f"experiments.{name}").claims(rows)
+    found = import_module(f"paper.{name}").claims(rows)
     assert all(isinstance(claim, Claim) and claim.finding and claim.rule for claim in found)
     return [claim.verdict for claim in found]
 
@@ -456,7 +456,7 @@ def test_timing_verdicts_follow_the_ratios(bmn, nlr, expected):
 
 
 def test_plg_in_r_is_charged_with_its_design():
-    timing = import_module("experiments.timing")
+    timing = import_module("paper.timing")
     rows = [{**row, "design_seconds": 3.0 if row["method"] == "plg" else 0.0} for row in timing_rows((2.0, 8.0))]
     rows += [{**row, "method": "plg-glmnet"} for row in rows if row["method"] == "plg"]
     assert timing.original(rows, "plg") == "plg-glmnet"
@@ -465,7 +465,7 @@ def test_plg_in_r_is_charged_with_its_design():
 
 
 def test_bmn_is_compared_with_the_times_of_the_r_package():
-    timing = import_module("experiments.timing")
+    timing = import_module("paper.timing")
     assert "within that range" in timing.calibration_sentence(timing_rows((0.03, 5.0)))
     assert "by a factor of 2 at most" in timing.calibration_sentence(timing_rows((0.06, 5.0)))
     assert "by a factor of 3 at most" in timing.calibration_sentence(timing_rows((0.03, 18.0)))
@@ -474,7 +474,7 @@ def test_bmn_is_compared_with_the_times_of_the_r_package():
 
 
 def test_growth_is_also_told_without_the_fits_that_had_no_end():
-    timing = import_module("experiments.timing")
+    timing = import_module("paper.timing")
     rows = timing_rows((2.0, 8.0))
     assert timing.without_stuck(rows, "plg") == ""
     stuck = [{**row, "trial": 1, "converged": False} for row in timing_rows((900.0, 900.0))]
@@ -511,7 +511,7 @@ def test_epsilon_verdicts_follow_the_numbers():
 
 
 def test_price_of_losing_no_accuracy_is_counted_in_passes():
-    epsilon = import_module("experiments.epsilon")
+    epsilon = import_module("paper.epsilon")
     near = (5 * 25) ** 0.5 * 1e-8**0.5
     rows = epsilon_rows(bmn=1.01 * near)
     assert epsilon.sufficient_threshold(rows) == 1e-8
@@ -522,7 +522,7 @@ def test_price_of_losing_no_accuracy_is_counted_in_passes():
 
 
 def test_fits_in_which_bmn_stopped_too_early_count_for_plg_alone():
-    epsilon = import_module("experiments.epsilon")
+    epsilon = import_module("paper.epsilon")
     rows = epsilon_rows()
     rows[0] |= {"bmn_converged": False, "plg_1e-07": 1.0, "bmn": 1.0}
     assert epsilon.by_size(rows, "plg_1e-07")[5] > 0.25
@@ -530,7 +530,7 @@ def test_fits_in_which_bmn_stopped_too_early_count_for_plg_alone():
 
 
 def lambda_rows(factor, half=0.5):
-    lambdas = import_module("experiments.lambdas")
+    lambdas = import_module("paper.lambdas")
     rows = []
     for p in published.SIZES:
         for P in published.PROBABILITIES:
@@ -545,7 +545,7 @@ def lambda_rows(factor, half=0.5):
 
 
 def test_lambda_verdicts_and_the_nearest_setting():
-    lambdas = import_module("experiments.lambdas")
+    lambdas = import_module("paper.lambdas")
     assert verdicts("lambdas", lambda_rows(1.1)) == [Verdict.REPRODUCED, Verdict.REPRODUCED]
     assert verdicts("lambdas", lambda_rows(4.0, half=0.7)) == [Verdict.REMARK, Verdict.REMARK]
     assert lambdas.nearest_setting(lambda_rows(4.0)) == (800, 20, 0.05)
@@ -557,7 +557,7 @@ def test_lambda_verdicts_and_the_nearest_setting():
 
 
 def test_number_of_subsamples_is_compared_on_the_same_tables():
-    lambdas = import_module("experiments.lambdas")
+    lambdas = import_module("paper.lambdas")
     rows = lambda_rows(1.1)
     assert lambdas.subsamples_sentence(rows) == ""
     few = [row for row in rows if (row["method"], row["b"], row["p"]) == ("joint", 316, 5)]
@@ -570,7 +570,7 @@ def test_number_of_subsamples_is_compared_on_the_same_tables():
 
 
 def test_settings_that_end_at_the_grid_are_marked():
-    lambdas = import_module("experiments.lambdas")
+    lambdas = import_module("paper.lambdas")
     rows = lambda_rows(1.1)
     cells = [row for row in rows if (row["method"], row["b"]) == ("joint", 316)]
     for row in cells[:3]:
@@ -607,14 +607,14 @@ def test_exact_and_scaling_verdicts():
 
 def test_command_writes_tables_figure_page_and_draws_again(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "ITEMS", ("exact",))
-    monkeypatch.setattr(command, "load_items", lambda names=("exact",): experiments.load_items(list(names)))
+    monkeypatch.setattr(command, "load_items", lambda names=("exact",): paper.load_items(list(names)))
     arguments = ["--quick", "--only", "exact", "--jobs", "1", "--out", str(tmp_path / "paper")]
     command.main([*arguments, "--cache", str(tmp_path / "cache")])
     names = {"exact.csv", "exact.png", "config.json", "published.csv"}
     assert {file.name for file in (tmp_path / "paper").iterdir()} == names
     text = (tmp_path / "paper.md").read_text()
     rows = tables.read_rows(tmp_path / "paper" / "exact.csv")
-    assert import_module("experiments.exact").claims(rows)[0].finding in text
+    assert import_module("paper.exact").claims(rows)[0].finding in text
     assert "![Beyond the paper: accuracy against the exact likelihood](paper/exact.png)" in text
     facts = json.loads((tmp_path / "paper" / "config.json").read_text())
     assert facts["seed"] == 2017

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from experiments import discrete
-from experiments.contract import Config, Verdict
-from experiments.tables import read_rows, write_rows
 from isinglass import IsingModel
 from isinglass.solve.published.stacked import stacked_design
+from paper import discrete
+from paper.contract import Config, Verdict
+from paper.tables import read_rows, write_rows
 
 
 def test_pairs_alone_are_the_papers_design():

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from experiments import glmnet, imbalance, imbalance_report, regressions, study, unbalanced
-from experiments.contract import Config, Verdict
-from experiments.data import paper_table
-from experiments.tables import read_rows, write_rows
 from isinglass import nodewise_path
 from isinglass.errors import ConvergenceWarning, LimitError
 from isinglass.solve.published.baselines import plg
 from isinglass.solve.published.glm import logistic_path
+from paper import glmnet, imbalance, imbalance_report, regressions, study, unbalanced
+from paper.contract import Config, Verdict
+from paper.data import paper_table
+from paper.tables import read_rows, write_rows
 
 PUBLISHED = imbalance.VARIANTS["published"]
 SEED = Config.seed
@@ -188,7 +188,7 @@ def test_rows_are_the_same_again(rows):
 
 
 def test_page_and_figure_from_the_rows(rows, tmp_path):
-    from experiments import figures
+    from paper import figures
 
     figures.save(imbalance.draw(rows), tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000

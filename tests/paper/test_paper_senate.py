@@ -1,4 +1,4 @@
-"""The Senate experiments against the facts, recomputed here from the votes without the code under test."""
+"""The Senate paper against the facts, recomputed here from the votes without the code under test."""
 
 import itertools
 import xml.etree.ElementTree as ElementTree
@@ -8,7 +8,10 @@ import pytest
 import scipy.sparse as sp
 from matplotlib.colors import to_hex
 
-from experiments import (
+from isinglass import Solution, ising_path, stars
+from isinglass.datasets import load_senate109
+from isinglass.results import symmetrise
+from paper import (
     figures,
     published,
     senate_findings,
@@ -19,11 +22,8 @@ from experiments import (
     senators,
     study,
 )
-from experiments.contract import Config, Verdict
-from experiments.tables import read_rows, write_rows
-from isinglass import Solution, ising_path, stars
-from isinglass.datasets import load_senate109
-from isinglass.results import symmetrise
+from paper.contract import Config, Verdict
+from paper.tables import read_rows, write_rows
 
 SENATE = load_senate109()
 ALPHA = published.SENATE_LAMBDA

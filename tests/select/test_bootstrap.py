@@ -1,4 +1,3 @@
-import doctest
 import functools
 import importlib
 
@@ -218,7 +217,3 @@ def test_cs_coefficient_needs_dropped_cases(table):
         bootstrap(table, 0.05, n_boot=2, random_state=0).cs_coefficient()
     with pytest.raises(DataError, match="probability must be above 0"):
         constructed({0.1: 100}).cs_coefficient(probability=0.0)
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(bootstrap_module).failed == 0

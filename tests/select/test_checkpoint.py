@@ -1,6 +1,5 @@
 """The file of finished tasks: whole or refused, and never of other data."""
 
-import doctest
 import functools
 import json
 
@@ -145,9 +144,3 @@ def test_descriptions_tell_apart_what_matters():
     assert describe(options[0]) != describe(options[1])
     assert describe(np.float64(0.5)) == describe(0.5)
     assert describe(1) != describe(1.0)
-
-
-def test_docstrings():
-    result = doctest.testmod(checkpoint)
-    assert result.attempted > 0
-    assert result.failed == 0

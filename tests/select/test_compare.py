@@ -1,6 +1,3 @@
-import doctest
-import importlib
-
 import numpy as np
 import pytest
 
@@ -61,7 +58,3 @@ def test_identical_bits_for_any_number_of_jobs(table):
 def test_other_alphas_are_checked(table):
     with pytest.raises(DataError, match="others must map names to alphas"):
         compare(table, others={"mine": -1.0})
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(importlib.import_module("isinglass.select.compare")).failed == 0

@@ -1,6 +1,5 @@
 """What selection asks of a path function."""
 
-import doctest
 import functools
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 from isinglass import exact_path, ising_path, nodewise_path, objective
 from isinglass.errors import DataError
-from isinglass.select import contract
 from isinglass.select.contract import alpha_max_of, with_threads
 from isinglass.solve.published import baselines
 
@@ -40,9 +38,3 @@ def test_threads_are_set_where_there_is_such_a_parameter():
     chosen = functools.partial(nodewise_path, n_threads=2)
     assert with_threads(chosen, 1) is chosen
     assert with_threads(np.add, 1) is np.add
-
-
-def test_docstrings():
-    result = doctest.testmod(contract)
-    assert result.attempted > 0
-    assert result.failed == 0

@@ -1,4 +1,3 @@
-import doctest
 import functools
 import importlib
 import math
@@ -227,7 +226,3 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
 def test_bad_options(options, message):
     with pytest.raises(DataError, match=message):
         cross_validate(TINY, path_function=count_ones_path, **({"n_folds": 3} | options))
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(cv_module).failed == 0

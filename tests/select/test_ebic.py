@@ -1,4 +1,3 @@
-import doctest
 import importlib
 import math
 
@@ -122,10 +121,6 @@ def test_table_is_checked():
         ebic(NETWORK, X[:, :2])
     with pytest.raises(DataError, match="zero"):
         ebic(NETWORK, X, sample_weight=np.zeros(4))
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(importlib.import_module("isinglass.select.ebic")).failed == 0
 
 
 def test_relaxed_values_are_those_of_the_unpenalised_estimates():

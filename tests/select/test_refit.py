@@ -1,4 +1,3 @@
-import doctest
 import importlib
 
 import numpy as np
@@ -159,7 +158,3 @@ def test_bad_inputs(table, monkeypatch):
     monkeypatch.setattr(refit_module, "MAX_PARAMETERS", 6)
     with pytest.raises(LimitError, match="at most 6 fields and edges for standard errors; got 7"):
         refit(support(4, PAIRS), table)
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(refit_module).failed == 0

@@ -1,4 +1,3 @@
-import doctest
 import warnings
 
 import numpy as np
@@ -50,7 +49,3 @@ def test_warning_at_the_ends(grid, index, end):
         return
     with pytest.warns(GridEndWarning, match=f"EBIC choice alpha=0.[13] is the {end} end"):
         choice.warn_at_grid_end(path, index, "EBIC")
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(choice).failed == 0

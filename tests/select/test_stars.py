@@ -1,8 +1,6 @@
 """StARS: known curves, the exact shortcut, the same bits everywhere, degenerate tables."""
 
-import doctest
 import functools
-import importlib
 import threading
 import warnings
 
@@ -472,9 +470,3 @@ def test_any_curve_bounded_or_not(counts, threshold):
     choices = [KnownCurve(counts).choose(threshold=threshold, bounded=bounded).index for bounded in (False, True)]
     stable = np.maximum.accumulate(KnownCurve(counts).instability) <= threshold
     assert choices == [max(int(stable.sum()) - 1, 0)] * 2
-
-
-def test_docstrings():
-    result = doctest.testmod(importlib.import_module("isinglass.select.stars"))
-    assert result.attempted > 0
-    assert result.failed == 0

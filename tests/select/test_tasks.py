@@ -1,6 +1,5 @@
 """Tasks: order, bits, errors, lost workers, progress, resuming."""
 
-import doctest
 import logging
 import os
 import subprocess
@@ -297,9 +296,3 @@ def test_quietly_restores_the_filters_when_threads_overlap():
     for thread in threads:
         thread.join()
     assert warnings.filters == before
-
-
-def test_docstrings():
-    result = doctest.testmod(tasks)
-    assert result.attempted > 0
-    assert result.failed == 0

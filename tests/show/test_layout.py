@@ -1,7 +1,5 @@
 """The layout draws what is connected together, and never breaks."""
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -156,7 +154,3 @@ def test_bad_options_are_refused():
         force_layout(2, [[0, 1]], n_iter=-1)
     with pytest.raises(DataError, match="random_state must be"):
         force_layout(2, [[0, 1]], random_state="seed")
-
-
-def test_examples():
-    assert doctest.testmod(layout).failed == 0

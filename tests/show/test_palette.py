@@ -1,4 +1,3 @@
-import doctest
 import itertools
 
 import numpy as np
@@ -11,12 +10,6 @@ from isinglass.show import palette
 RGB_TO_LMS = np.array([[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.0299566, 0.184309, 1.46709]])
 PROTANOPIA = np.array([[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]])
 DEUTERANOPIA = np.array([[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]])
-
-
-def test_docstring_examples():
-    result = doctest.testmod(palette)
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 def seen(color, loss):

@@ -1,9 +1,7 @@
 """The page is one file that loads nothing, holds what it was given, and takes no label for markup."""
 
 import base64
-import doctest
 import hashlib
-import importlib
 import json
 import math
 import re
@@ -521,11 +519,6 @@ def test_plain_values():
 def test_rounding_never_makes_zero():
     values = np.array([1e-300, -5e-324, 123456789.0, 0.1234567])
     assert payload._round(values) == [1e-300, -5e-324, 123457000.0, 0.123457]
-
-
-@pytest.mark.parametrize("module", ["page", "payload", "contents", "curve"])
-def test_examples(module):
-    assert doctest.testmod(importlib.import_module(f"isinglass.show.report.{module}")).failed == 0
 
 
 def test_versions_are_on_the_page(path):

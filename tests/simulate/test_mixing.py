@@ -1,10 +1,7 @@
-import doctest
-
 import numpy as np
 import pytest
 
 from isinglass.errors import DataError
-from isinglass.simulate import mixing
 from isinglass.simulate.mixing import diagnose, effective_sample_size, split_rhat
 
 
@@ -69,9 +66,3 @@ def test_bad_draws_are_named():
     for bad in ([[1, 2, 3]], [1, 2, 3, 4], np.zeros((2, 10, 0))):
         with pytest.raises(DataError, match=r"draws must have shape .* with at least 4 draws per chain; got"):
             split_rhat(bad)
-
-
-def test_examples_in_docstrings():
-    result = doctest.testmod(mixing)
-    assert result.attempted > 3
-    assert result.failed == 0

@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -451,9 +449,3 @@ def test_nodes_that_never_change_are_counted():
     frozen = gibbs_diagnostics(IsingModel([[0.0]], [60.0]), random_state=0)
     assert frozen.n_constant == 1
     assert frozen.largest_rhat == 1.0
-
-
-def test_examples_in_docstrings():
-    result = doctest.testmod(simulate)
-    assert result.attempted > 10
-    assert result.failed == 0

@@ -77,7 +77,8 @@ def bootstrap(
     criterion = criterion_of(alpha, select, choosing)
     reading.refuse_weights("bootstrap draws rows, each as likely as the other")
     files = ["edges.csv", "nodes.csv"] if kind == "rows" else ["drops.csv"]
-    folder = OutputFolder(output, files, force=force, inputs=[table]) if output else None
+    others = ["edges.csv", "nodes.csv", "drops.csv"]
+    folder = OutputFolder(output, files, force=force, inputs=[table], others=others) if output else None
     data = reading.read_to_fit(console, table)
     console.restart_clock()
     if criterion is not None:

@@ -22,11 +22,11 @@ __all__ = ["METHOD", "Method"]
 
 # Name -> module, path function, what its tolerance is called, and what it is in words.
 METHODS = {
-    "joint": ("path", "ising_path", "tol", "joint pseudo-likelihood"),
-    "nodewise": ("nodewise", "nodewise_path", "tol", "one regression per column"),
-    "exact": ("exact", "exact_path", "tol", "exact likelihood"),
-    "plg": ("baselines", "plg", "thresh", "one stacked regression, as published (PLG)"),
-    "bmn": ("baselines", "bmn", "tolerance", "Höfling and Tibshirani's algorithm (BMN)"),
+    "joint": ("solve.path", "ising_path", "tol", "joint pseudo-likelihood"),
+    "nodewise": ("solve.nodewise", "nodewise_path", "tol", "one regression per column"),
+    "exact": ("solve.exact", "exact_path", "tol", "exact likelihood"),
+    "plg": ("solve.published", "plg", "thresh", "one stacked regression, as published (PLG)"),
+    "bmn": ("solve.published", "bmn", "tolerance", "Höfling and Tibshirani's algorithm (BMN)"),
 }
 STANDARDISE: dict[str, dict[str, Any]] = {
     "joint": {"penalty_weights": "standardized"},

@@ -1,5 +1,3 @@
-import doctest
-
 import matplotlib as mpl
 import pytest
 from hypothesis import given
@@ -18,10 +16,6 @@ mpl.use("Agg")
 def _closed():
     yield
     plt.close("all")
-
-
-def test_docstring_examples():
-    assert doctest.testmod(canvas).failed == 0
 
 
 def test_given_axes_are_used_and_no_figure_is_made():

@@ -1,5 +1,3 @@
-import doctest
-
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -38,10 +36,6 @@ def solutions(table):
 
 def lines_of(ax):
     return {line.get_label(): line for line in ax.lines}
-
-
-def test_docstring_examples():
-    assert doctest.testmod(curves).failed == 0
 
 
 # ------------------------------------------------------------------------------------------- path

@@ -1,4 +1,3 @@
-import doctest
 import itertools
 
 import matplotlib as mpl
@@ -58,10 +57,6 @@ def overlapping(boxes):
         for one, two in itertools.combinations(boxes, 2)
         if min(one.x1, two.x1) > max(one.x0, two.x0) and min(one.y1, two.y1) > max(one.y0, two.y0)
     ]
-
-
-def test_docstring_examples():
-    assert doctest.testmod(drawing).failed == 0
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 8, 25])

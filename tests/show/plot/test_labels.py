@@ -1,10 +1,7 @@
-import doctest
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass.show.plot import labels
 from isinglass.show.plot.labels import boxes_at, place_labels
 
 
@@ -16,10 +13,6 @@ def overlap(one, two):
 def random_problem(n, seed, spread):
     rng = np.random.default_rng(seed)
     return rng.normal(scale=spread, size=(n, 2)), rng.uniform([10, 6], [80, 12], size=(n, 2)), rng.uniform(2, 5, size=n)
-
-
-def test_docstring_examples():
-    assert doctest.testmod(labels).failed == 0
 
 
 @given(st.integers(0, 40), st.integers(0, 1000), st.sampled_from([1.0, 30.0, 300.0]))

@@ -24,7 +24,7 @@ def run(code):
 
 def test_matplotlib_is_loaded_on_first_use():
     loaded = "'matplotlib' in sys.modules"
-    assert run(f"import sys, isinglass; assert not {loaded}; isinglass.show.plot; assert {loaded}").returncode == 0
+    assert run(f"import sys, isinglass; assert not {loaded}; isinglass.plot; assert {loaded}").returncode == 0
 
 
 def test_pyplot_is_not_loaded_before_it_is_needed():

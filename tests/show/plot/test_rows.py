@@ -1,5 +1,3 @@
-import doctest
-
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -39,10 +37,6 @@ def resamples(table):
 
 def words(labels):
     return [label.get_text() for label in labels]
-
-
-def test_docstring_examples():
-    assert doctest.testmod(rows).failed == 0
 
 
 # ------------------------------------------------------------------------------------------- heat map

@@ -103,18 +103,19 @@ NodePaths solve(const Nodewise& problem, const Indices& nodes, const Matrix& alp
 }  // namespace
 
 void bind_nodewise(nb::module_& m) {
+    constexpr auto OWNED = nb::rv_policy::automatic;  // arrays that hold their own memory
     nb::class_<NodePaths>(m, "NodePaths")
-        .def_prop_ro("fields", &stack<field_of, double>)
-        .def_prop_ro("losses", &stack<&State::loss, double>)
-        .def_prop_ro("objectives", &stack<&State::objective, double>)
-        .def_prop_ro("kkt_residuals", &stack<&State::kkt_residual, double>)
-        .def_prop_ro("duality_gaps", &stack<&State::duality_gap, double>)
-        .def_prop_ro("largest_etas", &stack<&State::largest_eta, double>)
-        .def_prop_ro("n_iter", &stack<&State::n_iter, int32_t>)
-        .def_prop_ro("n_working", &stack<&State::n_working, int32_t>)
-        .def_prop_ro("counts", &stack<count_of, int32_t>)
-        .def_prop_ro("columns", &columns)
-        .def_prop_ro("values", &values);
+        .def_prop_ro("fields", &stack<field_of, double>, OWNED)
+        .def_prop_ro("losses", &stack<&State::loss, double>, OWNED)
+        .def_prop_ro("objectives", &stack<&State::objective, double>, OWNED)
+        .def_prop_ro("kkt_residuals", &stack<&State::kkt_residual, double>, OWNED)
+        .def_prop_ro("duality_gaps", &stack<&State::duality_gap, double>, OWNED)
+        .def_prop_ro("largest_etas", &stack<&State::largest_eta, double>, OWNED)
+        .def_prop_ro("n_iter", &stack<&State::n_iter, int32_t>, OWNED)
+        .def_prop_ro("n_working", &stack<&State::n_working, int32_t>, OWNED)
+        .def_prop_ro("counts", &stack<count_of, int32_t>, OWNED)
+        .def_prop_ro("columns", &columns, OWNED)
+        .def_prop_ro("values", &values, OWNED);
     nb::class_<Nodewise>(m, "Nodewise")
         .def(nb::new_(&make_nodewise), nb::arg("X"), nb::arg("weights").none(), nb::arg("n_threads"))
         .def_prop_ro("n_features", &Nodewise::n_features)

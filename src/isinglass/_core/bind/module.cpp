@@ -97,6 +97,7 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
 }  // namespace
 
 NB_MODULE(_native, m) {
+    constexpr auto OWNED = nb::rv_policy::automatic;  // arrays that hold their own memory
     using Release = nb::call_guard<nb::gil_scoped_release>;
     m.attr("instruction_set") = kernels().name;
     m.attr("max_features") = MAX_FEATURES;
@@ -114,9 +115,12 @@ NB_MODULE(_native, m) {
     bind_gibbs(m);
     nb::class_<State>(m, "State")
         .def_ro("alpha", &State::alpha)
-        .def_prop_ro("fields", [](const State& state) { return doubles_to_numpy(state.fields); })
-        .def_prop_ro("edges", [](const State& state) { return pairs_to_numpy(state.edges); })
-        .def_prop_ro("values", [](const State& state) { return doubles_to_numpy(state.values); })
+        .def_prop_ro(
+            "fields", [](const State& state) { return doubles_to_numpy(state.fields); }, OWNED)
+        .def_prop_ro(
+            "edges", [](const State& state) { return pairs_to_numpy(state.edges); }, OWNED)
+        .def_prop_ro(
+            "values", [](const State& state) { return doubles_to_numpy(state.values); }, OWNED)
         .def_ro("objective", &State::objective)
         .def_ro("kkt_residual", &State::kkt_residual)
         .def_ro("duality_gap", &State::duality_gap)
@@ -125,8 +129,9 @@ NB_MODULE(_native, m) {
         .def_ro("n_iter", &State::n_iter)
         .def_ro("largest_eta", &State::largest_eta);
     nb::class_<PairList>(m, "PairList")
-        .def_prop_ro("pairs", [](const PairList& list) { return pairs_to_numpy(list.pairs); })
-        .def_prop_ro("strength", [](const PairList& list) { return doubles_to_numpy(list.values); });
+        .def_prop_ro(
+            "pairs", [](const PairList& list) { return pairs_to_numpy(list.pairs); }, OWNED)
+        .def_prop_ro("strength", [](const PairList& list) { return doubles_to_numpy(list.values); }, OWNED);
     nb::class_<Joint>(m, "Problem")
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::arg("parts") = std::vector<size_t>(),

@@ -17,6 +17,9 @@ struct NodeSums {
     double loss;   // sum_n w_n [log(1 + exp(eta_n)) - x_n eta_n]
     double field;  // sum_n w_n r_n, the gradient of the node's field
     double curve;  // sum_n w_n sigma_n (1 - sigma_n)
+    // The field's gradient as the difference of two sums of one sign, each accurate relative to itself:
+    // w sigma over the rows with x = 0, w (1 - sigma) over those with x = 1.
+    double zeros, ones;
 };
 
 // How far the gradient of the pairs (s, t), t = first, first + 1, ..., can have moved since the reference:

@@ -178,7 +178,7 @@ static double bound_curvature(const double* eta, const uint8_t* x, const double*
 // One vector of rows: residuals and curvatures are stored, sums are added; returns exp(-|eta|) and what the
 // loss has beyond log(1 + exp(-|eta|)).
 struct PassSums {
-    vd field{}, curve{}, excess{};
+    vd zeros{}, ones{}, curve{}, excess{};
     vl wrong{};
 };
 inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double* wr, float* wv,
@@ -191,14 +191,15 @@ inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double
     // r from the probability of the other answer, never from 1 - sigma: no cancellation for large |eta|.
     const vl agrees = (vl)(positive == is_one);
     const vd other = agrees ? unlikely : likely;
-    const vd r = weight * (is_one ? -other : other);
+    const vd size = weight * other;
     const vd v = weight * (likely * unlikely);
     const vd minus_margin = is_one ? -e : e;
     sums.wrong |= minus_margin > WRONG;
     sums.excess += weight * (minus_margin > 0.0 ? minus_margin : vd{});
-    sums.field += r;
+    sums.zeros += is_one ? vd{} : size;
+    sums.ones += is_one ? size : vd{};
     sums.curve += v;
-    store(wr, r);
+    store(wr, is_one ? -size : size);
     store(wv, __builtin_convertvector(v, vf_half));
     return y;
 }
@@ -223,8 +224,9 @@ static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, 
         rest += load<vd>(w + i) * log1p_unit(pass_rows(eta + i, x + i, w + i, wr + i, wv + i, sums));
     int64_t any = 0;
     for (int i = 0; i < DOUBLES; ++i) any |= sums.wrong[i];
-    return {loss + total(rest) + total(sums.excess), total(sums.field),
-            total(sums.curve) + (any ? bound_curvature(eta, x, w, n, wv) : 0.0)};
+    const double zeros = total(sums.zeros), ones = total(sums.ones);
+    return {loss + total(rest) + total(sums.excess), zeros - ones,
+            total(sums.curve) + (any ? bound_curvature(eta, x, w, n, wv) : 0.0), zeros, ones};
 }
 
 static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -30,9 +31,9 @@ class Poll {
     void operator()() {
         if (stopped_.load(std::memory_order_relaxed)) throw Interrupted();
         if (std::this_thread::get_id() != caller_) return;
-        const auto now = std::chrono::steady_clock::now();
-        if (now < next_) return;
-        next_ = now + std::chrono::milliseconds(50);
+        const uint64_t now = ticks();
+        if (now - last_ < INTERVAL) return;
+        last_ = now;
         if (is_interrupted && is_interrupted()) {
             stopped_ = true;
             throw Interrupted();
@@ -40,8 +41,15 @@ class Poll {
     }
 
  private:
+    // Some 20 to 100 ms. Reading the clock of the system would cost more than a small piece of work.
+    static constexpr uint64_t INTERVAL = 100'000'000;
+#ifdef ISINGLASS_X86
+    static uint64_t ticks() { return __builtin_ia32_rdtsc(); }
+#else
+    static uint64_t ticks() { return 2 * std::chrono::steady_clock::now().time_since_epoch().count(); }
+#endif
     std::thread::id caller_ = std::this_thread::get_id();
-    std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
+    uint64_t last_ = ticks();
     std::atomic<bool> stopped_{false};
 };
 

@@ -47,8 +47,10 @@ void SumRows::move(std::span<const Move> tasks, bool afresh) {
         part.move(own, afresh);
         for (size_t k = 0; k < own.size(); ++k) {
             totals[k].loss += sums[k].loss;
-            totals[k].field += sums[k].field;
             totals[k].curve += sums[k].curve;
+            totals[k].zeros += sums[k].zeros;
+            totals[k].ones += sums[k].ones;
+            totals[k].field = totals[k].zeros - totals[k].ones;
         }
     };
     add_parts(parts_, tasks, &Move::gradient, [](const Move& task) { return task.asked.count; }, ask);

@@ -15,11 +15,13 @@ class Buffer {
  public:
     explicit Buffer(size_t size = 0) { resize(size); }
     void resize(size_t size) {  // forgets the contents
-        const size_t bytes = (size * sizeof(T) + 63) / 64 * 64;
-        data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes ? bytes : 64)));
-        if (!data_) throw std::bad_alloc();
-        clear(bytes);
         size_ = size;
+        data_.reset();
+        if (size == 0) return;
+        const size_t bytes = (size * sizeof(T) + 63) / 64 * 64;
+        data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
+        if (!data_) throw std::bad_alloc();
+        __builtin_memset(static_cast<void*>(data_.get()), 0, bytes);
     }
     size_t size() const { return size_; }
     T* data() { return data_.get(); }
@@ -31,15 +33,9 @@ class Buffer {
     struct Free {
         void operator()(T* p) const { std::free(p); }
     };
-    void clear(size_t bytes);
     std::unique_ptr<T, Free> data_;
     size_t size_ = 0;
 };
-
-template <class T>
-void Buffer<T>::clear(size_t bytes) {
-    __builtin_memset(static_cast<void*>(data_.get()), 0, bytes);
-}
 
 class BitTable;
 

@@ -1,0 +1,229 @@
+"""A table reduced to what can be estimated, and the sums over its rows that objective and certificate are made of.
+
+Rows of weight zero and constant columns are gone, weights sum to one. Notation as in docs/math.md; ``margin`` is
+m = (2x−1)η, so that a cell costs log(1+exp(−m)) and |r| = 1/(1+exp(m)) without ever rounding σ to 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from isinglass.data import check_penalty_weights, check_sample_weight, to_binary
+from isinglass.errors import DataError
+
+__all__ = ["EPSILON", "NEGLIGIBLE", "Reduced", "penalty_matrix", "smoothed_field"]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+Weights = ArrayLike | None
+Penalty = ArrayLike | str | None
+
+EPSILON = float(np.finfo(np.float64).eps)
+NEGLIGIBLE = 1e-200
+"""Rows with a smaller share of the largest weight count as absent: no sum feels them, and their inverse overflows."""
+
+
+def smoothed_field(n_ones: ArrayLike, n_total: float) -> FloatArray:
+    """Return logit((n₁+½)/(N+1)), the finite field of a constant column; N is the sum of the raw weights.
+
+    Examples
+    --------
+    >>> float(smoothed_field(0, 9).round(6)), float(smoothed_field(4.5, 9))
+    (-2.944439, 0.0)
+    """
+    ones = np.asarray(n_ones, dtype=np.float64)
+    zeros = np.maximum(n_total - ones, 0.0)  # sums in another order may differ in the last digit
+    return np.asarray(np.log(ones + 0.5) - np.log(zeros + 0.5))
+
+
+def penalty_matrix(sd: FloatArray, penalty_weights: Penalty) -> FloatArray:
+    """Return ω as a dense matrix with zero diagonal (fields are not penalised), given each column's population sd.
+
+    Examples
+    --------
+    >>> penalty_matrix(np.array([0.5, 0.3]), "standardized").tolist()
+    [[0.0, 0.8], [0.8, 0.0]]
+    """
+    checked = check_penalty_weights(penalty_weights, len(sd))
+    if checked is None:
+        omega = np.ones((len(sd), len(sd)))
+    elif isinstance(checked, str):
+        omega = np.add.outer(sd, sd)
+    else:
+        omega = np.array(checked)
+    np.fill_diagonal(omega, 0.0)
+    return omega
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The rows of positive weight and the columns that vary over them: all that depends on the data alone."""
+
+    table: FloatArray  # (n, q) of 0.0 and 1.0
+    weight: FloatArray  # (n,), sums to 1
+    raw: FloatArray  # (n,), as given
+    sd: FloatArray  # (q,), population
+    penalty: FloatArray  # (q, q), ω
+    columns: NDArray[np.intp]  # (q,), where the varying columns are in X
+    smoothed: FloatArray  # (p,), the fields of constant columns (those of the others are not used)
+
+    @classmethod
+    def of(cls, X: ArrayLike, sample_weight: Weights, penalty_weights: Penalty) -> Reduced:
+        """Check the arguments and leave out what cannot be estimated."""
+        binary = to_binary(X)
+        raw = check_sample_weight(sample_weight, len(binary))
+        raw = np.ones(len(binary)) if raw is None else raw
+        total = float(raw.sum())
+        rows = raw > NEGLIGIBLE * raw.max()
+        table, raw = binary[rows].astype(np.float64), raw[rows]
+        weight = raw / raw.max()  # first, so that weights near the limits of floating point survive the division
+        weight /= weight.sum()
+        # Ones and zeros are summed apart: the difference from 1 would lose the digits of a rare answer.
+        sd = np.sqrt((weight @ table) * (weight @ (1.0 - table)))
+        varies = (table != table[0]).any(axis=0)
+        columns = np.flatnonzero(varies)
+        omega = penalty_matrix(sd, penalty_weights)[np.ix_(columns, columns)]
+        smoothed = smoothed_field(np.where(table[0] > 0, total, 0.0), total)
+        return cls(table[:, columns], weight, raw, sd[columns], omega, columns, smoothed)
+
+    @property
+    def n_features(self) -> int:
+        """Number of all columns, constant ones included."""
+        return len(self.smoothed)
+
+    @property
+    def logit(self) -> FloatArray:
+        """Log odds of the columns: the fields without any edge."""
+        return np.log(self.raw @ self.table) - np.log(self.raw @ (1.0 - self.table))
+
+    @property
+    def penalised(self) -> BoolArray:
+        """Pairs with 0 < ω < inf."""
+        return (self.penalty > 0) & np.isfinite(self.penalty)
+
+    @property
+    def free(self) -> BoolArray:
+        """Pairs with ω = 0."""
+        return np.asarray((self.penalty == 0) & ~np.eye(len(self.columns), dtype=bool))
+
+    @property
+    def rounding(self) -> float:
+        """Bound of the relative error of a sum of n rounded terms of one sign, with room for their own rounding."""
+        return (len(self.table) + 16) * EPSILON / 2.0
+
+    def at(self, alpha: float) -> Reduced:
+        """Return the problem whose free pairs are those that ``alpha`` leaves free: all of them at 0."""
+        if alpha > 0.0:
+            return self
+        return replace(self, penalty=np.where(np.isinf(self.penalty), np.inf, 0.0))
+
+    def limits(self, alpha: float) -> FloatArray:
+        """Return α ω of the penalised pairs and 0 elsewhere; infinite where the product overflows."""
+        mask = self.penalised
+        result = np.zeros_like(self.penalty)
+        with np.errstate(over="ignore", under="ignore"):
+            result[mask] = alpha * self.penalty[mask]
+        if alpha > 0.0 and (result[mask] < np.finfo(np.float64).tiny).any():
+            smallest = float(self.penalty[mask].min())
+            raise DataError(
+                "alpha times a penalty weight must be at least 2.3e-308, or it cannot be told from no penalty; got "
+                f"{alpha!r} times {smallest!r}. Rescale the penalty weights, or use 0 for no penalty."
+            )
+        return result
+
+    def restrict(self, couplings: ArrayLike, fields: ArrayLike) -> tuple[FloatArray, FloatArray, bool]:
+        """Return Θ on the varying columns without forbidden couplings, and whether these were zero."""
+        theta, field = _check_parameters(couplings, fields, self.n_features)
+        inner = theta[np.ix_(self.columns, self.columns)]
+        kept = np.where(np.isinf(self.penalty), 0.0, inner)
+        return kept, field[self.columns], np.count_nonzero(theta) == np.count_nonzero(kept)
+
+    def expand(self, theta: FloatArray, field: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return (couplings, fields) of all columns."""
+        couplings, fields = np.zeros((self.n_features,) * 2), self.smoothed.copy()
+        couplings[np.ix_(self.columns, self.columns)], fields[self.columns] = theta, field
+        return couplings, fields
+
+    def margin(self, theta: FloatArray, field: FloatArray) -> FloatArray:
+        """Return m = (2x−1)η of every cell."""
+        return (2.0 * self.table - 1.0) * (self.table @ theta + field)
+
+    def loss(self, margin: FloatArray) -> float:
+        """Return F without its penalty."""
+        return float(self.weight @ np.logaddexp(0.0, -margin).sum(axis=1))
+
+    def value(self, theta: FloatArray, field: FloatArray, alpha: float) -> float:
+        """Return F(Θ)."""
+        used = np.triu(theta) != 0.0  # a zero coupling costs nothing, however large its penalty
+        penalty = self.limits(alpha)[used] @ np.abs(theta[used])
+        return self.loss(self.margin(theta, field)) + float(penalty)
+
+    def signed(self, margin: FloatArray) -> FloatArray:
+        """Return w r, cell by cell."""
+        return np.asarray(self.weight[:, None] * (1.0 - 2.0 * self.table) * expit(-margin))
+
+    def gradient(self, margin: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return g_st = C_st + C_ts with C_st = Σ_n w_n r_ns x_nt, and g_ss = Σ_n w_n r_ns."""
+        weighted = self.signed(margin)
+        return self.pair_sums(weighted), weighted.sum(axis=0)
+
+    def pair_sums(self, cells: FloatArray) -> FloatArray:
+        """Return Σ_n (c_ns x_nt + c_nt x_ns) for every pair."""
+        cross = cells.T @ self.table
+        sums = cross + cross.T
+        np.fill_diagonal(sums, 0.0)
+        return np.asarray(sums)
+
+    def balanced_sums(self, cells: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return Σ_n (c_ns x_nt + c_nt x_ns), and the sum of the sizes of its terms, for columns of c that sum to zero.
+
+        Then x may be replaced by x − 1. With the rarer answer of every column coded as 1, the terms are as small as
+        they can be, and so is their rounding error.
+        """
+        flipped = self.weight @ self.table > 0.5
+        rare = np.abs(self.table - flipped)
+        cross = np.where(flipped, -1.0, 1.0) * (cells.T @ rare)
+        size = np.abs(cells).T @ rare
+        sums, sizes = cross + cross.T, size + size.T
+        np.fill_diagonal(sums, 0.0)
+        np.fill_diagonal(sizes, 0.0)
+        return np.asarray(sums), np.asarray(sizes)
+
+    def covariance(self) -> FloatArray:
+        """Return the covariance of every pair, exactly zero where it cannot be told from zero.
+
+        As w₁₁w₀₀ − w₁₀w₀₁ of the pair's own 2×2 table: sums of positive numbers, so that the rounding of either
+        product is a relative one. A difference within it means that changing the weights in their last digits makes
+        the two columns independent. Counts are summed without any error.
+        """
+        counts = bool((self.raw == np.rint(self.raw)).all()) and self.raw.sum() < 2.0**53
+        unit = self.raw if counts else self.raw / self.raw.max()
+        ones, zeros = self.table, 1.0 - self.table
+        both, neither = ones.T @ (unit[:, None] * ones), zeros.T @ (unit[:, None] * zeros)
+        first = ones.T @ (unit[:, None] * zeros)
+        same, different = both * neither, first * first.T
+        noise = (2.0 * EPSILON if counts else 2.0 * self.rounding) * (same + different)
+        if counts and self.raw.sum() < 2.0**26:  # products of counts below 2⁵³ are exact too
+            noise = np.zeros_like(same)
+        result = np.where(np.abs(same - different) <= noise, 0.0, (same - different) / unit.sum() ** 2)
+        np.fill_diagonal(result, 0.0)
+        return np.asarray(result)
+
+
+def _check_parameters(couplings: ArrayLike, fields: ArrayLike, n_features: int) -> tuple[FloatArray, FloatArray]:
+    theta, field = np.asarray(couplings, dtype=np.float64), np.asarray(fields, dtype=np.float64)
+    if theta.shape != (n_features, n_features):
+        raise DataError(f"couplings must have shape {(n_features, n_features)}; got {theta.shape}.")
+    if field.shape != (n_features,):
+        raise DataError(f"fields must have shape {(n_features,)}; got {field.shape}.")
+    if not (np.isfinite(theta).all() and np.isfinite(field).all()):
+        raise DataError("couplings and fields must be finite; got NaN or infinity.")
+    if theta.diagonal().any() or not np.array_equal(theta, theta.T):
+        raise DataError(
+            "couplings must be symmetric with zero diagonal; got another matrix. Fields go into their own vector."
+        )
+    return theta, field
