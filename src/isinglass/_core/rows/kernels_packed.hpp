@@ -106,11 +106,10 @@ static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const 
 
 static void transpose_bits(const uint32_t* words, uint32_t* out) {
     const __m512i low = _mm512_loadu_si512(words), high = _mm512_loadu_si512(words + 16);
-    __m512i bit = _mm512_set1_epi32(1);
     for (int b = 0; b < 32; ++b) {
+        const __m512i bit = _mm512_set1_epi32(static_cast<int>(1u << b));
         out[b] = static_cast<uint32_t>(_mm512_test_epi32_mask(low, bit)) |
                  static_cast<uint32_t>(_mm512_test_epi32_mask(high, bit)) << 16;
-        bit = _mm512_slli_epi32(bit, 1);
     }
 }
 
