@@ -147,9 +147,9 @@ def test_select_uses_one_grid_for_all(table):
 
 
 def test_bootstrap_resumes(table, tmp_path):
-    words = ["bootstrap", table, "--alpha", "0.1", "-B", "8", "--checkpoint", tmp_path / "c.npz"]
+    words = ["bootstrap", table, "--alpha", "0.1", "-B", "8", "--checkpoint", tmp_path / "c"]
     first = run(*words).stdout
-    assert (tmp_path / "c.npz").exists()
+    assert (tmp_path / "c").exists()
     assert run(*words).stdout == first
     assert "checkpoint" in error_line(run(*words, "--seed", "1", code=3))
 

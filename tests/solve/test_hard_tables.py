@@ -1,6 +1,7 @@
-"""What is certified is what is returned: certificates recomputed from the returned parameters, on tables made to break them.
+"""What is certified is what is returned: certificates recomputed from the parameters, on tables made to break them.
 
-HARD_TABLES=12000 runs as many tables as found 7 false certificates in a solver that stepped back by subtraction.
+A solver that stepped back from a refused step by subtraction returned 9 of the first 12 000 as converged that were not;
+HARD_TABLES=12000 runs them all.
 """
 
 import os
@@ -15,6 +16,7 @@ from isinglass.errors import ConstantColumnWarning, ConvergenceWarning
 
 COUNT = int(os.environ.get("HARD_TABLES", "300"))
 CHUNKS = 10
+ONCE_FALSE = [379, 423, 668, 877, 1085, 4286, 7949, 8077, 9716, 11342, 11826]
 TOL = 1e-7
 
 
@@ -35,12 +37,18 @@ def hard_table(seed):
     return X, weight, 1e-6
 
 
+def seeds(chunk):
+    return sorted({*range(chunk, COUNT, CHUNKS), *ONCE_FALSE[chunk::CHUNKS]})
+
+
 def varying(X):
     return X[:, X.min(axis=0) < X.max(axis=0)]
 
 
 def solve(path, X, weight, ratio):
     """Solve at a share of alpha_max; None where there is nothing to solve."""
+    if X.shape[1] < 2:
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", ConstantColumnWarning)
@@ -50,7 +58,7 @@ def solve(path, X, weight, ratio):
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_the_residual_of_every_regression_is_that_of_what_is_returned(chunk):
-    for seed in range(chunk, COUNT, CHUNKS):
+    for seed in seeds(chunk):
         X, weight, ratio = hard_table(seed)
         X = varying(X)
         path = solve(nodewise_path, X, weight, ratio)
@@ -65,7 +73,7 @@ def test_the_residual_of_every_regression_is_that_of_what_is_returned(chunk):
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_the_certificate_of_the_joint_path_is_that_of_what_is_returned(chunk):
-    for seed in range(chunk, COUNT, CHUNKS):
+    for seed in seeds(chunk):
         X, weight, ratio = hard_table(seed)
         path = solve(ising_path, X, weight, ratio)
         if path is None:

@@ -41,9 +41,9 @@ DROP_COLUMNS = ["dropped", "correlation", "q5"]
     ),
     Option(
         "--checkpoint",
-        type=click.Path(dir_okay=False),
-        metavar="FILE",
-        help="Keep finished fits here; the same command resumes after an interruption.",
+        type=click.Path(file_okay=False),
+        metavar="DIR",
+        help="Keep finished fits in this folder; the same command resumes after an interruption.",
     ),
     out_folder("edges.csv and nodes.csv, or drops.csv,"),
     FORCE,

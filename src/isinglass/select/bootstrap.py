@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -17,7 +17,6 @@ from isinglass.data import to_binary
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution, read_only
-from isinglass.select.checkpoint import describe
 from isinglass.select.contract import PathFunction, with_threads
 from isinglass.select.tasks import kernel_threads, quietly, run_tasks
 from isinglass.solve.path import ising_path
@@ -174,20 +173,17 @@ class FitAt:
 
     Examples
     --------
-    >>> FitAt(0.05)  # the repr identifies the fit in a checkpoint, which any number of threads may resume
-    FitAt(0.05, isinglass.solve.path.ising_path)
+    >>> FitAt(0.05)(np.array([[0, 0], [0, 1], [1, 1]])).n_edges
+    1
     """
 
     alpha: float
     path_function: PathFunction = ising_path
-    n_threads: int | None = None
+    n_threads: int | None = field(default=None, compare=False)  # any number may resume a checkpoint
 
     def __call__(self, X: ArrayLike) -> Solution:
         """Return the solution for this table."""
         return with_threads(self.path_function, self.n_threads)(X, [self.alpha]).solutions[0]
-
-    def __repr__(self) -> str:
-        return f"FitAt({self.alpha!r}, {describe(self.path_function)})"
 
 
 def bootstrap(
@@ -225,7 +221,7 @@ def bootstrap(
     n_jobs : int, optional
         Fits at the same time, as in joblib; -1 is all cores. The result does not depend on it.
     checkpoint : path, optional
-        File that keeps finished fits, so that an interrupted run can resume.
+        Folder that keeps finished fits, so that an interrupted run can resume.
     progress : bool, optional
         Whether to show a bar on stderr; default only if that is a terminal.
 
@@ -258,7 +254,7 @@ def bootstrap(
             "kind": kind,
             "drop_shares": tuple(drop_shares) if kind == "case-drop" else None,  # not n_boot: a run may be prolonged
             "random_state": seeds[0].entropy,
-            # A function is known by its name only, and all lambdas share one.
+            # A function that is installed is known by its name only.
             "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
         },
         stage="resamples",

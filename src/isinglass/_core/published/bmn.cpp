@@ -74,7 +74,8 @@ void Bmn::start() {
     values_.clear();
     for (int s = 0; s < p_; ++s) {
         columns_[s].clear(), places_[s].clear();
-        entry(s, s) = std::clamp(std::log(table_.margins.mean[s] / (1.0 - table_.margins.mean[s])), -1.0, 1.0);
+        entry(s, s) =
+            std::clamp(std::log(table_.margins.mean[s] / (1.0 - table_.margins.mean[s])), -1.0, 1.0);
         if (entry(s, s) != 0.0) add_entry(s, s);
     }
     step_size_ = 1.0;
@@ -193,7 +194,8 @@ double Bmn::propose(std::vector<double>& next) const {
     double largest = 0.0;
     for (size_t k = 0; k < working_.size(); ++k) {
         const auto [s, t] = working_[k];
-        const double length = step_size_ / (s == t ? 0.25 : 0.25 * (table_.margins.mean[s] + table_.margins.mean[t]));
+        const double length =
+            step_size_ / (s == t ? 0.25 : 0.25 * (table_.margins.mean[s] + table_.margins.mean[t]));
         next[k] =
             soft_threshold(values_[k] - length * gradient_[k], length * penalty_of(static_cast<int>(k)));
         largest = std::max(largest, std::abs(next[k] - values_[k]));

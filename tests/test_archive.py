@@ -8,9 +8,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from isinglass import archive as module
+from isinglass.archive import Archive, DamagedError, OversizedError, write_archive
 from isinglass.errors import DataError
-from isinglass.export import archive as module
-from isinglass.export.archive import Archive, DamagedError, OversizedError, write_archive
 
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b": np.array([True, False]), "none": np.empty((0, 2), dtype=np.int32)}
 
@@ -91,7 +91,7 @@ FOREIGN = [
 @pytest.mark.parametrize(("content", "message"), FOREIGN)
 def test_foreign_archives(content, message):
     with pytest.raises(DamagedError, match=message):
-        opened(content)
+        assert not opened(content).header
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -107,25 +107,55 @@ def test_sizes_are_checked_in_the_directory(monkeypatch):
         opened(bomb)
     monkeypatch.setattr(module, "LONGEST_HEADER", 1)
     with pytest.raises(OversizedError, match="its header has 2 bytes"):
-        opened(zipped([HEADER]))
+        assert not opened(zipped([HEADER])).header
+
+
+GOOD_ARRAYS = [
+    np.zeros(3),
+    np.zeros((2, 2, 2)),
+    np.array(7),
+    np.arange(6, dtype=">i4").reshape(2, 3, order="F"),
+    np.array(["é", ""]),
+    np.array([b"x"]),
+    np.zeros((0, 2), dtype=bool),
+    np.array(["2001-01-01"], dtype="M8[ns]"),
+]
+
+
+@pytest.mark.parametrize("array", GOOD_ARRAYS, ids=str)
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_arrays_are_those_that_numpy_reads(array, version):
+    content = npy(array, version=version)
+    found = opened(zipped([("a.npy", content)])).array("a")
+    wanted = np.load(io.BytesIO(content))
+    assert found.tolist() == wanted.tolist()
+    assert found.dtype == wanted.dtype.newbyteorder("=")
+    assert found.flags.c_contiguous
 
 
 BAD_ARRAYS = [
     (npy(np.zeros(3)), "f8", (2,), r"shape \(3,\), not \(2,\)"),
     (npy(np.zeros(3)), "f8", (3, None), "shape"),
     (npy(np.zeros(3)), "i8", (3,), "type <f8, not i8"),
-    (npy(np.zeros(3, dtype=">f8")), "f8", (3,), "not an array of numbers in format 1.0"),
-    (npy(np.zeros((2, 2), order="F")), "f8", (2, 2), "format 1.0"),
-    (npy(np.array([None]), allow_pickle=True), "f8", (1,), "format 1.0"),
-    (npy(np.zeros(3), version=(2, 0)), "f8", (3,), "format 1.0"),
-    (npy(np.zeros((2, 2, 2))), "f8", (2, 2, 2), "format 1.0"),
-    (npy(np.zeros(3)).replace(b"(3,)", b"(3L,)"), "f8", (3,), "format 1.0"),  # as Python 2 wrote it
-    (npy(np.zeros(3))[:9], "f8", (3,), "format 1.0"),
-    (b"\x93NUMPY\x01\x00\xff\xff" + npy(np.zeros(3))[10:], "f8", (3,), "format 1.0"),
+    (npy(np.zeros(3, dtype=">f8")), "f8", (3,), "type >f8, not f8"),
+    (npy(np.array([None]), allow_pickle=True), "f8", (1,), "got dtype .O"),
+    (npy(np.array([(1, 2.0)], dtype="i4,f8")), "f8", (1,), "damaged, or of objects"),
+    (npy(np.zeros(3)).replace(b"<f8", b"<f9"), "f8", (3,), "unknown type '<f9'"),
+    (npy(np.zeros(3)).replace(b"<f8", b"<V8"), "f8", (3,), "numbers or text; got dtype <V8"),
+    (npy(np.zeros(3)).replace(b"(3,)", b"(3L,)"), "f8", (3,), "head of an array is damaged"),  # as Python 2 wrote it
+    (npy(np.zeros(3)).replace(b"(3,)", b"(,3)"), "f8", (3,), "shape"),
+    (npy(np.zeros(3)).replace(b"descr", b"shape"), "f8", (3,), "damaged"),
+    (npy(np.zeros(3))[:9], "f8", (3,), "damaged"),
+    (npy(np.zeros(3))[:5], "f8", (3,), "not an array of NumPy"),
+    (b"\x93NUMPY\x09\x00\xff\xff" + npy(np.zeros(3))[10:], "f8", (3,), "not an array of NumPy"),
+    (b"\x93NUMPY\x01\x00\xff\xff" + npy(np.zeros(3))[10:], "f8", (3,), "damaged"),
+    (b"\x93NUMPY\x02\x00\xff\xff\xff\xff" + npy(np.zeros(3))[10:], "f8", (3,), "damaged"),
     (npy(np.array(["x"])), "f8", (1,), "type <U1, not f8"),
+    (npy(np.array(["x"])).replace(b"x\0\0\0", b"\0\0\xff\0"), "U1", (1,), "invalid characters"),
     (npy(np.zeros(3))[:-1], "f8", (3,), "23 bytes"),
-    (npy(np.zeros(3)) + b"x", "f8", (3,), "25 bytes"),
+    (npy(np.zeros(3)) + b"x", "f8", (3,), "bytes, not the 24 of its shape"),
     (npy(np.zeros(3)).replace(b"(3,)", b"(9,)"), "f8", (None,), "24 bytes"),
+    (npy(np.zeros(3)).replace(b"(3,), }", b"(9,9),}"), "f8", (None,), "takes 648 bytes"),
 ]
 
 
