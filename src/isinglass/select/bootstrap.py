@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
-from isinglass.data import to_binary
+from isinglass.data import to_weighted
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution, read_only
-from isinglass.select.contract import PathFunction, with_threads
+from isinglass.select.contract import PathFunction, solution_of, with_threads
 from isinglass.select.tasks import kernel_threads, quietly, run_tasks
 from isinglass.solve.path import ising_path
 
@@ -188,7 +188,7 @@ class FitAt:
 
 def bootstrap(
     X: ArrayLike,
-    fit: Callable[[NDArray[np.uint8]], Solution] | float,
+    fit: Callable[..., Any] | float,
     *,
     n_boot: int = 1000,
     kind: str = "rows",
@@ -208,8 +208,9 @@ def bootstrap(
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1.
     fit : callable or float
-        Takes a table and returns a Solution, selection of alpha included if that is to be judged, too:
-        ``lambda X: select_ebic(X).solution``. A number is an alpha for `ising_path`.
+        Takes a table and returns a Solution, or something with a ``solution``, such as `two_stage` or `select_ebic`:
+        the penalty is then chosen again in every resample. If it has a parameter ``groups``, it gets the original
+        number of every row. A number is an alpha for `ising_path`.
     n_boot : int, default 1000
         Number of resamples.
     kind : {"rows", "case-drop"}, default "rows"
@@ -236,10 +237,16 @@ def bootstrap(
     >>> found.edge_index.tolist(), found.inclusion.tolist(), bool(found.edge_quantiles[0, 0] > 1)
     ([[0, 1]], [1.0], True)
     """
-    table, count = to_binary(X), check_count("n_boot", n_boot)
+    table, weight = to_weighted(X, None)
+    if weight is not None:
+        raise DataError(
+            "X must have no row weights here, because rows are drawn, each as likely as the other; got a table that "
+            "has. Pass its bare table X.X, or repeat rows."
+        )
+    count = check_count("n_boot", n_boot)
     fit_table = _as_fit(fit)
     kept, dropped = _plan(kind, drop_shares, count, len(table))
-    solution = _checked(fit_table(table), table)
+    solution = _checked(solution_of(fit_table, table), table)
     seeds = spawn_seeds(random_state, count)
     inside = replace(fit_table, n_threads=kernel_threads(n_jobs)) if isinstance(fit_table, FitAt) else fit_table
     results = run_tasks(
@@ -277,7 +284,7 @@ def bootstrap(
     )
 
 
-def _as_fit(fit: Callable[[NDArray[np.uint8]], Solution] | float) -> Callable[[NDArray[np.uint8]], Solution]:
+def _as_fit(fit: Callable[..., Any] | float) -> Callable[..., Any]:
     if callable(fit):
         return fit
     if isinstance(fit, bool) or not isinstance(fit, int | float | np.number) or not (np.isfinite(fit) and fit >= 0):
@@ -302,7 +309,7 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, n_rows: int) -> 
 
 
 def _fit_resample(
-    table: NDArray[np.uint8], fit: Callable[[NDArray[np.uint8]], Solution], seed: SeedSequence, kept: int | None
+    table: NDArray[np.uint8], fit: Callable[..., Any], seed: SeedSequence, kept: int | None
 ) -> dict[str, Any]:
     """Return the edges of one resample, their couplings, and whether a column became constant."""
     rng, n = np.random.default_rng(seed), len(table)
@@ -310,7 +317,7 @@ def _fit_resample(
     resample = table[rows]
     became_constant = count_ones(table, None)[1] & ~count_ones(resample, None)[1]
     with quietly(ConstantColumnWarning):  # counted instead
-        solution = _checked(fit(resample), table)
+        solution = _checked(solution_of(fit, resample, rows), table)
     return {"edges": solution.edge_index, "values": solution.edge_values, "constant": became_constant.any()}
 
 

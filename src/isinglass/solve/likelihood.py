@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import to_weighted
 from isinglass.errors import DataError
 from isinglass.objective import penalty_matrix, smoothed_field
 from isinglass.objective.reduced import NEGLIGIBLE
@@ -40,9 +40,8 @@ class Likelihood:
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None) -> Likelihood:
         """Check the arguments and count the states."""
-        table = to_binary(X)
+        table, raw = to_weighted(X, sample_weight)
         refuse_above_limit(table.shape[1])
-        raw = check_sample_weight(sample_weight, len(table))
         raw = np.ones(len(table)) if raw is None else raw
         total, used = float(raw.sum()), raw > NEGLIGIBLE * raw.max()
         table, weight = table[used], raw[used] / raw.max()  # first, so that the sum of huge weights does not overflow
