@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass import IsingModel, simulate
+from isinglass import Network, simulate
 
 Table = NDArray[np.uint8]
 
@@ -16,7 +16,7 @@ BURN_IN = 1000
 
 def paper_table(
     p: int, probability: float, trial: int, seed: int, *, n_samples: int = N_SAMPLES
-) -> tuple[IsingModel, Table]:
+) -> tuple[Network, Table]:
     """Return a network and rows of it as the paper makes them; a trial is the same table in every item.
 
     Each element of Θ, diagonal included, is non-zero with one probability and then uniform on [−1, 1]. One chain of the
@@ -27,7 +27,7 @@ def paper_table(
     return model, sample(model, n_samples, chain_seed)
 
 
-def sample(model: IsingModel, n_samples: int, seed: np.random.SeedSequence) -> Table:
+def sample(model: Network, n_samples: int, seed: np.random.SeedSequence) -> Table:
     """Return rows of a network, from one chain."""
     return simulate.gibbs_sample(model, n_samples, burn_in=BURN_IN, random_state=seed, n_threads=1)
 
@@ -39,7 +39,7 @@ def sparse_table(p: int, trial: int, seed: int, *, n_samples: int, degree: float
     """
     network_seed, chain_seed = np.random.SeedSequence([seed, p, 10_000 + round(degree), trial]).spawn(2)
     drawn = simulate.random_network(p, min(degree / (p - 1), 1.0), random_state=network_seed)
-    model = IsingModel(drawn.couplings, -0.5 * np.asarray(drawn.couplings.sum(axis=1)).ravel())
+    model = Network.from_couplings(drawn.couplings, -0.5 * np.asarray(drawn.couplings.sum(axis=1)).ravel())
     # One chain per hundred rows: independent starts, and the sampler is done in a moment.
     return simulate.gibbs_sample(
         model, n_samples, burn_in=200, n_chains=max(n_samples // 100, 1), random_state=chain_seed

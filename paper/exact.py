@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from isinglass import IsingModel, exact_path, ising_path, metrics, nodewise_path, objective
+from isinglass import Network, exact_path, ising_path, metrics, nodewise_path, objective
 from paper import figures, printed
 from paper.data import paper_table
 from paper.evidence import geometric_mean, judge, pick
@@ -49,7 +49,7 @@ def run_cell(cell: Cell) -> list[Row]:
     return [{**key, "method": name, **score(path, truth, paths["exact"])} for name, path in paths.items()]
 
 
-def score(path: Any, truth: IsingModel, exact: Any) -> Row:
+def score(path: Any, truth: Network, exact: Any) -> Row:
     """Return the errors at the best penalty, the AUC, and the distance from the exact estimate at equal strength."""
     errors = [metrics.relative_difference(solution, truth) for solution in path]
     best = int(np.argmin(errors))

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from isinglass import IsingModel, errors, simulate, stacked_design
+from isinglass import Network, errors, simulate, stacked_design
 from paper import figures, printed
 from paper.data import Table, sample
 from paper.evidence import judge, pick
@@ -121,7 +121,7 @@ def make_table(
     seeds = np.random.SeedSequence([seed, p, round(1000 * PROBABILITY), trial]).spawn(2 + attempt)
     model = simulate.random_network(p, PROBABILITY, random_state=seeds[0])
     fields = np.r_[np.full(n_rare, field), model.fields[n_rare:]]
-    return sample(IsingModel(model.couplings, fields), n_samples, seeds[-1])
+    return sample(Network.from_couplings(model.couplings, fields), n_samples, seeds[-1])
 
 
 def make_rare_table(trial: int, seed: int, *, n_rare: int = 1, **design: Any) -> tuple[Table, int]:

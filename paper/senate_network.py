@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.colors import to_hex
 from numpy.typing import NDArray
 
-from isinglass import IsingModel, export, layout, plot
+from isinglass import Network, export, layout, plot
 from isinglass.datasets import load_senate109
 from paper import figures, printed
 from paper.evidence import judge
@@ -111,7 +111,7 @@ def draw(rows: pd.DataFrame) -> figures.Figure:
     senate = load_senate109()
     figure, grid = figures.new_figure(size=(10.4, 5.4))
     axes = plot.network(
-        IsingModel.from_theta(theta_of(rows, "isinglass"), short_names(senate.names)),
+        Network.from_theta(theta_of(rows, "isinglass"), short_names(senate.names)),
         grid[0, 0],
         groups=[PARTY_NAMES[party] for party in senate.parties],
         group_colors={PARTY_NAMES[party]: color for party, color in PARTY_COLORS.items()},
@@ -133,7 +133,7 @@ def write_files(rows: pd.DataFrame, folder: Path) -> None:
     positive = np.maximum(theta, 0.0) * (1 - np.eye(len(theta)))
     edges = np.argwhere(np.triu(positive))
     export.write_gexf(
-        IsingModel(positive, theta.diagonal(), senate.names),
+        Network.from_couplings(positive, theta.diagonal(), senate.names),
         folder / GEXF,
         node_attributes={"party": senate.parties, "state": senate.states},
         color_by="party",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isinglass import IsingModel, stacked_design
+from isinglass import Network, stacked_design
 from paper import discrete
 from paper.evidence import Verdict
 from paper.study import Config
@@ -29,7 +29,7 @@ def test_direct_loss_is_the_pseudo_likelihood():
     point = rng.normal(size=10)
     for value, (s, t) in zip(point, terms, strict=False):
         couplings[s, t] = couplings[t, s] = value
-    expected = -IsingModel(couplings, point[6:]).log_pseudolikelihood(X).mean()
+    expected = -Network.from_couplings(couplings, point[6:]).log_pseudolikelihood(X).mean()
     assert discrete.direct_loss(X.astype(float), terms, point) == pytest.approx(expected)
 
 
