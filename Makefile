@@ -7,13 +7,15 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_BENCH := $(VENV)/.installed-bench
 OLDEST := .venv-oldest
+FUZZ_MINUTES ?= 4
+FUZZ_SEED ?= 0
 CORE := $(wildcard src/isinglass/_core/*.cpp src/isinglass/_core/*.hpp)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-oldest check bench paper paper-quick docs clean
+.PHONY: help install demo test fuzz test-oldest check check-page bench paper paper-quick docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +28,9 @@ demo: $(INSTALLED)  ## fit the Senate network, print what it shows, write report
 test: $(INSTALLED)  ## run the tests
 	$(BIN)/python -m pytest
 
+fuzz: $(INSTALLED)  ## attack it at random for FUZZ_MINUTES (4), all suites or those in FUZZ_SUITES
+	$(BIN)/python tests/fuzz $(FUZZ_SUITES) --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED)
+
 test-oldest: $(OLDEST)/.installed  ## run the tests of the estimators with the oldest supported packages
 	$(OLDEST)/bin/python -m pytest tests/estimators/test_estimators.py tests/estimators/test_sklearn_checks.py
 
@@ -34,7 +39,19 @@ check: $(INSTALLED)  ## lint, formatting, types and documentation (no tests)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(CORE)
+	$(MAKE) --no-print-directory check-page
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+# The page concatenates its scripts, so the linter sees them that way too.
+ESLINT := tools/eslint
+check-page:  ## lint the scripts of the report page (needs npm)
+ifeq ($(shell command -v npm),)
+	@echo "npm is not installed: the scripts of the report page are not linted"
+else
+	test -d $(ESLINT)/node_modules || npm install --prefix $(ESLINT) --no-package-lock --no-audit --no-fund --silent
+	mkdir -p build && cat $(addprefix src/isinglass/show/report/,data.js elements.js view.js tables.js charts.js page.js) > build/page.js
+	$(ESLINT)/node_modules/.bin/eslint --config $(ESLINT)/eslint.config.js build/page.js
+endif
 
 bench: $(INSTALLED_BENCH)  ## measure speed and accuracy against other solvers
 	$(BIN)/python benchmarks/run.py
@@ -49,7 +66,7 @@ docs: $(INSTALLED)  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## remove everything that make created
-	rm -rf $(VENV) $(OLDEST) build dist demo docs/_build docs/api/generated paper/.cache
+	rm -rf $(VENV) $(OLDEST) $(ESLINT)/node_modules build dist demo docs/_build docs/api/generated paper/.cache
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -path ./.git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -59,7 +76,8 @@ $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "isinglass needs Python 3.11 or newer"'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[plot]" --group dev
+	$(BIN)/python -m pip install --quiet --config-settings cmake.define.ISINGLASS_WERROR=ON \
+		--editable ".[plot]" --group dev
 	touch $@
 
 # A build folder of its own: sharing one would compile everything anew each time the two alternate.

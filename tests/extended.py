@@ -41,6 +41,10 @@ class Regression:
     def residual(self, z):
         return (1 - 2 * self.answer) / (1 + np.exp(self.margin(z)))
 
+    def null(self):
+        """F of one block without edges."""
+        return entropy(self.weight @ self.answer, self.weight @ (1 - self.answer))
+
     def kkt(self, z):
         g = self.design.T @ (self.weight * self.residual(z))
         with np.errstate(invalid="ignore"):
@@ -106,6 +110,11 @@ class Regression:
         return (low + high) / 2
 
 
+def entropy(ones, zeros):
+    """Of yes/no variables with these shares, summed."""
+    return -(ones * np.log(ones) + zeros * np.log(zeros)).sum()
+
+
 def softplus(x):
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
@@ -123,26 +132,86 @@ def divergence(y, a, margin):
     return np.where(np.abs(total) < 1e-16 * e, np.minimum(np.abs(total), bound), np.maximum(total, 0))
 
 
-def joint(X, couplings, fields, alpha, *, weight=None, omega=None):
-    """(regression, z) of the joint problem over the columns that vary."""
+@dataclass
+class Joint:
+    """The joint problem over the columns that vary, as matrices; ``regression`` stacks it."""
+
+    table: np.ndarray
+    weight: np.ndarray
+    penalty: np.ndarray  # α ω, infinite where forbidden
+
+    def margin(self, theta, field):
+        return (2 * self.table - 1) * (self.table @ theta + field)
+
+    def value(self, theta, field):
+        used = np.triu(theta, 1) != 0
+        loss = (self.weight[:, None] * softplus(-self.margin(theta, field))).sum()
+        return loss + (self.penalty[used] * np.abs(theta[used])).sum()
+
+    def kkt(self, theta, field):
+        cells = self.weight[:, None] * (1 - 2 * self.table) / (1 + np.exp(self.margin(theta, field)))
+        g = cells.T @ self.table + self.table.T @ cells
+        with np.errstate(invalid="ignore"):
+            moved = np.abs(g + self.penalty * np.sign(theta))
+        violation = np.where(theta != 0, moved, np.maximum(np.abs(g) - self.penalty, 0))
+        return max(np.triu(violation, 1).max(initial=0), np.abs(cells.sum(axis=0)).max(initial=0))
+
+    def gap(self, theta, field):
+        """F minus the dual at the balanced, scaled residuals; infinite if a pair is free."""
+        if (self.penalty[np.triu_indices(len(field), 1)] == 0).any():
+            return LONG(np.inf)
+        margin = self.margin(theta, field)
+        a = (1 - 2 * self.table) / (1 + np.exp(margin))
+        above = (self.weight[:, None] * np.maximum(a, 0)).sum(axis=0)
+        below = (self.weight[:, None] * np.maximum(-a, 0)).sum(axis=0)
+        small = np.minimum(above, below)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            a *= np.where(a > 0, np.where(above > 0, small / above, 0), np.where(below > 0, small / below, 0))
+        cells = self.weight[:, None] * a
+        moments = cells.T @ self.table + self.table.T @ cells
+        pairs = np.triu(np.isfinite(self.penalty), 1)
+        over = pairs & (np.abs(moments) > self.penalty)
+        c = (self.penalty[over] / np.abs(moments[over])).min(initial=LONG(1))
+        used = pairs & (theta != 0)
+        terms = self.penalty[used] * np.abs(theta[used]) + c * moments[used] * theta[used]
+        return terms.sum() + (self.weight[:, None] * divergence(self.table, c * a, margin)).sum()
+
+    def null(self):
+        """F without edges."""
+        return entropy(self.weight @ self.table, self.weight @ (1 - self.table))
+
+    def regression(self, theta, field):
+        """(Regression, z) of the same problem."""
+        n, p = self.table.shape
+        pairs = [(s, t) for s in range(p) for t in range(s + 1, p) if np.isfinite(self.penalty[s, t])]
+        design = np.zeros((n * p, len(pairs) + p), dtype=LONG)
+        for s in range(p):
+            rows = slice(n * s, n * (s + 1))
+            design[rows, len(pairs) + s] = 1
+            for j, pair in enumerate(pairs):
+                if s in pair:
+                    design[rows, j] = self.table[:, pair[1] if s == pair[0] else pair[0]]
+        penalty = np.r_[[self.penalty[pair] for pair in pairs], np.zeros(p)].astype(LONG)
+        z = np.r_[[theta[pair] for pair in pairs], field].astype(LONG)
+        answer, weight = self.table.T.ravel(), np.tile(self.weight, p)
+        return Regression(design, answer, weight, penalty, np.repeat(np.arange(p), n)), z
+
+
+def joint_matrices(X, couplings, fields, alpha, *, weight=None, omega=None):
+    """(Joint, theta, field) over the columns that vary."""
     X = np.asarray(X, dtype=LONG)
-    n, p = X.shape
-    w = shares(weight, n)
-    keep = [s for s in range(p) if len(np.unique(X[w > 0, s])) > 1]
-    pairs = [(s, t) for i, s in enumerate(keep) for t in keep[i + 1 :]]
-    weights = np.ones((p, p), dtype=LONG) if omega is None else np.asarray(omega, dtype=LONG)
-    pairs = [pair for pair in pairs if np.isfinite(weights[pair])]
-    design = np.zeros((n * len(keep), len(pairs) + len(keep)), dtype=LONG)
-    for k, s in enumerate(keep):
-        rows = slice(n * k, n * (k + 1))
-        design[rows, len(pairs) + k] = 1
-        for j, pair in enumerate(pairs):
-            if s in pair:
-                design[rows, j] = X[:, pair[1] if s == pair[0] else pair[0]]
-    penalty = np.r_[[LONG(alpha) * weights[pair] for pair in pairs], np.zeros(len(keep), dtype=LONG)].astype(LONG)
-    z = np.r_[[couplings[pair] for pair in pairs], [fields[s] for s in keep]].astype(LONG)
-    block = np.repeat(np.arange(len(keep)), n)
-    return Regression(design, X[:, keep].T.ravel(), np.tile(w, len(keep)), penalty, block), z
+    w = shares(weight, len(X))
+    keep = np.flatnonzero((X[w > 0] != X[w > 0][0]).any(axis=0))
+    weights = np.ones((X.shape[1],) * 2, dtype=LONG) if omega is None else np.asarray(omega, dtype=LONG)
+    some = np.ix_(keep, keep)
+    problem = Joint(X[:, keep], w, np.where(np.isfinite(weights[some]), LONG(alpha) * weights[some], np.inf))
+    return problem, np.asarray(couplings, dtype=LONG)[some], np.asarray(fields, dtype=LONG)[keep]
+
+
+def joint(X, couplings, fields, alpha, *, weight=None, omega=None):
+    """(Regression, z) of the joint problem over the columns that vary."""
+    problem, theta, field = joint_matrices(X, couplings, fields, alpha, weight=weight, omega=omega)
+    return problem.regression(theta, field)
 
 
 def node(X, s, coefficients, field, alpha, *, weight=None, omega=None):
@@ -173,6 +242,11 @@ class Likelihood:
     def value(self, z):
         used = z != 0
         return -(self.empirical * self.log_probabilities(z)).sum() + (self.penalty[used] * np.abs(z[used])).sum()
+
+    def null(self):
+        """F without edges."""
+        ones = self.features[:, : self.n_nodes]
+        return entropy(self.empirical @ ones, self.empirical @ (1 - ones))
 
     def kkt(self, z):
         g = self.features.T @ (np.exp(self.log_probabilities(z)) - self.empirical)

@@ -15,6 +15,7 @@ _HOME = {
     "IsingLassoEBIC": "estimators",
     "IsingLassoStARS": "estimators",
     "IsingModel": "model",
+    "IsingNetwork": "estimators",
     "NodewiseIsing": "estimators",
     "NodewisePath": "results",
     "Path": "results",
@@ -32,6 +33,7 @@ _HOME = {
     "save": "export.modelfile",
     "stacked_design": "solve.published.stacked",
     "stars": "select.stars",
+    "two_stage": "select.two_stage",
 }
 # Public module -> where it is.
 _SUBMODULES = {

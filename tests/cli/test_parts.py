@@ -6,13 +6,10 @@ import sys
 import threading
 import time
 
-import click
 import pytest
-from commands import files_of
 
 from isinglass.cli import console as console_module
 from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.output import OutputFolder, filling_file
 from isinglass.cli.results import SCHEMAS, format_bytes, json_text
 from isinglass.cli.wording import as_options
 from isinglass.errors import ConvergenceWarning
@@ -145,60 +142,3 @@ def test_a_warning_is_said_once_and_becomes_an_error_if_strict(capsys):
     assert console.warnings == ["missed"]
     with pytest.raises(ConvergenceWarning), Console(strict=True).listening():
         warnings.warn("missed", ConvergenceWarning, stacklevel=1)
-
-
-# ------------------------------------------------------------------------------------------- files
-
-
-def write_and_interrupt(file) -> None:
-    file.write_text("half")
-    raise KeyboardInterrupt
-
-
-@pytest.fixture
-def context():
-    with click.Context(click.Command("fit", params=[]), info_name="fit"):
-        yield
-
-
-def test_folder_appears_whole_or_not_at_all(tmp_path, context):
-    folder = OutputFolder(tmp_path / "out", ["a", "b"])
-    with pytest.raises(KeyboardInterrupt), folder.filling() as here:
-        write_and_interrupt(here / "a")
-    assert list(tmp_path.iterdir()) == []
-    with folder.filling() as here:
-        (here / "a").write_text("1")
-    assert set(files_of(tmp_path / "out")) == {"a", "run.json"}  # what was not written is not claimed
-    assert json.loads((tmp_path / "out" / "run.json").read_text())["files"] == ["a"]
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-@pytest.mark.parametrize("record", ["", "[]", "{}", '{"schema": 3, "files": ["a"]}', '{"schema": "x", "files": ["a"]}'])
-def test_a_foreign_record_protects_the_files(tmp_path, context, record):
-    (tmp_path / "run.json").write_text(record)
-    (tmp_path / "a").write_text("precious")
-    with pytest.raises(click.BadParameter, match="not written by isinglass"):
-        OutputFolder(tmp_path, ["a"])
-
-
-def test_a_record_reaches_no_other_folder(tmp_path, context):
-    (tmp_path / "precious").write_text("kept")
-    out = tmp_path / "out"
-    out.mkdir()
-    record = {"schema": "isinglass/run/1", "command": "isinglass fit", "files": ["a", "../precious"]}
-    (out / "run.json").write_text(json.dumps(record))
-    with OutputFolder(out, ["a"]).filling() as here:
-        (here / "a").write_text("new")
-    assert files_of(tmp_path) == {"out/a": b"new", "out/run.json": (out / "run.json").read_bytes(), "precious": b"kept"}
-
-
-def test_file_appears_whole_or_not_at_all(tmp_path):
-    target = tmp_path / "figure.png"
-    target.write_text("old")
-    with pytest.raises(KeyboardInterrupt), filling_file(target) as temporary:
-        write_and_interrupt(temporary)
-    assert files_of(tmp_path) == {"figure.png": b"old"}
-    with filling_file(target) as temporary:
-        assert temporary.suffix == ".png"
-        temporary.write_text("new")
-    assert files_of(tmp_path) == {"figure.png": b"new"}

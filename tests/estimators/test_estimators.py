@@ -32,6 +32,7 @@ from isinglass import (
     IsingLassoCV,
     IsingLassoEBIC,
     IsingLassoStARS,
+    IsingNetwork,
     NodewiseIsing,
     exact_path,
     ising_path,
@@ -43,7 +44,7 @@ from isinglass import (
 from isinglass.data import BinaryTable, read_binary
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError
 from isinglass.estimators import frames
-from isinglass.select import cross_validate, select_ebic
+from isinglass.select import cross_validate, select_ebic, two_stage
 from isinglass.solve import exact
 
 MODEL = simulate.random_regular_network(6, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
@@ -60,6 +61,7 @@ ESTIMATORS = [
     NodewiseIsing(0.03, rule="or"),
     NodewiseIsing(criterion="ebic", standardize=True),
     ExactIsing(0.02),
+    IsingNetwork(),
 ]
 every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 
@@ -95,6 +97,7 @@ def test_each_is_its_function():
     assert_same_solution(fitted(ESTIMATORS[4]), nodewise_path(X, [0.03], rule="or")[0])
     assert_same_solution(fitted(ESTIMATORS[5]), nodewise_ebic(X))
     assert_same_solution(fitted(ESTIMATORS[6]), exact_path(X, [0.02])[0])
+    assert_same_solution(fitted(ESTIMATORS[7]), two_stage(X).solution)
 
 
 def test_stars_is_its_function():
@@ -483,7 +486,8 @@ def test_edges_by_hand(estimator):
     table = net.edges()
     assert isinstance(table, pd.DataFrame)
     columns = ["source", "target", "coupling", "sign", "n11", "n10", "n01", "n00", "log_odds_ratio"]
-    assert [name for name in table.columns if name != "stability"] == columns
+    assert [name for name in table.columns if name not in ("stability", "std_error")] == columns
+    assert ("std_error" in table.columns) == isinstance(estimator, IsingNetwork)
     assert ("stability" in table.columns) == isinstance(estimator, IsingLassoStARS)
     assert len(table) == net.model_.n_edges > 0
     assert (table["coupling"].abs().diff().dropna() <= 0).all()

@@ -16,7 +16,9 @@ spread_module = importlib.import_module("isinglass.select.spread")
 def made_of(couplings, network, dropped=None):
     """Return the result whose resamples have these couplings, of shape (n_boot, p, p)."""
     p = len(network)
-    s, t = np.array([pair for pair in itertools.combinations(range(p), 2) if couplings[:, *pair].any() or network[pair]]).T
+    s, t = np.array(
+        [pair for pair in itertools.combinations(range(p), 2) if couplings[:, *pair].any() or network[pair]]
+    ).T
     return Bootstrap(
         "rows" if dropped is None else "case-drop",
         tuple("abcdefgh"[:p]),
@@ -81,14 +83,14 @@ def test_difference_test_holds_its_level():
     rng, false = np.random.default_rng(1), []
     for _ in range(80):
         X = simulate.exact_sample(model, 300, random_state=rng)
-        found = bootstrap(X, 0.0, n_boot=150, random_state=rng).differences()
+        found = bootstrap(X, 1e-6, n_boot=150, random_state=rng).differences()
         place = [found.labels.index("x0 – x1"), found.labels.index("x1 – x2")]
         false.append(found.different[tuple(place)])
     assert np.mean(false) <= 0.13  # 5 % with a standard error of 2.5 %
     strong = simulate.exact_sample(
         simulate.IsingModel([[0, 0, 2.5], [0, 0, 0.5], [2.5, 0.5, 0]], [-1, 0, -1]), 1500, random_state=0
     )
-    found = bootstrap(strong, 0.0, n_boot=100, random_state=0).differences()
+    found = bootstrap(strong, 1e-6, n_boot=100, random_state=0).differences()
     assert found.different[found.labels.index("x0 – x2"), found.labels.index("x1 – x2")]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,25 +69,37 @@ def bootstrap(
     """Estimate the network of TABLE again from resampled rows.
 
     Prints as CSV for every edge its mean, its quantiles and the share of the resamples that have it. With --kind
-    case-drop: how the order of the nodes by strength survives when rows are left out. Alpha is given, or chosen once
-    from the whole table, and the same in all resamples. TABLE may be - for stdin.
+    case-drop: how the order of the nodes by strength survives when rows are left out. The two-stage network is chosen
+    again in every resample; an alpha is given, or chosen once from the whole table and the same in all resamples. TABLE
+    may be - for stdin.
     """
     from isinglass.cli import results
     from isinglass.select.bootstrap import FitAt
     from isinglass.select.bootstrap import bootstrap as resample
+    from isinglass.select.contract import with_threads
+    from isinglass.select.tasks import kernel_threads
+    from isinglass.select.two_stage import two_stage
 
-    criterion = criterion_of(alpha, select, choosing)
+    criterion = criterion_of(alpha, select, choosing, method)
     reading.refuse_weights("bootstrap draws rows, each as likely as the other")
     files = ["edges.csv", "nodes.csv"] if kind == "rows" else ["drops.csv"]
-    folder = OutputFolder(output, files, force=force, inputs=[table]) if output else None
+    others = ["edges.csv", "nodes.csv", "drops.csv"]
+    folder = OutputFolder(output, files, force=force, inputs=[table], others=others) if output else None
     data = reading.read_to_fit(console, table)
     console.restart_clock()
-    if criterion is not None:
-        alpha, _ = choosing.choose_alpha(console, data, method, criterion)
-    assert alpha is not None  # given, or chosen
+    fit: Callable[..., Any]
+    if criterion == "two-stage":
+        quiet: dict[str, Any] = {"errors": False, "n_jobs": 1, "progress": False}
+        path_function = with_threads(method.path_function, kernel_threads(choosing.n_jobs))
+        fit = functools.partial(two_stage, path_function=path_function, **quiet, **choosing.two_stage)
+    else:
+        if criterion is not None:
+            alpha, _ = choosing.choose_alpha(console, data, method, criterion)
+        assert alpha is not None  # given, or chosen
+        fit = FitAt(alpha, method.path_function)
     found = resample(
         data.X,
-        FitAt(alpha, method.path_function),
+        fit,
         n_boot=resamples,
         kind=kind,
         random_state=choosing.seed,
@@ -98,7 +112,8 @@ def bootstrap(
         with folder.filling() as here:
             for name, (header, rows) in zip(files, tables, strict=True):
                 (here / name).write_text(csv_text(header, rows), encoding="utf-8")
-    chosen = f"alpha {alpha:.6g}, " + ("given" if criterion is None else choosing.describe(criterion))
+    chosen = "given" if criterion is None else choosing.describe(criterion)
+    chosen = chosen if alpha is None else f"alpha {alpha:.6g}, {chosen}"
     facts = {
         "Table": reading.describe(data, table),
         "Method": f"{method}; {chosen}",

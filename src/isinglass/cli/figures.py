@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isinglass.cli.output import filling_file
+from isinglass.atomic import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,9 @@ def save_figure(
             ax = figure.add_axes((0.01, 0.01, 0.98, 0.98)) if fill else figure.add_subplot()
         drawn = draw(ax).figure.canvas.figure  # the whole one, not a part of it
         try:
-            with filling_file(target) as temporary:
-                drawn.savefig(temporary, dpi=dpi, metadata=METADATA[target.suffix.lower()])
+            target.parent.mkdir(parents=True, exist_ok=True)
+            ending = target.suffix.lower()
+            with replacing(target) as file:
+                drawn.savefig(file, format=ending[1:], dpi=dpi, metadata=METADATA[ending])
         finally:
             pyplot.close(drawn)

@@ -64,8 +64,9 @@ class Loaded:
     @property
     def edge_attributes(self) -> dict[str, Any]:
         """What is known of the edges beside their couplings."""
-        stability = getattr(self.network, "stability_", None)
-        return {} if stability is None else {"stability": stability.edge_frequencies[stability.index]}
+        from isinglass.cli.fitting import edge_attributes
+
+        return edge_attributes(self.network)
 
     @property
     def path_function(self) -> PathFunction:

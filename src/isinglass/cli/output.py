@@ -1,35 +1,50 @@
-"""Files that appear whole or not at all."""
+"""Output folders: all files of a command or none, and nothing replaced or removed that it did not write."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import secrets
+import os
 import shlex
-import shutil
 import signal
-import tempfile
+import stat
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
+from isinglass.atomic import folder_lock, replacing, workshop
 from isinglass.cli.options import command_line
 from isinglass.version import __version__
 
-__all__ = ["RECORD", "OutputFolder", "check_target", "filling_file", "read_record", "write_file"]
+__all__ = ["RECORD", "OutputFolder", "check_target", "read_record", "write_file"]
 
 RECORD = "run.json"
-"""The file in an output folder that says what wrote it, and which of the files are ours to replace."""
+"""The file in an output folder that says what wrote it, and the SHA-256 of every file it wrote."""
+SCHEMA = "isinglass/run/2"
+LONGEST_RECORD = 1 << 20
+
+
+@dataclass(frozen=True)
+class Record:
+    """What ``run.json`` says: the command, its summary, and for each file the digests it may have to be ours."""
+
+    command: str = ""
+    summary: dict[str, str] = field(default_factory=dict)
+    files: dict[str, set[str]] = field(default_factory=dict)
 
 
 class OutputFolder:
     """A folder that gets all files of a command at the end, or none.
 
-    The files are made in a hidden folder and renamed. Files of the same names are replaced if an earlier run of the
-    same command wrote them (``run.json`` says so), and what else it wrote is removed; other files of these names are
-    refused unless ``force``, before anything is computed.
+    The files are made in a hidden folder and renamed. A file of the same name is replaced if ``run.json`` proves that
+    an earlier run of the same command wrote it: the digest of its content is there. Anything else is refused unless
+    ``force``, before anything is computed. What an earlier run wrote and this one does not is removed on the same
+    proof. ``run.json`` comes from the folder and may say anything: it can neither name files that the command does not
+    write, nor those that it reads, and links are never followed.
 
     Parameters
     ----------
@@ -40,25 +55,25 @@ class OutputFolder:
     force : bool
         Replace files of these names whoever wrote them.
     inputs : iterable of str or None
-        Files the command reads, which are never replaced.
+        Files the command reads, which are never replaced or removed.
+    others : sequence of str
+        Files that the command writes with other options.
     """
 
-    def __init__(self, path: Path, names: Sequence[str], *, force: bool = False, inputs: Iterable[str | None] = ()):
+    def __init__(
+        self,
+        path: Path,
+        names: Sequence[str],
+        *,
+        force: bool = False,
+        inputs: Iterable[str | None] = (),
+        others: Sequence[str] = (),
+    ):
         if path.exists() and not path.is_dir():
             raise click.BadParameter(f"{str(path)!r} is a file, not a folder.", param_hint="'-o'")
         self.path, self.names = path, [*names, RECORD]
-        made_by, files, _ = read_record(path)
-        same = made_by.split()[1:2] == [str(click.get_current_context().command.name)]
-        self._ours = files if same else set()
-        foreign = [name for name in self.names if (path / name).exists() and name not in self._ours]
-        if foreign and not force:
-            author = f"was written by `{made_by}`" if foreign[0] in files else "was not written by isinglass"
-            raise click.BadParameter(
-                f"{str(path / foreign[0])!r} exists and {author}. Choose another folder, or add --force to replace it.",
-                param_hint="'-o'",
-            )
-        for name in self.names if path.exists() else ():
-            check_target(path / name, inputs)
+        self._others, self._force, self._inputs = set(others).difference(names), force, tuple(inputs)
+        self._ours()
 
     @property
     def summary(self) -> str:
@@ -73,38 +88,71 @@ class OutputFolder:
         """
         beside = self.path if self.path.is_dir() else self.path.resolve().parent  # the same disk either way
         beside.mkdir(parents=True, exist_ok=True)
-        workshop = Path(tempfile.mkdtemp(prefix=".isinglass-", suffix=".part", dir=beside))
-        try:
-            yield workshop
-            written = [name for name in self.names if (workshop / name).exists()]
+        with workshop(beside) as here:
+            yield here
+            written = {name: _digest(here / name) for name in self.names if (here / name).exists()}
             record = {
-                "schema": "isinglass/run/1",
+                "schema": SCHEMA,
                 "version": __version__,
                 "command": shlex.join(command_line()),
                 **({"summary": dict(summary)} if summary else {}),
                 "files": written,
             }
-            (workshop / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            with _uninterrupted():
-                self.path.mkdir(exist_ok=True)
-                for name in [*written, RECORD]:
-                    (workshop / name).replace(self.path / name)
-                for name in self._ours.difference(written, [RECORD]):
+            self.path.mkdir(exist_ok=True)
+            with folder_lock(self.path), _uninterrupted():
+                old = self._ours()  # once more: somebody else may have written there in the meantime
+                # Should this be the moment of a crash, old files and new ones are both ours to the next run.
+                self._write_record({**record, "replaced": old})
+                for name in written:
+                    (here / name).replace(self.path / name)
+                for name in old.keys() - written.keys():
                     (self.path / name).unlink(missing_ok=True)
-        finally:
-            shutil.rmtree(workshop, ignore_errors=True)
+                self._write_record(record)
+
+    def _write_record(self, record: Mapping[str, object]) -> None:
+        with replacing(self.path / RECORD) as file:
+            file.write((json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
+
+    def _ours(self) -> dict[str, str]:
+        """Return the digests of the files that an earlier run of this command wrote; refuse what stands in the way."""
+        if not self.path.exists():
+            return {}
+        record = read_record(self.path)
+        same = record.command.split()[1:2] == [str(click.get_current_context().command.name)]
+        found = {}
+        for name in [*self.names, *self._others]:
+            place = self.path / name
+            wanted = name in self.names
+            if wanted:
+                check_target(place, self._inputs)
+            digest = _digest(place)
+            if same and digest in record.files.get(name, ()) and not _is_read(place, self._inputs):
+                found[name] = str(digest)
+            elif wanted and os.path.lexists(place) and not self._force and not (same and name == RECORD and digest):
+                raise click.BadParameter(
+                    f"{str(place)!r} exists and {_author(record, name, same)}. Choose another folder, or add --force "
+                    "to replace it.",
+                    param_hint="'-o'",
+                )
+        return found
 
 
-@contextmanager
-def filling_file(target: Path) -> Iterator[Path]:
-    """Yield a name beside the target, with its ending, to write to; when the block ends well it becomes the target."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".isinglass-{secrets.token_hex(6)}{target.suffix}")
+def _author(record: Record, name: str, same: bool) -> str:
+    if name not in record.files and not (record.command and name == RECORD):
+        return "was not written by isinglass"
+    return "has changed since isinglass wrote it" if same else f"was written by `{record.command}`"
+
+
+def _digest(place: Path) -> str | None:
+    """Return the SHA-256 of a plain file, None for anything else; a link is something else."""
     try:
-        yield temporary
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        handle = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode) or place.is_symlink():
+            return None
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_file(target: str, text: str) -> None:
@@ -116,39 +164,55 @@ def write_file(target: str, text: str) -> None:
 
 
 def check_target(target: str | Path, inputs: Iterable[str | None]) -> None:
-    """Refuse a file that the command reads, or whose folder cannot be made."""
+    """Refuse a folder, a file that the command reads, or one whose folder cannot be made."""
     place = Path(target)
     if target == "-":
         return
     above = next(folder for folder in place.absolute().parents if folder.exists())
     if not above.is_dir():
         raise click.BadParameter(f"{str(above)!r} is a file, not a folder.", param_hint="'-o'")
-    for source in inputs:
-        if source and source != "-" and place.exists() and place.samefile(source):
-            raise click.BadParameter(f"{str(target)!r} is also read by this command.", param_hint="'-o'")
+    if place.is_dir():
+        raise click.BadParameter(f"{str(target)!r} is a folder, not a file.", param_hint="'-o'")
+    if _is_read(place, inputs):
+        raise click.BadParameter(f"{str(target)!r} is also read by this command.", param_hint="'-o'")
 
 
-def read_record(folder: Path) -> tuple[str, set[str], dict[str, str]]:
-    """Return the command that filled a folder, the files it wrote and its summary; nothing if we did not fill it."""
+def _is_read(place: Path, inputs: Iterable[str | None]) -> bool:
+    return any(source and source != "-" and place.exists() and place.samefile(source) for source in inputs)
+
+
+def read_record(folder: Path) -> Record:
+    """Return what ``run.json`` says; nothing if it is not one of ours, or was written before it held digests."""
+    place = folder / RECORD
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        if record["schema"].startswith("isinglass/run/"):
-            plain = {str(name) for name in record["files"] if Path(str(name)).name == name}
-            summary = {str(name): str(value) for name, value in dict(record.get("summary", {})).items()}
-            return str(record["command"]), {RECORD, *plain}, summary
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass  # not ours, whatever it is
-    return "", set(), {}
+        if place.is_symlink() or place.stat().st_size > LONGEST_RECORD:
+            return Record()
+        record = json.loads(place.read_text(encoding="utf-8"))
+        if record["schema"] != SCHEMA:
+            return Record()
+        files: dict[str, set[str]] = {}
+        for part in (record["files"], record.get("replaced", {})):
+            for name, digest in part.items():
+                files.setdefault(name, set()).add(digest)
+        summary = {str(name): str(value) for name, value in dict(record.get("summary", {})).items()}
+        return Record(str(record["command"]), summary, files)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Record()  # not ours, whatever it is
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back for the moment in which old files and new ones would be side by side."""
+    """Hold Ctrl-C and SIGTERM back for the moment in which old files and new ones would be side by side."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    heard: list[int] = []
+    signals = (signal.SIGINT, signal.SIGTERM)
+    previous = {number: signal.signal(number, lambda number, frame: heard.append(number)) for number in signals}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+        if heard:
+            signal.raise_signal(heard[0])

@@ -100,8 +100,8 @@ def _recipe(model: Path) -> tuple[str, dict[str, str]]:
 
     The page itself puts its name in the place of {page}: equal pages are equal files, whatever their name.
     """
-    fit, files, summary = read_record(model.parent)
+    record = read_record(model.parent)
     here = f"{shlex.join(command_line())} -o {{page}}"
-    if model.name not in files:
+    if model.name not in record.files:
         return here, {}
-    return f"{fit} -o {shlex.quote(str(model.parent))} && {here}", summary
+    return f"{record.command} -o {shlex.quote(str(model.parent))} && {here}", record.summary

@@ -1,4 +1,4 @@
-"""What the six estimators share: reading tables, naming the attributes, and everything a fitted network can answer."""
+"""What the estimators share: reading tables, naming the attributes, and everything a fitted network can answer."""
 
 from __future__ import annotations
 
@@ -273,6 +273,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
             - ``source``, ``target``: names of the two columns, ``x0``, ``x1``, … if they have none;
             - ``coupling``: θ_st, the log odds ratio given all other columns, and its ``sign``, 1 or -1;
+            - ``std_error``: standard error of the unpenalised coupling, NaN where that is infinite (IsingNetwork only);
             - ``stability``: share of the subsamples with this edge at the chosen alpha (IsingLassoStARS only);
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
               0, 0 and 1, 0 and 0;
@@ -282,7 +283,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self)
         stability: Stability | None = getattr(self, "stability_", None)
         shares = None if stability is None else stability.frequencies()
-        return edge_table(self.solution_, self.model_, self.edge_counts_, shares, self._frame_kind)
+        errors = getattr(self, "edge_errors_", None)
+        return edge_table(self.solution_, self.model_, self.edge_counts_, shares, errors, self._frame_kind)
 
     # ------------------------------------------------------------------------------------- scikit-learn
 

@@ -45,6 +45,7 @@ def edge_table(
     model: IsingModel,
     counts: NDArray[Any],
     frequencies: NDArray[np.float64] | None,
+    errors: NDArray[np.float64] | None,
     kind: str | None,
 ) -> Any:
     """Return the edges, largest absolute coupling first, as a frame of the given kind."""
@@ -52,6 +53,8 @@ def edge_table(
     (s, t), values = solution.edge_index[order].T, solution.edge_values[order]
     names = np.array(model.names, dtype=object)
     columns = {"source": names[s], "target": names[t], "coupling": values, "sign": np.sign(values).astype(np.int64)}
+    if errors is not None:
+        columns["std_error"] = errors[order]
     if frequencies is not None:
         columns["stability"] = frequencies[s, t]
     chosen = counts[order]

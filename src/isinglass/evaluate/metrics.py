@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import to_weighted
 from isinglass.errors import DataError
 from isinglass.model import IsingModel
 from isinglass.randomness import RandomSource, as_generator
@@ -341,10 +341,10 @@ def node_table(model: Network, X: ArrayLike, sample_weight: ArrayLike | None = N
     x0          1     2.800               2.800     0.800              0.500                0.600               0.278
     x1          1     2.800               2.800     0.800              0.500                0.600               0.278
     """
-    network, table = _EdgeList.read(model), to_binary(X)
+    network = _EdgeList.read(model)
+    table, weight = to_weighted(X, sample_weight)
     if table.shape[1] != network.n_nodes:
         raise DataError(f"X must have one column per node ({network.n_nodes}); got {table.shape[1]}.")
-    weight = check_sample_weight(sample_weight, len(table))
     weight = np.ones(len(table)) if weight is None else weight / weight.max()
     weight = weight / weight.sum()
     couplings = network.couplings

@@ -11,7 +11,6 @@ import json
 import math
 import os
 import re
-import secrets
 import zipfile
 from collections.abc import Mapping
 from os import PathLike
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from isinglass.atomic import replacing
 from isinglass.errors import DataError
 
 __all__ = ["Archive", "DamagedError", "OversizedError", "write_archive"]
@@ -64,15 +64,10 @@ def write_archive(path: str | PathLike[str], header: Mapping[str, Any], arrays: 
         raise DataError(f"path must be a file in a folder that exists; got {os.fspath(path)!r}.")
     target = target.resolve()  # a link stays a link
     text = json.dumps(header, allow_nan=False, indent=1, sort_keys=True)
-    temporary = target.with_name(f".isinglass-{secrets.token_hex(6)}.tmp")
-    try:
-        with temporary.open("xb") as file, zipfile.ZipFile(file, "w") as archive:
-            _put(archive, HEADER, text.encode("ascii"))
-            for name, array in arrays.items():
-                _put(archive, f"{name}.npy", _npy_bytes(array))
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(target) as file, zipfile.ZipFile(file, "w") as archive:
+        _put(archive, HEADER, text.encode("ascii"))
+        for name, array in arrays.items():
+            _put(archive, f"{name}.npy", _npy_bytes(array))
 
 
 def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

@@ -42,7 +42,7 @@ def save(fitted: Any, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     fitted : estimator or IsingModel
-        One of the six estimators after `fit`, or the network by itself.
+        An estimator after `fit`, or the network by itself.
     path : path
         The file, usually ``something.npz``; one that exists is replaced.
 
@@ -184,6 +184,9 @@ def _write_estimator(net: Any, writing: Writing) -> None:
         writing.arrays["ebic"] = net.ebic_path_
     if hasattr(net, "cv_results_"):
         writing.search_results(net.cv_results_)
+    if hasattr(net, "stages_"):
+        writing.header["stages"] = to_json(net.stages_)
+        writing.arrays |= {"edge_errors": net.edge_errors_, "held_out": net.held_out_}
     if hasattr(net, "tol_"):
         writing.header["tol"] = to_json(net.tol_)
     if hasattr(net, "asymmetric_couplings_"):
@@ -315,7 +318,29 @@ def _read_findings(cls: Any, reading: Reading, solution: Solution) -> dict[str, 
             raise DamagedError("its path has other alphas than its grid")
         attribute, read = CRITERIA[cls.__name__]
         found[attribute] = read(reading, alphas)
+    if cls.__name__ == "IsingNetwork":
+        found |= _read_stages(reading, len(found["alphas_"]), solution.n_edges)
     return found
+
+
+def _read_stages(reading: Reading, n_alphas: int, n_edges: int) -> dict[str, Any]:
+    """Return what the stages of a network chose, the gains in prediction and the standard errors."""
+    stages = from_json(reading.header.get("stages"))
+    plain = (str, float, int)  # bool is an int
+    if not isinstance(stages, list) or not all(
+        isinstance(stage, dict)
+        and all(isinstance(key, str) and isinstance(value, plain) for key, value in stage.items())
+        for stage in stages
+    ):
+        raise DamagedError("its stages are not plain values")
+    errors = reading.numbers("edge_errors", (n_edges,), finite=False)
+    if (errors < 0.0).any():
+        raise DamagedError("edge_errors are negative")
+    return {
+        "stages_": stages,
+        "edge_errors_": errors,
+        "held_out_": reading.numbers("held_out", (n_alphas,), finite=False),
+    }
 
 
 def _read_ebic(reading: Reading, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -334,6 +359,7 @@ def _read_stability(reading: Reading, alphas: NDArray[np.float64]) -> Stability:
 
 
 CRITERIA: dict[str, tuple[str, Callable[[Reading, NDArray[np.float64]], Any]]] = {
+    "IsingNetwork": ("ebic_path_", _read_ebic),
     "IsingLassoStARS": ("stability_", _read_stability),
     "IsingLassoEBIC": ("ebic_path_", _read_ebic),
     "IsingLassoCV": ("cv_results_", Reading.search_results),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
-import secrets
 import sys
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from isinglass.atomic import replacing
 from isinglass.errors import DataError
 
 __all__ = ["Target", "TextStream", "write_lines"]
@@ -55,14 +56,10 @@ def write_lines(lines: Iterable[str], target: Target) -> None:
         with path.open("w", encoding="utf-8", newline="") as stream:
             _write(lines, stream)
         return
-    path = path.resolve()  # a link stays a link
-    temporary = path.with_name(f".isinglass-{secrets.token_hex(6)}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="") as stream:
-            _write(lines, stream)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path.resolve()) as file:  # a link stays a link
+        stream = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        _write(lines, stream)
+        stream.detach()
 
 
 def _write(lines: Iterable[str], stream: TextStream) -> None:

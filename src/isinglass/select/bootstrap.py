@@ -18,8 +18,8 @@ from isinglass.data import BinaryTable, check_sample_weight, read_binary
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
-from isinglass.select.contract import Method
-from isinglass.select.method import as_method, keep_penalty, run_method, run_quickly, solution_of
+from isinglass.select.contract import Method, run_method
+from isinglass.select.method import as_method, is_estimator, keep_penalty, run_quickly, solution_of
 from isinglass.select.spread import Bootstrap, Differences
 from isinglass.select.tasks import kernel_threads, quietly, run_tasks
 
@@ -102,11 +102,11 @@ def bootstrap(
     ([[0, 1]], [1.0], True)
     """
     count = check_count("n_boot", n_boot)
-    data = read_binary(X, **{name: getattr(method, name) for name in READING if hasattr(method, name)})
+    wanted = as_method(method)
+    data = read_binary(X, **({name: getattr(method, name) for name in READING} if is_estimator(method) else {}))
     weight = _weight_of(data, sample_weight)
     draw = _Draw.of(len(data), weight, groups)
     shares = _plan(kind, drop_shares, count, draw)
-    wanted = as_method(method)
     result = run_method(wanted, data.X, sample_weight=weight, groups=draw.labels)
     solution = solution_of(result, wanted, data.X, weight)
     again = wanted if reselect else keep_penalty(wanted, result)

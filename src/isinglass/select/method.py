@@ -1,8 +1,4 @@
-"""Whatever gives a network, as a method: a function of a table that can be pickled and called on every resample.
-
-A method is ``method(X, *, sample_weight=None, groups=None)`` and returns a Solution or a record that has one. It may
-lack the keywords. Its settings are fixed with `functools.partial`, as those of a path function are.
-"""
+"""Whatever gives a network, as a method: numbers, estimators and selections, each also at a penalty that is kept."""
 
 from __future__ import annotations
 
@@ -18,17 +14,23 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.data import BinaryTable
 from isinglass.errors import DataError
 from isinglass.results import Solution
-from isinglass.select.contract import Method, PathFunction, fixed_option, parameters_of, with_threads
+from isinglass.select.contract import Method, PathFunction, fixed_option, parameters_of, settings_of, with_threads
 from isinglass.select.stages import Case
-from isinglass.select.two_stage import two_stage
+from isinglass.select.two_stage import TwoStage, two_stage
 from isinglass.solve.path import ising_path
 
-__all__ = ["as_method", "fit_at", "keep_penalty", "run_method", "run_quickly"]
+__all__ = ["as_method", "fit_at", "is_estimator", "keep_penalty", "run_quickly", "solution_of"]
 
 FloatArray = NDArray[np.float64]
 Table = NDArray[np.uint8]
 
-RUN_SETTINGS = {"n_jobs": None, "progress": False, "checkpoint": None, "n_threads": None, "errors": False}
+RUN_SETTINGS: dict[str, Any] = {
+    "n_jobs": None,
+    "progress": False,
+    "checkpoint": None,
+    "n_threads": None,
+    "errors": False,
+}
 """Settings that do not change the network, and what they are inside a resample."""
 
 
@@ -45,6 +47,11 @@ def fit_at(
     return path_function(X, [alpha], sample_weight=sample_weight).solutions[0]
 
 
+def is_estimator(given: Any) -> bool:
+    """Return whether something is an estimator, without knowing scikit-learn."""
+    return hasattr(given, "get_params") and hasattr(given, "fit") and not isinstance(given, type)
+
+
 def as_method(given: Any) -> Method:
     """Return the method that a number, an estimator (fitted or not), a fit or a function stands for.
 
@@ -55,10 +62,9 @@ def as_method(given: Any) -> Method:
     """
     if given is None:
         return two_stage
-    inner = getattr(given, "method", None)
-    if callable(inner):
-        return as_method(inner)  # a fit knows what it was asked
-    if hasattr(given, "get_params") and hasattr(given, "fit"):
+    if not isinstance(given, type) and callable(getattr(given, "method", None)):
+        return given.method  # type: ignore[no-any-return]  # a fit or an estimator that says what gives its network
+    if is_estimator(given):
         settings = {name: value for name, value in given.get_params().items() if name not in RUN_SETTINGS}
         return functools.partial(_fit_estimator, kind=type(given), **settings)
     if callable(given) and not isinstance(given, type):
@@ -72,31 +78,11 @@ def as_method(given: Any) -> Method:
     return functools.partial(fit_at, alpha=float(given))
 
 
-def run_method(
-    method: Method, table: Table, *, sample_weight: FloatArray | None = None, groups: NDArray[Any] | None = None
-) -> Any:
-    """Return what a method makes of a table.
-
-    Rows are repeated as often as their weight says where the method has no weights, or draws rows itself and therefore
-    has to see each of them (it has a parameter ``subsample_size``).
-    """
-    known = _settings_of(method)
-    if sample_weight is not None and ("sample_weight" not in known or "subsample_size" in known):
-        times = np.rint(sample_weight).astype(np.intp)
-        if not np.array_equal(times, sample_weight):
-            raise DataError("method must have a parameter sample_weight, because the weights are not whole numbers.")
-        rows = np.repeat(np.arange(len(table)), times)
-        table, sample_weight = table[rows], None
-        groups = rows if groups is None else groups[rows]
-    options = {"sample_weight": sample_weight, "groups": groups}
-    return method(table, **{name: value for name, value in options.items() if value is not None and name in known})
-
-
 def solution_of(result: Any, method: Method, table: Table, sample_weight: FloatArray | None = None) -> Solution:
     """Return the network of a result; where that is an alpha only, as of `stars`, fit the table there."""
     for name in ("solution", "solution_"):
         result = getattr(result, name, result)
-    if not isinstance(result, Solution) and hasattr(result, "alpha") and "path_function" in _settings_of(method):
+    if not isinstance(result, Solution) and hasattr(result, "alpha") and "path_function" in settings_of(method):
         result = fit_at(table, result.alpha, path_function=_path_function(method), sample_weight=sample_weight)
     if not isinstance(result, Solution):
         raise DataError(
@@ -109,8 +95,8 @@ def solution_of(result: Any, method: Method, table: Table, sample_weight: FloatA
 
 
 def run_quickly(method: Method, n_threads: int | None) -> Method:
-    """Return the method without bars, errors and jobs of its own, on ``n_threads`` threads (None: as many as it has)."""
-    known = _settings_of(method)
+    """Return the method without bars, errors and jobs of its own, on so many threads (None: its own number)."""
+    known = settings_of(method)
     changes = {name: value for name, value in RUN_SETTINGS.items() if name in known and name != "n_threads"}
     if n_threads is not None and "n_threads" in known:
         changes["n_threads"] = n_threads
@@ -125,13 +111,20 @@ def keep_penalty(method: Method, result: Any) -> Method:
         return method
     if isinstance(method, functools.partial) and method.func is _fit_estimator:
         return _keep_of_estimator(method, result)
-    if hasattr(result, "stages"):
-        return _keep_stages(result, _path_function(method))
+    if isinstance(result, TwoStage):
+        return functools.partial(
+            _fit_stages,
+            first_alpha=result.stages[0].solution.alpha,
+            alpha=result.alpha,
+            exponent=result.stages[result.stage].exponent,
+            path_function=_path_function(method),
+        )
     alpha = getattr(result, "alpha", math.nan)
-    if not math.isfinite(alpha) or "path_function" not in _settings_of(method):
+    if not math.isfinite(alpha) or "path_function" not in settings_of(method):
+        name = getattr(method, "__name__", type(method).__name__)
         raise DataError(
-            "reselect=False needs a method with one penalty for all pairs, chosen along a path_function; got "
-            f"{getattr(method, '__name__', type(method).__name__)}. Leave reselect out, or pass the penalty as a number."
+            f"reselect=False needs a method with one penalty for all pairs, chosen along a path_function; got {name}. "
+            "Leave reselect out, or pass the penalty as a number."
         )
     return functools.partial(fit_at, alpha=float(alpha), path_function=_path_function(method))
 
@@ -158,26 +151,12 @@ def _keep_of_estimator(method: functools.partial[Any], estimator: Any) -> Method
         return method  # nothing is chosen
     alpha = float(getattr(estimator, "alpha_", math.nan))
     path_function = getattr(estimator, "_path_function", None)
-    stages = getattr(estimator, "selection_", None)
-    if stages is not None and hasattr(stages, "stages") and path_function is not None:
-        return _keep_stages(stages, path_function())
     if path_function is None or not math.isfinite(alpha):
         raise DataError(
             f"reselect=False needs one penalty for all pairs; {type(estimator).__name__} chooses one per node. "
             "Leave reselect out."
         )
     return functools.partial(fit_at, alpha=alpha, path_function=path_function())
-
-
-def _keep_stages(found: Any, path_function: PathFunction) -> Method:
-    stage = found.stages[found.stage]
-    return functools.partial(
-        _fit_stages,
-        first_alpha=found.stages[0].solution.alpha,
-        alpha=found.alpha,
-        exponent=stage.exponent,
-        path_function=path_function,
-    )
 
 
 def _fit_stages(
@@ -192,23 +171,12 @@ def _fit_stages(
     """Return the network of the two-stage estimate at given penalties."""
     case = Case(X, sample_weight, path_function)
     if exponent == 0.0:
-        return case.follow(np.array([alpha]))[0]
-    first = case.follow(np.array([first_alpha]))[0]
-    return case.follow(np.array([alpha]), exponent, first)[0] if first.n_edges else first
+        return case.follow(np.array([alpha])).solutions[0]
+    first = case.follow(np.array([first_alpha])).solutions[0]
+    return case.follow(np.array([alpha]), exponent, first).solutions[0] if first.n_edges else first
 
 
 # ------------------------------------------------------------------------------------------- settings
-
-
-def _settings_of(method: Method) -> set[str]:
-    """Return the names of the parameters of a method, and of what is fixed in it."""
-    known, inner = parameters_of(method), method
-    while isinstance(inner, functools.partial):
-        known |= set(inner.keywords)
-        if "kind" in inner.keywords:
-            known |= parameters_of(inner.keywords["kind"])
-        inner = inner.func
-    return known
 
 
 def _path_function(method: Method) -> PathFunction:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import to_weighted
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Stability
@@ -142,8 +142,7 @@ def stars(
 
 def _rows_that_count(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Table, FloatArray | None]:
     """Return the rows of positive weight, and their weights."""
-    table = to_binary(X)
-    weight = check_sample_weight(sample_weight, len(table))
+    table, weight = to_weighted(X, sample_weight)
     if weight is None or weight.all():
         return table, weight
     return table[weight > 0.0], weight[weight > 0.0]

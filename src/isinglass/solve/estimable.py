@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
 from isinglass._core import count_ones, max_features
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import to_weighted
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError
 
 __all__ = ["Varying", "warn_constant"]
@@ -34,8 +34,7 @@ class Varying:
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, warn: bool = True, depth: int = 2) -> Varying:
         """Check the table and its weights; name constant columns in one warning, ``depth`` callers up."""
-        table = to_binary(X)
-        weight = check_sample_weight(sample_weight, len(table))
+        table, weight = to_weighted(X, sample_weight)
         n_rows = float(len(table)) if weight is None else float(weight.sum())
         if weight is not None:
             counts = weight > _NEGLIGIBLE * weight.max()

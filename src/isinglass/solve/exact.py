@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, xlogy
 
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import check_sample_weight, to_weighted
 from isinglass.errors import (
     ConvergenceWarning,
     DataError,
@@ -328,9 +328,8 @@ class _Problem:
     def from_table(
         cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None
     ) -> _Problem:
-        table = to_binary(X)
+        table, raw = to_weighted(X, sample_weight)
         _refuse_above_limit(table.shape[1])
-        raw = check_sample_weight(sample_weight, len(table))
         raw = np.ones(len(table)) if raw is None else raw
         weight = raw / raw.max()  # first, so that the sum of huge weights does not overflow
         weight /= weight.sum()

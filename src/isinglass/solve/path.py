@@ -86,7 +86,7 @@ def ising_path(
         Threads of the kernels; default the environment's ISINGLASS_NUM_THREADS, else OMP_NUM_THREADS,
         else the available cores. The result does not depend on it.
     callback : callable, optional
-        Called with each Solution as it is found.
+        Called with each Solution as it is found. If it returns False, the path ends there.
 
     Returns
     -------
@@ -114,8 +114,8 @@ def ising_path(
     for solution in _follow(case, grid, top, tol, max_iter):
         logger.info("%r", solution)
         solutions.append(solution)
-        if callback is not None:
-            callback(solution)
+        if callback is not None and callback(solution) is False:
+            break
     path = Path(tuple(solutions), tol=tol)
     warn_if_not_converged(path, case.problem.null_objective, max_iter)
     return path

@@ -1,0 +1,127 @@
+"""Files that appear whole or not at all, whoever else writes there, and temporary ones that do not stay behind.
+
+A temporary file or folder has a name that nobody can guess, is never opened through a link, and is locked by the
+process that fills it. The lock ends with the process, however that ends; so whoever writes next into the same folder
+can tell which temporaries were left by a process that was killed, and removes them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["folder_lock", "remove_abandoned", "replacing", "workshop"]
+
+_TEMPORARY = re.compile(r"\.isinglass-[0-9a-f]{16}\.(tmp|part)")
+_YOUNG = 60.0 if fcntl else 86400.0
+"""Seconds in which a temporary without a lock is left alone: it may have been made a moment ago, or elsewhere."""
+
+_seen: set[Path] = set()
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[IO[bytes]]:
+    """Yield a new file in the folder of the target; when the block ends well it takes the target's place.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder) / "a.txt") as file:
+    ...         _ = file.write(b"whole")
+    ...     [(path.name, path.read_bytes()) for path in Path(folder).iterdir()]
+    [('a.txt', b'whole')]
+    """
+    remove_abandoned(target.parent)
+    temporary = target.with_name(_new_name("tmp"))
+    with temporary.open("xb") as file:
+        try:
+            _lock(file.fileno())
+            yield file
+            file.flush()
+            if fcntl is None:  # Windows renames no open file
+                file.close()
+            temporary.replace(target)
+        except BaseException:
+            file.close()
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def workshop(folder: Path) -> Iterator[Path]:
+    """Yield a new hidden folder inside another one; it is gone when the block ends."""
+    remove_abandoned(folder)
+    place = folder / _new_name("part")
+    place.mkdir(mode=0o700)
+    try:
+        with folder_lock(place):
+            yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Wait until no other process or thread holds the lock of a folder, and hold it (nothing happens on Windows)."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove the temporaries that killed processes left in a folder; each folder is looked at once per process."""
+    place = folder.absolute()
+    if place in _seen:
+        return
+    _seen.add(place)
+    with suppress(OSError), os.scandir(place) as entries:
+        for entry in list(entries):
+            if _TEMPORARY.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_if_abandoned(entry)
+
+
+def _remove_if_abandoned(entry: os.DirEntry[str]) -> None:
+    is_folder = entry.is_dir(follow_symlinks=False)
+    if not (is_folder or entry.is_file(follow_symlinks=False)):
+        return
+    if time.time() - entry.stat(follow_symlinks=False).st_mtime < _YOUNG:
+        return
+    if fcntl is not None:
+        handle = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            _lock(handle)  # an error if its maker is alive
+        finally:
+            os.close(handle)
+    if is_folder:
+        shutil.rmtree(entry.path)
+    else:
+        Path(entry.path).unlink()
+
+
+def _new_name(kind: str) -> str:
+    return f".isinglass-{secrets.token_hex(8)}.{kind}"
+
+
+def _lock(handle: int) -> None:
+    if fcntl is not None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
