@@ -236,12 +236,20 @@ class Likelihood:
 
     def log_probabilities(self, z):
         energy = self.features @ z
-        top = energy.max()
-        return energy - (top + np.log(np.exp(energy - top).sum()))
+        return energy - self.log_partition(energy)
+
+    @staticmethod
+    def log_partition(energy):
+        top = energy.argmax()
+        terms = np.exp(energy - energy[top])
+        terms[top] = 0
+        return energy[top] + np.log1p(terms.sum())
 
     def value(self, z):
-        used = z != 0
-        return -(self.empirical * self.log_probabilities(z)).sum() + (self.penalty[used] * np.abs(z[used])).sum()
+        used, energy = z != 0, self.features @ z
+        return (
+            self.log_partition(energy) - (self.empirical * energy).sum() + (self.penalty[used] * np.abs(z[used])).sum()
+        )
 
     def null(self):
         """F without edges."""
@@ -312,17 +320,20 @@ class Likelihood:
 
 
 def exact(X, couplings, fields, alpha, *, weight=None, omega=None):
-    """(likelihood, z) over the columns that vary."""
+    """(likelihood, z) over the columns that vary, the rarer answer of each coded as 1: see docs/math.md, units."""
     X = np.asarray(X)
     w = shares(weight, len(X))
     keep = [s for s in range(X.shape[1]) if len(np.unique(X[w > 0, s])) > 1]
     k = len(keep)
+    flip = (w @ X[:, keep] > 0.5).astype(int)
     bits = (np.arange(1 << k)[:, None] >> np.arange(k)) & 1
     weights = np.ones((X.shape[1],) * 2, dtype=LONG) if omega is None else np.asarray(omega, dtype=LONG)
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
     features = np.column_stack([bits, *(bits[:, i] * bits[:, j] for i, j in pairs)]).astype(LONG)
     empirical = np.zeros(1 << k, dtype=LONG)
-    np.add.at(empirical, X[:, keep].astype(int) @ (1 << np.arange(k)), w)
+    np.add.at(empirical, (X[:, keep].astype(int) ^ flip) @ (1 << np.arange(k)), w)
     penalty = np.r_[np.zeros(k), [LONG(alpha) * weights[keep[i], keep[j]] for i, j in pairs]].astype(LONG)
-    z = np.r_[[fields[s] for s in keep], [couplings[keep[i], keep[j]] for i, j in pairs]].astype(LONG)
+    inner, sign = np.asarray(couplings, dtype=LONG)[np.ix_(keep, keep)], 1 - 2 * flip
+    field = sign * (np.asarray(fields, dtype=LONG)[keep] + inner @ flip)
+    z = np.r_[field, [sign[i] * sign[j] * inner[i, j] for i, j in pairs]].astype(LONG)
     return Likelihood(features, empirical, penalty, k), z

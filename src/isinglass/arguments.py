@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from isinglass.errors import DataError
 
-__all__ = ["check_count", "check_positive"]
+__all__ = ["check_count", "check_positive", "is_real", "is_whole"]
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is an integer of Python or NumPy; True and False are not.
+
+    Examples
+    --------
+    >>> is_whole(3), is_whole(np.int8(3)), is_whole(True), is_whole(3.0)
+    (True, True, False, False)
+    """
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_real(value: Any) -> bool:
+    """Tell whether a value is a number of Python or NumPy; True and False are not.
+
+    Examples
+    --------
+    >>> is_real(3), is_real(np.float32(0.5)), is_real(True), is_real("3")
+    (True, True, False, False)
+    """
+    return is_whole(value) or isinstance(value, float | np.floating)
 
 
 def check_positive(name: str, value: Any) -> float:
@@ -19,23 +42,19 @@ def check_positive(name: str, value: Any) -> float:
     >>> check_positive("tol", 1e-7)
     1e-07
     """
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float | np.integer | np.floating)
-        or not (np.isfinite(value) and value > 0)
-    ):
+    if not is_real(value) or not (math.isfinite(value) and value > 0):
         raise DataError(f"{name} must be a positive number; got {value!r}.")
     return float(value)
 
 
-def check_count(name: str, value: Any, *, least: int = 1) -> int:
-    """Return ``value`` as an int if it is a whole number of at least ``least`` that fits 32 bits.
+def check_count(name: str, value: Any, *, least: int = 1, most: int | None = 2**31 - 1) -> int:
+    """Return ``value`` as an int if it is a whole number within bounds; by default it must fit 32 bits.
 
     Examples
     --------
     >>> check_count("max_iter", 100)
     100
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**31:
+    if not is_whole(value) or value < least or (most is not None and value > most):
         raise DataError(f"{name} must be an integer of at least {least}; got {value!r}.")
     return int(value)

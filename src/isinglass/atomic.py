@@ -7,10 +7,12 @@ can tell which temporaries were left by a process that was killed, and removes t
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +24,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["folder_lock", "remove_abandoned", "replacing", "workshop"]
+__all__ = ["folder_lock", "open_plain", "remove_abandoned", "replacing", "workshop"]
 
 _TEMPORARY = re.compile(r"\.isinglass-[0-9a-f]{16}\.(tmp|part)")
 _YOUNG = 60.0 if fcntl else 86400.0
@@ -58,6 +60,16 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
             file.close()
             temporary.unlink(missing_ok=True)
             raise
+
+
+def open_plain(place: Path) -> io.BufferedReader:
+    """Open a file for reading that is one: an OSError for a link, a folder, a pipe or a device."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(place, flags), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode) or place.is_symlink():
+        file.close()
+        raise OSError(f"{place} is not a plain file")
+    return file
 
 
 @contextmanager

@@ -26,9 +26,9 @@ def random_table(seed, n, p):
 
 def dense(p, state):
     couplings = np.zeros((p, p))
-    s, t = state[2].T
-    couplings[s, t] = couplings[t, s] = state[3]
-    return couplings, state[1]
+    s, t = state.edges.T
+    couplings[s, t] = couplings[t, s] = state.values
+    return couplings, state.fields
 
 
 @pytest.mark.parametrize("p", [2, 3, 17, 70])
@@ -61,13 +61,13 @@ def test_gradient_above_misses_nothing_while_the_point_moves(kind):
     pairs = all_pairs(p)
     weight = omega[pairs[:, 0], pairs[:, 1]]
     for alpha in np.geomspace(0.95, 0.3, 12) * top:
-        found, strength, rest = problem.gradient_above(0.9 * alpha)
+        above = problem.gradient_above(0.9 * alpha)
+        found, strength = above.pairs, above.strength
         value = np.abs(problem.gradient(pairs))
         expected = np.isfinite(weight) & (value >= 0.9 * alpha * weight)
         assert found.tolist() == pairs[expected].tolist()
         with np.errstate(divide="ignore"):
             np.testing.assert_allclose(strength, (value / weight)[expected], rtol=1e-12)  # infinite for the free pair
-        assert rest == 0.9 * alpha
         problem.solve(found, [alpha], 1e-6, np.inf, 50)  # the reference is now out of date
 
 
@@ -152,3 +152,71 @@ def test_more_threads_than_can_be_had_are_not_fatal():
     X = random_table(1, 900, 60)
     problem = Problem(X, None, None, False, 300)
     assert problem.alpha_max() == pytest.approx(objective.alpha_max(X), rel=1e-12)
+
+
+# --- rows as a sum of parts, nodes as operators -----------------------------------------------------------------------
+
+PARTS = [[1], [37, 38, 150]]
+
+
+def run(problem, alphas):
+    """Screen, solve and check along alphas; return the states and what was found above."""
+    states = []
+    for alpha in alphas:
+        pairs = problem.gradient_above(0.8 * alpha).pairs
+        states += problem.solve(pairs, [alpha], 1e-9, 1e-9, 100)
+    return states
+
+
+@pytest.mark.parametrize("parts", PARTS, ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_as_a_sum_of_parts_give_the_optimum_of_the_whole_table(parts, weighted):
+    p = 40
+    X = random_table(8, 300, p)
+    weight = np.exp(np.random.default_rng(2).normal(size=300)) if weighted else None
+    whole, summed = Problem(X, weight, None, True, 1), Problem(X, weight, None, True, 1, parts)
+    top = whole.alpha_max()
+    assert summed.alpha_max() == pytest.approx(top, rel=1e-12)
+    assert summed.null_objective == pytest.approx(whole.null_objective, rel=1e-13)
+    alphas = np.geomspace(0.9, 0.05, 8) * top
+    for one, other in zip(run(whole, alphas), run(summed, alphas), strict=True):
+        assert max(other.kkt_residual, other.duality_gap / summed.null_objective) <= 1e-9
+        assert other.objective == pytest.approx(one.objective, rel=1e-9)
+        for a, b in zip(dense(p, one), dense(p, other), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-5)
+    pairs = all_pairs(p)
+    expected, _ = objective.gradient(X, *dense(p, other), sample_weight=weight)
+    np.testing.assert_allclose(summed.gradient(pairs), expected[pairs[:, 0], pairs[:, 1]], atol=1e-13)
+
+
+@pytest.mark.parametrize("parts", PARTS, ids=str)
+def test_a_fixed_partition_gives_the_same_bits_for_any_number_of_threads(parts):
+    X = random_table(9, 900, 60)
+    results = []
+    for n_threads in (1, 2, 3):
+        problem = Problem(X, None, None, False, n_threads, parts)
+        states = run(problem, np.geomspace(0.9, 0.2, 5) * problem.alpha_max())
+        results.append([(state.fields.tobytes(), state.values.tobytes(), state.duality_gap) for state in states])
+    assert results[0] == results[1] == results[2]
+
+
+def test_bad_parts_are_refused():
+    X = random_table(0, 20, 4)
+    for parts in ([0], [20], [5, 5], [7, 3]):
+        with pytest.raises(ValueError, match="inside the table"):
+            Problem(X, None, None, False, 1, parts)
+
+
+@pytest.mark.parametrize("width", [0, 6], ids=["all nodes", "nodes of many neighbours"])
+@pytest.mark.parametrize("parts", [[], [37, 150]], ids=["whole", "parts"])
+def test_nodes_as_operators_give_the_same_optimum(width, parts):
+    p = 40
+    X = random_table(8, 300, p)
+    blocks, operators = Problem(X, None, None, False, 1), Problem(X, None, None, False, 1, parts)
+    operators.set_widest_block(width)
+    alphas = np.geomspace(0.9, 0.1, 6) * blocks.alpha_max()
+    for one, other in zip(run(blocks, alphas), run(operators, alphas), strict=True):
+        assert max(other.kkt_residual, other.duality_gap / blocks.null_objective) <= 1e-9
+        assert other.objective == pytest.approx(one.objective, rel=1e-9)
+        for a, b in zip(dense(p, one), dense(p, other), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-5)

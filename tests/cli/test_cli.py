@@ -242,6 +242,7 @@ def interruptible():
 
 
 @pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
     "words",
     [
@@ -249,18 +250,18 @@ def interruptible():
         ["fit", "--select", "stars", "--subsamples", "3000", "--alphas", "0.02,0.01,0.005,0.002"],
     ],
 )
-def test_interrupt_leaves_nothing_behind(words, tmp_path):
+def test_fault_08_signals_end_a_command_and_leave_nothing_behind(words, number, tmp_path):
     table, work = write_table(tmp_path / "table.csv", 2000), tmp_path / "work"
     work.mkdir()
     command = [sys.executable, "-m", "isinglass", words[0], str(table), *words[1:], "-o", "out", "-v"]
     with subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stderr.readline()  # the log of the first fit: the run is under way
         time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         output, messages = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert output == ""
-    assert "Interrupted." in messages.splitlines()
+    assert ("Interrupted." in messages.splitlines()) == (number == signal.SIGINT)
     assert "Traceback" not in messages
     assert files_of(work) == {}
     assert list(work.iterdir()) == []

@@ -31,9 +31,9 @@ from isinglass import (
     save,
     simulate,
 )
+from isinglass.archive import DamagedError
 from isinglass.errors import DataError, LimitError
 from isinglass.estimators.published import PublishedIsing
-from isinglass.export.archive import DamagedError
 from isinglass.export.modelparts import NotStorableError, from_json, to_json
 
 MODEL = simulate.random_regular_network(6, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)

@@ -1,12 +1,18 @@
-"""The file of finished tasks: whole or refused, and never of other data."""
+"""The folder of finished tasks: whole files or refused ones, never of other data or of another function."""
 
 import functools
 import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from isinglass import ising_path, nodewise_path
+from isinglass import ising_path, nodewise_path, stars
 from isinglass.errors import DataError
 from isinglass.select import checkpoint
 from isinglass.select.checkpoint import Checkpoint, describe
@@ -15,20 +21,24 @@ DATA = {"X": np.eye(3, dtype=np.uint8), "alphas": np.array([0.2, 0.1]), "n_subsa
 
 
 @pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "run.npz"
-    with Checkpoint(path, DATA) as store:
-        store.put("a/0", {"edges": np.arange(4), "name": np.array("é")})
-        store.put("a/1", {"edges": np.zeros(0), "name": np.array("")})
-    return path
+def folder(tmp_path):
+    store = Checkpoint(tmp_path / "run", DATA)
+    store.put("a/0", {"edges": np.arange(4), "name": np.array("é")})
+    store.put("a/1", {"edges": np.zeros(0), "name": np.array("")})
+    return tmp_path / "run"
 
 
-def test_what_was_put_comes_back(file):
-    store = Checkpoint(file, DATA)
+def contents(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_what_was_put_comes_back(folder):
+    store = Checkpoint(folder, DATA)
     assert store.get("a/2") is None
     assert store.get("a/0")["edges"].tolist() == [0, 1, 2, 3]
     assert str(store.get("a/0")["name"]) == "é"
     assert store.get("a/1")["edges"].dtype == np.float64
+    assert contents(folder).keys() == {"checkpoint.json", "a%2F0.npz", "a%2F1.npz"}
 
 
 @pytest.mark.parametrize(
@@ -41,95 +51,151 @@ def test_what_was_put_comes_back(file):
         ({"X": np.zeros((2, 3), np.uint8), "n_subsamples": 1}, "differs in X .*; n_subsamples"),
     ],
 )
-def test_other_data_or_settings_are_refused_by_name(file, change, named):
-    before = file.read_bytes()
+def test_other_data_or_settings_are_refused_by_name(folder, change, named):
+    before = contents(folder)
     with pytest.raises(DataError, match=named):
-        Checkpoint(file, {**DATA, **change})
-    assert file.read_bytes() == before
+        Checkpoint(folder, {**DATA, **change})
+    assert contents(folder) == before
 
 
-def test_a_truncated_file_is_one_clear_error(file):
+def test_a_truncated_file_is_one_clear_error(folder):
+    file = folder / "a%2F0.npz"
     whole = file.read_bytes()
     for length in {0, 1, 10, *range(30, len(whole), 97), len(whole) - 1}:
         file.write_bytes(whole[:length])
-        with pytest.raises(
-            DataError, match=r"checkpoint must be a file that an earlier run wrote, and whole; .*Remove it"
-        ):
-            Checkpoint(file, DATA)
+        with pytest.raises(DataError, match=r"checkpoint must hold whole files of an earlier run; .*Remove this file"):
+            Checkpoint(folder, DATA).get("a/0")
 
 
-def test_damaged_bytes_are_one_clear_error_or_harmless(file):
+def test_damaged_bytes_are_one_clear_error_or_harmless(folder):
+    file = folder / "a%2F0.npz"
     whole = bytearray(file.read_bytes())
     for place in range(0, len(whole), 41):
         damaged = whole.copy()
         damaged[place] ^= 0xFF
         file.write_bytes(damaged)
         try:
-            store = Checkpoint(file, DATA)
+            found = Checkpoint(folder, DATA).get("a/0")
         except DataError:
             continue
-        assert store.get("a/0")["edges"].tolist() == [0, 1, 2, 3]
+        assert found["edges"].tolist() == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("content", [{"other": np.arange(3)}, {"header": np.arange(3)}])
-def test_another_archive_is_refused(tmp_path, content):
-    np.savez(tmp_path / "other.npz", **content)
+def test_the_file_of_another_task_is_refused(folder):
+    (folder / "a%2F0.npz").write_bytes((folder / "a%2F1.npz").read_bytes())
+    with pytest.raises(DataError, match="it is of another task"):
+        Checkpoint(folder, DATA).get("a/0")
+
+
+def test_pickles_are_never_loaded(folder):
+    np.savez(folder / "a%2F5.npz", **{"0": np.array([{"kind": "pickle"}], dtype=object)})
     with pytest.raises(DataError, match="cannot be read"):
-        Checkpoint(tmp_path / "other.npz", DATA)
+        Checkpoint(folder, DATA).get("a/5")
 
 
-def test_a_folder_is_refused(tmp_path):
-    with pytest.raises(DataError, match="cannot be read"):
-        Checkpoint(tmp_path, DATA)
-
-
-def test_pickles_are_never_loaded(tmp_path):
-    np.savez(tmp_path / "evil.npz", header=np.array([{"kind": "pickle"}], dtype=object))
-    with pytest.raises(DataError, match="allow_pickle=False"):
-        Checkpoint(tmp_path / "evil.npz", DATA)
-
-
-def test_another_layout_is_refused(tmp_path):
-    header = {"kind": checkpoint.KIND, "version": 99, "fingerprint": {}, "results": {}}
-    np.savez(tmp_path / "new.npz", header=np.frombuffer(json.dumps(header).encode(), np.uint8))
-    with pytest.raises(DataError, match="has layout 99"):
-        Checkpoint(tmp_path / "new.npz", {})
-
-
-def test_a_missing_folder_is_noticed_before_the_work(tmp_path):
+def test_foreign_folders_and_files_are_refused(tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "diary").write_text("precious")
+    with pytest.raises(DataError, match="an earlier run wrote, or an empty one"):
+        Checkpoint(tmp_path / "notes", DATA)
+    assert contents(tmp_path / "notes") == {"diary": b"precious"}
+    np.savez(tmp_path / "old.npz", header=np.zeros(1))
+    with pytest.raises(DataError, match="must be a folder; got the file"):
+        Checkpoint(tmp_path / "old.npz", DATA)
     with pytest.raises(DataError, match="folder that exists"):
-        Checkpoint(tmp_path / "nowhere" / "run.npz", DATA)
+        Checkpoint(tmp_path / "nowhere" / "run", DATA)
 
 
-def test_a_failed_write_leaves_the_last_whole_file(file, monkeypatch):
-    before = file.read_bytes()
-    store = Checkpoint(file, DATA)
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": 1, "version": 2, "fingerprint": 3}', "[" * 100_000])
+def test_another_record_is_refused(folder, text):
+    (folder / "checkpoint.json").write_text(text)
+    with pytest.raises(DataError, match=r"has no checkpoint.json that can be read"):
+        Checkpoint(folder, DATA)
 
-    def fail(handle, **arrays):
-        handle.write(b"half of it")
+
+def test_another_layout_is_refused(folder):
+    header = {"kind": checkpoint.KIND, "version": 99, "fingerprint": {}}
+    (folder / "checkpoint.json").write_text(json.dumps(header))
+    with pytest.raises(DataError, match="has layout 99"):
+        Checkpoint(folder, {})
+
+
+def test_a_failed_write_leaves_what_is_finished(folder, monkeypatch):
+    before = contents(folder)
+    store = Checkpoint(folder, DATA)
+
+    def fail(*args, **options):
         raise OSError("disk full")
 
-    monkeypatch.setattr(checkpoint.np, "savez_compressed", fail)
+    monkeypatch.setattr("zipfile.ZipFile.writestr", fail)
     with pytest.raises(OSError, match="disk full"):
         store.put("a/2", {"edges": np.arange(2)})
-    assert file.read_bytes() == before
-    assert list(file.parent.iterdir()) == [file]
+    assert contents(folder) == before
 
 
-def test_writing_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
-    clock, writes = [100.0], []
-    monkeypatch.setattr(checkpoint.time, "monotonic", lambda: clock[0])
+# --- links, and company -----------------------------------------------------------------------------------------------
 
-    def slow(handle, **arrays):
-        clock[0] += 1.0
-        writes.append(len(arrays) - 1)
 
-    monkeypatch.setattr(checkpoint.np, "savez_compressed", slow)
-    with Checkpoint(tmp_path / "run.npz", DATA) as store:
-        for k in range(25):
-            clock[0] += 1.0
-            store.put(f"a/{k}", {"edges": np.arange(2)})
-    assert writes == [1, 11, 21, 25]
+def test_fault_10_no_link_is_followed(folder, tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    (folder / f"run.npz.{os.getpid()}.tmp").symlink_to(precious)  # the name that could be guessed
+    (folder / "a%2F7.npz").symlink_to(precious)
+    store = Checkpoint(folder, DATA)
+    with pytest.raises(DataError, match="cannot be read"):
+        store.get("a/7")
+    store.put("a/7", {"edges": np.arange(2)})
+    assert precious.read_text() == "kept"
+    assert store.get("a/7")["edges"].tolist() == [0, 1]
+
+
+def test_fault_10_threads_share_a_folder(tmp_path):
+    errors = []
+
+    def work(number):
+        try:
+            store = Checkpoint(tmp_path / "run", DATA)
+            for k in range(40):
+                if store.get(f"a/{k}") is None:
+                    store.put(f"a/{k}", {"edges": np.full(1000, k)})
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    store = Checkpoint(tmp_path / "run", DATA)
+    assert all((store.get(f"a/{k}")["edges"] == k).all() for k in range(40))
+    assert len(contents(tmp_path / "run")) == 41
+
+
+RACE = """
+import sys
+import numpy as np
+from isinglass.errors import DataError
+from isinglass.select.checkpoint import Checkpoint
+
+try:
+    store = Checkpoint(sys.argv[1], {"seed": int(sys.argv[2])})
+except DataError:
+    sys.exit(7)
+for k in range(30):
+    store.put(f"a/{k}", {"x": np.full(500, k)})
+"""
+
+
+def test_fault_10_processes_share_a_folder_or_are_refused(tmp_path):
+    command = [sys.executable, "-c", RACE, tmp_path / "run"]
+    runs = [subprocess.Popen([*command, str(seed)]) for seed in (1, 1, 2)]
+    codes = [process.wait(60) for process in runs]
+    assert codes in ([0, 0, 7], [7, 7, 0])
+    assert len(contents(tmp_path / "run")) == 31
+
+
+# --- what tells functions apart ---------------------------------------------------------------------------------------
 
 
 def test_descriptions_tell_apart_what_matters():
@@ -143,4 +209,83 @@ def test_descriptions_tell_apart_what_matters():
     assert describe(options[0]) == "isinglass.solve.nodewise.nodewise_path(rule='and', tol=1e-09)"
     assert describe(options[0]) != describe(options[1])
     assert describe(np.float64(0.5)) == describe(0.5)
-    assert describe(1) != describe(1.0)
+    assert len({describe(value) for value in (1, 1.0, "1", True, b"1", [1], (1,), {1}, {1: 1}, None)}) == 10
+    assert describe({"a": 1, "b": 2}) == describe({"b": 2, "a": 1})
+    assert len(describe(list(range(100_000)))) < 200
+
+
+def make(step):
+    return lambda x: x + step
+
+
+def outer(x):
+    def inner(y):
+        return y * 3
+
+    return inner(x)
+
+
+def test_fault_04_functions_are_known_by_what_they_do():
+    functions = [
+        lambda x: x + 1,
+        lambda x: x + 2,
+        lambda x: -x,
+        lambda x, y=1: x + y,
+        lambda x, y=2: x + y,
+        make(1),
+        make(2),
+        outer,
+        np.abs.reduce,
+        np.abs,
+        functools.partial(make, 1),
+        {}.get,
+    ]
+    assert len({describe(function) for function in functions}) == len(functions)
+    assert describe(make(1)) == describe(make(1))
+    assert describe(outer) == describe(outer)
+
+
+def test_fault_04_what_a_function_uses_belongs_to_it():
+    code = "def f(x):\n    return g(x) + LIMIT\ndef g(x):\n    return x * {}\nLIMIT = {}\n"
+    found = set()
+    for numbers in ((1, 1), (2, 1), (1, 2)):
+        space = {"__name__": "elsewhere"}
+        exec(code.format(*numbers), space)
+        found.add(describe(space["f"]))
+    assert len(found) == 3
+
+
+def test_fault_04_frames_are_known_by_their_content():
+    frames = [pd.DataFrame({"a": np.zeros(1000)}) for _ in range(3)]
+    frames[1].iloc[500, 0] = 1.0
+    assert repr(frames[0]) == repr(frames[1])  # which is how they were told apart
+    told = [describe(functools.partial(make, frame)) for frame in frames]
+    assert told[0] == told[2] != told[1]
+
+
+@dataclass(frozen=True)
+class Fit:
+    alpha: float
+    n_threads: int = field(default=1, compare=False)
+
+
+class Held:
+    def __init__(self, function):
+        self.function = function
+
+
+def test_fault_04_records_and_objects():
+    assert describe(Fit(0.1)) == describe(Fit(0.1, 4)) != describe(Fit(0.2))
+    assert describe(Held(make)) == describe(Held(make)) != describe(Held(describe))
+    with pytest.raises(DataError, match=r"to know its own tasks; got .* cannot be identified\. Use a function"):
+        describe(Held(lambda x: x))
+    assert describe(Held(make).__init__).startswith(f"{__name__}.Held.__init__")
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+def test_fault_04_stars_does_not_resume_another_function(tmp_path):
+    X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    settings = {"alphas": [0.2, 0.1, 0.05], "n_subsamples": 3, "random_state": 0, "checkpoint": tmp_path / "run"}
+    stars(X, path_function=lambda X, alphas: ising_path(X, alphas), **settings)
+    with pytest.raises(DataError, match="differs in path_function"):
+        stars(X, path_function=lambda X, alphas: ising_path(X, alphas, penalty_weights="standardized"), **settings)

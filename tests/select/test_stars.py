@@ -307,8 +307,8 @@ class Interrupted:
     def __init__(self, at=None):
         self.at, self.calls = at, 0
 
-    def __repr__(self):  # what a checkpoint knows it by
-        return "Interrupted()"
+    def __reduce__(self):  # what a checkpoint knows it by
+        return Interrupted, ()
 
     def __call__(self, X, alphas):
         self.calls += 1

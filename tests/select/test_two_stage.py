@@ -168,7 +168,9 @@ def test_jobs_and_threads_do_not_matter():
         lambda table, **more: cross_validate(table, alphas=[0.2, 0.02, 0.0], random_state=0, **more).solution,
         lambda table, **more: ising_path(table, [0.05], **more)[0],
         lambda table, **more: refit(ising_path(X, [0.1])[0], table, **more).solution,
-        lambda table, **more: ising_path(table, [stars(table, alphas=30, random_state=0, **more).alpha], **more)[0],
+        lambda table, **more: ising_path(
+            table, [stars(table, alphas=[0.3, 0.12, 0.05], threshold=0.4, random_state=0, **more).alpha], **more
+        )[0],
     ],
 )
 def test_a_table_brings_its_weights_along(function):

@@ -2,6 +2,7 @@ import itertools
 import math
 import warnings
 
+import extended
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from scipy.optimize import minimize
 
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, SeparationError
 from isinglass.model import IsingModel
-from isinglass.solve import exact
+from isinglass.solve import exact, exact_proof
 from isinglass.solve.exact import (
     MAX_NODES,
     exact_path,
@@ -20,6 +21,8 @@ from isinglass.solve.exact import (
     moments,
     state_probabilities,
 )
+from isinglass.solve.exact_proof import certify
+from isinglass.solve.likelihood import Likelihood
 
 seeds = st.integers(0, 2**31)
 
@@ -363,7 +366,7 @@ def test_gap_is_primal_minus_dual_and_bounds_the_distance_to_the_optimum(seed):
     X = random_table(seed, 40, 4)
     if not varies(X):
         return
-    problem = exact._Problem.from_table(X, None, None)
+    problem = Likelihood.of(X, None, None)
     alpha = float(rng.uniform(0.01, 0.1))
     # A point that is not optimal but matches the means, as the certificate needs.
     theta = np.concatenate([np.zeros(4), rng.normal(scale=0.3, size=6)])
@@ -373,11 +376,12 @@ def test_gap_is_primal_minus_dual_and_bounds_the_distance_to_the_optimum(seed):
     )
     theta[4:] = rng.normal(scale=0.3, size=6)
     theta = exact._match_moments(problem, penalty, theta)
-    gap, residual, _ = exact._certify(problem, theta, penalty)
-    assert residual > 1e-4  # it is not the optimum
-    assert gap == pytest.approx(naive_gap(X, *problem.unpack(theta), alpha), abs=1e-10)
+    proof = certify(problem, theta, penalty)
+    gap = proof.gap
+    assert proof.kkt_residual > 1e-4  # it is not the optimum
+    assert gap == pytest.approx(naive_gap(X, *problem.decode(theta), alpha), abs=1e-10)
     best = exact_path(X, alpha, tol=1e-10)[0]
-    assert problem.objective(theta, penalty) - best.objective <= gap + 1e-12
+    assert problem.objective(theta, penalty)[0] - best.objective <= gap + 1e-12
     assert best.duality_gap <= 1e-9
 
 
@@ -407,12 +411,13 @@ def test_non_convergence_is_reported_with_residual_tolerance_and_remedy():
     assert 0 <= path[0].objective - best.objective <= path[0].duality_gap  # the certificate holds anyway
 
 
-def test_no_gap_is_claimed_where_the_dual_point_is_not_feasible():
+def test_the_gap_is_vacuous_where_the_dual_point_is_not_feasible():
     X = random_table(16, 60, 6)
-    problem = exact._Problem.from_table(X, None, None)
-    gap, residual, n_zeros = exact._certify(problem, np.ones(21), problem.penalty(0.1))
-    assert (gap, n_zeros) == (np.inf, 0)
-    assert residual > 0.1
+    problem = Likelihood.of(X, None, None)
+    proof = certify(problem, np.ones(21), problem.penalty(0.1))
+    assert proof.gap == pytest.approx(problem.objective(np.ones(21), problem.penalty(0.1))[0], rel=1e-12)
+    assert proof.n_zeros == 0
+    assert proof.kkt_residual > 0.1
 
 
 # ------------------------------------------------------------------------------------------- degenerate tables
@@ -539,11 +544,11 @@ def test_separation_is_decided_exactly():
         X = rng.integers(0, 2, (int(rng.integers(5, 24)), int(rng.integers(3, 6))))
         if not varies(X):
             continue
-        problem = exact._Problem.from_table(X, None, None)
+        problem = Likelihood.of(X, None, None)
         everything = np.arange(len(problem.masks))
         expected = separation_by_dual_program(X)
-        assert (exact._separating_direction(problem, everything) is not None) == expected
-        assert (exact._separating_pair(problem, everything) is not None) == expected
+        assert (exact_proof._separating_direction(problem, everything) is not None) == expected
+        assert (exact_proof.separating_pair(problem, everything) is not None) == expected
         outcomes.append(expected)
     assert 10 < sum(outcomes) < len(outcomes) - 10  # both answers occur
 
@@ -590,3 +595,32 @@ def test_bad_tables_are_refused(X):
         exact_path(X)
     with pytest.raises(DataError, match="X must"):
         exact_path.alpha_max(X)
+
+
+# ------------------------------------------------------------------------------------------- weights over many decades
+
+
+@pytest.mark.parametrize("heavy", [[0, 0, 0], [1, 1, 1], [1, 0, 1]])
+def test_fault_03_exact_certificates_hold_with_one_row_of_weight_1e13(heavy):
+    X = np.vstack([heavy, [1, 1, 1], [1, 0, 0], [0, 1, 0]])
+    weight = [1e13, 1, 1, 1]
+    path = exact_path(X, 6, sample_weight=weight)
+    assert path.converged.all()
+    assert path.n_edges[-1] > 0
+    for solution in path:
+        problem, z = extended.exact(X, solution.couplings, solution.fields, solution.alpha, weight=weight)
+        assert problem.gap(z) <= solution.duality_gap
+        assert solution.duality_gap <= 1e-7 * float(problem.null())
+
+
+def test_fault_05_independent_columns_have_the_null_model_for_a_path():
+    X = list(itertools.product([0, 0, 1], repeat=3))
+    assert exact_path.alpha_max(X) == 0
+    path = exact_path(X, 6)
+    assert path.alphas.tolist() == [0]
+    assert path.converged.all()
+
+
+def test_fault_11_a_penalty_that_underflows_is_refused_by_exact_path():
+    with pytest.raises(DataError, match="cannot be told from no penalty"):
+        exact_path([[0, 0], [0, 1], [1, 1]], [1e-200], penalty_weights=np.full((2, 2), 1e-200))

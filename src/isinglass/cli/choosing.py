@@ -96,6 +96,16 @@ class Choosing:
             "random_state": self.seed,
         }
 
+    @property
+    def stars(self) -> dict[str, Any]:
+        """The settings of StARS but the grid."""
+        return {
+            "n_subsamples": self.n_subsamples,
+            "subsample_size": self.subsample_size,
+            "threshold": self.threshold,
+            "random_state": self.seed,
+        }
+
     def n_folds(self, criterion: str) -> int:
         """Return the number of folds of a criterion."""
         return self.folds or DEFAULT_FOLDS[criterion]
@@ -107,12 +117,9 @@ class Choosing:
         return stars(
             data.X,
             **self.grid,
-            n_subsamples=self.n_subsamples,
-            subsample_size=self.subsample_size,
-            threshold=self.threshold,
+            **self.stars,
             path_function=method.path_function,
             sample_weight=data.sample_weight,
-            random_state=self.seed,
             n_jobs=self.n_jobs,
             progress=console.progress_wanted,
         )

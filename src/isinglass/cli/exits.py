@@ -15,7 +15,7 @@ from isinglass.errors import ConvergenceWarning, DataError, LimitError, Separati
 __all__ = ["EPILOG", "discard_output", "report_error"]
 
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
-INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13  # as a shell reports a process that the signal has ended
+INTERRUPTED, PIPE_CLOSED, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # as a shell reports what a signal has ended
 
 EPILOG = """\b
 Exit codes:
@@ -26,6 +26,7 @@ Exit codes:
     4  not converged, with --strict
     5  larger than a documented limit or than the memory
   130  interrupted (Ctrl-C); no half-written file is left
+  143  terminated (SIGTERM); no half-written file is left
 """
 
 

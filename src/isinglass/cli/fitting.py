@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from isinglass.cli.options import Number, Option
 from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     from isinglass.cli.choosing import Choosing
@@ -20,7 +22,16 @@ if TYPE_CHECKING:
     from isinglass.model import IsingModel
     from isinglass.results import Solution, Stability
 
-__all__ = ["ALPHA", "SELECT", "Fitted", "criterion_of", "describe_fit", "fit_network"]
+__all__ = [
+    "ALPHA",
+    "SELECT",
+    "Fitted",
+    "criterion_of",
+    "describe_fit",
+    "edge_attributes",
+    "fit_function",
+    "fit_network",
+]
 
 CRITERIA = ("two-stage", "stars", "ebic", "cv")
 DEFAULT, DEFAULT_ELSEWHERE = "two-stage", "ebic"
@@ -130,6 +141,42 @@ def fit_network(
     return Fitted(estimator, estimator.model_, estimator.solution_, tol, chosen, stability, method.proves)
 
 
+def fit_function(method: Method, choosing: Choosing, alpha: float | None, criterion: str | None) -> Callable[..., Any]:
+    """Return the fit that the options ask for as a function of a table, to be repeated on resamples.
+
+    It is a method in the sense of ``isinglass.select.contract``; its network of the whole table is that of
+    `fit_network`. It can be pickled.
+    """
+    from isinglass.select import cross_validate, select_ebic, stars, two_stage
+    from isinglass.select.method import fit_at
+
+    if criterion is None:
+        assert alpha is not None
+        return functools.partial(fit_at, alpha=alpha, path_function=method.path_function)
+    if criterion == "two-stage":
+        return functools.partial(two_stage, path_function=method.path_function, **choosing.two_stage)
+    if criterion == "stars":
+        return functools.partial(stars, path_function=method.path_function, **choosing.grid, **choosing.stars)
+    if criterion == "ebic" and method.method == "nodewise":
+        from isinglass.solve.nodewise import nodewise_ebic
+
+        settings = {"standardize": False, **method.settings}  # the default of `nodewise_path`, and of its estimator
+        return functools.partial(nodewise_ebic, gamma=choosing.gamma, **choosing.node_grid, **settings)
+    shared: dict[str, Any] = {
+        "alphas": choosing.grid["alphas"],
+        "path_function": method.with_settings(alpha_min_ratio=choosing.grid["alpha_min_ratio"]),
+    }
+    if criterion == "ebic":
+        return functools.partial(select_ebic, gamma=choosing.gamma, relaxed=choosing.relaxed, **shared)
+    return functools.partial(
+        cross_validate,
+        n_folds=choosing.n_folds("cv"),
+        rule=choosing.cv_rule,
+        random_state=choosing.seed,
+        **shared,
+    )
+
+
 def _estimator(
     estimators: ModuleType,
     console: Console,
@@ -153,12 +200,7 @@ def _estimator(
         kinds: dict[str, tuple[Any, dict[str, Any]]] = {
             "stars": (
                 estimators.IsingLassoStARS,
-                {
-                    "n_subsamples": choosing.n_subsamples,
-                    "subsample_size": choosing.subsample_size,
-                    "threshold": choosing.threshold,
-                    **runs,
-                },
+                runs | choosing.stars,
             ),
             "ebic": (estimators.IsingLassoEBIC, {"gamma": choosing.gamma, "relaxed": choosing.relaxed}),
             "cv": (estimators.IsingLassoCV, {"cv": choosing.n_folds("cv"), "rule": choosing.cv_rule, **runs}),

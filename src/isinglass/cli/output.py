@@ -7,7 +7,6 @@ import json
 import os
 import shlex
 import signal
-import stat
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from isinglass.atomic import folder_lock, replacing, workshop
+from isinglass.atomic import folder_lock, open_plain, replacing, workshop
 from isinglass.cli.options import command_line
 from isinglass.version import __version__
 
@@ -146,13 +145,10 @@ def _author(record: Record, name: str, same: bool) -> str:
 def _digest(place: Path) -> str | None:
     """Return the SHA-256 of a plain file, None for anything else; a link is something else."""
     try:
-        handle = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        with open_plain(place) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode) or place.is_symlink():
-            return None
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_file(target: str, text: str) -> None:
@@ -185,9 +181,8 @@ def read_record(folder: Path) -> Record:
     """Return what ``run.json`` says; nothing if it is not one of ours, or was written before it held digests."""
     place = folder / RECORD
     try:
-        if place.is_symlink() or place.stat().st_size > LONGEST_RECORD:
-            return Record()
-        record = json.loads(place.read_text(encoding="utf-8"))
+        with open_plain(place) as file:
+            record = json.loads(file.read(LONGEST_RECORD))
         if record["schema"] != SCHEMA:
             return Record()
         files: dict[str, set[str]] = {}

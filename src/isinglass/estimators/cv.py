@@ -56,7 +56,7 @@ class IsingLassoCV(JointEstimator):
     n_jobs : int, optional
         Folds at the same time, as in joblib; -1 is all cores. The result does not depend on it.
     checkpoint : path, optional
-        File that keeps finished fits, so that an interrupted `fit` resumes there.
+        Folder that keeps finished fits, so that an interrupted `fit` resumes there.
     progress : bool, optional
         Whether to show a bar on stderr; default only if that is a terminal.
     n_threads : int, optional

@@ -28,7 +28,7 @@ class IsingLassoEBIC(JointEstimator):
 
     Parameters
     ----------
-    alphas : int, float or array-like, default 50
+    alphas : int, float or array-like, default 30
         Number of geometric steps down from the smallest alpha without edges, or the values themselves.
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
@@ -110,7 +110,7 @@ class IsingLassoEBIC(JointEstimator):
 
     def __init__(
         self,
-        alphas: int | float | ArrayLike = 50,
+        alphas: int | float | ArrayLike = 30,
         *,
         gamma: float = 0.25,
         relaxed: bool = False,

@@ -16,8 +16,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.archive import Archive, DamagedError, OversizedError, most_unpacked, write_archive
+from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError
-from isinglass.export.archive import Archive, DamagedError, OversizedError, write_archive
 from isinglass.export.modelparts import NotStorableError, Reading, Writing, from_json, to_json
 from isinglass.model import IsingModel
 from isinglass.results import Solution, Stability
@@ -68,7 +69,7 @@ def save(fitted: Any, path: str | PathLike[str]) -> None:
     write_archive(path, writing.header, writing.arrays)
 
 
-def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
+def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     """Read what `save` wrote, and give back the same kind of object, with the same predictions to the bit.
 
     Nothing is unpickled, and everything is checked: a file that is truncated, damaged, of another kind or of a later
@@ -79,8 +80,9 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     ----------
     path : path
         The file.
-    max_bytes : int, default 2 GiB
-        Limit of what the file unpacks to, and of the dense couplings it stands for.
+    max_bytes : int, optional
+        Limit of what the file unpacks to, and of the dense couplings it stands for. By default 2 GiB, and for what it
+        unpacks to 25 times the size of the file or 256 MiB, if that is less.
 
     Returns
     -------
@@ -93,8 +95,8 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     LimitError
         If it is larger than ``max_bytes``.
     """
-    if not isinstance(max_bytes, int) or isinstance(max_bytes, bool) or max_bytes < 1:
-        raise DataError(f"max_bytes must be an integer of at least 1; got {max_bytes!r}.")
+    if max_bytes is not None:
+        check_count("max_bytes", max_bytes, most=None)
     file, shown = Path(path), os.fspath(path)
     if file.is_dir():
         raise DataError(f"path must be a model file; got the folder {shown!r}.")
@@ -102,19 +104,20 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
         return read_model(stream, shown, max_bytes)
 
 
-def read_model(stream: IO[bytes], shown: str, max_bytes: int) -> Any:
+def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> Any:
     """Read a model from an open file; ``shown`` is its name in messages."""
+    size = stream.seek(0, os.SEEK_END)
+    limit = most_unpacked(size, MAX_BYTES) if max_bytes is None else max_bytes
     try:
-        size = stream.seek(0, os.SEEK_END)
-        if size > max_bytes:
+        if size > (max_bytes or MAX_BYTES):
             raise OversizedError(f"it has {size} bytes")
-        archive = Archive(stream, max_bytes)
-        found = _read(archive, max_bytes)
+        archive = Archive(stream, limit)
+        found = _read(archive, max_bytes or MAX_BYTES)
         archive.refuse_rest()
         return found
     except OversizedError as error:
         raise LimitError(
-            f"path must be a model file of at most {max_bytes} bytes when unpacked; {shown!r}: {error}. "
+            f"path must be a model file of at most {limit} bytes when unpacked; {shown!r}: {error}. "
             "If you trust it, pass a larger max_bytes."
         ) from None
     except Exception as error:  # damaged archives raise whatever their bytes lead to

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.export.archive import Archive, DamagedError
+from isinglass.archive import Archive, DamagedError
 from isinglass.results import Path, Solution, Stability
 
 __all__ = [

@@ -81,7 +81,7 @@ def bootstrap(
     n_jobs : int, optional
         Resamples at the same time, as in joblib; -1 is all cores. The result does not depend on it.
     checkpoint : path, optional
-        Where finished resamples are kept, so that an interrupted run resumes there, or a finished one is prolonged.
+        Folder that keeps finished resamples: an interrupted run resumes there, and a finished one can be prolonged.
     progress : bool, optional
         Whether to show a bar on stderr; default only if that is a terminal.
 
@@ -122,11 +122,11 @@ def bootstrap(
             "X": data.X,
             "sample_weight": weight,
             "groups": draw.labels,
-            "method": again,
+            "method": run_quickly(again, None),
             "kind": kind,
             "drop_shares": tuple(drop_shares) if kind == "case-drop" else None,  # not n_boot: a run may be prolonged
             "random_state": seeds[0].entropy,
-            # A function is known by its name only, and all lambdas share one.
+            # A function that is installed is known by its name only.
             "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
         },
         stage="resamples",

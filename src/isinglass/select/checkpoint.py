@@ -1,8 +1,8 @@
-"""The file that a long run resumes from: finished tasks, and what they were computed from.
+"""The folder that a long run resumes from: finished tasks, one file each, and what they were computed from.
 
-An ``.npz`` archive without pickles: a JSON header with the version of the layout, the fingerprint and the names of the
-finished tasks, and the arrays of each. It is written to a temporary name and renamed, so that there is always one that
-is whole.
+``checkpoint.json`` holds the version of the layout and the fingerprint of the run; every other file is an archive
+without pickles that holds the arrays of one task. Files appear whole or not at all, so that any number of threads and
+processes may share a folder, and a run that is killed loses only the tasks that were not finished.
 """
 
 from __future__ import annotations
@@ -10,31 +10,44 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
+import pickle
 import re
-import time
+import sys
+import sysconfig
+import types
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.archive import Archive, write_archive
+from isinglass.atomic import folder_lock, open_plain, remove_abandoned, replacing
 from isinglass.errors import DataError
 
 __all__ = ["Checkpoint", "describe"]
 
-KIND, VERSION = "isinglass checkpoint", 1
-PATIENCE = 10.0
-"""A write waits until this many times the duration of the last one has passed: it takes a tenth of the time at most."""
+KIND, VERSION = "isinglass checkpoint", 2
+RECORD = "checkpoint.json"
+LONGEST_RECORD, LARGEST_TASK = 1 << 24, 1 << 33
+LONGEST_TEXT = 300
 
 
 def describe(value: object) -> str:
-    """Return a text that two values share if and only if a task cannot tell them apart.
+    """Return a text that two values share only if a task cannot tell them apart.
 
-    Arrays are described by the SHA-256 of their bytes, functions by their name.
+    Arrays and frames are described by the digest of their content; functions by their name and, unless they belong to
+    this package, by the digest of their code, their defaults, and the values and functions of their own module that
+    they use; dataclasses by the fields that their equality compares.
+
+    Raises
+    ------
+    DataError
+        If the value is of a kind that cannot be told apart, such as an object that holds an open file or a lambda.
 
     Examples
     --------
@@ -42,117 +55,196 @@ def describe(value: object) -> str:
     (True, False)
     >>> describe(functools.partial(describe, value=1))
     'isinglass.select.checkpoint.describe(value=1)'
+    >>> describe(lambda x: x + 1) == describe(lambda x: x + 2)
+    False
     """
-    if isinstance(value, np.ndarray):
-        digest = hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()
-        return f"{value.dtype.str} {value.shape} sha256:{digest}"
-    if isinstance(value, functools.partial):
-        named = [f"{name}={describe(item)}" for name, item in sorted(value.keywords.items())]
-        return f"{describe(value.func)}({', '.join([*map(describe, value.args), *named])})"
-    if callable(value) and hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"
-    if isinstance(value, np.generic):
+    return _describe(value, ())
+
+
+def _describe(value: Any, seen: tuple[int, ...]) -> str:
+    if isinstance(value, np.generic) and not isinstance(value, np.void):
         value = value.item()
-    return repr(value)
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+        return _shorter(repr(value))
+    if id(value) in seen:
+        return "itself"
+    inside = functools.partial(_describe, seen=(*seen, id(value)))
+    if isinstance(value, np.ndarray):
+        if value.dtype.hasobject:
+            return f"objects {value.shape} {_digest(str([inside(item) for item in value.ravel()]).encode())}"
+        return f"{value.dtype.str} {value.shape} {_digest(np.ascontiguousarray(value).tobytes())}"
+    if isinstance(value, tuple | list):
+        return _shorter(f"{'(' if isinstance(value, tuple) else '['}{', '.join(map(inside, value))})")
+    if isinstance(value, Mapping | set | frozenset):
+        parts = [f"{inside(k)}: {inside(value[k])}" if isinstance(value, Mapping) else inside(k) for k in value]
+        return _shorter(f"{type(value).__name__}({', '.join(sorted(parts))})")
+    if isinstance(value, functools.partial):
+        named = [f"{name}={inside(item)}" for name, item in sorted(value.keywords.items())]
+        return f"{inside(value.func)}({', '.join([*map(inside, value.args), *named])})"
+    if isinstance(value, types.MethodType):
+        return f"{inside(value.__func__)} of {inside(value.__self__)}"
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    if isinstance(value, types.FunctionType):
+        return _describe_function(value, inside)
+    if isinstance(value, type | types.BuiltinFunctionType | np.ufunc):
+        return _name(value)
+    if is_dataclass(value):
+        compared = [f"{field.name}={inside(getattr(value, field.name))}" for field in fields(value) if field.compare]
+        return f"{_name(type(value))}({', '.join(compared)})"
+    return _describe_object(value, inside)
 
 
-def _shorten(description: str | None) -> str:
-    return "absent" if description is None else re.sub(r"(sha256:\w{8})\w+", r"\1…", description)
+def _describe_function(function: types.FunctionType, inside: Any) -> str:
+    if _is_installed(function.__module__) and "<" not in function.__qualname__:  # <lambda> names nothing
+        return _name(function)
+    own = function.__globals__
+    used = {name: own[name] for name in _names(function.__code__) if name in own}
+    cells = [cell.cell_contents for cell in function.__closure__ or () if not _is_empty(cell)]
+    parts = [
+        _describe_code(function.__code__, inside),
+        *(inside(part) for part in (function.__defaults__, function.__kwdefaults__, cells, used)),
+    ]
+    return f"{_name(function)} {_digest(' '.join(parts).encode())}"
+
+
+def _is_installed(module: str) -> bool:
+    """Tell whether a module is part of this package, of Python or of an installed package, and so known by its name."""
+    top = module.split(".")[0]
+    file = getattr(sys.modules.get(top), "__file__", None)
+    places = {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return top == __name__.split(".")[0] or (file is not None and any(Path(file).is_relative_to(p) for p in places))
+
+
+def _describe_code(code: types.CodeType, inside: Any) -> str:
+    constants = [
+        _describe_code(item, inside) if isinstance(item, types.CodeType) else inside(item) for item in code.co_consts
+    ]
+    return f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {constants}"
+
+
+def _names(code: types.CodeType) -> set[str]:
+    inner = (item for item in code.co_consts if isinstance(item, types.CodeType))
+    return set(code.co_names).union(*(_names(item) for item in inner))
+
+
+def _is_empty(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is cell
+    except ValueError:
+        return True
+
+
+def _describe_object(value: Any, inside: Any) -> str:
+    """Describe what has no simpler form by how it would be sent to a worker; nothing is ever read back from that."""
+    try:
+        content = pickle.dumps(value, protocol=5)
+    except Exception:
+        raise DataError(
+            f"checkpoint must be able to tell one {type(value).__name__} from another to know its own tasks; got "
+            f"{str(value)[:80]!r}, which cannot be identified. Use a function, functools.partial or a dataclass."
+        ) from None
+    call = getattr(type(value), "__call__", None)  # noqa: B004 - the function itself is wanted
+    code = f" {inside(call)}" if isinstance(call, types.FunctionType) else ""
+    return f"{_name(type(value))} {_digest(content)}{code}"
+
+
+def _name(value: Any) -> str:
+    return f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', None) or value.__name__}"
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def _shorter(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[:20]}… {_digest(text.encode(errors='surrogatepass'))}"
+
+
+def _shown(description: object) -> str:
+    return "absent" if description is None else re.sub(r"(sha256:\w{8})\w+", r"\1…", str(description))
 
 
 class Checkpoint:
-    """Finished tasks of one run, read from a file if it exists and written there as they come.
-
-    Use it as a context manager around the run: leaving it, even by an interrupt, writes what is finished.
+    """Finished tasks of one run, in a folder that is made if need be.
 
     Parameters
     ----------
     path : path
-        Where the file is or will be.
+        The folder.
     fingerprint : mapping of str to object
-        The data and the settings by the names the user knows, as ``describe`` tells them apart. A file that differs in
+        The data and the settings by the names the user knows, as `describe` tells them apart. A folder that differs in
         one of them is refused with a DataError that names it.
     """
 
     def __init__(self, path: str | PathLike[str], fingerprint: Mapping[str, object]) -> None:
         self.path = Path(path)
         self.fingerprint = {name: describe(value) for name, value in fingerprint.items()}
-        self._results: dict[str, dict[str, NDArray[Any]]] = {}
-        self._pending, self._written, self._duration = False, 0.0, 0.0
-        if self.path.exists():
-            self._read()
-        elif not self.path.parent.is_dir():  # now rather than after the first hour
+        if not self.path.parent.is_dir():  # now rather than after the first hour
             raise DataError(f"checkpoint must be in a folder that exists; got {str(self.path)!r}.")
+        if self.path.exists() and not self.path.is_dir():
+            raise DataError(
+                f"checkpoint must be a folder; got the file {str(self.path)!r}. Files of version 0.1 cannot be "
+                "resumed: name another place."
+            )
+        self.path.mkdir(exist_ok=True)
+        with folder_lock(self.path):
+            remove_abandoned(self.path)
+            if not any(self.path.iterdir()):
+                record = {"kind": KIND, "version": VERSION, "fingerprint": self.fingerprint}
+                with replacing(self.path / RECORD) as file:
+                    file.write(json.dumps(record, indent=1).encode())
+            self._refuse_other()
 
     def get(self, key: str) -> dict[str, NDArray[Any]] | None:
         """Return the result of a task, or None if it is not finished."""
-        return self._results.get(key)
-
-    def put(self, key: str, result: Mapping[str, NDArray[Any]]) -> None:
-        """Keep the result of a task, and write the file unless the last write was a moment ago."""
-        self._results[key] = dict(result)
-        self._pending = True
-        if time.monotonic() - self._written >= PATIENCE * self._duration:
-            self.write()
-
-    def write(self) -> None:
-        """Replace the file by one with everything that is finished."""
-        start = time.monotonic()
-        names = {key: list(result) for key, result in self._results.items()}
-        header = {"kind": KIND, "version": VERSION, "fingerprint": self.fingerprint, "results": names}
-        arrays = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
-        for number, result in enumerate(self._results.values()):
-            arrays |= {f"{number}.{place}": array for place, array in enumerate(result.values())}
-        temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
+        place = self._place(key)
+        if not place.exists():
+            return None
         try:
-            with temporary.open("wb") as file:
-                np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-            temporary.replace(self.path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        self._pending, self._written = False, time.monotonic()
-        self._duration = self._written - start
-
-    def _read(self) -> None:
-        try:
-            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                header = json.loads(archive["header"].tobytes())
-                self._refuse_other(header)
-                self._results = {
-                    key: {name: archive[f"{number}.{place}"] for place, name in enumerate(names)}
-                    for number, (key, names) in enumerate(header["results"].items())
-                }
-        except DataError:
-            raise
+            with open_plain(place) as file:
+                archive = Archive(file, LARGEST_TASK)
+                names = archive.header["names"]
+                if archive.header["key"] != key:
+                    raise ValueError("it is of another task")
+                return {name: archive.array(str(number)) for number, name in enumerate(names)}
         except Exception as error:  # damaged archives raise whatever their bytes lead to
             raise DataError(
-                f"checkpoint must be a file that an earlier run wrote, and whole; {str(self.path)!r} cannot be read "
-                f"({error}). Remove it to start again, or name another file."
+                f"checkpoint must hold whole files of an earlier run; {str(place)!r} cannot be read ({error}). Remove "
+                "this file to compute the task again, or name another folder."
             ) from error
 
-    def _refuse_other(self, header: Mapping[str, Any]) -> None:
-        if header["kind"] != KIND or header["version"] != VERSION:
+    def put(self, key: str, result: Mapping[str, NDArray[Any]]) -> None:
+        """Write the result of a task."""
+        header = {"key": key, "names": list(result)}
+        arrays = {str(number): array for number, array in enumerate(result.values())}
+        write_archive(self._place(key), header, arrays, follow_links=False)
+
+    def _place(self, key: str) -> Path:
+        return self.path / f"{quote(key, safe='')}.npz"
+
+    def _refuse_other(self) -> None:
+        try:
+            with open_plain(self.path / RECORD) as file:
+                record = json.loads(file.read(LONGEST_RECORD))
+            kind, version, stored = record["kind"], record["version"], dict(record["fingerprint"])
+        except Exception as error:
+            raise DataError(
+                f"checkpoint must be a folder that an earlier run wrote, or an empty one; {str(self.path)!r} has no "
+                f"{RECORD} that can be read ({error}). Name another folder."
+            ) from error
+        if kind != KIND or version != VERSION:
             raise DataError(
                 f"checkpoint must be of this version of isinglass (layout {VERSION}); {str(self.path)!r} has layout "
-                f"{header['version']!r}. Remove it to start again, or name another file."
+                f"{version!r}. Remove it to start again, or name another folder."
             )
-        stored = header["fingerprint"]
         differing = [
-            f"{name} ({_shorten(stored.get(name))} there, {_shorten(self.fingerprint.get(name))} here)"
+            f"{name} ({_shown(stored.get(name))} there, {_shown(self.fingerprint.get(name))} here)"
             for name in dict.fromkeys([*stored, *self.fingerprint])
             if stored.get(name) != self.fingerprint.get(name)
         ]
         if differing:
             raise DataError(
                 f"checkpoint must belong to the same data and settings; {str(self.path)!r} differs in "
-                f"{'; '.join(differing)}. Remove it to start again, or name another file."
+                f"{'; '.join(differing)}. Remove it to start again, or name another folder."
             )
-
-    def __enter__(self) -> Checkpoint:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._pending:
-            self.write()

@@ -156,7 +156,7 @@ def cross_validate(
     n_jobs : int, optional
         Folds fitted at the same time, as in joblib; -1 is all cores. The result does not depend on it.
     checkpoint : path, optional
-        File that keeps finished fits, so that an interrupted run can resume.
+        Folder that keeps finished fits, so that an interrupted run can resume.
     progress : bool, optional
         Whether to show a bar on stderr; default only if that is a terminal.
 
@@ -201,7 +201,7 @@ def cross_validate(
             "n_repeats": repeats,
             "path_function": path_function,
             "random_state": origin,
-            # A function is known by its name only, and all lambdas share one.
+            # A function that is installed is known by its name only.
             "the path of X": np.concatenate([solution.edge_values for solution in path]),
         },
         stage="folds",

@@ -164,7 +164,7 @@ def edge_price(table: NDArray[np.uint8], weight: FloatArray | None, gamma: float
 def select_ebic(
     X: ArrayLike,
     *,
-    alphas: int | float | ArrayLike = 50,
+    alphas: int | float | ArrayLike = 30,
     gamma: float = 0.25,
     relaxed: bool = False,
     path_function: PathFunction = ising_path,
@@ -179,7 +179,7 @@ def select_ebic(
     ----------
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1.
-    alphas : int, float or array-like, default 50
+    alphas : int, float or array-like, default 30
         Number of geometric steps down from the smallest alpha without edges, or the values themselves.
     gamma : float, default 0.25
         As for `ebic`.

@@ -87,7 +87,7 @@ def stars(
         Subsamples at the same time, as in joblib; ``joblib.parallel_config`` can send them to a cluster. The result
         does not depend on it.
     checkpoint : path, optional
-        File that keeps finished subsamples, so that an interrupted run resumes there. Needs a ``random_state``.
+        Folder that keeps finished subsamples, so that an interrupted run resumes there. Needs a ``random_state``.
     progress : bool, optional
         Whether to show a bar on stderr; default only if that is a terminal.
 

@@ -12,7 +12,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -21,6 +21,7 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import is_whole
 from isinglass.errors import DataError
 from isinglass.select.checkpoint import Checkpoint
 
@@ -57,7 +58,7 @@ def run_tasks(
         Tasks at the same time, as in joblib: None is 1 unless ``joblib.parallel_config`` says otherwise, -1 is all
         cores. Threads by default, since the kernels release the interpreter lock; ``parallel_config`` overrides it.
     checkpoint : path, optional
-        File that keeps finished tasks; if it exists, they are not run again.
+        Folder that keeps finished tasks, each written as soon as it is; those that are there are not run again.
     fingerprint : mapping, optional
         What the results depend on, see ``isinglass.select.checkpoint``; a checkpoint with another one is refused.
     stage : str, default "tasks"
@@ -83,7 +84,7 @@ def run_tasks(
     store = None if checkpoint is None else Checkpoint(checkpoint, fingerprint or {})
     results: list[Result | None] = [store.get(f"{stage}/{k}") if store else None for k in range(len(arguments))]
     missing = [k for k, result in enumerate(results) if result is None]
-    with store or nullcontext(), _progress_bar(description, len(arguments), progress) as advance:
+    with _progress_bar(description, len(arguments), progress) as advance:
         advance(len(arguments) - len(missing))
         for k, result in _run_missing(function, arguments, missing, n_jobs):
             results[k] = result
@@ -100,8 +101,7 @@ def kernel_threads(n_jobs: int | None) -> int | None:
 
 
 def _check_n_jobs(n_jobs: int | None) -> None:
-    integer = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not integer or n_jobs == 0):
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         raise DataError(f"n_jobs must be an integer other than 0, or None; got {n_jobs!r}. -1 takes all cores.")
 
 
@@ -112,6 +112,7 @@ def _check_n_jobs(n_jobs: int | None) -> None:
 class _Outcome:
     """What a task did: its result or its exception. Whatever else comes back is the fault of the worker."""
 
+    number: int
     result: Mapping[str, ArrayLike] | None = None
     error: Exception | None = None
 
@@ -120,12 +121,12 @@ class _WorkersLostError(Exception):
     """The backend failed, not a task."""
 
 
-def _attempt(function: Callable[..., Mapping[str, ArrayLike]], *arguments: Any) -> _Outcome:
-    with _running:
+def _attempt(number: int, function: Callable[..., Mapping[str, ArrayLike]], *arguments: Any) -> _Outcome:
+    with running:
         try:
-            return _Outcome(result=function(*arguments))
+            return _Outcome(number, result=function(*arguments))
         except Exception as error:
-            return _Outcome(error=error)
+            return _Outcome(number, error=error)
 
 
 class _Running:
@@ -148,13 +149,16 @@ class _Running:
             self._number -= 1
             self._changed.notify_all()
 
+    def __bool__(self) -> bool:
+        return self._number > 0
+
     def wait(self) -> None:
         """Return when nothing is running."""
         with self._changed:
             self._changed.wait_for(lambda: self._number == 0)
 
 
-_running = _Running()
+running = _Running()
 
 
 def _run_missing(
@@ -163,18 +167,17 @@ def _run_missing(
     missing: list[int],
     n_jobs: int | None,
 ) -> Iterator[tuple[int, Result]]:
-    """Yield the number and the result of every missing task, in order, however often the workers are lost."""
+    """Yield the number and the result of every missing task as it finishes, however often the workers are lost."""
     lost = 0
     while missing:
-        waiting = list(missing)
         try:
-            with closing(_submit(function, [arguments[k] for k in waiting], n_jobs)) as outcomes:
-                for k, outcome in zip(waiting, outcomes, strict=True):
+            with closing(_submit(function, {k: arguments[k] for k in missing}, n_jobs)) as outcomes:
+                for outcome in outcomes:
                     if outcome.error is not None:
-                        outcome.error.add_note(f"in task {k} of {len(arguments)}")
+                        outcome.error.add_note(f"in task {outcome.number} of {len(arguments)}")
                         raise outcome.error
-                    yield k, _as_arrays(outcome.result)
-                    missing.remove(k)
+                    yield outcome.number, _as_arrays(outcome.result)
+                    missing.remove(outcome.number)
                     lost = 0
         except _WorkersLostError as error:
             lost += 1
@@ -188,16 +191,18 @@ def _run_missing(
 
 
 def _submit(
-    function: Callable[..., Mapping[str, ArrayLike]], arguments: list[tuple[Any, ...]], n_jobs: int | None
+    function: Callable[..., Mapping[str, ArrayLike]], arguments: Mapping[int, tuple[Any, ...]], n_jobs: int | None
 ) -> Generator[_Outcome]:
     settings = {"prefer": "threads"} | ({} if n_jobs is None else {"n_jobs": n_jobs})  # to joblib 1.3.0, None is 1
-    try:
-        parallel = joblib.Parallel(return_as="generator", **settings)
-    except ValueError:  # a backend that can only return everything at once
-        parallel = joblib.Parallel(**settings)
+    for order in ("generator_unordered", "generator", "list"):  # what backends and versions of joblib can
+        try:
+            parallel = joblib.Parallel(return_as=order, **settings)
+            break
+        except ValueError:
+            continue
     outcomes: Iterator[Any] = iter(())
     try:
-        outcomes = iter(parallel(joblib.delayed(_attempt)(function, *task) for task in arguments))
+        outcomes = iter(parallel(joblib.delayed(_attempt)(k, function, *task) for k, task in arguments.items()))
         for outcome in outcomes:
             if not isinstance(outcome, _Outcome):  # Dask hands out the cancellation of a task as its result
                 raise _WorkersLostError from RuntimeError(f"a task ended without a result: {outcome!r}")

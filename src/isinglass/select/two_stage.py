@@ -181,12 +181,11 @@ def two_stage(
     table, weight = to_weighted(X, sample_weight)
     if keep is not None and not 0 <= keep <= 1:
         raise DataError(f"keep must be from 0 to 1; got {keep!r}.")
-    n_rows = len(table) if weight is None else weight.sum()
-    share = (KEEP if n_rows > table.shape[1] else KEEP_IF_FEW_ROWS) if keep is None else float(keep)
+    case = Case(table, weight, path_function)
+    share = (KEEP if case.n_rows > table.shape[1] else KEEP_IF_FEW_ROWS) if keep is None else float(keep)
     price = edge_price(table, weight, gamma)
     warn_weight_scale(weight, stacklevel=3)
     folds = _split(table, weight, groups, check_count("n_folds", n_folds, least=2), random_state)
-    case = Case(table, weight, path_function)
     first = case.search_first(alphas, AIC)
     judge = _Judge(case, first.solution, folds if share > 0 else [], n_jobs, progress)
     with quietly(ConstantColumnWarning):  # stage 1 has given it

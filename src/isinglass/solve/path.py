@@ -137,19 +137,20 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
             yield from (case.solution(state, 0, tol) for state in states if wanted)
         return
     stops = itinerary(top, grid, STEEPEST)
-    pairs, _, _ = problem.gradient_above(strong_threshold(stops[0].alpha, top))
+    pairs = problem.gradient_above(strong_threshold(stops[0].alpha, top)).pairs
     for stop, following in zip(stops, [*stops[1:], stops[-1]], strict=True):
         alpha = stop.alpha
         working = union(case.free, pairs)
         keep = min(strong_threshold(following.alpha, alpha), alpha)
         if not stop.wanted:
             problem.solve(working, [alpha], LOOSE * alpha, np.inf, max_iter)
-            pairs, _, _ = problem.gradient_above(keep)
+            pairs = problem.gradient_above(keep).pairs
             continue
         while True:
             state = problem.solve(working, [alpha], tol, tol, max_iter)[0]
-            pairs, strength, _ = problem.gradient_above(keep)
-            violations = kkt_violations(pairs, strength, alpha, working)
+            above = problem.gradient_above(keep)
+            pairs = above.pairs
+            violations = kkt_violations(pairs, above.strength, alpha, working)
             if len(violations) == 0:
                 break
             working = union(working, violations)
@@ -186,7 +187,7 @@ class _Case:
         """Fit fields and free pairs; return alpha_max there."""
         if len(self.free):
             state = self.problem.solve(self.free, [1.0], tol, tol, max_iter)[0]
-            self.refuse_separation(self.free, state[-1])
+            self.refuse_separation(self.free, state.largest_eta)
             self.problem.mark_null()
         return self.problem.alpha_max()
 
@@ -204,21 +205,21 @@ class _Case:
 
     def solution(self, state: State, zeros_outside: int, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        alpha, fields, edges, values, value, kkt, gap, zeros, n_working, n_iter, _ = state
-        every_field = self.varying.whole_fields(fields)
+        every_field = self.varying.whole_fields(state.fields)
         p = len(every_field)
+        gap_tol = tol * max(self.problem.null_objective, 1e-12)
         return Solution(
-            alpha=alpha,
+            alpha=state.alpha,
             fields=every_field,
-            edge_index=self.varying.columns[edges].astype(np.int32).reshape(-1, 2),
-            edge_values=values,
-            objective=value,
-            kkt_residual=kkt,
-            duality_gap=gap,
-            certified_zeros=zeros + zeros_outside,
-            n_iter=n_iter,
-            n_screened=p * (p - 1) // 2 - n_working,
-            converged=kkt <= tol and gap <= tol * max(self.problem.null_objective, 1e-12),
+            edge_index=self.varying.columns[state.edges].astype(np.int32).reshape(-1, 2),
+            edge_values=state.values,
+            objective=state.objective,
+            kkt_residual=state.kkt_residual,
+            duality_gap=state.duality_gap,
+            certified_zeros=state.certified_zeros + zeros_outside,
+            n_iter=state.n_iter,
+            n_screened=p * (p - 1) // 2 - state.n_working,
+            converged=state.kkt_residual <= tol and state.duality_gap <= gap_tol,
         )
 
 
