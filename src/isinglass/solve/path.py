@@ -44,6 +44,10 @@ STEEP = 0.1
 """...and the steps that lead to smaller alphas."""
 LOOSE = 0.2
 """Waypoints of the homotopy are solved to this share of their alpha: they only have to be near."""
+DENSE = 0.05
+"""Share of the pairs from which on gradients no longer move as slowly as the strong rule assumes..."""
+WIDER = 0.7
+"""...and how much smaller its threshold is then: a pair too many costs a product, one too few another solve."""
 SUSPICIOUS_ETA = 10.0
 """Largest |η| above which an unpenalised optimum is checked for lying at infinity."""
 
@@ -138,10 +142,11 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
         return
     stops = itinerary(top, grid, STEEPEST)
     pairs = problem.gradient_above(strong_threshold(stops[0].alpha, top)).pairs
+    n_pairs, n_edges = problem.n_features * (problem.n_features - 1) // 2, 0
     for stop, following in zip(stops, [*stops[1:], stops[-1]], strict=True):
         alpha = stop.alpha
         working = union(case.free, pairs)
-        keep = min(strong_threshold(following.alpha, alpha), alpha)
+        keep = min(strong_threshold(following.alpha, alpha), alpha) * (WIDER if n_edges > DENSE * n_pairs else 1.0)
         if not stop.wanted:
             problem.solve(working, [alpha], LOOSE * alpha, np.inf, max_iter)
             pairs = problem.gradient_above(keep).pairs
@@ -154,6 +159,7 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
             if len(violations) == 0:
                 break
             working = union(working, violations)
+        n_edges = len(state.values)
         yield case.solution(state, problem.certified_outside(alpha), tol)
 
 
