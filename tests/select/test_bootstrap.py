@@ -226,6 +226,8 @@ def test_names_are_kept(table):
     nodes = pd.DataFrame(found.nodes()).set_index("name")
     assert nodes.loc["mud", "strength"] == found.strength[2]
     assert bootstrap(table, 0.05, n_boot=2, random_state=0).names == ("x0", "x1", "x2", "x3")
+    fitted = IsingLasso(0.05).fit(frame)  # which knows the names, although the table does not
+    assert bootstrap(table, fitted, n_boot=2, random_state=0).names == found.names
 
 
 def test_an_estimator_reads_the_table_its_way(table):

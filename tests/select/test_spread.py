@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from isinglass import Solution, bootstrap, simulate
+from isinglass import Network, Solution, bootstrap, simulate
 from isinglass.errors import DataError, LimitError
 from isinglass.select import Bootstrap
 
@@ -21,8 +21,7 @@ def made_of(couplings, network, dropped=None):
     ).T
     return Bootstrap(
         "rows" if dropped is None else "case-drop",
-        tuple("abcdefgh"[:p]),
-        Solution.from_dense(0.1, network, np.zeros(p)),
+        Solution.from_dense(0.1, network, np.zeros(p), list("abcdefgh"[:p])),
         np.column_stack([s, t]).astype(np.int32),
         sp.csc_array(couplings[:, s, t]),
         np.zeros((len(couplings), p)),
@@ -87,9 +86,7 @@ def test_difference_test_holds_its_level():
         place = [found.labels.index("x0 – x1"), found.labels.index("x1 – x2")]
         false.append(found.different[tuple(place)])
     assert np.mean(false) <= 0.13  # 5 % with a standard error of 2.5 %
-    strong = simulate.exact_sample(
-        simulate.IsingModel([[0, 0, 2.5], [0, 0, 0.5], [2.5, 0.5, 0]], [-1, 0, -1]), 1500, random_state=0
-    )
+    strong = simulate.exact_sample(Network([-1, 0, -1], [[0, 2], [1, 2]], [2.5, 0.5]), 1500, random_state=0)
     found = bootstrap(strong, 1e-6, n_boot=100, random_state=0).differences()
     assert found.different[found.labels.index("x0 – x2"), found.labels.index("x1 – x2")]
 

@@ -16,6 +16,7 @@ from isinglass._core import count_ones
 from isinglass.arguments import check_count
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
+from isinglass.pairs import pair_keys, pairs_of
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.contract import Method, run_method
@@ -108,7 +109,8 @@ def bootstrap(
     draw = _Draw.of(len(data), weight, groups)
     shares = _plan(kind, drop_shares, count, draw)
     result = run_method(wanted, data.X, sample_weight=weight, groups=draw.labels)
-    solution = solution_of(result, wanted, data.X, weight)
+    fitted = getattr(method, "network_", None)  # which may know names that the table lacks
+    solution = solution_of(result, wanted, data.X, weight).with_names(data.names or getattr(fitted, "names", None))
     again = wanted if reselect else keep_penalty(wanted, result)
     seeds = spawn_seeds(random_state, count)
     inside = run_quickly(again, kernel_threads(n_jobs))
@@ -132,7 +134,7 @@ def bootstrap(
         stage="resamples",
         description="Bootstrap",
     )
-    return _gather(kind, data.names, solution, results, shares)
+    return _gather(kind, solution, results, shares)
 
 
 def _weight_of(data: BinaryTable, sample_weight: ArrayLike | None) -> FloatArray | None:
@@ -220,13 +222,11 @@ def _fit_resample(table: Table, method: Method, draw: _Draw, seed: SeedSequence,
     }
 
 
-def _gather(
-    kind: str, names: tuple[str, ...] | None, solution: Solution, results: list[dict[str, Any]], shares: FloatArray
-) -> Bootstrap:
+def _gather(kind: str, solution: Solution, results: list[dict[str, Any]], shares: FloatArray) -> Bootstrap:
     """Put the networks side by side."""
     p = solution.n_features
-    keys = [np.asarray(result["edges"], dtype=np.int64) @ (p, 1) for result in results]
-    pairs = np.unique(np.concatenate([*keys, solution.edge_index.astype(np.int64) @ (p, 1)]))
+    keys = [pair_keys(result["edges"], p) for result in results]
+    pairs = np.unique(np.concatenate([*keys, pair_keys(solution.edge_index, p)]))
     values = np.concatenate([result["values"] for result in results])
     draw = np.repeat(np.arange(len(results)), [len(key) for key in keys])
     place = np.searchsorted(pairs, np.concatenate(keys))
@@ -239,9 +239,8 @@ def _gather(
         )
     return Bootstrap(
         kind,
-        names or tuple(f"x{k}" for k in range(p)),
         solution,
-        np.column_stack(np.divmod(pairs, p)).astype(np.int32),
+        pairs_of(pairs, p),
         sp.csc_array((values, (draw, place)), shape=(len(results), len(pairs))),
         np.array([result["fields"] for result in results]),
         np.array([float(result["alpha"]) for result in results]),

@@ -11,7 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.errors import DataError, LimitError
-from isinglass.results import Solution, read_only
+from isinglass.network import read_only
+from isinglass.pairs import pair_keys, spread
+from isinglass.results import Solution
 
 __all__ = ["Bootstrap", "Differences"]
 
@@ -37,10 +39,8 @@ class Bootstrap:
     ----------
     kind : {"rows", "case-drop"}
         Rows drawn with replacement; or a share of the rows left out.
-    names : tuple of str
-        Names of the nodes.
     solution : Solution
-        The network of the whole table.
+        The network of the whole table, with the names of the nodes.
     edge_index : ndarray of int32, shape (n_pairs, 2)
         Pairs with an edge in the whole table or in at least one resample, in lexicographic order.
     draws : csc_array of shape (n_boot, n_pairs)
@@ -58,7 +58,6 @@ class Bootstrap:
     """
 
     kind: str
-    names: tuple[str, ...]
     solution: Solution
     edge_index: NDArray[np.int32]
     draws: sp.csc_array
@@ -73,6 +72,11 @@ class Bootstrap:
             read_only(array)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the nodes."""
+        return self.solution.names
+
+    @property
     def n_boot(self) -> int:
         """Number of resamples."""
         return len(self.dropped)
@@ -82,22 +86,18 @@ class Bootstrap:
     @cached_property
     def edge_values(self) -> FloatArray:
         """Couplings of the pairs in the whole table; 0 for those that have an edge in resamples only."""
-        p = self.solution.n_features
-        values = np.zeros(len(self.edge_index))
-        values[np.searchsorted(_keys(self.edge_index, p), _keys(self.solution.edge_index, p))] = (
-            self.solution.edge_values
-        )
-        return _frozen(values)
+        mine, all_pairs = (pair_keys(pairs, len(self.names)) for pairs in (self.solution.edge_index, self.edge_index))
+        return read_only(spread(self.solution.edge_values, mine, all_pairs))
 
     @cached_property
     def inclusion(self) -> FloatArray:
         """Share of the resamples that have the edge."""
-        return _frozen(np.diff(self.draws.indptr) / self.n_boot)
+        return read_only(np.diff(self.draws.indptr) / self.n_boot)
 
     @cached_property
     def edge_means(self) -> FloatArray:
         """Mean coupling over the resamples, absent edges counted as zero."""
-        return _frozen(np.asarray(self.draws.sum(axis=0)).ravel() / self.n_boot)
+        return read_only(np.asarray(self.draws.sum(axis=0)).ravel() / self.n_boot)
 
     @cached_property
     def edge_quantiles(self) -> FloatArray:
@@ -107,7 +107,7 @@ class Bootstrap:
         for first in range(0, len(self.edge_index), step):
             block = self.draws[:, first : first + step].toarray()
             quantiles[:, first : first + step] = np.quantile(block, QUANTILES, axis=0)
-        return _frozen(quantiles)
+        return read_only(quantiles)
 
     def edges(self) -> dict[str, Any]:
         """Return the pairs as columns, ready for a data frame: strongest first, then those seen most often.
@@ -130,12 +130,12 @@ class Bootstrap:
     @cached_property
     def strengths(self) -> FloatArray:
         """Node strength Σ_t |θ_st| in every resample, shape (n_boot, n_features)."""
-        return _frozen(_sums_over_pairs(abs(self.draws), self.edge_index, self.solution.n_features))
+        return read_only(_sums_over_pairs(abs(self.draws), self.edge_index, self.solution.n_features))
 
-    @cached_property
+    @property
     def strength(self) -> FloatArray:
         """Node strength Σ_t |θ_st| in the whole table."""
-        return self._of_the_table("strength")
+        return self.solution.network.strength
 
     @property
     def strength_quantiles(self) -> FloatArray:
@@ -213,8 +213,12 @@ class Bootstrap:
         if of == "edges":
             p = self.solution.n_features
             return _correlate_sparse(self.draws, self.edge_values, p * (p - 1) // 2)
-        draws = self.strengths if of == "strength" else _sums_over_pairs(self.draws, self.edge_index, len(self.names))
-        return _correlate(draws, self._of_the_table(of))
+        if of == "strength":
+            return _correlate(self.strengths, self.strength)
+        if of != "expected_influence":
+            raise DataError(f"of must be one of {', '.join(STATISTICS)}; got {of!r}.")
+        influences = _sums_over_pairs(self.draws, self.edge_index, len(self.names))
+        return _correlate(influences, self.solution.network.expected_influence)
 
     def cs_coefficient(self, of: str = "strength", *, correlation: float = 0.7, probability: float = 0.95) -> float:
         """Return the largest share of rows that can be dropped while the order of nodes or edges stays.
@@ -269,13 +273,6 @@ class Bootstrap:
     def _refuse_unless_dropped(self) -> None:
         if self.kind != "case-drop":
             raise DataError(f'kind must be "case-drop" for a CS-coefficient; got a bootstrap of kind {self.kind!r}.')
-
-    def _of_the_table(self, of: str) -> FloatArray:
-        if of not in STATISTICS:
-            raise DataError(f"of must be one of {', '.join(STATISTICS)}; got {of!r}.")
-        values = sp.csc_array(self.solution.edge_values[None])
-        values = abs(values) if of == "strength" else values
-        return _frozen(_sums_over_pairs(values, self.solution.edge_index, self.solution.n_features)[0])
 
     # ------------------------------------------------------------------------------------- in words
 
@@ -365,16 +362,6 @@ class Differences:
             f"Differences({n} {'edges' if self.of == 'edges' else 'nodes'}: {int(self.different.sum()) // 2} of "
             f"{n * (n - 1) // 2} pairs differ at level {self.level:g})"
         )
-
-
-def _frozen(array: FloatArray) -> FloatArray:
-    return read_only(array)  # type: ignore[return-value]
-
-
-def _keys(edge_index: NDArray[np.int32], n_features: int) -> NDArray[np.int64]:
-    s, t = edge_index.astype(np.int64).T
-    keys: NDArray[np.int64] = s * n_features + t
-    return keys
 
 
 def _sums_over_pairs(draws: sp.csc_array, edge_index: NDArray[np.int32], n_features: int) -> FloatArray:
