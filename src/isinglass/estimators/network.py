@@ -162,7 +162,7 @@ class IsingNetwork(JointEstimator):
         self.binarize = binarize
 
     @property
-    def method(self) -> Any:
+    def fit_function(self) -> Any:
         """The function of a table that gives the network, with the settings of this estimator: what is resampled."""
         return functools.partial(
             two_stage,
@@ -176,7 +176,7 @@ class IsingNetwork(JointEstimator):
 
     def _estimate(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> tuple[Solution, dict[str, Any]]:
         with quietly(ConstantColumnWarning):
-            found = self.method(table.X, sample_weight=weight, n_jobs=self.n_jobs, progress=self.progress)
+            found = self.fit_function(table.X, sample_weight=weight, n_jobs=self.n_jobs, progress=self.progress)
         stage = found.stages[found.stage]
         prices = (edge_price(table.X, weight, self.gamma) - stage.price) * stage.path.n_edges
         return found.solution, {

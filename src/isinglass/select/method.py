@@ -62,8 +62,8 @@ def as_method(given: Any) -> Method:
     """
     if given is None:
         return two_stage
-    if not isinstance(given, type) and callable(getattr(given, "method", None)):
-        return given.method  # type: ignore[no-any-return]  # a fit or an estimator that says what gives its network
+    if not isinstance(given, type) and callable(getattr(given, "fit_function", None)):
+        return given.fit_function  # type: ignore[no-any-return]  # a fit or an estimator that says what gives its network
     if is_estimator(given):
         settings = {name: value for name, value in given.get_params().items() if name not in RUN_SETTINGS}
         return functools.partial(_fit_estimator, kind=type(given), **settings)
