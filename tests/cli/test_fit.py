@@ -18,7 +18,7 @@ from commands import (
     write_table,
 )
 
-from isinglass import IsingModel, ising_path, load, nodewise_ebic, stars
+from isinglass import ising_path, load, nodewise_ebic, stars
 from isinglass.select import cross_validate, select_ebic, two_stage
 from isinglass.solve.exact import exact_path
 from isinglass.solve.nodewise import nodewise_path
@@ -123,8 +123,8 @@ def test_files(table, tmp_path):
     assert [row["kind"] for row in nodes] == ["hot", "", "", "", "", "cold"]
     assert {"accuracy", "strength", "price"} <= nodes[0].keys()
     network = load(folder / "model.npz")
-    assert network.model_ == IsingModel.from_solution(network.solution_, NAMES)
-    assert len(edges) == network.model_.n_edges
+    assert network.network_ == network.solution_.network.with_names(NAMES)
+    assert len(edges) == network.network_.n_edges
     gexf = (folder / "network.gexf").read_text()
     assert "&lt;sugar&gt;" in gexf
     assert 'for="0" value="' in gexf or "attvalue" in gexf

@@ -79,17 +79,16 @@ def _describe_senate(senate: Senate109) -> dict[str, Any]:
 
 def _find(fitted: IsingLasso, senate: Senate109) -> dict[str, Any]:
     """Return what the network shows: the certificate, and how its positive edges follow parties and states."""
-    from isinglass.cli.results import describe_solution
+    from isinglass.cli.results import describe_solution, list_edges
     from isinglass.evaluate.metrics import mixing_by_group
 
-    model = fitted.model_
+    model = fitted.network_
     party = mixing_by_group(model, senate.parties)
     state = mixing_by_group(model, senate.states)
     both = mixing_by_group(model, list(zip(senate.states, senate.parties, strict=True)))
-    edges = model.edges()
     return {
         "network": describe_solution(fitted.solution_),
-        "strongest": [edge._asdict() for edge in edges[:SHOWN]],
+        "strongest": list_edges(model)[:SHOWN],
         "within_party": {"n_edges": party.n_within, "of": party.n_edges, "share": party.within_edges},
         "across": _find_across(fitted, senate),
         "joined": {
@@ -108,7 +107,7 @@ def _find_across(fitted: IsingLasso, senate: Senate109) -> list[dict[str, Any]]:
     """
     from isinglass.evaluate.metrics import mixing_by_group
 
-    sides = mixing_by_group(fitted.model_, [party == "R" for party in senate.parties])
+    sides = mixing_by_group(fitted.network_, [party == "R" for party in senate.parties])
     rows = zip(senate.names, senate.parties, sides.outside_weight.tolist(), sides.outside_edges.tolist(), strict=True)
     return [
         {"name": name, "party": party, "share_of_weight": weight, "share_of_edges": edges}
@@ -121,7 +120,7 @@ def _describe_default(default: IsingNetwork, senate: Senate109) -> dict[str, Any
     from isinglass.cli.results import describe_solution
     from isinglass.evaluate.metrics import mixing_by_group
 
-    within = mixing_by_group(default.model_, senate.parties).within_edges
+    within = mixing_by_group(default.network_, senate.parties).within_edges
     return {
         "network": describe_solution(default.solution_),
         "within_party_share": within,
@@ -133,7 +132,7 @@ def _describe_stars(stars: IsingLassoStARS, senate: Senate109) -> dict[str, Any]
     from isinglass.cli.results import describe_solution, describe_stability
     from isinglass.evaluate.metrics import mixing_by_group
 
-    within = mixing_by_group(stars.model_, senate.parties).within_edges
+    within = mixing_by_group(stars.network_, senate.parties).within_edges
     return {
         "network": describe_solution(stars.solution_),
         "within_party_share": within,
@@ -199,7 +198,7 @@ def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Sena
     from isinglass.show.report import write_report
     from isinglass.solve.path import ising_path
 
-    model, solution = fitted.model_, fitted.solution_
+    model, solution = fitted.network_, fitted.solution_
     attributes: dict[str, Any] = {"party": senate.parties, "state": senate.states}
     positive = solution.edge_values > 0
     places = force_layout(model.n_features, solution.edge_index[positive], solution.edge_values[positive])

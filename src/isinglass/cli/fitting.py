@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from isinglass.cli.console import Console
     from isinglass.cli.methods import Method
     from isinglass.data import BinaryTable
-    from isinglass.model import IsingModel
+    from isinglass.network import Network
     from isinglass.results import Solution, Stability
 
 __all__ = [
@@ -58,7 +58,7 @@ class Fitted:
     ----------
     network : fitted estimator
         What can be saved.
-    model : IsingModel
+    model : Network
         The network by itself.
     solution : Solution
         With the certificate.
@@ -73,7 +73,7 @@ class Fitted:
     """
 
     network: Any
-    model: IsingModel
+    model: Network
     solution: Solution
     tol: float
     chosen: str
@@ -138,7 +138,7 @@ def fit_network(
         estimator.stability_ = stability  # the model file and the table of edges have it from here
     stability = getattr(estimator, "stability_", None)
     tol = getattr(estimator, "tol_", estimator.tol)
-    return Fitted(estimator, estimator.model_, estimator.solution_, tol, chosen, stability, method.proves)
+    return Fitted(estimator, estimator.network_, estimator.solution_, tol, chosen, stability, method.proves)
 
 
 def fit_function(method: Method, choosing: Choosing, alpha: float | None, criterion: str | None) -> Callable[..., Any]:

@@ -78,7 +78,7 @@ class IsingLassoEBIC(JointEstimator):
         Whether it reaches ``tol``.
     n_iter_ : int
         Newton steps.
-    model_ : IsingModel
+    network_ : Network
         Couplings, fields and names: the network by itself.
     solution_ : Solution
         The same as the path function returned it, with all diagnostics.
@@ -104,7 +104,7 @@ class IsingLassoEBIC(JointEstimator):
     >>> from isinglass import IsingLassoEBIC, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
     >>> net = IsingLassoEBIC(relaxed=True).fit(X)
-    >>> net.model_.n_edges, bool(net.ebic_path_[net.alphas_.tolist().index(net.alpha_)] == net.ebic_path_.min())
+    >>> net.network_.n_edges, bool(net.ebic_path_[net.alphas_.tolist().index(net.alpha_)] == net.ebic_path_.min())
     (4, True)
     """
 

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import to_weighted
 from isinglass.errors import DataError, GridEndWarning
+from isinglass.network import read_only
 from isinglass.randomness import RandomSource
-from isinglass.results import Path, Solution, read_only
+from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.cv import cross_validate
 from isinglass.select.ebic import ebic

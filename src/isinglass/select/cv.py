@@ -14,8 +14,9 @@ from isinglass._core import count_ones
 from isinglass.arguments import check_count
 from isinglass.data import to_weighted
 from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.network import read_only
 from isinglass.randomness import RandomSource, spawn_seeds
-from isinglass.results import Path, Solution, read_only
+from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, with_threads
 from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.tasks import kernel_threads, quietly, run_tasks

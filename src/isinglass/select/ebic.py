@@ -13,7 +13,8 @@ from isinglass._core import count_ones
 from isinglass.data import to_weighted
 from isinglass.data.weights import warn_weight_scale
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.results import Path, Solution, read_only
+from isinglass.network import read_only
+from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import check_width, row_scores, warn_at_grid_end

@@ -17,7 +17,9 @@ from scipy.special import expit, ndtr, ndtri
 from isinglass._core import count_ones
 from isinglass.data import to_weighted
 from isinglass.errors import ConvergenceWarning, DataError, LimitError, SeparationError
-from isinglass.results import Solution, read_only
+from isinglass.network import read_only
+from isinglass.pairs import pair_keys, spread
+from isinglass.results import Solution
 from isinglass.select.scoring import check_width
 from isinglass.select.tasks import quietly
 from isinglass.solve.path import ising_path
@@ -109,7 +111,7 @@ class Refit:
         if len(order):
             lines.append("  edge         coupling  std. error       z  p given the support")
         for k in order:
-            pair = "–".join(str(node) for node in self.edge_index[k])
+            pair = "–".join(self.solution.names[node] for node in self.edge_index[k])
             lines.append(
                 f"  {pair:<11}  {self.edge_values[k]:+8.4f}  {self.edge_errors[k]:10.4f}  {self.edge_z[k]:+6.2f}  "
                 f"{self.edge_pvalues[k]:.2g}"
@@ -167,9 +169,9 @@ def refit(
     table, weight = to_weighted(X, sample_weight)
     check_width(solution, table)
     _refuse_size(solution)
-    free = estimate_unpenalised(solution, table, weight, tol)
+    free = estimate_unpenalised(solution, table, weight, tol).with_names(solution.names)
     is_varying = count_ones(table, weight)[1]
-    s, t = solution.edge_index.T
+    support, found = (pair_keys(network.edge_index, table.shape[1]) for network in (solution, free))
     known = _sandwich(free, solution.edge_index, table, weight, np.flatnonzero(is_varying))
     full = np.full((table.shape[1] + solution.n_edges,) * 2, np.nan)
     estimated = np.flatnonzero(np.r_[is_varying, np.ones(solution.n_edges, dtype=bool)])
@@ -178,7 +180,7 @@ def refit(
     return Refit(
         free,
         solution.edge_index.copy(),
-        free.couplings[s, t],
+        spread(free.edge_values, found, support),
         errors[table.shape[1] :],
         errors[: table.shape[1]],
         full if covariance else None,

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import ConstantColumnWarning
-from isinglass.results import Path, Solution, read_only
+from isinglass.network import read_only
+from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, alpha_max_of, parameters_of
 from isinglass.select.tasks import quietly
 from isinglass.solve.grid import alpha_grid

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.network import read_only
 from isinglass.objective import penalty_matrix
-from isinglass.results import Path, Solution, read_only
+from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, fixed_option
 from isinglass.select.search import Lattice, search
 

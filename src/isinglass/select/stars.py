@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import to_weighted
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
+from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution, Stability
 from isinglass.select.contract import PathFunction, alpha_max_of, with_threads
@@ -297,11 +298,7 @@ class _Runs:
         """Return the share of subsamples with each pair at alpha number ``k``, symmetric."""
         p = self.table.shape[1]
         codes, counts = self.frequencies(k)
-        s, t = np.divmod(codes, p)
-        share = counts / len(self.results)
-        matrix = sp.csr_array((np.r_[share, share], (np.r_[s, t], np.r_[t, s])), shape=(p, p))
-        matrix.sort_indices()
-        return matrix
+        return symmetric_matrix(pairs_of(codes, p), counts / len(self.results), p)
 
 
 # ----------------------------------------------------------------------------------------- the search

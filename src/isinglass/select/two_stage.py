@@ -17,9 +17,10 @@ from isinglass.arguments import check_count
 from isinglass.data import to_weighted
 from isinglass.data.weights import warn_weight_scale
 from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.network import Network, read_only
 from isinglass.objective import smoothed_field
 from isinglass.randomness import RandomSource, as_generator
-from isinglass.results import Path, Solution, read_only
+from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, with_threads
 from isinglass.select.ebic import edge_price
 from isinglass.select.refit import standard_errors
@@ -323,7 +324,7 @@ def _score_fold(
                 results |= {"edges": last.edge_index, "values": last.edge_values, "fields": last.fields}
                 path = path[-len(some) :]
             else:
-                first = Solution(alphas[0], results["fields"], results["edges"], results["values"])
+                first = Solution(Network(results["fields"], results["edges"], results["values"]), alphas[0])
                 path = training.follow(some, exponent, first)
             gains.append(np.array([row_scores(solution, table) - independent for solution in path]))
             if exponent == EXPONENTS[0]:
@@ -338,7 +339,7 @@ def _score_fold(
 def _without_edges(case: Case) -> Solution:
     """Return the network of independent columns, with smoothed fields."""
     ones = case.table.sum(axis=0) if case.weight is None else case.weight @ case.table
-    return Solution(np.inf, smoothed_field(ones, case.n_rows), np.empty((0, 2), dtype=np.int32), np.empty(0))
+    return Solution(Network(smoothed_field(ones, case.n_rows), [], []), np.inf)
 
 
 def _split(

@@ -19,6 +19,7 @@ from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import check_penalty_weights
 from isinglass.errors import ConvergenceWarning
+from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
@@ -215,10 +216,8 @@ class _Case:
         p = len(every_field)
         gap_tol = tol * max(self.problem.null_objective, 1e-12)
         return Solution(
+            Network(every_field, self.varying.columns[state.edges].reshape(-1, 2), state.values, self.varying.names),
             alpha=state.alpha,
-            fields=every_field,
-            edge_index=self.varying.columns[state.edges].astype(np.int32).reshape(-1, 2),
-            edge_values=state.values,
             objective=state.objective,
             kkt_residual=state.kkt_residual,
             duality_gap=state.duality_gap,
