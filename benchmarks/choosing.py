@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass import IsingModel, Solution, ising_path, nodewise_ebic, simulate, stars
+from isinglass import Network, Solution, ising_path, nodewise_ebic, simulate, stars
 from isinglass.datasets import load_senate109
 from isinglass.objective import smoothed_field
 from isinglass.select import cross_validate, select_ebic, two_stage
@@ -53,20 +53,20 @@ RIVALS: dict[str, Fit] = {
 # ------------------------------------------------------------------------------------------- what is simulated
 
 
-def rare_network(seed: int) -> IsingModel:
+def rare_network(seed: int) -> Network:
     """Return a random network whose fields make most columns rare."""
     signs = simulate.random_network(30, 0.08, coupling_range=(-1.0, 1.0), random_state=seed).couplings
     fields = np.random.default_rng(seed).uniform(-4.0, -2.2, 30)
-    return IsingModel(np.sign(signs), fields)
+    return Network.from_couplings(np.sign(signs), fields)
 
 
-def signed_network(n_nodes: int, density: float, seed: int) -> IsingModel:
+def signed_network(n_nodes: int, density: float, seed: int) -> Network:
     """Return a random network with couplings ±1 and fields zero."""
     found = simulate.random_network(n_nodes, density, random_state=seed).couplings
-    return IsingModel(np.sign(found), np.zeros(n_nodes))
+    return Network.from_couplings(np.sign(found), np.zeros(n_nodes))
 
 
-SETTINGS: dict[str, tuple[str, int, int, Callable[[int], IsingModel]]] = {
+SETTINGS: dict[str, tuple[str, int, int, Callable[[int], Network]]] = {
     # name: what it is, rows, draws, network of a seed
     "A1": ("random .2, p 12", 500, 12, lambda k: simulate.random_network(12, 0.2, random_state=k)),
     "A2": ("random .2, p 25", 1000, 8, lambda k: simulate.random_network(25, 0.2, random_state=k)),
@@ -87,7 +87,7 @@ SETTINGS: dict[str, tuple[str, int, int, Callable[[int], IsingModel]]] = {
 }
 
 
-def recovery(found: Solution, truth: IsingModel) -> tuple[float, float, float]:
+def recovery(found: Solution, truth: Network) -> tuple[float, float, float]:
     """Return F1 of the edges, relative error of the couplings, and share of wrong signs among true edges found."""
     edges, true = found.couplings != 0, truth.couplings != 0
     both = edges & true
@@ -190,7 +190,7 @@ def run_tables(folder: Path | None, only: list[str] | None, quick: bool) -> None
             continue
         train, test = make()
         ones = train.sum(axis=0)
-        empty = Solution(1.0, smoothed_field(ones, len(train)), np.empty((0, 2), np.int32), np.empty(0))
+        empty = Solution(Network(smoothed_field(ones, len(train)), np.empty((0, 2), np.int32), np.empty(0)), 1.0)
         null = score(empty, test)
         best, n_best = best_plain(train, test)
         cells = []
