@@ -52,6 +52,7 @@ struct WorkingSet {
     const float* block_row(int slot) const { return blocks.data() + row[slot]; }
     Beside inner_of(int node) const { return {column.data() + offset[node], inner_degree[node]}; }
 
+    int affordable_width() const;
     // Fills the slots once s, t, gradient and is_inner are known; gradients of slots move along.
     void arrange();
     // What the rows are asked for to make the matrix of one node, and what is left to do then.
