@@ -5,8 +5,6 @@
 namespace isinglass {
 namespace {
 
-constexpr size_t MAX_FLOATS = size_t{1} << 25;  // 128 MiB of blocks
-
 // Single precision must not make a block indefinite, and its diagonal divides: a ridge a few roundings above
 // zero. (With a tenth of it, badly conditioned tables stall; measured.)
 float with_ridge(float diagonal) {
@@ -14,21 +12,6 @@ float with_ridge(float diagonal) {
 }
 
 }  // namespace
-
-// The widest block allowed, so that all of them together stay within the memory for blocks.
-int WorkingSet::affordable_width() const {
-    for (int width = widest_block;; width = width / 4 * 3) {
-        size_t floats = 0;
-        int next = 0;
-        for (int node : nodes) {
-            if (inner_degree[node] > width) continue;
-            floats += static_cast<size_t>(inner_degree[node]) * block_stride(node);
-            next = std::max(next, inner_degree[node]);
-        }
-        if (floats <= MAX_FLOATS) return width;
-        width = next;
-    }
-}
 
 void WorkingSet::arrange() {
     degree.assign(n_nodes, 0);
@@ -72,16 +55,24 @@ void WorkingSet::arrange() {
             if (is_shared) slot_gradient[slot_t[e]] = old_gradient[old_t[e]];
         }
     size_t floats = 0;
-    const int widest = affordable_width();
     is_operator.assign(n_nodes, 0);
-    has_operators = false;
+    operators.clear();
+    double sum = 0, squares = 0;
     for (int node : nodes) {
-        is_operator[node] = inner_degree[node] > widest;
-        has_operators |= is_operator[node];
-        if (is_operator[node]) continue;
+        sum += inner_degree[node];
+        squares += static_cast<double>(inner_degree[node]) * inner_degree[node];
+    }
+    const bool is_dense = squares > widest_block * sum;
+    for (int node : nodes) {
+        is_operator[node] = is_dense && 2.0 * inner_degree[node] > widest_block;
+        if (is_operator[node]) {
+            operators.push_back(node);
+            continue;
+        }
         for (int k = 0; k < inner_degree[node]; ++k, floats += block_stride(node))
             row[offset[node] + k] = floats;
     }
+    has_operators = !operators.empty();
     if (blocks.size() < floats) blocks.resize(floats + floats / 4);
     if (b.size() < edge.size()) {
         b.resize(edge.size() * 2);
