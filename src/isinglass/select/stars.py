@@ -21,13 +21,13 @@ from isinglass.data import to_weighted
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
 from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.randomness import RandomSource, spawn_seeds
-from isinglass.results import Solution, Stability
+from isinglass.results import Stability
 from isinglass.select.contract import PathFunction, alpha_max_of, with_threads
 from isinglass.select.tasks import Result, kernel_threads, quietly, run_tasks
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ising_path
 
-__all__ = ["stars", "stars_network"]
+__all__ = ["stars"]
 
 Table = NDArray[np.uint8]
 FloatArray = NDArray[np.float64]
@@ -144,15 +144,6 @@ def stars(
     stability = _search(runs, threshold, bounded, int((constant & ~_is_constant(table)).any(axis=1).sum()))
     _warn(stability, constant, runs.n_unconverged)
     return stability
-
-
-def stars_network(
-    X: ArrayLike, *, path_function: PathFunction = ising_path, sample_weight: ArrayLike | None = None, **options: Any
-) -> Solution:
-    """Return the network of the whole table at the alpha that `stars` chooses; the options are those of `stars`."""
-    chosen = stars(X, path_function=path_function, sample_weight=sample_weight, **options)
-    with quietly(ConstantColumnWarning):
-        return path_function(X, [chosen.alpha], sample_weight=sample_weight).solutions[0]
 
 
 def _rows_that_count(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Table, FloatArray | None]:
