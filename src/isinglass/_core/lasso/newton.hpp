@@ -112,6 +112,7 @@ class Newton {
     std::vector<double> field_steps_;
     std::vector<double> travel_;  // how far a node's predictor has been moved since it was computed, at most
     double needed_ = 1;           // the residual that the gap asked for at the last certificate
+    std::vector<double> moved_;   // the mean of that over the rows since its matrix was made, at most
     std::vector<int> known_;      // leading slots of a node whose gradient is that of the current point
     std::vector<Move> moves_;
     std::vector<int> moved_columns_;

@@ -16,7 +16,6 @@ class SumRows final : public Rows {
     const Margins& margins() const override { return margins_; }
     void move(std::span<const Move> tasks, bool afresh) override;
     void gradients(std::span<const Gradient> tasks) override;
-    std::vector<double> changes(std::span<const int> nodes) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     void products(std::span<const Product> tasks) override;
     double divergence(std::span<const int> nodes, double c) override;
