@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isinglass import IsingModel, exact_path, ising_path, nodewise_path
+from isinglass import Network, exact_path, ising_path, nodewise_path
 from isinglass.evaluate.metrics import f1_score, relative_difference, roc_curve
 from isinglass.objective import alpha_max
 from paper import figures, markdown, published, study
@@ -53,7 +53,7 @@ def run_cell(cell: Cell) -> list[Row]:
     return [{**key, "method": name, **score(path, truth, paths["exact"])} for name, path in paths.items()]
 
 
-def score(path: Any, truth: IsingModel, exact: Any) -> dict[str, Any]:
+def score(path: Any, truth: Network, exact: Any) -> dict[str, Any]:
     """Return the errors at the best penalty, the AUC, and the distance from the exact estimate at equal strength."""
     errors = [relative_difference(solution, truth) for solution in path]
     best = int(np.argmin(errors))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from isinglass import IsingModel, ising_path, nodewise_path, simulate
+from isinglass import Network, ising_path, nodewise_path, simulate
 from isinglass.errors import LimitError
 from isinglass.solve.published.stacked import stacked_design
 from paper import glmnet, published, study
@@ -129,7 +129,7 @@ def make_table(
     model = simulate.random_network(p, PROBABILITY, random_state=seeds[0])
     fields = model.fields.copy()
     fields[:n_rare] = field
-    model = IsingModel(model.couplings, fields)
+    model = Network.from_couplings(model.couplings, fields)
     return simulate.gibbs_sample(model, n_samples, burn_in=1000, random_state=seeds[-1], n_threads=1)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.colors import to_hex
 from numpy.typing import NDArray
 
-from isinglass import IsingModel
+from isinglass import Network
 from isinglass.datasets import Senate109, load_senate109
 from isinglass.export import write_gexf
 from isinglass.show import plot
@@ -92,7 +92,7 @@ def draw(rows: list[Row]) -> figures.Figure:
     theta = couplings_of(rows, "isinglass", senate)
     figure, grid = figures.new_figure(size=(10.4, 5.4))
     axes = plot.network(
-        IsingModel.from_theta(theta, short_names(senate.names)),
+        Network.from_theta(theta, short_names(senate.names)),
         grid[0, 0],
         groups=[PARTY_NAMES[party] for party in senate.parties],
         group_colors={PARTY_NAMES[party]: color for party, color in PARTY_COLORS.items()},
@@ -121,7 +121,7 @@ def write_files(rows: list[Row], folder: Path) -> None:
     positive = np.where(theta > 0, theta, 0.0)
     np.fill_diagonal(positive, 0.0)
     write_gexf(
-        IsingModel(positive, theta.diagonal(), senate.names),
+        Network.from_couplings(positive, theta.diagonal(), senate.names),
         folder / GEXF,
         node_attributes={"party": senate.parties, "state": senate.states},
         color_by="party",

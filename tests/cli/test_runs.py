@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from commands import NAMES, draw_rows, error_line, files_of, read_csv, read_json, run, write_csv, write_table
 
+from isinglass import IsingNetwork, ising_path, load, nodewise_path, stars, two_stage
 from isinglass import bootstrap as resample
-from isinglass import ising_path, load, nodewise_path, stars
 from isinglass.select import compare, select_ebic
 
 X = draw_rows()
@@ -65,15 +65,35 @@ def test_select_compares_the_criteria(table):
     rows = {row["criterion"]: row for row in read_csv(run("select", table, *words).stdout)}
     grid = [0.3, 0.2, 0.1, 0.05, 0.02, 0.01]
     chosen = stars(X, alphas=grid, n_subsamples=4, random_state=2)
-    wanted = compare(X, alphas=grid, n_folds=3, random_state=2, others={"StARS": chosen.alpha})
+    others = {"StARS": chosen.alpha, "two-stage": two_stage(X, alphas=grid, n_folds=3, random_state=2)}
+    wanted = compare(X, alphas=grid, n_folds=3, random_state=2, others=others)
+    assert wanted.criterion[0] == "two-stage"
     for name, alpha, held_out in zip(wanted.criterion, wanted.alpha, wanted.held_out, strict=True):
         assert float(rows[name]["alpha"]) == alpha
         assert float(rows[name]["held_out"]) == held_out
-    assert "EBIC γ=0.25 relaxed" in rows
+    relaxed = read_csv(run("select", table, *words, "--relaxed").stdout)
+    assert "EBIC γ=0.25 relaxed" in {row["criterion"] for row in relaxed}
+
+
+def test_fit_select_and_python_give_one_network(table, tmp_path):
+    run("fit", table, "-o", tmp_path / "fit")
+    fitted = load(tmp_path / "fit" / "model.npz")
+    net, found = IsingNetwork().fit(X), two_stage(X)
+    for other in (net.solution_, found.solution):
+        assert fitted.solution_.edge_index.tolist() == other.edge_index.tolist()
+        assert fitted.solution_.edge_values.tobytes() == other.edge_values.tobytes()
+    row = read_csv(run("select", table, "--subsamples", "3").stdout)[0]
+    assert row["criterion"] == "two-stage"
+    assert (float(row["alpha"]), int(row["n_edges"])) == (found.alpha, found.solution.n_edges)
+    assert float(row["held_out"]) == found.held_out
+    edges = read_csv((tmp_path / "fit" / "edges.csv").read_text())
+    written = {frozenset((edge["source"], edge["target"])): float(edge["std_error"]) for edge in edges}
+    for (s, t), error in zip(found.solution.edge_index.tolist(), found.edge_errors, strict=True):
+        assert written[frozenset((NAMES[s], NAMES[t]))] == error
 
 
 def test_select_json_has_the_curve(table):
-    words = ["--folds", "2", "--subsamples", "3", "--alphas", "5", "--no-relaxed"]
+    words = ["--folds", "2", "--subsamples", "3", "--alphas", "5"]
     record = read_json(run("select", table, *words, "--json").stdout, "select")
     assert len(record["stability"]["alphas"]) == len(record["stability"]["instability"]) == 5
     assert {row["criterion"] for row in record["criteria"]} >= {"StARS", "CV best", "CV 1se"}
@@ -123,9 +143,13 @@ def test_files_of_an_earlier_run_do_not_stay_beside_new_ones(table, tmp_path):
     assert set(files_of(tmp_path / "b")) == {"drops.csv", "run.json", "mine.txt"}
 
 
-def test_bootstrap_chooses_once(table):
-    text = run("bootstrap", table, "--alphas", "0.2,0.1,0.05", "-B", "3").stderr
-    assert "EBIC" in text
+def test_bootstrap_chooses_as_fit_does(table):
+    result = run("bootstrap", table, "--alphas", "0.2,0.1,0.05", "-B", "3")
+    assert "two-stage" in result.stderr
+    solution = two_stage(X, alphas=[0.2, 0.1, 0.05]).solution
+    present = [row for row in read_csv(result.stdout) if float(row["coupling"])]
+    assert len(present) == solution.n_edges
+    assert "EBIC" in run("bootstrap", table, "--select", "ebic", "--alphas", "0.2,0.1,0.05", "-B", "3").stderr
 
 
 def test_bootstrap_of_regressions_says_what_was_chosen(table):
@@ -134,15 +158,15 @@ def test_bootstrap_of_regressions_says_what_was_chosen(table):
     text = run(*words).stderr
     assert "every node" not in text
     path_function = partial(nodewise_path, alpha_min_ratio=0.01)
-    chosen = select_ebic(X, alphas=30, path_function=path_function, gamma=0.25, relaxed=True)
-    assert f"alpha {chosen.alpha:.6g}, EBIC, gamma 0.25, relaxed" in text
+    chosen = select_ebic(X, alphas=30, path_function=path_function, gamma=0.25)
+    assert f"alpha {chosen.alpha:.6g}, EBIC, gamma 0.25" in text
 
 
 def test_select_uses_one_grid_for_all(table):
     words = ["select", table, "--alphas", "5", "--alpha-min-ratio", "0.5", "--subsamples", "3", "--folds", "3"]
     record = read_json(run(*words, "--json").stdout, "select")
     largest = ising_path(X, 2)[0].alpha
-    assert all(row["alpha"] >= 0.499 * largest for row in record["criteria"])
+    assert all(row["alpha"] >= 0.499 * largest for row in record["criteria"] if row["criterion"] != "two-stage")
     assert "both rules" in error_line(run(*words, "--cv-rule", "1se", code=2))
 
 
@@ -184,7 +208,7 @@ def test_simulated_table_has_the_moments_of_its_model(tmp_path):
     truth = load(tmp_path / "s" / "truth.npz")
     rows = read_csv((tmp_path / "s" / "table.csv").read_text())
     table = np.array([[int(cell) for cell in row.values()] for row in rows])
-    assert {abs(edge.coupling) for edge in truth.edges()} == {1.5}
+    assert set(truth.edges()["weight"]) == {1.5}
     assert np.abs(table.mean(axis=0) - exact.moments(truth).means).max() < 0.05
 
 

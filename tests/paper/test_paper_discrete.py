@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from isinglass import IsingModel
+from isinglass import Network
 from isinglass.solve.published.stacked import stacked_design
 from paper import discrete
 from paper.contract import Config, Verdict
@@ -29,7 +29,7 @@ def test_direct_loss_is_the_pseudo_likelihood():
     point = rng.normal(size=10)
     for value, (s, t) in zip(point, terms, strict=False):
         couplings[s, t] = couplings[t, s] = value
-    expected = -IsingModel(couplings, point[6:]).log_pseudolikelihood(X).mean()
+    expected = -Network.from_couplings(couplings, point[6:]).log_pseudolikelihood(X).mean()
     assert discrete.direct_loss(X.astype(float), terms, point) == pytest.approx(expected)
 
 

@@ -11,7 +11,7 @@ from cluster import deadly_path, two_workers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import Path, Solution, Stability, exact_path, ising_path, nodewise_path, simulate, stars
+from isinglass import Network, Path, Solution, Stability, exact_path, ising_path, nodewise_path, simulate, stars
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
 from isinglass.solve.published import baselines
 
@@ -42,9 +42,7 @@ class KnownCurve:
 
     @staticmethod
     def _solution(alpha, edge):
-        return Solution(
-            alpha, np.zeros(2), np.array([[0, 1]] * edge, np.int32).reshape(-1, 2), np.ones(edge), converged=True
-        )
+        return Solution(Network(np.zeros(2), [[0, 1]] * edge, np.ones(edge)), alpha, converged=True)
 
     def choose(self, **settings):
         return stars(

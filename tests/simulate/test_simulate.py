@@ -8,7 +8,7 @@ from scipy import stats
 from isinglass import simulate
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.errors import DataError, MixingWarning
-from isinglass.model import IsingModel
+from isinglass.network import Network
 from isinglass.randomness import spawn_seeds
 from isinglass.results import Solution
 from isinglass.simulate import (
@@ -156,10 +156,10 @@ def test_couplings_and_fields_of_every_graph(make):
     ]:
         model = make(random_state=5, **options)
         np.testing.assert_array_equal(model.couplings, model.couplings.T)
-        assert {edge.coupling for edge in model.edges()} == allowed
+        assert set(model.edges()["coupling"]) == allowed
         assert not model.fields.any()
     model = make(couplings=(0.5, 1.5), fields="balanced", random_state=5)
-    values = np.array([edge.coupling for edge in model.edges()])
+    values = model.edges()["coupling"]
     assert len(set(values)) == len(values)
     assert ((values >= 0.5) & (values <= 1.5)).all()
     np.testing.assert_allclose(moments(model).means, 0.5, atol=1e-12)
@@ -219,7 +219,7 @@ def test_generator_is_uniform():
     # One node without edges redraws a coin of known bias at every sweep: threshold the stream at several places.
     n = 200_000
     for probability in (0.5, 0.1, 0.003, 0.9):
-        model = IsingModel([[0.0]], [np.log(probability / (1 - probability))])
+        model = Network.from_couplings([[0.0]], [np.log(probability / (1 - probability))])
         x = gibbs_sample(model, n, burn_in=0, random_state=11)[:, 0].astype(float)
         z = (x - probability) / np.sqrt(probability * (1 - probability))
         assert abs(z.sum()) < 4 * np.sqrt(n)
@@ -228,7 +228,7 @@ def test_generator_is_uniform():
 
 
 def test_chains_are_independent_of_each_other():
-    n, model = 100_000, IsingModel(np.zeros((2, 2)), np.zeros(2))
+    n, model = 100_000, Network.from_couplings(np.zeros((2, 2)), np.zeros(2))
     X = gibbs_sample(model, 4 * n, burn_in=0, n_chains=4, random_state=2).reshape(4, n, 2)
     z = 2.0 * X.transpose(0, 2, 1).reshape(8, n) - 1
     correlations = (z @ z.T / n)[np.triu_indices(8, 1)]
@@ -266,7 +266,7 @@ def test_sampler_equals_its_slow_twin(burn_in, thin):
 def test_the_quick_decision_is_the_exact_one(logit):
     # One draw in about a thousand needs the exponential; the first and the last bracket are infinite.
     n = 20_000
-    X = gibbs_sample(IsingModel([[0.0]], [logit]), n, burn_in=0, random_state=3)[:, 0]
+    X = gibbs_sample(Network.from_couplings([[0.0]], [logit]), n, burn_in=0, random_state=3)[:, 0]
     twin = Xoshiro(spawn_seeds(3, 1)[0].generate_state(4, np.uint64))
     twin.next()  # the start
     u = np.array([twin.uniform() for _ in range(n)])
@@ -296,7 +296,7 @@ def test_burn_in_and_thin_count_sweeps():
 def test_zero_burn_in_is_one_sweep_from_the_start():
     # Node 0 copies node 1, node 1 flips a coin between unequal neighbours, node 2 copies the new node 1. A second
     # sweep would let node 0 follow the coin.
-    model = IsingModel([[0, 80.0, 0], [80.0, 0, 80.0], [0, 80.0, 0]], [-40.0, -80.0, -40.0])
+    model = Network.from_couplings([[0, 80.0, 0], [80.0, 0, 80.0], [0, 80.0, 0]], [-40.0, -80.0, -40.0])
     first = gibbs_sample(model, 200, burn_in=0, n_chains=200, start=[0, 1, 0], random_state=0)
     assert first[:, 0].tolist() == [1] * 200
     assert 60 < first[:, 1].sum() < 140
@@ -334,11 +334,11 @@ def test_a_solution_can_be_sampled():
 
 
 def test_extreme_parameters_do_not_overflow():
-    model = IsingModel([[0, 1e300, 0], [1e300, 0, 0], [0, 0, 0]], [-1e299, -1e299, -800.0])
+    model = Network.from_couplings([[0, 1e300, 0], [1e300, 0, 0], [0, 0, 0]], [-1e299, -1e299, -800.0])
     X = gibbs_sample(model, 200, burn_in=0, start=[1, 1, 1], random_state=0)
     assert X.tolist() == [[1, 1, 0]] * 200
     assert gibbs_sample(model, 50, burn_in=0, start=[0, 0, 0], random_state=0).max() == 0
-    saturated = IsingModel(np.zeros((2, 2)), [800.0, -800.0])
+    saturated = Network.from_couplings(np.zeros((2, 2)), [800.0, -800.0])
     assert gibbs_sample(saturated, 1000, random_state=0).mean(axis=0).tolist() == [1.0, 0.0]
 
 
@@ -351,7 +351,7 @@ MODELS = {
     "star": star_network(9, couplings=-1.0),
     "regular": random_regular_network(12, 3, couplings=(-1.0, 1.0), fields="balanced", random_state=5),
     "scale-free": scale_free_network(12, 2, couplings="mixed", fields="balanced", random_state=6),
-    "single": IsingModel([[0.0]], [-1.0]),
+    "single": Network.from_couplings([[0.0]], [-1.0]),
 }
 
 
@@ -442,10 +442,10 @@ def test_a_short_burn_in_is_seen():
 
 
 def test_nodes_that_never_change_are_counted():
-    found = gibbs_diagnostics(IsingModel(np.zeros((3, 3)), [0.0, 60.0, -60.0]), random_state=0)
+    found = gibbs_diagnostics(Network.from_couplings(np.zeros((3, 3)), [0.0, 60.0, -60.0]), random_state=0)
     assert found.n_constant == 2
     assert found.mixed
     assert "2 constant nodes" in repr(found)
-    frozen = gibbs_diagnostics(IsingModel([[0.0]], [60.0]), random_state=0)
+    frozen = gibbs_diagnostics(Network.from_couplings([[0.0]], [60.0]), random_state=0)
     assert frozen.n_constant == 1
     assert frozen.largest_rhat == 1.0

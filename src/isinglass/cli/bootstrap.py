@@ -9,7 +9,7 @@ import click
 
 from isinglass.cli.choosing import CHOOSING, Choosing
 from isinglass.cli.console import Console, csv_text, format_seconds
-from isinglass.cli.fitting import ALPHA, SELECT, criterion_of
+from isinglass.cli.fitting import ALPHA, SELECT, criterion_of, fit_function
 from isinglass.cli.methods import METHOD, Method
 from isinglass.cli.options import FORCE, IN_FILE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
@@ -67,26 +67,26 @@ def bootstrap(
     """Estimate the network of TABLE again from resampled rows.
 
     Prints as CSV for every edge its mean, its quantiles and the share of the resamples that have it. With --kind
-    case-drop: how the order of the nodes by strength survives when rows are left out. Alpha is given, or chosen once
-    from the whole table, and the same in all resamples. TABLE may be - for stdin.
+    case-drop: how the order of the nodes by strength survives when rows are left out. The two-stage network is chosen
+    again in every resample; an alpha is given, or chosen once from the whole table and the same in all resamples. TABLE
+    may be - for stdin.
     """
     from isinglass.cli import results
-    from isinglass.select.bootstrap import FitAt
     from isinglass.select.bootstrap import bootstrap as resample
 
-    criterion = criterion_of(alpha, select, choosing)
+    criterion = criterion_of(alpha, select, choosing, method)
     reading.refuse_weights("bootstrap draws rows, each as likely as the other")
     files = ["edges.csv", "nodes.csv"] if kind == "rows" else ["drops.csv"]
     others = ["edges.csv", "nodes.csv", "drops.csv"]
     folder = OutputFolder(output, files, force=force, inputs=[table], others=others) if output else None
     data = reading.read_to_fit(console, table)
     console.restart_clock()
-    if criterion is not None:
+    if criterion in ("stars", "ebic", "cv"):  # chosen once, and kept
         alpha, _ = choosing.choose_alpha(console, data, method, criterion)
-    assert alpha is not None  # given, or chosen
+    fit = fit_function(method, choosing, alpha, criterion if alpha is None else None)
     found = resample(
         data.X,
-        FitAt(alpha, method.path_function),
+        fit,
         n_boot=resamples,
         kind=kind,
         random_state=choosing.seed,
@@ -99,7 +99,8 @@ def bootstrap(
         with folder.filling() as here:
             for name, (header, rows) in zip(files, tables, strict=True):
                 (here / name).write_text(csv_text(header, rows), encoding="utf-8")
-    chosen = f"alpha {alpha:.6g}, " + ("given" if criterion is None else choosing.describe(criterion))
+    chosen = "given" if criterion is None else choosing.describe(criterion)
+    chosen = chosen if alpha is None else f"alpha {alpha:.6g}, {chosen}"
     facts = {
         "Table": reading.describe(data, table),
         "Method": f"{method}; {chosen}",

@@ -13,7 +13,7 @@ from isinglass.cli.output import OutputFolder
 from isinglass.cli.wording import as_options, plural
 
 if TYPE_CHECKING:
-    from isinglass.model import IsingModel
+    from isinglass.network import Network
 
 __all__ = ["simulate"]
 
@@ -76,6 +76,7 @@ def simulate(
     the sampler mixes so slowly that the rows do not represent the model.
     """
     from isinglass import simulate as simulation
+    from isinglass.cli.results import list_edges
     from isinglass.errors import DataError
     from isinglass.export import write_edges
     from isinglass.export.modelfile import save
@@ -105,7 +106,7 @@ def simulate(
         }
     )
     if console.as_json:
-        edges = [edge._asdict() for edge in model.edges()]
+        edges = list_edges(model)
         record = {"network": kind, "seed": seed, "nodes": list(model.names), "fields": model.fields, "edges": edges}
         console.write_json("simulate", {**record, **({} if folder else {"rows": table})})
     elif folder is None:
@@ -114,7 +115,7 @@ def simulate(
 
 def _draw_network(
     kind: str, nodes: int, edge_probability: float, degree: int, strength: float, mixed: bool, seed: object
-) -> IsingModel:
+) -> Network:
     """Call the function of the kind with the options it takes."""
     from isinglass import simulate as simulation
 
@@ -130,7 +131,7 @@ def _draw_network(
     }
     function, arguments = functions[kind]
     couplings = "mixed" if mixed else "ferromagnetic"
-    model: IsingModel = function(  # type: ignore[operator]
+    model: Network = function(  # type: ignore[operator]
         nodes, *arguments, couplings=couplings, strength=strength, fields="balanced", random_state=seed
     )
     return model

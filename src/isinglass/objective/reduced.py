@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from isinglass.data import check_penalty_weights, check_sample_weight, to_binary
+from isinglass.data import check_penalty_weights, to_weighted
 from isinglass.errors import DataError
 
-__all__ = ["EPSILON", "NEGLIGIBLE", "Reduced", "penalty_matrix", "smoothed_field"]
+__all__ = ["EPSILON", "NEGLIGIBLE", "Reduced", "penalty_matrix", "refuse_vanishing", "smoothed_field"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -59,6 +59,16 @@ def penalty_matrix(sd: FloatArray, penalty_weights: Penalty) -> FloatArray:
     return omega
 
 
+def refuse_vanishing(alpha: float, penalty_weights: FloatArray) -> None:
+    """Raise if the product of ``alpha`` and a weight underflows: it would pass for no penalty."""
+    positive = penalty_weights[penalty_weights > 0.0]
+    if alpha > 0.0 and len(positive) and float(positive.min()) < np.finfo(np.float64).tiny / alpha:
+        raise DataError(
+            "alpha times a penalty weight must be at least 2.3e-308, or it cannot be told from no penalty; got "
+            f"{float(alpha)!r} times {float(positive.min())!r}. Rescale the penalty weights, or use 0 for no penalty."
+        )
+
+
 @dataclass(frozen=True)
 class Reduced:
     """The rows of positive weight and the columns that vary over them: all that depends on the data alone."""
@@ -74,8 +84,7 @@ class Reduced:
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: Weights, penalty_weights: Penalty) -> Reduced:
         """Check the arguments and leave out what cannot be estimated."""
-        binary = to_binary(X)
-        raw = check_sample_weight(sample_weight, len(binary))
+        binary, raw = to_weighted(X, sample_weight)
         raw = np.ones(len(binary)) if raw is None else raw
         total = float(raw.sum())
         rows = raw > NEGLIGIBLE * raw.max()
@@ -125,14 +134,9 @@ class Reduced:
         """Return α ω of the penalised pairs and 0 elsewhere; infinite where the product overflows."""
         mask = self.penalised
         result = np.zeros_like(self.penalty)
-        with np.errstate(over="ignore", under="ignore"):
+        refuse_vanishing(alpha, self.penalty[mask])
+        with np.errstate(over="ignore"):
             result[mask] = alpha * self.penalty[mask]
-        if alpha > 0.0 and (result[mask] < np.finfo(np.float64).tiny).any():
-            smallest = float(self.penalty[mask].min())
-            raise DataError(
-                "alpha times a penalty weight must be at least 2.3e-308, or it cannot be told from no penalty; got "
-                f"{alpha!r} times {smallest!r}. Rescale the penalty weights, or use 0 for no penalty."
-            )
         return result
 
     def restrict(self, couplings: ArrayLike, fields: ArrayLike) -> tuple[FloatArray, FloatArray, bool]:

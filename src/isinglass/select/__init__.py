@@ -5,7 +5,9 @@ from isinglass.select.compare import Comparison, compare
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
 from isinglass.select.refit import Refit, refit
+from isinglass.select.stages import Stage
 from isinglass.select.stars import stars
+from isinglass.select.two_stage import TwoStage, two_stage
 
 __all__ = [
     "Bootstrap",
@@ -13,6 +15,8 @@ __all__ = [
     "CrossValidation",
     "EbicSelection",
     "Refit",
+    "Stage",
+    "TwoStage",
     "bootstrap",
     "compare",
     "cross_validate",
@@ -20,4 +24,5 @@ __all__ = [
     "refit",
     "select_ebic",
     "stars",
+    "two_stage",
 ]

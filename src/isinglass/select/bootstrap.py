@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
-from isinglass.data import to_binary
+from isinglass.data import read_binary, to_weighted
 from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.network import Network, read_only
+from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.randomness import RandomSource, spawn_seeds
-from isinglass.results import Solution, read_only
-from isinglass.select.contract import PathFunction, with_threads
+from isinglass.results import Solution
+from isinglass.select.contract import PathFunction, solution_of, with_threads
 from isinglass.select.tasks import kernel_threads, quietly, run_tasks
 from isinglass.solve.path import ising_path
 
@@ -85,7 +87,7 @@ class Bootstrap:
     @property
     def strength(self) -> FloatArray:
         """Node strength Σ_t |θ_st| in the whole table."""
-        return _strength(self.solution.n_features, self.solution.edge_index, self.solution.edge_values)
+        return self.solution.network.strength
 
     @property
     def strength_quantiles(self) -> FloatArray:
@@ -151,7 +153,7 @@ class Bootstrap:
         order = np.argsort(-np.abs(self.edge_values), kind="stable")[:_SHOWN_EDGES]
         rows = ["  edge         coupling     2.5 %      50 %    97.5 %  inclusion"] if len(order) else []
         for k in order:
-            pair = "–".join(str(node) for node in self.edge_index[k])
+            pair = "–".join(self.solution.names[node] for node in self.edge_index[k])
             quantiles = "  ".join(f"{value:+8.4f}" for value in self.edge_quantiles[:, k])
             rows.append(f"  {pair:<11}  {self.edge_values[k]:+8.4f}  {quantiles}  {self.inclusion[k]:9.1%}")
         more = len(self.edge_values) - len(order)
@@ -188,7 +190,7 @@ class FitAt:
 
 def bootstrap(
     X: ArrayLike,
-    fit: Callable[[NDArray[np.uint8]], Solution] | float,
+    fit: Callable[..., Any] | float,
     *,
     n_boot: int = 1000,
     kind: str = "rows",
@@ -208,8 +210,9 @@ def bootstrap(
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1.
     fit : callable or float
-        Takes a table and returns a Solution, selection of alpha included if that is to be judged, too:
-        ``lambda X: select_ebic(X).solution``. A number is an alpha for `ising_path`.
+        Takes a table and returns a Solution, or something with a ``solution``, such as `two_stage` or `select_ebic`:
+        the penalty is then chosen again in every resample. If it has a parameter ``groups``, it gets the original
+        number of every row. A number is an alpha for `ising_path`.
     n_boot : int, default 1000
         Number of resamples.
     kind : {"rows", "case-drop"}, default "rows"
@@ -236,10 +239,17 @@ def bootstrap(
     >>> found.edge_index.tolist(), found.inclusion.tolist(), bool(found.edge_quantiles[0, 0] > 1)
     ([[0, 1]], [1.0], True)
     """
-    table, count = to_binary(X), check_count("n_boot", n_boot)
+    source = read_binary(X)
+    table, weight = to_weighted(source, None)
+    if weight is not None:
+        raise DataError(
+            "X must have no row weights here, because rows are drawn, each as likely as the other; got a table that "
+            "has. Pass its bare table X.X, or repeat rows."
+        )
+    count = check_count("n_boot", n_boot)
     fit_table = _as_fit(fit)
     kept, dropped = _plan(kind, drop_shares, count, len(table))
-    solution = _checked(fit_table(table), table)
+    solution = _checked(solution_of(fit_table, table), table).with_names(source.names)
     seeds = spawn_seeds(random_state, count)
     inside = replace(fit_table, n_threads=kernel_threads(n_jobs)) if isinstance(fit_table, FitAt) else fit_table
     results = run_tasks(
@@ -266,18 +276,18 @@ def bootstrap(
     return Bootstrap(
         kind,
         solution,
-        np.column_stack(np.divmod(pairs, p)).astype(np.int32),
-        _at(pairs, _keys(solution.edge_index, p), solution.edge_values),
+        pairs_of(pairs, p),
+        spread(solution.edge_values, pair_keys(solution.edge_index, p), pairs),
         means,
         quantiles,
         inclusion,
-        np.array([_strength(p, *network) for network in edges]),
+        np.array([Network(np.zeros(p), *network).strength for network in edges]),
         dropped,
         sum(bool(result["constant"]) for result in results),
     )
 
 
-def _as_fit(fit: Callable[[NDArray[np.uint8]], Solution] | float) -> Callable[[NDArray[np.uint8]], Solution]:
+def _as_fit(fit: Callable[..., Any] | float) -> Callable[..., Any]:
     if callable(fit):
         return fit
     if isinstance(fit, bool) or not isinstance(fit, int | float | np.number) or not (np.isfinite(fit) and fit >= 0):
@@ -302,7 +312,7 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, n_rows: int) -> 
 
 
 def _fit_resample(
-    table: NDArray[np.uint8], fit: Callable[[NDArray[np.uint8]], Solution], seed: SeedSequence, kept: int | None
+    table: NDArray[np.uint8], fit: Callable[..., Any], seed: SeedSequence, kept: int | None
 ) -> dict[str, Any]:
     """Return the edges of one resample, their couplings, and whether a column became constant."""
     rng, n = np.random.default_rng(seed), len(table)
@@ -310,7 +320,7 @@ def _fit_resample(
     resample = table[rows]
     became_constant = count_ones(table, None)[1] & ~count_ones(resample, None)[1]
     with quietly(ConstantColumnWarning):  # counted instead
-        solution = _checked(fit(resample), table)
+        solution = _checked(solution_of(fit, resample, rows), table)
     return {"edges": solution.edge_index, "values": solution.edge_values, "constant": became_constant.any()}
 
 
@@ -330,10 +340,10 @@ def _summarise(
 ) -> tuple[NDArray[np.int64], FloatArray, FloatArray, FloatArray]:
     """Return the pairs seen at least once (as keys), and mean, quantiles and inclusion of each."""
     p, n_boot = solution.n_features, len(edges)
-    key = np.concatenate([_keys(index, p) for index, _ in edges])
+    key = np.concatenate([pair_keys(index, p) for index, _ in edges])
     value = np.concatenate([values for _, values in edges])
     draw = np.repeat(np.arange(n_boot), [len(values) for _, values in edges])
-    pairs = np.union1d(key, _keys(solution.edge_index, p))
+    pairs = np.union1d(key, pair_keys(solution.edge_index, p))
     place = np.searchsorted(pairs, key)
     order = np.argsort(place, kind="stable")
     place, value, draw = place[order], value[order], draw[order]
@@ -348,25 +358,6 @@ def _summarise(
         inclusion[first:last] = (block != 0.0).mean(axis=1)
         quantiles[:, first:last] = np.quantile(block, QUANTILES, axis=1)
     return pairs, means, quantiles, inclusion
-
-
-def _keys(edge_index: NDArray[np.int32], n_features: int) -> NDArray[np.int64]:
-    s, t = edge_index.astype(np.int64).T
-    keys: NDArray[np.int64] = s * n_features + t
-    return keys
-
-
-def _at(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: FloatArray) -> FloatArray:
-    """Spread values given at some keys over all pairs, with zeros elsewhere."""
-    spread = np.zeros(len(pairs))
-    spread[np.searchsorted(pairs, keys)] = values
-    return spread
-
-
-def _strength(n_features: int, edge_index: NDArray[np.int32], values: FloatArray) -> FloatArray:
-    """Return Σ_t |θ_st| of every node."""
-    weights = np.abs(np.r_[values, values])
-    return np.bincount(edge_index.T.ravel(), weights=weights, minlength=n_features).astype(np.float64)
 
 
 def _correlations(rows: FloatArray, reference: FloatArray) -> FloatArray:

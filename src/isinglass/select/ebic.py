@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import to_weighted
 from isinglass.data.weights import warn_weight_scale
 from isinglass.errors import ConstantColumnWarning, DataError, SeparationError
-from isinglass.results import Path, Solution, read_only
+from isinglass.network import read_only
+from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.refit import estimate_unpenalised
 from isinglass.select.scoring import check_width, row_scores, warn_at_grid_end
@@ -127,14 +128,10 @@ def ebic(
     >>> round(ebic(empty, X), 4)  # 2 · 20 cells · log 2
     27.7259
     """
-    if not (np.isfinite(gamma) and gamma >= 0):
-        raise DataError(f"gamma must be finite and not negative; got {gamma!r}.")
-    table = to_binary(X)
-    weight = check_sample_weight(sample_weight, len(table))
+    table, weight = to_weighted(X, sample_weight)
+    price = edge_price(table, weight, gamma)
     warn_weight_scale(weight, stacklevel=3)
-    n_rows = float(len(table)) if weight is None else float(weight.sum())
     varying = np.flatnonzero(count_ones(table, weight)[1])
-    price = 2.0 * (np.log(n_rows) + 2.0 * gamma * np.log(max(len(varying) - 1, 1)))
     solutions = [path] if isinstance(path, Solution) else list(path)
     values = np.empty(len(solutions))
     for solution in solutions:
@@ -149,10 +146,26 @@ def ebic(
     return float(values[0]) if isinstance(path, Solution) else values
 
 
+def edge_price(table: NDArray[np.uint8], weight: FloatArray | None, gamma: float) -> float:
+    """Return what an edge adds to the EBIC, 2 (log N + 2γ log(p−1)), p being the columns that vary.
+
+    Examples
+    --------
+    >>> table = np.array([[0, 0], [1, 1]], dtype=np.uint8)
+    >>> round(edge_price(table, None, 0.25), 6), round(edge_price(table, np.array([5.0, 5.0]), 0.25), 6)
+    (1.386294, 4.60517)
+    """
+    if not (np.isfinite(gamma) and gamma >= 0):
+        raise DataError(f"gamma must be finite and not negative; got {gamma!r}.")
+    n_rows = float(len(table)) if weight is None else float(weight.sum())
+    n_varying = int(np.count_nonzero(count_ones(table, weight)[1]))
+    return float(2.0 * (np.log(n_rows) + 2.0 * gamma * np.log(max(n_varying - 1, 1))))
+
+
 def select_ebic(
     X: ArrayLike,
     *,
-    alphas: int | float | ArrayLike = 50,
+    alphas: int | float | ArrayLike = 30,
     gamma: float = 0.25,
     relaxed: bool = False,
     path_function: PathFunction = ising_path,
@@ -167,7 +180,7 @@ def select_ebic(
     ----------
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1.
-    alphas : int, float or array-like, default 50
+    alphas : int, float or array-like, default 30
         Number of geometric steps down from the smallest alpha without edges, or the values themselves.
     gamma : float, default 0.25
         As for `ebic`.
@@ -192,9 +205,9 @@ def select_ebic(
     >>> choice.alpha, choice.solution.edge_index.tolist()
     (0.02, [[0, 2]])
     """
-    table = to_binary(X)
-    path = path_function(table, alphas, sample_weight=sample_weight)
-    scores = ebic(path, table, gamma=gamma, relaxed=relaxed, sample_weight=sample_weight)
+    table, weight = to_weighted(X, sample_weight)
+    path = path_function(table, alphas, sample_weight=weight)
+    scores = ebic(path, table, gamma=gamma, relaxed=relaxed, sample_weight=weight)
     index = int(scores.argmin())
     warn_at_grid_end(path, index, "EBIC")
     while relaxed and index + 1 < len(path) and np.array_equal(path[index].edge_index, path[index + 1].edge_index):

@@ -17,16 +17,17 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import to_weighted
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
+from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.randomness import RandomSource, spawn_seeds
-from isinglass.results import Stability
+from isinglass.results import Solution, Stability
 from isinglass.select.contract import PathFunction, alpha_max_of, with_threads
 from isinglass.select.tasks import Result, kernel_threads, quietly, run_tasks
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ising_path
 
-__all__ = ["stars"]
+__all__ = ["stars", "stars_network"]
 
 Table = NDArray[np.uint8]
 FloatArray = NDArray[np.float64]
@@ -140,10 +141,18 @@ def stars(
     return stability
 
 
+def stars_network(
+    X: ArrayLike, *, path_function: PathFunction = ising_path, sample_weight: ArrayLike | None = None, **options: Any
+) -> Solution:
+    """Return the network of the whole table at the alpha that `stars` chooses; the options are those of `stars`."""
+    chosen = stars(X, path_function=path_function, sample_weight=sample_weight, **options)
+    with quietly(ConstantColumnWarning):
+        return path_function(X, [chosen.alpha], sample_weight=sample_weight).solutions[0]
+
+
 def _rows_that_count(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Table, FloatArray | None]:
     """Return the rows of positive weight, and their weights."""
-    table = to_binary(X)
-    weight = check_sample_weight(sample_weight, len(table))
+    table, weight = to_weighted(X, sample_weight)
     if weight is None or weight.all():
         return table, weight
     return table[weight > 0.0], weight[weight > 0.0]
@@ -284,11 +293,7 @@ class _Runs:
         """Return the share of subsamples with each pair at alpha number ``k``, symmetric."""
         p = self.table.shape[1]
         codes, counts = self.frequencies(k)
-        s, t = np.divmod(codes, p)
-        share = counts / len(self.results)
-        matrix = sp.csr_array((np.r_[share, share], (np.r_[s, t], np.r_[t, s])), shape=(p, p))
-        matrix.sort_indices()
-        return matrix
+        return symmetric_matrix(pairs_of(codes, p), counts / len(self.results), p)
 
 
 # ----------------------------------------------------------------------------------------- the search

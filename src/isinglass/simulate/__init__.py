@@ -8,16 +8,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.data import to_binary
 from isinglass.errors import DataError, MixingWarning
-from isinglass.model import IsingModel
+from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource, as_generator, spawn_seeds
 from isinglass.results import Solution
 from isinglass.simulate.mixing import (
@@ -66,7 +65,7 @@ def random_network(
     coupling_range: tuple[float, float] = (-1.0, 1.0),
     random_state: RandomSource = None,
     unbalanced: bool = False,
-) -> IsingModel:
+) -> Network:
     """Draw a network as the paper does: every element of Θ, diagonal included, is non-zero with one probability.
 
     Parameters
@@ -84,7 +83,7 @@ def random_network(
 
     Returns
     -------
-    IsingModel
+    Network
 
     Examples
     --------
@@ -97,11 +96,11 @@ def random_network(
     rng = as_generator(random_state)
     s, t = np.triu_indices(p)
     present = rng.random(len(s)) < probability
-    theta = np.zeros((p, p))
-    theta[s, t] = theta[t, s] = np.where(present, rng.uniform(low, high, len(s)), 0.0)
+    values = np.where(present, rng.uniform(low, high, len(s)), 0.0)
+    fields, between = values[s == t], s < t
     if unbalanced:
-        theta[0, 0] = 5.0
-    return IsingModel.from_theta(theta)
+        fields[0] = 5.0
+    return Network(fields, np.column_stack([s, t])[between], values[between])
 
 
 def chain_network(
@@ -112,7 +111,7 @@ def chain_network(
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
-) -> IsingModel:
+) -> Network:
     """Connect every node to the next one; ``periodic`` closes the ring.
 
     Parameters
@@ -133,7 +132,7 @@ def chain_network(
 
     Returns
     -------
-    IsingModel
+    Network
 
     Examples
     --------
@@ -156,7 +155,7 @@ def grid_network(
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
-) -> IsingModel:
+) -> Network:
     """Connect the nodes of a rectangular grid to their neighbours in four directions.
 
     Node ``r * n_columns + c`` stands in row r and column c. ``periodic`` closes the grid to a torus, in each
@@ -185,7 +184,7 @@ def star_network(
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
-) -> IsingModel:
+) -> Network:
     """Connect node 0 to all others. The other parameters are those of `chain_network`.
 
     Examples
@@ -204,7 +203,7 @@ def hub_network(
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
-) -> IsingModel:
+) -> Network:
     """Split the nodes into groups of nearly equal size and connect the first of each group to its others.
 
     The groups are runs of consecutive nodes, the longer ones first, without edges between them. The other
@@ -212,8 +211,8 @@ def hub_network(
 
     Examples
     --------
-    >>> [(edge.source, edge.target) for edge in hub_network(5, 2).edges()]
-    [('x0', 'x1'), ('x0', 'x2'), ('x3', 'x4')]
+    >>> hub_network(5, 2).edge_index.tolist()
+    [[0, 1], [0, 2], [3, 4]]
     """
     p = _count(n_nodes, "n_nodes", 1)
     groups = np.array_split(np.arange(p), _count(n_hubs, "n_hubs", 1, p))
@@ -230,7 +229,7 @@ def small_world_network(
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
-) -> IsingModel:
+) -> Network:
     """Draw a small world of Watts and Strogatz: a ring of neighbourhoods with some edges moved at random.
 
     Parameters
@@ -246,7 +245,7 @@ def small_world_network(
 
     Returns
     -------
-    IsingModel
+    Network
         With exactly ``n_nodes * n_neighbours / 2`` edges.
 
     Examples
@@ -281,7 +280,7 @@ def scale_free_network(
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
-) -> IsingModel:
+) -> Network:
     """Draw a scale-free network of Barabási and Albert: newcomers prefer nodes that have many edges.
 
     The first ``n_links + 1`` nodes are a star. Every later node connects to ``n_links`` different older nodes,
@@ -289,7 +288,7 @@ def scale_free_network(
 
     Returns
     -------
-    IsingModel
+    Network
         With exactly ``n_links * (n_nodes - n_links)`` edges.
 
     Examples
@@ -320,7 +319,7 @@ def random_regular_network(
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
-) -> IsingModel:
+) -> Network:
     """Draw a graph in which every node has ``degree`` neighbours, nearly uniformly among all of these.
 
     Half-edges are paired at random, pairs that would repeat an edge or join a node to itself are dealt again,
@@ -376,17 +375,14 @@ def _edges(neighbours: list[set[int]]) -> list[tuple[int, int]]:
 
 def _network(
     p: int, edges: Edges, couplings: Couplings, strength: float, fields: str, rng: np.random.Generator
-) -> IsingModel:
+) -> Network:
     """Put couplings on the edges of a graph, and the fields that go with them."""
     if fields not in ("zero", "balanced"):
         raise DataError(f'fields must be "zero" or "balanced"; got {fields!r}.')
     index = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
-    matrix = np.zeros((p, p))
-    s, t = index.T
-    matrix[s, t] = matrix[t, s] = _coupling_values(len(index), couplings, strength, rng)
+    network = Network(np.zeros(p), index, _coupling_values(len(index), couplings, strength, rng))
     # −½ Σ_t θ_st is a field of zero in ±1 coding (docs/math.md): flipping all nodes changes no probability.
-    balance = -0.5 * matrix.sum(axis=1) if fields == "balanced" else np.zeros(p)
-    return IsingModel(matrix, balance)
+    return replace(network, fields=-0.5 * network.expected_influence) if fields == "balanced" else network
 
 
 def _coupling_values(n_edges: int, couplings: Couplings, strength: float, rng: np.random.Generator) -> FloatArray:
@@ -406,7 +402,7 @@ def _coupling_values(n_edges: int, couplings: Couplings, strength: float, rng: n
 
 
 def gibbs_sample(
-    model: IsingModel | Solution,
+    model: Network | Solution,
     n_samples: int,
     *,
     burn_in: int = 1000,
@@ -423,7 +419,7 @@ def gibbs_sample(
 
     Parameters
     ----------
-    model : IsingModel or Solution
+    model : Network or Solution
         Any number of nodes; the time per sweep is proportional to nodes plus edges.
     n_samples : int
         Number of rows.
@@ -455,7 +451,7 @@ def gibbs_sample(
     """
     n_rows = _count(n_samples, "n_samples", 1)
     counts = (_count(burn_in, "burn_in", 0), _count(thin, "thin", 1), _count(n_chains, "n_chains", 1, n_rows))
-    chains = _Chains.begin(model, counts[2], start, random_state, thread_count(n_threads))
+    chains = _Chains.begin(as_network(model), counts[2], start, random_state, thread_count(n_threads))
     chains.sweep(counts[0])
     share, more = divmod(n_rows, counts[2])
     offsets = np.concatenate([[0], np.cumsum(share + (np.arange(counts[2]) < more))])
@@ -473,10 +469,9 @@ class _Chains:
 
     @classmethod
     def begin(
-        cls, model: IsingModel | Solution, n_chains: int, start: ArrayLike | None, seed: RandomSource, n_threads: int
+        cls, model: Network, n_chains: int, start: ArrayLike | None, seed: RandomSource, n_threads: int
     ) -> _Chains:
-        rows = model.couplings_sparse if isinstance(model, Solution) else sp.csr_array(model.couplings)
-        rows.sort_indices()
+        rows = model.couplings_sparse
         network = (
             np.asarray(rows.indptr, dtype=np.int64),
             np.asarray(rows.indices, dtype=np.int32),
@@ -522,7 +517,7 @@ def _start_states(start: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]
 
 
 def gibbs_diagnostics(
-    model: IsingModel | Solution,
+    model: Network | Solution,
     *,
     n_samples: int = 1000,
     burn_in: int = 1000,
@@ -539,7 +534,7 @@ def gibbs_diagnostics(
 
     Parameters
     ----------
-    model : IsingModel or Solution
+    model : Network or Solution
         What is to be sampled.
     n_samples : int
         Rows per chain, at least 4.
@@ -567,7 +562,7 @@ def gibbs_diagnostics(
     True
     """
     n_draws, m = _count(n_samples, "n_samples", 4), _count(n_chains, "n_chains", 2)
-    whole = IsingModel.from_solution(model) if isinstance(model, Solution) else model
+    whole = as_network(model)
     at_start, at_run = spawn_seeds(random_state, 2)
     start = as_generator(at_start).integers(0, 2, (m, whole.n_features), dtype=np.uint8)
     start[0], start[1] = 0, 1

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
 from isinglass._core import count_ones, max_features
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import read_binary, to_weighted
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError
+from isinglass.objective.reduced import NEGLIGIBLE
 
 __all__ = ["Varying", "warn_constant"]
 
 _SHOWN = 5  # constant columns named in a warning
-_NEGLIGIBLE = 1e-200  # a smaller share of the largest weight cannot change any sum, and its inverse overflows
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,16 @@ class Varying:
     fields: NDArray[np.float64]  # of the constant columns, smoothed; 0 elsewhere
     ones: NDArray[np.float64]  # weight of the ones of every column of the whole table
     n_rows: float  # sum of the raw weights
+    names: tuple[str, ...] | None  # of all columns, if they have any
 
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, warn: bool = True, depth: int = 2) -> Varying:
         """Check the table and its weights; name constant columns in one warning, ``depth`` callers up."""
-        table = to_binary(X)
-        weight = check_sample_weight(sample_weight, len(table))
+        source = read_binary(X)
+        table, weight = to_weighted(source, sample_weight)
         n_rows = float(len(table)) if weight is None else float(weight.sum())
         if weight is not None:
-            counts = weight > _NEGLIGIBLE * weight.max()
+            counts = weight > NEGLIGIBLE * weight.max()
             if not counts.all():
                 table, weight = table[counts], weight[counts]
         if table.shape[1] > max_features:
@@ -48,11 +49,11 @@ class Varying:
         fields = np.zeros(len(ones))
         if len(columns) < len(ones):
             constant = np.flatnonzero(~is_varying)
-            fields[constant] = objective.smoothed_field(ones[constant], n_rows)
+            fields[constant] = objective.smoothed_field(np.where(ones[constant] > 0, n_rows, 0.0), n_rows)
             table = np.ascontiguousarray(table[:, columns])
             if warn:
                 warn_constant(constant, ones > 0, stacklevel=depth + 3)
-        return cls(table, weight, columns, fields, ones, n_rows)
+        return cls(table, weight, columns, fields, ones, n_rows, source.names)
 
     def whole_fields(self, fields: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the fields of all columns, given those of the varying ones."""

@@ -237,6 +237,7 @@ class _Case:
     null_losses: FloatArray  # 0 for constant columns
     omega: FloatArray  # penalty weight of each varying column
     n_rows: float
+    names: tuple[str, ...] | None
 
     @classmethod
     def prepare(
@@ -258,7 +259,7 @@ class _Case:
         null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
         omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
         problem = Nodewise(varying.table, weight, thread_count(n_threads))
-        return cls(problem, varying.table, columns, varying.fields, null_losses, omega, n_rows)
+        return cls(problem, varying.table, columns, varying.fields, null_losses, omega, n_rows, varying.names)
 
     def alpha_max(self) -> FloatArray:
         """Return each varying node's smallest alpha without coefficients."""
@@ -287,6 +288,7 @@ class _Case:
             values=paths.values,
             null_losses=self.null_losses,
             n_rows=self.n_rows,
+            names=self.names,
         )
 
     def _spread(self, matrix: NDArray[Any], missing: float) -> NDArray[Any]:

@@ -19,6 +19,7 @@ from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import check_penalty_weights
 from isinglass.errors import ConvergenceWarning
+from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
@@ -44,6 +45,10 @@ STEEP = 0.1
 """...and the steps that lead to smaller alphas."""
 LOOSE = 0.2
 """Waypoints of the homotopy are solved to this share of their alpha: they only have to be near."""
+DENSE = 0.05
+"""Share of the pairs from which on gradients no longer move as slowly as the strong rule assumes..."""
+WIDER = 0.7
+"""...and how much smaller its threshold is then: a pair too many costs a product, one too few another solve."""
 SUSPICIOUS_ETA = 10.0
 """Largest |η| above which an unpenalised optimum is checked for lying at infinity."""
 
@@ -86,7 +91,7 @@ def ising_path(
         Threads of the kernels; default the environment's ISINGLASS_NUM_THREADS, else OMP_NUM_THREADS,
         else the available cores. The result does not depend on it.
     callback : callable, optional
-        Called with each Solution as it is found.
+        Called with each Solution as it is found. If it returns False, the path ends there.
 
     Returns
     -------
@@ -108,14 +113,16 @@ def ising_path(
     case = _Case.prepare(X, sample_weight, penalty_weights, n_threads)
     top = case.fit_null(tol, max_iter)
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
+    if case.matrix is not None:
+        objective.refuse_vanishing(float(grid[-1]), case.matrix[~np.eye(len(case.matrix), dtype=bool)])
     if grid[-1] == 0.0:
         case.varying.refuse_separation(case.allowed_pairs())
     solutions = []
     for solution in _follow(case, grid, top, tol, max_iter):
         logger.info("%r", solution)
         solutions.append(solution)
-        if callback is not None:
-            callback(solution)
+        if callback is not None and callback(solution) is False:
+            break
     path = Path(tuple(solutions), tol=tol)
     warn_if_not_converged(path, case.problem.null_objective, max_iter)
     return path
@@ -138,10 +145,11 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
         return
     stops = itinerary(top, grid, STEEPEST)
     pairs = problem.gradient_above(strong_threshold(stops[0].alpha, top)).pairs
+    n_pairs, n_edges = problem.n_features * (problem.n_features - 1) // 2, 0
     for stop, following in zip(stops, [*stops[1:], stops[-1]], strict=True):
         alpha = stop.alpha
         working = union(case.free, pairs)
-        keep = min(strong_threshold(following.alpha, alpha), alpha)
+        keep = min(strong_threshold(following.alpha, alpha), alpha) * (WIDER if n_edges > DENSE * n_pairs else 1.0)
         if not stop.wanted:
             problem.solve(working, [alpha], LOOSE * alpha, np.inf, max_iter)
             pairs = problem.gradient_above(keep).pairs
@@ -154,6 +162,7 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
             if len(violations) == 0:
                 break
             working = union(working, violations)
+        n_edges = len(state.values)
         yield case.solution(state, problem.certified_outside(alpha), tol)
 
 
@@ -179,7 +188,8 @@ class _Case:
         penalty = check_penalty_weights(penalty_weights, n_features)
         matrix = None
         if isinstance(penalty, np.ndarray):
-            matrix = np.ascontiguousarray(penalty if len(columns) == n_features else penalty[np.ix_(columns, columns)])
+            # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
+            matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
         problem = Problem(varying.table, varying.weight, matrix, isinstance(penalty, str), thread_count(n_threads))
         return cls(problem, varying, matrix, problem.free_pairs())
 
@@ -209,10 +219,8 @@ class _Case:
         p = len(every_field)
         gap_tol = tol * max(self.problem.null_objective, 1e-12)
         return Solution(
+            Network(every_field, self.varying.columns[state.edges].reshape(-1, 2), state.values, self.varying.names),
             alpha=state.alpha,
-            fields=every_field,
-            edge_index=self.varying.columns[state.edges].astype(np.int32).reshape(-1, 2),
-            edge_values=state.values,
             objective=state.objective,
             kkt_residual=state.kkt_residual,
             duality_gap=state.duality_gap,

@@ -4,7 +4,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from isinglass import IsingModel, bootstrap, simulate, stars
+from isinglass import Network, bootstrap, simulate, stars
 from isinglass.errors import DataError
 from isinglass.evaluate import metrics
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
@@ -143,7 +143,7 @@ def test_a_network_without_edges():
 def test_strength_bars_add_up():
     rng = np.random.default_rng(0)
     upper = np.triu(rng.normal(size=(9, 9)), 1)
-    model = IsingModel(upper + upper.T, np.zeros(9), names=["$a$", "_b", *"cdefghi"])
+    model = Network.from_couplings(upper + upper.T, np.zeros(9), names=["$a$", "_b", *"cdefghi"])
     ax = node_strength(model, n_nodes=6)
     labels, widths = words(ax.get_yticklabels()), [bar.get_width() for bar in ax.patches]
     strength = dict(zip(model.names, np.abs(model.couplings).sum(axis=1), strict=True))
@@ -159,7 +159,7 @@ def test_strength_bars_add_up():
 
 @pytest.mark.parametrize("p", [1, 3])
 def test_strength_without_edges(p):
-    ax = node_strength(IsingModel(np.zeros((p, p)), np.zeros(p)))
+    ax = node_strength(Network.from_couplings(np.zeros((p, p)), np.zeros(p)))
     assert [bar.get_width() for bar in ax.patches] == [0.0] * (2 * p)
     ax.figure.canvas.draw()
 

@@ -113,6 +113,7 @@ NB_MODULE(_native, m) {
     bind_glm(m);
     bind_bmn(m);
     bind_gibbs(m);
+    bind_packed(m);
     nb::class_<State>(m, "State")
         .def_ro("alpha", &State::alpha)
         .def_prop_ro(

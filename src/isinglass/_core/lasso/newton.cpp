@@ -8,7 +8,10 @@
 namespace isinglass {
 namespace {
 
-constexpr double INNER = 0.02;        // the model is solved to this share of the current KKT residual
+constexpr double INNER = 0.02;  // the model is solved to this share of the current KKT residual
+constexpr double LOOSE = 0.05, QUADRATIC = 0.3,
+                 FLOOR = 0.5;         // the same where nodes are operators: see inner_tolerance
+constexpr double FARTHEST = 1.5;      // steps of the path to extrapolate over, at most
 constexpr double CONTRACTION = 0.05;  // blocks are kept while a step shrinks the residual at least this much
 constexpr double NEAR = 0.98;  // edges whose gradient exceeds this share of the penalty become inner ones
 constexpr size_t GROWTH = 4;   // edges per node that may become inner at once...
@@ -28,11 +31,11 @@ constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Newton::Newton(Rows& rows, const Penalty& penalty, Poll& poll, int n_nodes, bool is_shared)
+Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool is_shared)
     : rows_(rows),
       penalty_(penalty),
-      poll_(poll),
-      model_(set_, rows, poll),
+      poll_(pool.poll()),
+      model_(set_, rows, pool),
       point_{std::vector<double>(n_nodes), std::vector<NodeSums>(n_nodes), std::vector<char>(n_nodes),
              std::vector<double>(n_nodes)},
       field_steps_(n_nodes),
@@ -46,6 +49,7 @@ void Newton::start(int first_node) {
     set_.s.clear(), set_.t.clear(), set_.theta.clear(), set_.omega.clear(), set_.gradient.clear();
     set_.is_inner.clear();
     set_.arrange();
+    last_ = before_ = {};
     adopted_.clear(), support_.clear(), support_values_.clear();
     certificate_ = {};
     top_ = INFINITE;
@@ -172,6 +176,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
     Run run{alpha, tolerances.kkt, tolerances.kkt / 2, tolerances.gap * std::max(null_objective_, 1e-12) / 2,
             tolerances.max_iter};
     certificate_.gap = std::numeric_limits<double>::quiet_NaN();
+    extrapolate(alpha);
     widen(alpha);
     run.kkt = run.best = kkt_residual(alpha);
     for (Phase phase = next_phase(run); phase != Phase::done;) {
@@ -193,6 +198,38 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
     return record(run);
 }
 
+// Starts from where the last two solutions point to, in the logarithm of alpha, if F is smaller there.
+void Newton::extrapolate(double alpha) {
+    const bool goes_on = 0.0 < alpha && alpha < last_.alpha && last_.alpha < before_.alpha;
+    if (!set_.has_operators || !goes_on) return;
+    const double ahead = std::log(last_.alpha / alpha) / std::log(before_.alpha / last_.alpha);
+    if (ahead > FARTHEST) return;
+    const std::vector<double> start = set_.theta, start_fields = point_.fields;
+    model_.reset();
+    size_t k = 0;
+    for (int e : set_.inner) {
+        const int s = set_.first_node + set_.s[e], t = set_.t[e];
+        while (k < before_.edges.size() &&
+               (before_.edges[k].s < s || (before_.edges[k].s == s && before_.edges[k].t < t)))
+            ++k;
+        const bool is_known = k < before_.edges.size() && before_.edges[k].s == s && before_.edges[k].t == t;
+        const double step = ahead * (start[e] - (is_known ? before_.values[k] : 0.0));
+        model_.d[e] = start[e] * (start[e] + step) > 0.0 ? step : -start[e];
+    }
+    for (int node : set_.nodes) field_steps_[node] = ahead * (point_.fields[node] - before_.fields[node]);
+    const double before = point_.loss() + penalty_of(set_, alpha);
+    shift(1.0);
+    for (int e : set_.inner) set_.theta[e] = start[e] + model_.d[e];
+    if (point_.loss() + penalty_of(set_, alpha) < before) {
+        complete_gradient();
+        return;
+    }
+    set_.theta = start;
+    point_.fields = start_fields;
+    rebuild(set_.nodes);
+    complete_gradient();
+}
+
 Newton::Phase Newton::next_phase(const Run& run) const {
     if (run.n_iter >= run.max_iter || run.since_best == STAGNATION) return Phase::settle;
     if (run.kkt <= run.target) return Phase::certify;
@@ -208,17 +245,25 @@ Newton::Phase Newton::look(Run& run) {
     return Phase::model;
 }
 
+// How well to solve the model of the next step.
+double Newton::inner_tolerance(const Run& run) const {
+    if (!set_.has_operators) return INNER * run.kkt;
+    // No better than the step can be, nor than the certificate needs: by what a residual has cost in the gap.
+    const double share = std::min(LOOSE, QUADRATIC * run.kkt / run.alpha);
+    return std::max(share * run.kkt, FLOOR * std::min(run.target, needed_));
+}
+
 // One Newton step.
 Newton::Phase Newton::advance(Run& run) {
     if (run.is_stale) assemble(Curvature::own);
-    const bool is_accepted = step(run.alpha, INNER * run.kkt, false);
+    const bool is_accepted = step(run.alpha, inner_tolerance(run), false);
     run.looks = run.widened || run.n_iter < EARLY;
     run.widened = false;
     ++run.n_iter;
     // Rounding: no step decreases F any more.
     if (!is_accepted && curvature_ == Curvature::majorized) return Phase::settle;
     const double next = inner_residual(run.alpha);
-    run.is_stale = curvature_ == Curvature::majorized || next > CONTRACTION * run.kkt;
+    run.is_stale = set_.has_operators || curvature_ == Curvature::majorized || next > CONTRACTION * run.kkt;
     // Slow: small curvatures may matter that the share of change does not see, so every block is remade.
     if (next > SLOW * run.kkt) std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
     run.kkt = next;
@@ -240,7 +285,10 @@ Newton::Phase Newton::certify_point(Run& run, bool is_last) {
     if (is_wanted) finish(run.alpha, run.tolerance);
     complete_gradient();
     run.kkt = kkt_residual(run.alpha);
-    if (is_wanted) certificate_ = certify(rows_, set_, point_, run.alpha, top_);
+    if (is_wanted) {
+        certificate_ = certify(rows_, set_, point_, run.alpha, top_);
+        if (certificate_.gap > 0 && run.kkt > 0) needed_ = run.kkt * run.gap_target / certificate_.gap;
+    }
     const bool is_reached = run.kkt <= run.target && !(is_wanted && !(certificate_.gap <= run.gap_target));
     return is_last || is_reached ? Phase::done : Phase::look;
 }
@@ -261,14 +309,17 @@ void Newton::assemble(Curvature curvature) {
     curvature_ = curvature;
     std::vector<int> made, columns;
     for (int node : set_.nodes)
-        if (set_.is_made[node]) made.push_back(node), columns.push_back(set_.first_node + node);
+        if (set_.is_made[node] && !set_.is_operator[node])
+            made.push_back(node), columns.push_back(set_.first_node + node);
+    // An operator costs next to nothing to make.
     const std::vector<double> changes = made.empty() ? std::vector<double>() : rows_.changes(columns);
     for (size_t k = 0; k < made.size(); ++k)
         set_.is_made[made[k]] = changes[k] <= UNCHANGED * point_.sums[made[k]].curve;
     std::vector<Block> tasks;
     std::vector<int> remade;
     for (int node : set_.nodes)
-        if (!set_.is_made[node]) remade.push_back(node), tasks.push_back(set_.block_of(node));
+        if (!set_.is_made[node] || set_.is_operator[node])
+            remade.push_back(node), tasks.push_back(set_.block_of(node));
     rows_.blocks(tasks, curvature);
     for (int node : remade) set_.finish_block(node);
 }
@@ -310,14 +361,16 @@ template <class Value>
 void Newton::add_move(int node, double offset, Value value) {
     const int first = set_.offset[node];
     int count = 0;
+    bool is_moved = offset != 0.0;
     for (int slot = first; slot < first + set_.inner_degree[node]; ++slot) {
         const double coefficient = value(set_.edge[slot]);
-        if (coefficient == 0.0) continue;
+        is_moved |= coefficient != 0.0;
+        if (coefficient == 0.0 && !set_.is_operator[node]) continue;  // an operator takes all its columns
         point_.travel[node] += std::abs(coefficient);
         moved_columns_[first + count] = set_.column[slot];
         moved_values_[first + count++] = coefficient;
     }
-    if (count == 0 && offset == 0.0) return;
+    if (!is_moved) return;
     point_.travel[node] += std::abs(offset);
     known_[node] = set_.inner_degree[node];
     moves_.push_back({set_.first_node + node,
@@ -465,6 +518,8 @@ State Newton::record(const Run& run) {
     }
     support_ = state.edges;
     support_values_ = state.values;
+    if (run.alpha != last_.alpha) before_ = std::move(last_);
+    last_ = {run.alpha, state.edges, state.values, state.fields};
     return state;
 }
 

@@ -32,7 +32,7 @@ struct Tolerances {
 
 class Newton {
  public:
-    Newton(Rows& rows, const Penalty& penalty, Poll& poll, int n_nodes, bool is_shared);
+    Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool is_shared);
     // Nodes with a wider neighbourhood become operators (see Quadratic).
     void set_widest_block(int width) { set_.widest_block = width; }
     // The model without edges, of the nodes from this one on.
@@ -63,6 +63,7 @@ class Newton {
     };
     Phase next_phase(const Run& run) const;
     Phase look(Run& run);
+    double inner_tolerance(const Run& run) const;
     Phase advance(Run& run);
     Phase majorize(Run& run);
     Phase certify_point(Run& run, bool is_last);
@@ -72,6 +73,7 @@ class Newton {
     void complete_gradient();
     void gather_gradient();
     bool widen(double alpha);
+    void extrapolate(double alpha);
     double violation(size_t e, double alpha) const;
     double inner_residual(double alpha) const;
     double kkt_residual(double alpha) const;
@@ -101,10 +103,17 @@ class Newton {
     std::vector<Pair> adopted_;  // the working set, sorted
     std::vector<Pair> support_;  // sorted; edges that are not zero
     std::vector<double> support_values_;
+    struct Solved {
+        double alpha = 0;
+        std::vector<Pair> edges;
+        std::vector<double> values, fields;
+    };
+    Solved last_, before_;  // of the path, for the start of the next alpha
     double null_objective_ = 0;
     double top_ = 0;  // the model without edges is the optimum from this alpha on; infinite: not known
     Curvature curvature_ = Curvature::own;
     std::vector<double> field_steps_;
+    double needed_ = 1;       // the residual that the gap asked for at the last certificate
     std::vector<int> known_;  // leading slots of a node whose gradient is that of the current point
     std::vector<Move> moves_;
     std::vector<int> moved_columns_;

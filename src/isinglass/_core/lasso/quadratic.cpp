@@ -8,24 +8,43 @@
 namespace isinglass {
 namespace {
 
-constexpr int MAX_ROUNDS = 20;      // of sweeps and face steps; the next Newton step copes with what is left
-constexpr int ACTIVE_SWEEPS = 2;    // before the face step is tried
-constexpr double SLOW = 0.2;        // a sweep that leaves more than this share of the violation is slow
-constexpr int MAX_PRODUCTS = 200;   // of one face step
-constexpr int PATIENCE = 6;         // products before the matrix of the face may be factorised
-constexpr double FACTOR_COST = 70;  // products that a factorisation may cost
+constexpr int MAX_ROUNDS = 20;     // of sweeps and face steps; the next Newton step copes with what is left
+constexpr int MAX_FACES = 60;      // without sweeps
+constexpr double SHORTEST = 1e-4;  // share of a gradient step
+constexpr int ACTIVE_SWEEPS = 2;   // before the face step is tried
+constexpr double SLOW = 0.2;       // a sweep that leaves more than this share of the violation is slow
+constexpr int MAX_PRODUCTS = 200;  // of one face step
+constexpr double CHECK = 0.1;  // the face is looked at again whenever the residual has shrunk to this share
+constexpr int PATIENCE = 6;    // products before the matrix of the face may be factorised
+constexpr double FACTOR_COST = 70;       // products that a factorisation may cost
 constexpr float SMALLEST_PIVOT = 1e-6f;  // relative to the diagonal: below, single precision has nothing left
 
+constexpr size_t CHUNK = 4096;  // edges that one thread gathers at a time
+constexpr size_t LANES = 8;  // partial results side by side, in a fixed order, for the compiler to vectorise
+
 double largest_of(const std::vector<double>& values) {
-    double largest = 0;
-    for (double value : values) largest = std::max(largest, std::abs(value));
-    return largest;
+    double largest[LANES] = {};
+    size_t k = 0;
+    for (; k + LANES <= values.size(); k += LANES)
+        for (size_t i = 0; i < LANES; ++i) {
+            const double size = std::abs(values[k + i]);
+            largest[i] = largest[i] < size ? size : largest[i];
+        }
+    for (; k < values.size(); ++k) largest[0] = std::max(largest[0], std::abs(values[k]));
+    return *std::max_element(largest, largest + LANES);
 }
 
+template <class T>
+double dot(const T* a, const T* b, size_t n) {
+    double sums[LANES] = {};
+    size_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        for (size_t i = 0; i < LANES; ++i) sums[i] += static_cast<double>(a[k + i]) * b[k + i];
+    for (; k < n; ++k) sums[0] += static_cast<double>(a[k]) * b[k];
+    return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+}
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    double sum = 0;
-    for (size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
-    return sum;
+    return dot(a.data(), b.data(), a.size());
 }
 
 }  // namespace
@@ -100,13 +119,34 @@ void Quadratic::minimise_by_sweeps(double alpha, double tolerance) {
 }
 
 void Quadratic::minimise_by_faces(double alpha, double tolerance) {
-    for (int round = 0; round < MAX_ROUNDS; ++round) {
+    for (int round = 0; round < MAX_FACES; ++round) {
         double violation = 0;
         for (int e : set_.inner)
             violation =
                 std::max(violation, kkt_violation(set_.theta[e] + d[e], slope(e), alpha * set_.omega[e]));
-        if (violation <= tolerance || !face_step(alpha, tolerance, true)) return;
+        if (violation <= tolerance) return;
+        if (!face_step(alpha, tolerance, true) && !gradient_step(alpha)) return;
     }
+}
+
+// Every edge to the minimum of its own parabola, the steps shortened until the model decreases.
+bool Quadratic::gradient_step(double alpha) {
+    const double before = value(alpha);
+    const std::vector<double> kept = d;
+    std::vector<double> slopes(set_.n_edges());
+    for (int e : set_.inner) slopes[e] = slope(e);
+    for (double length = 1; length > SHORTEST; length /= 4) {
+        for (int e : set_.inner) {
+            const double z = set_.theta[e] + kept[e], h = curvature_[e] / length;
+            const double target = soft_threshold(z - slopes[e] / h, alpha * set_.omega[e] / h);
+            d[e] = target == 0.0 ? -set_.theta[e] : kept[e] + (target - z);
+        }
+        rebuild_slopes();
+        if (value(alpha) < before) return true;
+    }
+    d = kept;
+    rebuild_slopes();
+    return false;
 }
 
 void Quadratic::minimise_free(double alpha, double tolerance) {
@@ -117,7 +157,7 @@ void Quadratic::minimise_free(double alpha, double tolerance) {
         face_.push_back(e);
         residual_.push_back(-slope(e));
     }
-    solve_face(tolerance);
+    solve_face(tolerance, 0.0);
     for (size_t k = 0; k < face_.size(); ++k) d[face_[k]] += x_[k];
     rebuild_slopes();
 }
@@ -134,7 +174,7 @@ bool Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
         side_.push_back(z == 0.0 ? -sign(q) : sign(z));
         residual_.push_back(-(q + limit * side_.back()));
     }
-    solve_face(0.3 * tolerance);
+    solve_face(0.3 * tolerance, with_violators ? alpha : 0.0);
     const double before = value(alpha);
     const std::vector<double> kept = d;
     double longest = 1.0;
@@ -167,18 +207,31 @@ bool Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
     return false;
 }
 
+// Whether the step to x_ ends on the other side of zero for some edge.
+bool Quadratic::leaves_face(double alpha) const {
+    for (size_t k = 0; k < face_.size(); ++k) {
+        const int e = face_[k];
+        if (alpha * set_.omega[e] > 0.0 && side_[k] * (set_.theta[e] + d[e] + x_[k]) <= 0.0) return true;
+    }
+    return false;
+}
+
 // Conjugate gradients for H x = residual on the face, preconditioned by the diagonal and, if that takes long,
-// by a factorisation; leaves x in x_.
-void Quadratic::solve_face(double tolerance) {
+// by a factorisation; leaves x in x_. With alpha: ends early on a face that will change anyhow.
+void Quadratic::solve_face(double tolerance, double alpha) {
     const size_t m = face_.size();
     index_face();
     x_.assign(m, 0.0);
     direction_.assign(m, 0.0);
     product_face_.resize(m);
     factor_stride_ = 0;
-    double rz = 0;
-    for (int step = 0; step < MAX_PRODUCTS && largest_of(residual_) > tolerance; ++step) {
+    double rz = 0, largest = largest_of(residual_), check = CHECK * largest;
+    for (int step = 0; step < MAX_PRODUCTS && largest > tolerance; ++step) {
         poll_();
+        if (alpha > 0.0 && largest <= check) {
+            if (leaves_face(alpha)) return;
+            check = CHECK * largest;
+        }
         if (step == PATIENCE) factorise_face();
         precondition();
         const double next = dot(residual_, scaled_);
@@ -194,76 +247,83 @@ void Quadratic::solve_face(double tolerance) {
             x_[k] += length * direction_[k];
             residual_[k] -= length * product_face_[k];
         }
+        largest = largest_of(residual_);
     }
 }
 
 // Which slots the face needs, once for all the products on it.
 void Quadratic::index_face() {
-    face_of_.assign(set_.n_edges(), -1);
-    for (size_t k = 0; k < face_.size(); ++k) face_of_[face_[k]] = static_cast<int>(k);
-    face_nodes_.clear(), face_slots_.clear(), face_places_.clear(), face_columns_.clear(), face_rows_.clear();
+    const int m = static_cast<int>(face_.size());
+    face_of_.assign(set_.n_edges(), m);
+    for (int k = 0; k < m; ++k) face_of_[face_[k]] = k;
+    face_nodes_.clear(), face_slots_.clear(), face_places_.clear(), face_rows_.clear();
+    place_of_.resize(set_.n_slots());
     for (int node : set_.nodes) {
-        const int first = set_.offset[node], begin = static_cast<int>(face_slots_.size());
+        const int first = set_.offset[node], last = first + set_.inner_degree[node];
+        if (set_.is_operator[node]) {
+            for (int slot = first; slot < last; ++slot) place_of_[slot] = face_of_[set_.edge[slot]];
+            continue;
+        }
+        const int begin = static_cast<int>(face_slots_.size());
         int reach = 0;
-        for (int slot = first; slot < first + set_.inner_degree[node]; ++slot) {
+        for (int slot = first; slot < last; ++slot) {
             const int place = face_of_[set_.edge[slot]];
-            if (place < 0) continue;
+            if (place == m) continue;
             face_slots_.push_back(slot);
             face_places_.push_back(place);
-            face_columns_.push_back(set_.column[slot]);
-            face_rows_.push_back(set_.is_operator[node] ? nullptr : set_.block_row(slot));
+            face_rows_.push_back(set_.block_row(slot));
             reach = slot - first + 1;
         }
         const int end = static_cast<int>(face_slots_.size());
         if (end > begin) face_nodes_.push_back({node, begin, end, (reach + 15) / 16 * 16});
     }
     factors_.resize(face_slots_.size());
-    products_.resize(face_slots_.size());
+}
+
+// out = H_s d_s at the slots of every node that is an operator; value(slot) is d there.
+template <class Value>
+void Quadratic::apply_operators(float* out, Value value) {
+    if (!set_.has_operators) return;
+    operators_.resize(set_.operators.size());
+    slot_factors_.resize(set_.n_slots());
+    pool_.each(operators_.size(), [&](int k, int) {
+        const int node = set_.operators[k], first = set_.offset[node], count = set_.inner_degree[node];
+        float* factors = slot_factors_.data() + first;
+        for (int i = 0; i < count; ++i) factors[i] = static_cast<float>(value(first + i));
+        const double centre = dot(set_.b.data() + first, factors, count) / set_.curve[node];
+        operators_[k] = {set_.first_node + node, set_.inner_of(node), factors, centre, out + first};
+    });
+    rows_.products(operators_);
 }
 
 // product_face_ = H direction_
 void Quadratic::multiply() {
+    direction_.push_back(0.0);  // of the edges off the face
+    apply_operators(product_.data(), [&](int slot) { return direction_[place_of_[slot]]; });
+    direction_.pop_back();
     for (size_t k = 0; k < face_slots_.size(); ++k)
         factors_[k] = static_cast<float>(direction_[face_places_[k]]);
-    operators_.clear();
     for (const FaceNode& node : face_nodes_) {
-        const int count = node.end - node.begin;
-        if (set_.is_operator[node.node]) {
-            double centre = 0;
-            for (int k = node.begin; k < node.end; ++k)
-                centre += static_cast<double>(set_.b[face_slots_[k]]) * factors_[k];
-            operators_.push_back({set_.first_node + node.node,
-                                  {face_columns_.data() + node.begin, count},
-                                  factors_.data() + node.begin,
-                                  centre / set_.curve[node.node],
-                                  products_.data() + node.begin});
-            continue;
-        }
         float* out = product_.data() + set_.offset[node.node];
         std::fill(out, out + node.reach, 0.0f);
-        kernels_.add_rows(face_rows_.data() + node.begin, factors_.data() + node.begin, count, out,
-                          node.reach);
+        kernels_.add_rows(face_rows_.data() + node.begin, factors_.data() + node.begin, node.end - node.begin,
+                          out, node.reach);
     }
-    if (!operators_.empty()) {
-        rows_.products(operators_);
-        for (const FaceNode& node : face_nodes_)
-            if (set_.is_operator[node.node])
-                for (int k = node.begin; k < node.end; ++k) product_[face_slots_[k]] = products_[k];
-    }
-    for (size_t k = 0; k < face_.size(); ++k)
-        product_face_[k] =
-            static_cast<double>(product_[set_.slot_s[face_[k]]]) + product_[set_.slot_t[face_[k]]];
+    pool_.each((face_.size() + CHUNK - 1) / CHUNK, [&](int chunk, int) {
+        const size_t first = chunk * CHUNK, last = std::min(first + CHUNK, face_.size());
+        for (size_t k = first; k < last; ++k)
+            product_face_[k] =
+                static_cast<double>(product_[set_.slot_s[face_[k]]]) + product_[set_.slot_t[face_[k]]];
+    });
 }
 
 // Cholesky in single precision, where it costs no more than the products it saves. On strongly correlated
 // columns those are dozens per face step.
 void Quadratic::factorise_face() {
     const size_t m = face_.size(), stride = (m + 15) / 16 * 16;
+    if (set_.has_operators) return;
     double work = 0;
-    for (const FaceNode& node : face_nodes_) {
-        if (set_.is_operator[node.node]) return;
-        work += static_cast<double>(node.end - node.begin) * node.reach;
-    }
+    for (const FaceNode& node : face_nodes_) work += static_cast<double>(node.end - node.begin) * node.reach;
     if (static_cast<double>(m) * m * m / 6 > FACTOR_COST * work) return;
     if (factor_.size() < m * stride) factor_.resize(2 * m * stride);
     std::fill(factor_.data(), factor_.data() + m * stride, 0.0f);
@@ -316,33 +376,22 @@ void Quadratic::precondition() {
 }
 
 void Quadratic::rebuild_slopes() {
-    operators_.clear();
-    factors_.resize(set_.n_slots());
+    apply_operators(slope_.data(), [&](int slot) { return d[set_.edge[slot]]; });
     for (int node : set_.nodes) {
-        const int first = set_.offset[node], count = set_.inner_degree[node];
-        float* factors = factors_.data() + first;
+        if (set_.is_operator[node]) continue;
+        const int first = set_.offset[node], last = first + set_.inner_degree[node];
         rows_of_.clear();
-        if (set_.is_operator[node]) {
-            double centre = 0;
-            for (int k = 0; k < count; ++k) {
-                factors[k] = static_cast<float>(d[set_.edge[first + k]]);
-                centre += static_cast<double>(set_.b[first + k]) * factors[k];
-            }
-            operators_.push_back({set_.first_node + node, set_.inner_of(node), factors,
-                                  centre / set_.curve[node], slope_.data() + first});
-            continue;
-        }
-        for (int slot = first; slot < first + count; ++slot)
+        factors_.clear();
+        for (int slot = first; slot < last; ++slot)
             if (d[set_.edge[slot]] != 0.0) {
-                factors[rows_of_.size()] = static_cast<float>(d[set_.edge[slot]]);
                 rows_of_.push_back(set_.block_row(slot));
+                factors_.push_back(static_cast<float>(d[set_.edge[slot]]));
             }
         const int length = set_.block_stride(node);
         std::fill(slope_.data() + first, slope_.data() + first + length, 0.0f);
-        kernels_.add_rows(rows_of_.data(), factors, static_cast<int>(rows_of_.size()), slope_.data() + first,
-                          length);
+        kernels_.add_rows(rows_of_.data(), factors_.data(), static_cast<int>(rows_of_.size()),
+                          slope_.data() + first, length);
     }
-    if (!operators_.empty()) rows_.products(operators_);
 }
 
 double Quadratic::value(double alpha) const {

@@ -14,8 +14,8 @@ namespace isinglass {
 
 class Quadratic {
  public:
-    Quadratic(const WorkingSet& set, Rows& rows, Poll& poll)
-        : set_(set), rows_(rows), poll_(poll), kernels_(kernels()) {}
+    Quadratic(const WorkingSet& set, Rows& rows, Pool& pool)
+        : set_(set), rows_(rows), pool_(pool), poll_(pool.poll()), kernels_(kernels()) {}
 
     std::vector<double> gradient;  // profiled gradient at d = 0, to be filled by the caller
     std::vector<double> d;         // the minimiser
@@ -33,17 +33,22 @@ class Quadratic {
     double sweep(double alpha, bool only_active);
     void minimise_by_sweeps(double alpha, double tolerance);
     void minimise_by_faces(double alpha, double tolerance);
+    bool gradient_step(double alpha);
     bool face_step(double alpha, double tolerance, bool with_violators);
-    void solve_face(double tolerance);
+    bool leaves_face(double alpha) const;
+    void solve_face(double tolerance, double alpha);
     void index_face();
     void factorise_face();
     void precondition();
+    template <class Value>
+    void apply_operators(float* out, Value value);
     void multiply();
     void rebuild_slopes();
     double value(double alpha) const;
 
     const WorkingSet& set_;
     Rows& rows_;
+    Pool& pool_;
     Poll& poll_;
     const Kernels& kernels_;
     Buffer<float> slope_, product_;  // per slot: G_s d_s, and scratch for products
@@ -52,14 +57,15 @@ class Quadratic {
     struct FaceNode {
         int node, begin, end, reach;  // its part of the lists of slots; slots to compute
     };
-    std::vector<int> face_;     // edges on the face
-    std::vector<double> side_;  // the sign they are to keep
-    std::vector<int> face_of_;  // per edge: its place on the face, or -1
-    std::vector<FaceNode> face_nodes_;
-    std::vector<int> face_slots_, face_places_, face_columns_;  // slots on the face, node after node
+    std::vector<int> face_;                      // edges on the face
+    std::vector<double> side_;                   // the sign they are to keep
+    std::vector<int> face_of_;                   // per edge: its place on the face, or the size of the face
+    std::vector<int> place_of_;                  // the same per slot, where the node is an operator
+    std::vector<FaceNode> face_nodes_;           // nodes with a block...
+    std::vector<int> face_slots_, face_places_;  // ...and their slots on the face, node after node
     std::vector<const float*> face_rows_;
     std::vector<double> x_, residual_, scaled_, direction_, product_face_;
-    std::vector<float> factors_, products_;
+    std::vector<float> factors_, slot_factors_;
     std::vector<Product> operators_;
     std::vector<const float*> rows_of_;
     Buffer<float> factor_;   // U with U^T U = H on the face, row by row

@@ -56,14 +56,23 @@ void WorkingSet::arrange() {
         }
     size_t floats = 0;
     is_operator.assign(n_nodes, 0);
-    has_operators = false;
+    operators.clear();
+    double sum = 0, squares = 0;
     for (int node : nodes) {
-        is_operator[node] = inner_degree[node] > widest_block;
-        has_operators |= is_operator[node];
-        if (is_operator[node]) continue;
+        sum += inner_degree[node];
+        squares += static_cast<double>(inner_degree[node]) * inner_degree[node];
+    }
+    const bool is_dense = squares > widest_block * sum;
+    for (int node : nodes) {
+        is_operator[node] = is_dense && 2.0 * inner_degree[node] > widest_block;
+        if (is_operator[node]) {
+            operators.push_back(node);
+            continue;
+        }
         for (int k = 0; k < inner_degree[node]; ++k, floats += block_stride(node))
             row[offset[node] + k] = floats;
     }
+    has_operators = !operators.empty();
     if (blocks.size() < floats) blocks.resize(floats + floats / 2);
     if (b.size() < edge.size()) {
         b.resize(edge.size() * 2);

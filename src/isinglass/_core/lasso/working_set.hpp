@@ -10,7 +10,6 @@
 // each a block (see Block in rows.hpp) or, where that would cost too much, an operator.
 #pragma once
 
-#include <limits>
 #include <vector>
 
 #include "rows/rows.hpp"
@@ -18,9 +17,11 @@
 namespace isinglass {
 
 struct WorkingSet {
-    int n_nodes = 0, first_node = 0;                     // node k of the set is column first_node + k
-    bool is_shared = true;                               // edges have two slots
-    int widest_block = std::numeric_limits<int>::max();  // inner degree from which on a node is an operator
+    int n_nodes = 0, first_node = 0;  // node k of the set is column first_node + k
+    bool is_shared = true;            // edges have two slots
+    // Inner degree, on average over the slots, from which on nodes are operators: one block costs as much to
+    // make as products of one and a half times its width (measured), and a step needs some dozens.
+    int widest_block = 50;
 
     // Edges in lexicographic order: s is a node of the set, t a column and, if shared, a node as well.
     std::vector<int> s, t, slot_s, slot_t;
@@ -43,6 +44,7 @@ struct WorkingSet {
     std::vector<char> is_made;      // the matrix of a node belongs to its present slots
     std::vector<char> is_operator;  // of a node: products on the rows instead of a block
 
+    std::vector<int> operators;  // these nodes
     bool has_operators = false;
 
     size_t n_edges() const { return s.size(); }

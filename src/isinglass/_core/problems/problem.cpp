@@ -13,8 +13,8 @@ constexpr size_t SINGLE_THREAD_CELLS = 26000;  // below, a second thread costs m
 }  // namespace
 
 Problem::Problem(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind)
-    : newton_(rows, penalty, pool.poll(),
-              kind == Kind::joint ? static_cast<int>(rows.margins().mean.size()) : 1, kind == Kind::joint),
+    : newton_(rows, penalty, pool, kind == Kind::joint ? static_cast<int>(rows.margins().mean.size()) : 1,
+              kind == Kind::joint),
       screen_(rows, penalty, pool, kind == Kind::joint) {}
 
 void Problem::start(int node) {

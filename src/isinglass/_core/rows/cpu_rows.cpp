@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace isinglass {
 namespace {
 
 constexpr int TILE = 64;     // nodes of one block of the full gradient
+constexpr int MANY = 32;     // columns from which their bits are worth having
 constexpr int CHUNK = 1024;  // rows accumulated at a time: panels stay in the second-level cache
 
 // |computed - exact| of one single-precision gradient, at worst: per lane the products of one chunk from both
@@ -22,6 +24,21 @@ void make_room(Buffer<T>& buffer, size_t size) {
     if (buffer.size() < size) buffer.resize(size);
 }
 
+template <class T>
+T* room(Buffer<T>& buffer, size_t size) {
+    if (buffer.size() < size) buffer.resize(size + size / 2);
+    return buffer.data();
+}
+
+// One number per row, filled up to whole words of bits.
+const double* padded(const double* a, int stride, int n_words, Buffer<double>& scratch) {
+    if (stride == 32 * n_words) return a;
+    double* copy = room(scratch, static_cast<size_t>(32) * n_words);
+    std::copy(a, a + stride, copy);
+    std::fill(copy + stride, copy + 32 * n_words, 0.0);
+    return copy;
+}
+
 }  // namespace
 
 CpuRows::CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
@@ -33,7 +50,8 @@ CpuRows::CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
       eta_(size_t(stride_) * (holds == Holds::one_node ? 1 : table_->n_features)),
       wr_(eta_.size()),
       wv_(eta_.size()),
-      curve_(eta_.size() / stride_),
+      packed_(holds == Holds::one_node ? 1 : table_->n_features),
+      curve_(packed_.size()),
       scratch_(pool.size()) {}
 
 const uint8_t* const* CpuRows::columns(const Beside& beside, int worker) {
@@ -43,14 +61,47 @@ const uint8_t* const* CpuRows::columns(const Beside& beside, int worker) {
     return found.data();
 }
 
-void CpuRows::dots(int node, const Beside& asked, double* out, int worker) {
-    if (asked.count > 0) kernels_.dots(wr(node), columns(asked, worker), asked.count, stride_, out);
+// sum_n a_n x_tn for the columns asked for: from a node's packed columns, from the bits of all columns where
+// a good part of them is wanted, else from bytes.
+void CpuRows::dots(const double* a, int node, const Beside& asked, double* out, int worker) {
+    const PackedColumns& packed = packed_[line(node)];
+    const bool leads = packed.leads(asked.column, asked.count);
+    const int rest = asked.count - (leads ? packed.size() : 0);
+    const bool takes_all = rest >= MANY && rest >= table_->n_features / 4;
+    Scratch& scratch = scratch_[worker];
+    if (leads || takes_all) a = padded(a, stride_, table_->bits().n_words, scratch.wide_line);
+    if (leads) {
+        double* sums = room(scratch.wide_sums, packed.lanes());
+        packed.sums(a, sums, kernels_);
+        std::copy(sums, sums + packed.size(), out);
+    }
+    const Beside others{asked.column + (asked.count - rest), rest};
+    out += asked.count - rest;
+    if (takes_all) {
+        double* sums = room(scratch.wide_sums, table_->bits().width);
+        table_->bits().sums(a, sums, kernels_);
+        for (int k = 0; k < rest; ++k) out[k] = sums[others.column[k]];
+    } else if (rest > 0) {
+        kernels_.dots(a, columns(others, worker), rest, stride_, out);
+    }
 }
 
-// Every lane adds its rows one after the other, then the lanes are added in pairs; the terms are products and
-// functions with a few roundings of their own.
+void CpuRows::add_columns(int node, const Move& task, double offset, int worker) {
+    const PackedColumns& packed = packed_[line(node)];
+    const bool is_packed = task.moved.count > 0 && packed.holds(task.moved.column, task.moved.count);
+    kernels_.add_columns(eta(node), offset, columns(task.moved, worker), task.coefficient,
+                         is_packed ? 0 : task.moved.count, stride_);
+    if (!is_packed) return;
+    double* coefficients = room(scratch_[worker].wide_coefficients, 32 * packed.groups());
+    std::copy(task.coefficient, task.coefficient + packed.size(), coefficients);
+    std::fill(coefficients + packed.size(), coefficients + 32 * packed.groups(), 0.0);
+    packed.add(coefficients, stride_, eta(node), kernels_);
+}
+
+// Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products
+// and functions with a few roundings of their own.
 double CpuRows::rounding() const {
-    return (2.0 * stride_ / kernels_.lanes + 32) * std::numeric_limits<double>::epsilon() / 2;
+    return (std::max(2.0 / kernels_.lanes, 0.25) * stride_ + 32) * std::numeric_limits<double>::epsilon() / 2;
 }
 
 std::vector<Overlap> CpuRows::overlaps(std::span<const Pair> pairs) {
@@ -70,19 +121,18 @@ void CpuRows::move(std::span<const Move> tasks, bool afresh) {
         const Move& task = tasks[k];
         double* e = eta(task.node);
         if (afresh) std::fill(e, e + stride_, task.offset);
-        if (!afresh || task.moved.count > 0)
-            kernels_.add_columns(e, afresh ? 0.0 : task.offset, columns(task.moved, worker), task.coefficient,
-                                 task.moved.count, stride_);
+        if (!afresh || task.moved.count > 0) add_columns(task.node, task, afresh ? 0.0 : task.offset, worker);
         *task.sums = kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
                                         table_->n_equal, wr(task.node), wv(task.node));
         curve_[line(task.node)] = task.sums->curve;
-        dots(task.node, task.asked, task.gradient, worker);
+        dots(wr(task.node), task.node, task.asked, task.gradient, worker);
     });
 }
 
 void CpuRows::gradients(std::span<const Gradient> tasks) {
-    pool_.each(tasks.size(),
-               [&](int k, int worker) { dots(tasks[k].node, tasks[k].asked, tasks[k].gradient, worker); });
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        dots(wr(tasks[k].node), tasks[k].node, tasks[k].asked, tasks[k].gradient, worker);
+    });
 }
 
 std::vector<double> CpuRows::changes(std::span<const int> nodes) {
@@ -104,7 +154,8 @@ void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     }
     make_room(made_from_, wv_.size());
     int widest = 0;
-    for (const Block& task : tasks) widest = std::max(widest, task.inner.count);
+    for (const Block& task : tasks)
+        if (task.G) widest = std::max(widest, task.inner.count);
     for (Scratch& scratch : scratch_) make_room(scratch.panels, gram_scratch(widest));
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Block& task = tasks[k];
@@ -112,32 +163,54 @@ void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
         const float* source = is_own ? wv(task.node) : quarter_w_.data();
         std::copy(source, source + stride_, curves);
         *task.curve = is_own ? curve_[line(task.node)] : quarter_;
-        const uint8_t* const* x = columns(task.inner, worker);
-        const int d = task.inner.count;
-        if (d == 0) return;
+        if (task.inner.count == 0) return;
         if (task.G)
-            kernels_.gram(curves, x, d, stride_, task.G, task.stride, task.b, scratch_[worker].panels.data());
+            kernels_.gram(curves, columns(task.inner, worker), task.inner.count, stride_, task.G, task.stride,
+                          task.b, scratch_[worker].panels.data());
         else
-            kernels_.diagonal(curves, x, d, stride_, task.b, task.diagonal);
+            diagonal(task, curves, worker);
     });
 }
 
+// What goes beside products. Double precision: where nearly all weight is on ones, what is left for the zeros
+// is a difference.
+void CpuRows::diagonal(const Block& task, const float* curves, int worker) {
+    PackedColumns& packed = packed_[line(task.node)];
+    const int d = task.inner.count;
+    if (!packed.holds(task.inner.column, d)) packed.pack(table_->bits(), task.inner.column, d, kernels_);
+    const int rows = 32 * table_->bits().n_words;
+    double* a = room(scratch_[worker].wide_line, rows);
+    double* sums = room(scratch_[worker].wide_sums, packed.lanes());
+    std::copy(curves, curves + stride_, a);
+    std::fill(a + stride_, a + rows, 0.0);
+    const double all = std::accumulate(a, a + stride_, 0.0);
+    packed.sums(a, sums, kernels_);
+    for (int k = 0; k < d; ++k) {
+        task.b[k] = static_cast<float>(sums[k]);
+        task.diagonal[k] =
+            all > 0 ? static_cast<float>(sums[k] * (std::max(all - sums[k], 0.0) / all)) : 0.0f;
+    }
+}
+
 void CpuRows::products(std::span<const Product> tasks) {
-    for (Scratch& scratch : scratch_) make_room(scratch.line, stride_);
-    pool_.each(tasks.size(), [&](int k, int worker) {
-        const Product& task = tasks[k];
-        const int d = task.inner.count;
-        Scratch& scratch = scratch_[worker];
-        scratch.coefficients.assign(task.d, task.d + d);
-        double* line = scratch.line.data();
-        const float* curves = made_from_.data() + place(task.node);
-        const uint8_t* const* x = columns(task.inner, worker);
-        std::fill(line, line + stride_, -task.centre);
-        kernels_.add_columns(line, 0.0, x, scratch.coefficients.data(), d, stride_);
-        for (int n = 0; n < stride_; ++n) line[n] *= curves[n];
-        kernels_.dots(line, x, d, stride_, scratch.coefficients.data());
-        std::copy(scratch.coefficients.begin(), scratch.coefficients.end(), task.Hd);
-    });
+    pool_.each(tasks.size(), [&](int k, int worker) { multiply(tasks[k], worker); });
+}
+
+void CpuRows::multiply(const Product& task, int worker) {
+    const PackedColumns& packed = packed_[line(task.node)];
+    const int d = packed.size();
+    Scratch& scratch = scratch_[worker];
+    const int rows = 32 * table_->bits().n_words;
+    float *z = room(scratch.line, rows), *coefficients = room(scratch.coefficients, 32 * packed.groups());
+    float* sums = room(scratch.sums, packed.lanes());
+    std::copy(task.d, task.d + d, coefficients);
+    std::fill(coefficients + d, coefficients + 32 * packed.groups(), 0.0f);
+    std::fill(z, z + stride_, static_cast<float>(-task.centre));
+    std::fill(z + stride_, z + rows, 0.0f);
+    packed.add(coefficients, stride_, z, kernels_);
+    kernels_.scale(made_from_.data() + place(task.node), stride_, z);
+    packed.sums(z, sums, kernels_);
+    std::copy(sums, sums + d, task.Hd);
 }
 
 double CpuRows::divergence(std::span<const int> nodes, double c) {
@@ -172,9 +245,8 @@ std::vector<double> CpuRows::gram(int node, const Beside& beside, int most) {
             0.0);
     }
     std::vector<double> G(static_cast<size_t>(width) * width);
-    for (Scratch& scratch : scratch_) make_room(scratch.line, stride_);
     pool_.each(width, [&](int i, int worker) {
-        double* line = scratch_[worker].line.data();
+        double* line = room(scratch_[worker].wide_line, stride_);
         const uint8_t* const* x = columns(beside, worker);
         double sum = 0;
         for (int n = 0; n < rows; ++n) sum += line[n] = i == d || x[i][n] ? curve[n] : 0.0;

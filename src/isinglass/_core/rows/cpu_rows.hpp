@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "rows/packed.hpp"
 #include "rows/pool.hpp"
 #include "rows/rows.hpp"
 
@@ -36,7 +37,10 @@ class CpuRows final : public Rows {
     double* wr(int node) { return wr_.data() + place(node); }
     float* wv(int node) { return wv_.data() + place(node); }
     const uint8_t* const* columns(const Beside& beside, int worker);
-    void dots(int node, const Beside& asked, double* out, int worker);
+    void dots(const double* a, int node, const Beside& asked, double* out, int worker);
+    void add_columns(int node, const Move& task, double offset, int worker);
+    void diagonal(const Block& task, const float* curves, int worker);
+    void multiply(const Product& task, int worker);
     void fill_tile(int top, int left, float* scratch, float* triangle);
 
     const Kernels& kernels_;
@@ -46,16 +50,16 @@ class CpuRows final : public Rows {
     Pool& pool_;
     Buffer<double> eta_, wr_;
     Buffer<float> wv_;
-    std::vector<double> curve_;   // sums of wv
-    double quarter_ = 0;          // sum of quarter_w_
-    Buffer<float> made_from_;     // the curvatures of the last blocks
-    Buffer<float> reference_wr_;  // the remembered residuals
+    std::vector<PackedColumns> packed_;  // the columns beside a node that is an operator
+    std::vector<double> curve_;          // sums of wv
+    double quarter_ = 0;                 // sum of quarter_w_
+    Buffer<float> made_from_;            // the curvatures of the last blocks
+    Buffer<float> reference_wr_;         // the remembered residuals
     Buffer<float> quarter_w_;
     struct Scratch {
         std::vector<const uint8_t*> columns;
-        Buffer<float> panels;
-        Buffer<double> line;
-        std::vector<double> coefficients;
+        Buffer<float> panels, line, coefficients, sums;
+        Buffer<double> wide_line, wide_coefficients, wide_sums;
     };
     std::vector<Scratch> scratch_;  // one per thread
 };

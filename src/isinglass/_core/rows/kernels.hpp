@@ -48,8 +48,6 @@ struct Kernels {
     // gram_scratch(d) floats.
     void (*gram)(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* sums,
                  float* scratch);
-    // The sums and the diagonal of gram alone.
-    void (*diagonal)(const float* wv, const uint8_t* const* x, int d, int n, float* sums, float* diagonal);
     // sum_n |a_n - b_n|
     float (*change)(const float* a, const float* b, int n);
     // y += sum_k coefficient_k rows_k for rows whose length n is a multiple of 16.
@@ -70,6 +68,15 @@ struct Kernels {
     // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1 (the certificate), log_rest = log(1 - c).
     double (*divergence)(const double* eta, const uint8_t* x, const double* w, int n, double c, double log_c,
                          double log_rest);
+    // out_i += sum over g and b of coefficient[32 g + b] where bit b of words[g ld + i] is set; the number of
+    // lanes is a multiple of 16.
+    void (*bit_sums)(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
+                     float* out);
+    void (*bit_sums_double)(const uint32_t* words, size_t ld, int groups, const double* coefficient,
+                            int lanes, double* out);
+    // Bit i of out[b] = bit b of words[i], for 32 words.
+    void (*transpose_bits)(const uint32_t* words, uint32_t* out);
+    void (*scale)(const float* factor, int n, float* z);  // z_n *= factor_n
 };
 
 constexpr int GRAM_ROWS = 512;  // rows of a Gram block accumulated at a time, so that panels stay in cache

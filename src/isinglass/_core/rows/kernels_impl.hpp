@@ -356,15 +356,6 @@ static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* 
         for (int j = 0; j < i; ++j) G[static_cast<size_t>(i) * ld + j] = G[static_cast<size_t>(j) * ld + i];
 }
 
-static void diagonal(const float* wv, const uint8_t* const* x, int d, int n, float* sums, float* out) {
-    for (int j = 0; j < d; ++j) {
-        float zeros;
-        split_sums(wv, x[j], n, sums + j, &zeros);
-        const float all = sums[j] + zeros;
-        out[j] = all > 0 ? sums[j] * (zeros / all) : 0;
-    }
-}
-
 static float change(const float* a, const float* b, int n) {
     vf sum{};
     for (int i = 0; i < n; i += FLOATS) {
@@ -474,10 +465,13 @@ static double divergence(const double* eta, const uint8_t* x, const double* w, i
     return total(sum);
 }
 
+#include "rows/kernels_packed.hpp"
+
 extern const Kernels table;
-const Kernels table = {ISINGLASS_NAME, FLOATS,     node_pass,       add_columns, dots,   gram,
-                       diagonal,       change,     add_rows,        widen,       narrow, distance,
-                       gradient_tile,  find_above, count_certified, divergence};
+const Kernels table = {
+    ISINGLASS_NAME, FLOATS,   node_pass,       add_columns,    dots,          gram,       change,
+    add_rows,       widen,    narrow,          distance,       gradient_tile, find_above, count_certified,
+    divergence,     bit_sums, bit_sums_double, transpose_bits, scale};
 
 }  // namespace ISINGLASS_ISA
 }  // namespace isinglass

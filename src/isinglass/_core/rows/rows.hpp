@@ -49,7 +49,7 @@ struct Block {
     double* curve;    // out: S
 };
 
-// Hd = G d with the curvatures of the node's last Block; centre = b d / S.
+// Hd = G d for the columns and the curvatures of the node's last Block without G; centre = b d / S.
 struct Product {
     int node;
     Beside inner;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "rows/kernels.hpp"
+#include "rows/packed.hpp"
 
 namespace isinglass {
 namespace {
@@ -126,6 +127,13 @@ void Table::measure_margins(double share) {
         margins.rest.push_back(zeros);
         margins.sd.push_back(std::sqrt(margins.mean[s] * zeros));
     }
+}
+
+Table::~Table() = default;
+
+const BitTable& Table::bits() const {
+    std::call_once(has_bits_, [this] { bits_ = std::make_unique<const BitTable>(*this); });
+    return *bits_;
 }
 
 }  // namespace isinglass

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace isinglass {
@@ -36,6 +37,8 @@ class Buffer {
     size_t size_ = 0;
 };
 
+class BitTable;
+
 struct Pair {
     int s, t;
 };
@@ -55,6 +58,10 @@ struct Table {
     // total: the sum of all weights, where these rows are only a part; 0: their own.
     Table(const uint8_t* X, const double* weights, size_t n_rows, int n_features, double total = 0);
 
+    ~Table();
+
+    // The same columns as bits, made when they are first asked for.
+    const BitTable& bits() const;
     const uint8_t* column(int s) const { return bytes.data() + static_cast<size_t>(s) * stride; }
 
     int n_features;
@@ -68,6 +75,9 @@ struct Table {
 
  private:
     void measure_margins(double share);
+
+    mutable std::once_flag has_bits_;
+    mutable std::unique_ptr<const BitTable> bits_;
 };
 
 }  // namespace isinglass

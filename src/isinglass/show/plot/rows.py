@@ -14,9 +14,9 @@ from scipy.spatial.distance import squareform
 
 from isinglass.arguments import check_count
 from isinglass.errors import DataError
-from isinglass.evaluate.metrics import NodeTable
-from isinglass.export.graph import Network, read_graph
-from isinglass.model import check_names
+from isinglass.evaluate.nodes import NodeTable
+from isinglass.names import check_names
+from isinglass.network import as_network
 from isinglass.select.bootstrap import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
 from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
@@ -133,7 +133,7 @@ def bootstrap_intervals(
         raise DataError(f"result must be a Bootstrap, as bootstrap returns it; got {type(result).__name__}.")
     if result.kind != "rows":
         raise DataError(f'result must be a bootstrap of kind "rows"; got {result.kind!r}, which has no intervals.')
-    labels = check_names(names, result.solution.n_features)
+    labels = result.solution.network.with_names(names).names
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
     something = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
     ranked = ranked[something[ranked]][: check_count("n_edges", n_edges)]
@@ -158,13 +158,13 @@ def bootstrap_intervals(
 
 
 def node_strength(
-    result: Network, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_nodes: int = 40
+    result: Any, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_nodes: int = 40
 ) -> Axes:
     """Draw the strength Σ_t |θ_st| of the nodes as bars, positive and negative couplings apart.
 
     Parameters
     ----------
-    result : IsingModel, Solution or fitted estimator
+    result : Network, Solution or fitted estimator
         The network.
     ax : Axes, optional
         Where to draw; a new figure by default.
@@ -180,24 +180,21 @@ def node_strength(
 
     Examples
     --------
-    >>> from isinglass import IsingModel, plot
-    >>> ax = plot.node_strength(IsingModel([[0, 2, 0], [2, 0, -1], [0, -1, 0]], [0, 0, 0], names=["a", "b", "c"]))
+    >>> from isinglass import Network, plot
+    >>> ax = plot.node_strength(Network([0, 0, 0], [[0, 1], [1, 2]], [2, -1], names=["a", "b", "c"]))
     >>> [label.get_text() for label in ax.get_yticklabels()], [float(bar.get_width()) for bar in ax.patches]
     (['c', 'a', 'b'], [0.0, 2.0, 2.0, 1.0, 0.0, 1.0])
     """
-    graph = read_graph(result, names=names)
-    ends = graph.edge_index.T.ravel()
-    couplings = np.tile(graph.couplings, 2)
-    positive, negative = (
-        np.bincount(ends, weights=np.maximum(part, 0.0), minlength=graph.n_nodes) for part in (couplings, -couplings)
-    )
-    strongest = np.argsort(-graph.strength, kind="stable")[: check_count("n_nodes", n_nodes)][::-1]
+    network = as_network(result, names)
+    values, strength = network.edge_values, network.strength
+    positive, negative = (network.node_sums(np.maximum(part, 0.0)) for part in (values, -values))
+    strongest = np.argsort(-strength, kind="stable")[: check_count("n_nodes", n_nodes)][::-1]
     ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(strongest), 4)))
     y = np.arange(len(strongest))
     ax.barh(y, positive[strongest], color=POSITIVE)
     ax.barh(y, negative[strongest], left=positive[strongest], **LOSS)
-    _name_rows(ax, [readable(graph.names[k]) for k in strongest])
-    ax.set_xlim(0.0, 1.05 * float(graph.strength.max()) or 1.0)
+    _name_rows(ax, [readable(network.names[k]) for k in strongest])
+    ax.set_xlim(0.0, 1.05 * float(strength.max()) or 1.0)
     ax.set_xlabel("strength: sum of absolute couplings")
     entries = [(Patch(color=POSITIVE), "positive couplings")]
     if negative[strongest].any():
