@@ -144,23 +144,19 @@ def fit_network(
 def fit_function(method: Method, choosing: Choosing, alpha: float | None, criterion: str | None) -> Callable[..., Any]:
     """Return the fit that the options ask for as a function of a table, to be repeated on resamples.
 
-    It takes ``sample_weight``, and ``groups`` where it splits rows, and returns a Solution or a record with one; its
-    network of the whole table is that of `fit_network`. It can be pickled.
+    It is a method in the sense of ``isinglass.select.contract``; its network of the whole table is that of
+    `fit_network`. It can be pickled.
     """
-    from isinglass.select import cross_validate, select_ebic, two_stage
-    from isinglass.select.bootstrap import FitAt
-    from isinglass.select.stars import stars_network
+    from isinglass.select import cross_validate, select_ebic, stars, two_stage
+    from isinglass.select.method import fit_at
 
     if criterion is None:
         assert alpha is not None
-        return FitAt(alpha, method.path_function)
+        return functools.partial(fit_at, alpha=alpha, path_function=method.path_function)
     if criterion == "two-stage":
-        options: dict[str, Any] = {"errors": False, "progress": False, **choosing.two_stage}
-        return functools.partial(two_stage, path_function=method.path_function, **options)
+        return functools.partial(two_stage, path_function=method.path_function, **choosing.two_stage)
     if criterion == "stars":
-        return functools.partial(
-            stars_network, path_function=method.path_function, **choosing.grid, **choosing.stars, progress=False
-        )
+        return functools.partial(stars, path_function=method.path_function, **choosing.grid, **choosing.stars)
     if criterion == "ebic" and method.method == "nodewise":
         from isinglass.solve.nodewise import nodewise_ebic
 
@@ -177,7 +173,6 @@ def fit_function(method: Method, choosing: Choosing, alpha: float | None, criter
         n_folds=choosing.n_folds("cv"),
         rule=choosing.cv_rule,
         random_state=choosing.seed,
-        progress=False,
         **shared,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -160,20 +161,22 @@ class IsingNetwork(JointEstimator):
         self.coding = coding
         self.binarize = binarize
 
+    @property
+    def fit_function(self) -> Any:
+        """The function of a table that gives the network, with the settings of this estimator: what is resampled."""
+        return functools.partial(
+            two_stage,
+            alphas=self.alphas,
+            gamma=self.gamma,
+            keep=self.keep,
+            n_folds=self.n_folds,
+            path_function=self._path_function(),
+            random_state=self.random_state,
+        )
+
     def _estimate(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> tuple[Solution, dict[str, Any]]:
         with quietly(ConstantColumnWarning):
-            found = two_stage(
-                table.X,
-                alphas=self.alphas,
-                gamma=self.gamma,
-                keep=self.keep,
-                n_folds=self.n_folds,
-                path_function=self._path_function(),
-                sample_weight=weight,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-                progress=self.progress,
-            )
+            found = self.fit_function(table.X, sample_weight=weight, n_jobs=self.n_jobs, progress=self.progress)
         stage = found.stages[found.stage]
         prices = (edge_price(table.X, weight, self.gamma) - stage.price) * stage.path.n_edges
         return found.solution, {

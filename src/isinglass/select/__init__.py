@@ -1,6 +1,6 @@
 """Choosing and trusting a network: each module takes a path function and knows no solver."""
 
-from isinglass.select.bootstrap import Bootstrap, bootstrap
+from isinglass.select.bootstrap import Bootstrap, Differences, bootstrap
 from isinglass.select.compare import Comparison, compare
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
@@ -13,6 +13,7 @@ __all__ = [
     "Bootstrap",
     "Comparison",
     "CrossValidation",
+    "Differences",
     "EbicSelection",
     "Refit",
     "Stage",

@@ -204,3 +204,24 @@ def test_axes_are_used(stability, resamples, table):
     assert node_strength(model, axes[1, 0]) is axes[1, 0]
     assert predictability(metrics.node_table(model, table), axes[1, 1]) is axes[1, 1]
     assert plt.get_fignums() == [figure.number]
+
+
+def test_all_nodes_are_drawn_or_the_figure_says_how_many_are_not():
+    model = Network(np.zeros(57), [[k, k + 1] for k in range(56)], np.ones(56))
+    table = metrics.node_table(model, np.eye(57, dtype=int))
+    for draw, result in ((node_strength, model), (predictability, table)):
+        ax = draw(result)
+        assert len(ax.get_yticks()) == 57
+        assert "not shown" not in ax.get_xlabel()
+        ax = draw(result, n_nodes=40)
+        assert len(ax.get_yticks()) == 40
+        assert "of 57 nodes; 17 are not shown" in ax.get_xlabel()
+    large = Network(np.zeros(300), [[k, k + 1] for k in range(299)], np.ones(299))
+    assert "the 200 strongest of 300 nodes; 100 are not shown" in node_strength(large).get_xlabel()
+
+
+def test_edges_without_an_interval_are_counted():
+    X = simulate.exact_sample(simulate.chain_network(6, strength=2.0, fields="balanced"), 200, random_state=0)
+    found = bootstrap(X, 0.05, n_boot=10, random_state=0)
+    assert "not shown" not in bootstrap_intervals(found).get_xlabel()
+    assert "the 2 strongest of " in bootstrap_intervals(found, n_edges=2).get_xlabel()

@@ -186,14 +186,15 @@ Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, doubl
     const double value = (point.loss() + penalty_of(set, alpha)) * (1 + 2 * rounding);
     std::vector<Flaw> flaws = find_flaws(set, point, alpha, rounding);
     if (!repair_free(rows, set, point, alpha, flaws)) return {0, value, INFINITE, 0};
-    bool is_empty = alpha >= top;
+    bool is_empty = true;
     double c = 1;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega[e] * (1 - 4 * UNIT), reach = reach_of(set, flaws, e);
         is_empty = is_empty && set.theta[e] == 0.0;
         if (limit > 0 && reach > limit) c = std::min(c, limit / reach);
     }
-    if (is_empty) c = 1;
+    // Balanced residuals of constant predictors are no larger than those of the means.
+    if (is_empty && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
     double gap = divergence(rows, set, point, c) * (1 + rounding), stray = 0, blur = 0;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega[e], size = std::abs(set.theta[e]);

@@ -29,8 +29,8 @@ struct Certificate {
 };
 
 double penalty_of(const WorkingSet& set, double alpha);
-// Needs the complete gradient; tight where fields and free edges are stationary. top: an alpha from which on
-// the model without edges is the optimum, for certain.
+// Needs the complete gradient; tight where fields and free edges are stationary. top: no covariance, twice if
+// both ends of a pair count, is larger than this times the pair's penalty weight.
 Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top);
 // How many edges of the working set are zero in every optimum.
 int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate,

@@ -31,6 +31,8 @@ class Screen {
     PairList above(double threshold, const WorkingSet& set, double stray = 0);
     // Largest |g| / omega over the penalised pairs, as an upper bound; 0 where no pair is above rounding.
     double alpha_max(const WorkingSet& set, double stray);
+    // What alpha_max was asked about last, rounding never taken for zero.
+    double top() const { return top_; }
     // Pairs outside the working set proved zero in every optimum at alpha; to be asked after above() at that
     // point.
     int64_t certified_outside(double alpha, const WorkingSet& set, const Certificate& certificate);
@@ -39,6 +41,7 @@ class Screen {
     int n_lines() const { return is_shared_ ? n_features_ - 1 : 1; }
     int left(int line) const { return is_shared_ ? line : node_; }
     int first(int line) const { return is_shared_ ? line + 1 : 0; }
+    bool is_always_fresh() const;
     const float* reference(int line) const;
     void take_reference();
     void measure_drift();
@@ -57,9 +60,12 @@ class Screen {
     std::vector<int> nodes_;
     Buffer<float> reference_;
     bool has_reference_ = false;
+    double top_ = 0;
     double slack_ = 0;                 // of the reference, and of what may be missing from |g|
     std::vector<float> norm_, shift_;  // of every node: how far its residuals have moved
     std::vector<float> sd_, mean_, zeros_;
+    std::vector<std::vector<float>> limits_;  // scratch of every thread
+    std::vector<std::vector<int>> positions_;
 };
 
 }  // namespace isinglass

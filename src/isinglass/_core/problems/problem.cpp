@@ -29,7 +29,7 @@ void Problem::mark_null() {
 
 double Problem::alpha_max() {
     const double top = screen_.alpha_max(newton_.set(), newton_.certificate().stray);
-    newton_.set_top(top);
+    newton_.set_top(screen_.top());
     return top;
 }
 
