@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from isinglass import IsingModel
+from isinglass import Network
 from isinglass.simulate import gibbs_sample, grid_network, random_network, random_regular_network
 
 REPEATS = 7  # the fastest of them counts
@@ -36,7 +36,7 @@ class Row:
         return self.python_ns / self.ours_ns
 
 
-def python_sweeps(model: IsingModel, n_sweeps: int) -> list[list[int]]:
+def python_sweeps(model: Network, n_sweeps: int) -> list[list[int]]:
     """Run Gibbs sweeps with lists and the random module, the way it is written when no compiler is at hand."""
     neighbours = [[(t, float(w)) for t, w in enumerate(row) if w] for row in model.couplings]
     fields, draw, exp = model.fields.tolist(), random.Random(0).random, math.exp
@@ -53,7 +53,7 @@ def python_sweeps(model: IsingModel, n_sweeps: int) -> list[list[int]]:
     return rows
 
 
-def networks() -> dict[str, IsingModel]:
+def networks() -> dict[str, Network]:
     """Return the networks that are measured."""
     return {
         "paper, P = 0.5": random_network(25, 0.5, random_state=0),

@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from isinglass import Path, Solution
+from isinglass import Network, Path, Solution
 from isinglass.show.report import write_report
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
@@ -38,7 +38,7 @@ def make_path(n_nodes: int, n_edges: int, n_alphas: int = 30) -> Path:
     def network(k: int) -> Solution:
         there = entry <= k
         values = (strength * (k - entry + 1) / n_alphas)[there]
-        return Solution(float(0.5 * 0.9**k), np.zeros(n_nodes), index[there], values, converged=True)
+        return Solution(Network(np.zeros(n_nodes), index[there], values), float(0.5 * 0.9**k), converged=True)
 
     return Path(tuple(network(k) for k in range(n_alphas)))
 

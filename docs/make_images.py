@@ -11,7 +11,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from PIL import Image
 
-from isinglass import IsingModel, bootstrap, ising_path, nodewise_path, simulate, stars
+from isinglass import Network, bootstrap, ising_path, nodewise_path, simulate, stars
 from isinglass.datasets import load_senate109
 from isinglass.evaluate import metrics
 from isinglass.show import plot
@@ -37,7 +37,7 @@ def draw_senate(folder: Path) -> None:
     solution = ising_path(senate.X, alphas=[ALPHA])[0]
     stability = stars(senate.X, random_state=0, progress=False)
     resamples = bootstrap(senate.X, ALPHA, n_boot=200, random_state=0)
-    nodes = metrics.node_table(IsingModel.from_solution(solution, senate.names), senate.X)
+    nodes = metrics.node_table(solution.network.with_names(senate.names), senate.X)
     parties = [PARTIES[party] for party in senate.parties]
     ax = plot.network(
         solution,
@@ -66,7 +66,7 @@ def draw_sleep(folder: Path) -> None:
     for (s, t), coupling in pairs.items():
         theta[s][t] = theta[t][s] = coupling
     groups = ["night"] * 2 + ["day"] * 3 + ["mind", "day", "mind"]
-    save(plot.network(IsingModel.from_theta(theta, names), groups=groups), folder / "signs.png")
+    save(plot.network(Network.from_theta(theta, names), groups=groups), folder / "signs.png")
 
 
 def draw_recovery(folder: Path) -> None:

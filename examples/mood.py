@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isinglass import IsingModel
+from isinglass import Network
 from isinglass.simulate import exact_sample
 
 ITEMS = {
@@ -47,7 +47,7 @@ def main(directory: Path) -> None:
     for (one, other), coupling in COUPLINGS.items():
         s, t = names.index(one), names.index(other)
         theta[s, t] = theta[t, s] = coupling
-    model = IsingModel(theta, -0.5 * theta.sum(axis=1) - 0.4, names)
+    model = Network.from_couplings(theta, -0.5 * theta.sum(axis=1) - 0.4, names)
     rng = np.random.default_rng(6)
     answers = np.where(exact_sample(model, N_ROWS, random_state=rng) == 1, "yes", "no").astype(object)
     answers[rng.random(answers.shape) < 0.01] = "NA"

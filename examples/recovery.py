@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from isinglass import IsingModel, simulate
+from isinglass import Network, simulate
 from isinglass.evaluate.metrics import f1_score
 from isinglass.select import cross_validate, ebic
 
@@ -16,7 +16,7 @@ COLUMNS = ("EBIC", "relaxed EBIC", "CV best", "CV 1se")
 ALPHAS = 30
 
 
-def networks() -> dict[str, IsingModel]:
+def networks() -> dict[str, Network]:
     """Return three networks of 16 nodes in which every column is 1 in half of the rows."""
     mixed = {"couplings": "mixed", "strength": 1.0, "fields": "balanced", "random_state": 0}
     return {
@@ -26,7 +26,7 @@ def networks() -> dict[str, IsingModel]:
     }
 
 
-def score_choices(model: IsingModel, n_rows: int, seed: np.random.SeedSequence) -> list[float]:
+def score_choices(model: Network, n_rows: int, seed: np.random.SeedSequence) -> list[float]:
     """Draw rows, select, and return the F1 score of each criterion's choice."""
     draw, split = seed.spawn(2)
     X = simulate.exact_sample(model, n_rows, random_state=np.random.default_rng(draw))

@@ -19,8 +19,8 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 # From the bottom to the top. A module may import from its own layer and from the layers before it.
 LAYERS = (
     ("_core",),
-    ("version", "results", "errors", "arguments", "randomness", "threads", "atomic", "archive"),
-    ("data", "model", "objective", "separation"),
+    ("version", "errors", "arguments", "names", "pairs", "randomness", "threads", "atomic", "archive"),
+    ("data", "network", "results", "objective", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),
     ("select",),
@@ -180,7 +180,7 @@ def test_package_passes(check, modules):
 
 def test_package_is_read(modules):
     assert {"isinglass.__init__", "isinglass.errors", "isinglass.datasets.__init__"} <= set(modules)
-    assert "isinglass.errors" in inner_imports("isinglass.model", modules)
+    assert "isinglass.errors" in inner_imports("isinglass.network", modules)
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -214,19 +214,19 @@ BAD = [
     (misplaced_modules, {"isinglass.novelty": ""}),
     (misplaced_modules, {"isinglass.select.helpers": ""}),
     (misplaced_modules, {"isinglass.select._utils": ""}),
-    (upward_imports, {"isinglass.model": "import isinglass.solve.path"}),
-    (upward_imports, {"isinglass.model": "from isinglass import path"}),
-    (upward_imports, {"isinglass.model": "from isinglass import ising_path"}),
-    (upward_imports, {"isinglass.model": "from . import path"}),
-    (upward_imports, {"isinglass.model": "def f():\n    from isinglass.solve.path import ising_path"}),
-    (upward_imports, {"isinglass.model": "if TYPE_CHECKING:\n    from isinglass.solve.path import ising_path"}),
+    (upward_imports, {"isinglass.network": "import isinglass.solve.path"}),
+    (upward_imports, {"isinglass.network": "from isinglass import path"}),
+    (upward_imports, {"isinglass.network": "from isinglass import ising_path"}),
+    (upward_imports, {"isinglass.network": "from . import path"}),
+    (upward_imports, {"isinglass.network": "def f():\n    from isinglass.solve.path import ising_path"}),
+    (upward_imports, {"isinglass.network": "if TYPE_CHECKING:\n    from isinglass.solve.path import ising_path"}),
     (
         upward_imports,
         {"isinglass.select.__init__": "", "isinglass.select.ebic": "from ..estimators import IsingLasso"},
     ),
     (upward_imports, {"isinglass._core.__init__": "from isinglass.errors import DataError"}),
     (upward_imports, {"isinglass._core.__init__": "", "isinglass._core.table": "from .. import errors"}),
-    (import_cycle, {"isinglass.model": "import isinglass.objective", "isinglass.objective": "from . import model"}),
+    (import_cycle, {"isinglass.network": "import isinglass.objective", "isinglass.objective": "from . import network"}),
     (foreign_imports, {"isinglass.solve.path": "from sklearn.base import BaseEstimator"}),
     (foreign_imports, {"isinglass.solve.path": "def f():\n    import sklearn"}),
     (foreign_imports, {"isinglass.evaluate.metrics": "import matplotlib.pyplot"}),
@@ -247,8 +247,8 @@ def test_checks_can_fail(check, bad):
 
 GOOD = [
     {
-        "isinglass.objective": "from isinglass.model import IsingModel",
-        "isinglass.model": "from .errors import DataError",
+        "isinglass.objective": "from isinglass.network import Network",
+        "isinglass.network": "from .errors import DataError",
     },
     {"isinglass._core.__init__": "from isinglass._core import _native\nfrom ._native import gradient"},
     {"isinglass.estimators": "from sklearn.base import BaseEstimator"},

@@ -65,7 +65,8 @@ def test_contributing_names_every_module():
     source = ROOT / "src" / "isinglass"
     modules = [file.stem for file in source.glob("*.py") if file.stem != "__init__"]
     modules += [f"{file.parent.name}/" for file in source.glob("*/__init__.py")]
-    kernels = [file.name for pattern in ("*.cpp", "*.hpp") for file in (source / "_core").glob(pattern)]
+    core = source / "_core"
+    kernels = [str(file.relative_to(core)) for pattern in ("*.cpp", "*.hpp") for file in core.rglob(pattern)]
     assert [name for name in modules + kernels if f"`{name}`" not in guide] == []
 
 

@@ -14,7 +14,8 @@ _HOME = {
     "IsingLassoCV": "estimators",
     "IsingLassoEBIC": "estimators",
     "IsingLassoStARS": "estimators",
-    "IsingModel": "model",
+    "IsingNetwork": "estimators",
+    "Network": "network",
     "NodewiseIsing": "estimators",
     "NodewisePath": "results",
     "Path": "results",
@@ -32,6 +33,7 @@ _HOME = {
     "save": "export.modelfile",
     "stacked_design": "solve.published.stacked",
     "stars": "select.stars",
+    "two_stage": "select.two_stage",
 }
 # Public module -> where it is.
 _SUBMODULES = {

@@ -13,16 +13,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.errors import DataError
+from isinglass.network import Network, read_only
 
 __all__ = ["NodeFits", "NodewisePath", "Path", "Solution", "Stability", "symmetrise"]
 
 FloatArray = NDArray[np.float64]
-
-
-def read_only(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Return ``array`` with writing switched off: a frozen record shares it, nobody changes it."""
-    array.flags.writeable = False
-    return array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,14 +26,11 @@ class Solution:
 
     Parameters
     ----------
+    network : Network
+        What was found. Its parts are attributes of the solution, too: ``fields``, ``edge_index``, ``edge_values``,
+        ``names``, ``couplings``.
     alpha : float
         Penalty strength (the paper's λ).
-    fields : ndarray of shape (n_features,)
-        θ_ss.
-    edge_index : ndarray of int32, shape (n_edges, 2)
-        Pairs (s, t) with s < t whose coupling is not zero, in lexicographic order.
-    edge_values : ndarray of shape (n_edges,)
-        θ_st of these pairs.
     objective : float
         F(Θ), loss plus penalty.
     kkt_residual : float
@@ -57,10 +49,8 @@ class Solution:
         Only where every node chose a penalty of its own (``alpha`` is then NaN); NaN for constant columns.
     """
 
+    network: Network
     alpha: float
-    fields: FloatArray
-    edge_index: NDArray[np.int32]
-    edge_values: FloatArray
     objective: float = float("nan")
     kkt_residual: float = float("nan")
     duality_gap: float = float("nan")
@@ -71,41 +61,66 @@ class Solution:
     alphas_per_node: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.fields, self.edge_index, self.edge_values, self.alphas_per_node):
-            if array is not None:
-                read_only(array)
+        if self.alphas_per_node is not None:
+            read_only(self.alphas_per_node)
 
     @classmethod
-    def from_dense(cls, alpha: float, couplings: FloatArray, fields: FloatArray, **diagnostics: float) -> Solution:
+    def from_dense(
+        cls,
+        alpha: float,
+        couplings: FloatArray,
+        fields: FloatArray,
+        names: Sequence[str] | None = None,
+        **diagnostics: Any,
+    ) -> Solution:
         """Keep the non-zero upper triangle of a dense coupling matrix."""
-        index = np.argwhere(np.triu(couplings, 1)).astype(np.int32)
-        values = np.asarray(couplings[index[:, 0], index[:, 1]], dtype=np.float64)
-        return cls(float(alpha), np.array(fields, dtype=np.float64), index, values, **diagnostics)  # type: ignore[arg-type]
+        index = np.argwhere(np.triu(couplings, 1))
+        network = Network(fields, index, couplings[index[:, 0], index[:, 1]], names)
+        return cls(network, float(alpha), **diagnostics)
+
+    @property
+    def fields(self) -> FloatArray:
+        """θ_ss."""
+        return self.network.fields
+
+    @property
+    def edge_index(self) -> NDArray[np.int32]:
+        """Pairs (s, t) with s < t whose coupling is not zero, in lexicographic order."""
+        return self.network.edge_index
+
+    @property
+    def edge_values(self) -> FloatArray:
+        """θ_st of these pairs."""
+        return self.network.edge_values
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the nodes."""
+        return self.network.names
 
     @property
     def n_features(self) -> int:
         """Number of nodes, isolated ones included."""
-        return len(self.fields)
+        return self.network.n_features
 
     @property
     def n_edges(self) -> int:
         """Number of non-zero couplings."""
-        return len(self.edge_values)
+        return self.network.n_edges
 
-    @cached_property
+    @property
     def couplings(self) -> FloatArray:
         """Dense symmetric coupling matrix with zero diagonal, made on demand."""
-        dense = np.zeros((self.n_features, self.n_features))
-        s, t = self.edge_index.T
-        dense[s, t] = dense[t, s] = self.edge_values
-        return read_only(dense)  # type: ignore[return-value]
+        return self.network.couplings
 
     @property
     def couplings_sparse(self) -> sp.csr_array:
         """Symmetric coupling matrix in compressed rows."""
-        s, t = self.edge_index.T
-        entries = (np.r_[self.edge_values, self.edge_values], (np.r_[s, t], np.r_[t, s]))
-        return sp.csr_array(entries, shape=(self.n_features, self.n_features))
+        return self.network.couplings_sparse
+
+    def with_names(self, names: Sequence[str] | None) -> Solution:
+        """Return the same solution with other names of the nodes; None keeps those it has."""
+        return self if names is None else replace(self, network=self.network.with_names(names))
 
     def __repr__(self) -> str:
         state = "converged" if self.converged else "NOT converged"
@@ -143,6 +158,10 @@ class Path(Sequence[Solution]):
     n_iter = property(lambda self: self._column("n_iter"), doc="Iterations per alpha.")
     n_screened = property(lambda self: self._column("n_screened"), doc="Pairs screened out per alpha.")
     converged = property(lambda self: self._column("converged"), doc="Whether each solution converged.")
+
+    def with_names(self, names: Sequence[str] | None) -> Path:
+        """Return the same path with other names of the nodes; None keeps those it has."""
+        return replace(self, solutions=tuple(solution.with_names(names) for solution in self))
 
     def __len__(self) -> int:
         return len(self.solutions)
@@ -251,6 +270,8 @@ class NodeFits:
         Losses of the nodes without predictors: what the duality gap is relative to.
     n_rows : float
         Number of rows: the sum of the weights.
+    names : tuple of str, optional
+        Names of the nodes.
     """
 
     alphas: FloatArray
@@ -266,6 +287,7 @@ class NodeFits:
     values: FloatArray
     null_losses: FloatArray
     n_rows: float
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -325,10 +347,10 @@ class NodeFits:
         bounds = np.searchsorted(which, np.arange(n_alphas + 1))
         return [
             Solution(
+                Network(
+                    self.fields[k], edges[bounds[k] : bounds[k + 1]], values[bounds[k] : bounds[k + 1]], self.names
+                ),
                 alpha=float(self.alphas[k, 0]),
-                fields=self.fields[k],
-                edge_index=edges[bounds[k] : bounds[k + 1]],
-                edge_values=values[bounds[k] : bounds[k + 1]],
                 objective=float(objective[k]),
                 kkt_residual=float(kkt[k].max(initial=0.0)),
                 duality_gap=float(gap[k].sum()),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import to_weighted
 from isinglass.errors import LimitError
 
 __all__ = ["find_separation", "free_neighbours", "separating_direction", "separating_pair"]
@@ -44,8 +44,7 @@ def find_separation(
     >>> find_separation([[0, 0], [1, 0], [1, 1]], [(0, 1)])  # never 0 and 1 together
     (0, 1)
     """
-    table = to_binary(X)
-    weight = check_sample_weight(sample_weight, len(table))
+    table, weight = to_weighted(X, sample_weight)
     index = np.sort(np.asarray(pairs, dtype=np.intp).reshape(-1, 2), axis=1)
     return separating_pair(table if weight is None else table[weight > 0], index)
 

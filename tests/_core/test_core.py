@@ -1,9 +1,11 @@
 """The compiled backend against plain NumPy: gradients, screening bounds, every instruction set."""
 
 import gc
+import itertools
 import os
 import subprocess
 import sys
+import time
 import weakref
 
 import numpy as np
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass import _core, objective
-from isinglass._core import Problem, count_ones
+from isinglass._core import Nodewise, Problem, count_ones
 from isinglass.solve.screening import all_pairs
 
 
@@ -26,9 +28,9 @@ def random_table(seed, n, p):
 
 def dense(p, state):
     couplings = np.zeros((p, p))
-    s, t = state[2].T
-    couplings[s, t] = couplings[t, s] = state[3]
-    return couplings, state[1]
+    s, t = state.edges.T
+    couplings[s, t] = couplings[t, s] = state.values
+    return couplings, state.fields
 
 
 @pytest.mark.parametrize("p", [2, 3, 17, 70])
@@ -61,13 +63,13 @@ def test_gradient_above_misses_nothing_while_the_point_moves(kind):
     pairs = all_pairs(p)
     weight = omega[pairs[:, 0], pairs[:, 1]]
     for alpha in np.geomspace(0.95, 0.3, 12) * top:
-        found, strength, rest = problem.gradient_above(0.9 * alpha)
+        above = problem.gradient_above(0.9 * alpha)
+        found, strength = above.pairs, above.strength
         value = np.abs(problem.gradient(pairs))
         expected = np.isfinite(weight) & (value >= 0.9 * alpha * weight)
         assert found.tolist() == pairs[expected].tolist()
         with np.errstate(divide="ignore"):
             np.testing.assert_allclose(strength, (value / weight)[expected], rtol=1e-12)  # infinite for the free pair
-        assert rest == 0.9 * alpha
         problem.solve(found, [alpha], 1e-6, np.inf, 50)  # the reference is now out of date
 
 
@@ -152,3 +154,161 @@ def test_more_threads_than_can_be_had_are_not_fatal():
     X = random_table(1, 900, 60)
     problem = Problem(X, None, None, False, 300)
     assert problem.alpha_max() == pytest.approx(objective.alpha_max(X), rel=1e-12)
+
+
+# --- rows as a sum of parts, nodes as operators -----------------------------------------------------------------------
+
+PARTS = [[1], [37, 38, 150]]
+
+
+def run(problem, alphas):
+    """Screen, solve and check along alphas; return the states and what was found above."""
+    states = []
+    for alpha in alphas:
+        pairs = problem.gradient_above(0.8 * alpha).pairs
+        states += problem.solve(pairs, [alpha], 1e-9, 1e-9, 100)
+    return states
+
+
+@pytest.mark.parametrize("parts", PARTS, ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_as_a_sum_of_parts_give_the_optimum_of_the_whole_table(parts, weighted):
+    p = 40
+    X = random_table(8, 300, p)
+    weight = np.exp(np.random.default_rng(2).normal(size=300)) if weighted else None
+    whole, summed = Problem(X, weight, None, True, 1), Problem(X, weight, None, True, 1, parts)
+    top = whole.alpha_max()
+    assert summed.alpha_max() == pytest.approx(top, rel=1e-12)
+    assert summed.null_objective == pytest.approx(whole.null_objective, rel=1e-13)
+    alphas = np.geomspace(0.9, 0.05, 8) * top
+    for one, other in zip(run(whole, alphas), run(summed, alphas), strict=True):
+        assert max(other.kkt_residual, other.duality_gap / summed.null_objective) <= 1e-9
+        assert other.objective == pytest.approx(one.objective, rel=1e-9)
+        for a, b in zip(dense(p, one), dense(p, other), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-5)
+    pairs = all_pairs(p)
+    expected, _ = objective.gradient(X, *dense(p, other), sample_weight=weight)
+    np.testing.assert_allclose(summed.gradient(pairs), expected[pairs[:, 0], pairs[:, 1]], atol=1e-13)
+
+
+@pytest.mark.parametrize("parts", PARTS, ids=str)
+def test_a_fixed_partition_gives_the_same_bits_for_any_number_of_threads(parts):
+    X = random_table(9, 900, 60)
+    results = []
+    for n_threads in (1, 2, 3):
+        problem = Problem(X, None, None, False, n_threads, parts)
+        states = run(problem, np.geomspace(0.9, 0.2, 5) * problem.alpha_max())
+        results.append([(state.fields.tobytes(), state.values.tobytes(), state.duality_gap) for state in states])
+    assert results[0] == results[1] == results[2]
+
+
+def test_bad_parts_are_refused():
+    X = random_table(0, 20, 4)
+    for parts in ([0], [20], [5, 5], [7, 3]):
+        with pytest.raises(ValueError, match="inside the table"):
+            Problem(X, None, None, False, 1, parts)
+
+
+@pytest.mark.parametrize("width", [0, 6], ids=["all nodes", "nodes of many neighbours"])
+@pytest.mark.parametrize("parts", [[], [37, 150]], ids=["whole", "parts"])
+def test_nodes_as_operators_give_the_same_optimum(width, parts):
+    p = 40
+    X = random_table(8, 300, p)
+    blocks, operators = Problem(X, None, None, False, 1), Problem(X, None, None, False, 1, parts)
+    operators.set_widest_block(width)
+    alphas = np.geomspace(0.9, 0.1, 6) * blocks.alpha_max()
+    for one, other in zip(run(blocks, alphas), run(operators, alphas), strict=True):
+        assert max(other.kkt_residual, other.duality_gap / blocks.null_objective) <= 1e-9
+        assert other.objective == pytest.approx(one.objective, rel=1e-9)
+        for a, b in zip(dense(p, one), dense(p, other), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+# --- promises ---------------------------------------------------------------------------------------------------------
+
+
+def test_rows_made_to_collide_do_not_slow_the_merging():
+    """Against a hash without a secret: these rows differ in the bits it drops, and it took seventy times as long."""
+    n, p = 60_000, 24
+    rng = np.random.default_rng(0)
+    plain = rng.integers(0, 2, (n, p)).astype(np.uint8)
+    crafted = flooding_rows(n)
+    times = []
+    for X in (plain, crafted):
+        start = time.process_time()
+        problem = Problem(X, None, None, False, 1)
+        times.append(time.process_time() - start)
+        assert problem.n_distinct == len(np.unique(X @ (1 << np.arange(p)), axis=0))
+    assert times[1] < 10 * times[0]
+
+
+def flooding_rows(n):
+    """Return distinct rows of 24 columns whose hashes, as version 0.1 computed them, share their low bits."""
+
+    def mix(h):
+        h ^= h >> np.uint64(32)
+        h *= np.uint64(0xD6E8FEB86659FD93)
+        return h ^ (h >> np.uint64(32))
+
+    number = np.arange(1 << 24, dtype=np.uint64)
+    h = np.full(len(number), 0x9E3779B97F4A7C15, dtype=np.uint64)
+    for byte in range(3):
+        bits = (number >> np.uint64(8 * byte)) & np.uint64(255)
+        h = mix(h ^ bits * np.uint64(0x9FB21C651E98DF25))
+    chosen = np.argsort(h & np.uint64((1 << 17) - 1), kind="stable")[:n]
+    # The hash packed eight cells into a byte, the first into its lowest bit.
+    return ((number[chosen, None] >> np.arange(24, dtype=np.uint64)) & np.uint64(1)).astype(np.uint8)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np
+import isinglass
+from isinglass import _core
+rng = np.random.default_rng(0)
+def table(n, p):
+    f = rng.normal(size=(n, 5))
+    return (rng.random((n, p)) < 1 / (1 + np.exp(-2 * f @ rng.normal(size=(5, p))))).astype(np.uint8)
+def joint():
+    X = table(1500, 400)
+    isinglass.ising_path(X, 50, alpha_min_ratio=1e-4, tol=1e-12, n_threads=2)
+def nodewise():
+    isinglass.nodewise_path(table(3000, 400), 100, alpha_min_ratio=1e-5, n_threads=2)
+def gibbs():
+    words, states = np.ones((1, 4), dtype=np.uint64), np.zeros((1, 300), dtype=np.uint8)
+    nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
+    _core.gibbs_sweep(np.zeros(301, dtype=np.int64), *nothing, np.zeros(300), words, states, 10**9, 1)
+def bmn():
+    _core.Bmn(table(2000, 100), None).solve(1e-4, 1e-14, 10**8, 10**8, False)
+def merging():
+    for _ in range(100):
+        _core.Problem(np.tile(table(2000, 30), (1000, 1)), None, None, False, 1)
+start = None
+def later():
+    global start
+    time.sleep(1.0)
+    start = time.perf_counter()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=later, daemon=True).start()
+try:
+    globals()[sys.argv[1]]()
+except KeyboardInterrupt:
+    print(time.perf_counter() - start)
+"""
+
+
+@pytest.mark.parametrize("kernel", ["joint", "nodewise", "gibbs", "bmn", "merging"])
+def test_an_interrupt_is_heard_while_a_kernel_runs(kernel):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, kernel], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout, done.stderr
+    assert float(done.stdout) < 5.0  # half a second on an idle computer
+
+
+def test_independent_columns_have_no_penalty_that_admits_an_edge():
+    X = np.array(list(itertools.product([0, 0, 1], repeat=3)), dtype=np.uint8)
+    assert Problem(X, None, None, False, 1).alpha_max() == 0.0
+    assert Nodewise(X, None, 1).alpha_max(np.ones(3)).tolist() == [0.0, 0.0, 0.0]
+    weight = np.repeat([1e-3, 1.0, 1e3], 9) * np.tile([1.0, 3.0, 7.0], 9)
+    assert Problem(X, weight, None, False, 1).alpha_max() < 1e-12

@@ -18,8 +18,8 @@ from commands import (
     write_table,
 )
 
-from isinglass import IsingModel, ising_path, load, nodewise_ebic, stars
-from isinglass.select import cross_validate, select_ebic
+from isinglass import ising_path, load, nodewise_ebic, stars
+from isinglass.select import cross_validate, select_ebic, two_stage
 from isinglass.solve.exact import exact_path
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.published.baselines import bmn, plg
@@ -64,10 +64,15 @@ GRID = "0.3,0.2,0.1,0.05,0.02,0.01,0.0"
         (["--method", "exact", "--alpha", "0.05"], lambda: exact_path(X, [0.05])[0]),
         (["--method", "plg", "--alpha", "0.1"], lambda: plg(X, [0.1])[0]),
         (["--method", "bmn", "--alpha", "0.1", "--tol", "1e-8"], lambda: bmn(X, [0.1], tolerance=1e-8)[0]),
-        (["--alphas", GRID], lambda: select_ebic(X, alphas=ALPHAS, relaxed=True).solution),
+        ([], lambda: two_stage(X).solution),
         (
-            ["--select", "ebic", "--alphas", GRID, "--no-relaxed", "--gamma", "0"],
-            lambda: select_ebic(X, alphas=ALPHAS, gamma=0.0).solution,
+            ["--alphas", GRID, "--gamma", "0.5", "--keep", "0.5", "--folds", "3", "--seed", "4"],
+            lambda: two_stage(X, alphas=ALPHAS, gamma=0.5, keep=0.5, n_folds=3, random_state=4).solution,
+        ),
+        (["--select", "ebic"], lambda: select_ebic(X).solution),
+        (
+            ["--select", "ebic", "--alphas", GRID, "--relaxed", "--gamma", "0"],
+            lambda: select_ebic(X, alphas=ALPHAS, gamma=0.0, relaxed=True).solution,
         ),
         (
             ["--select", "cv", "--alphas", GRID, "--folds", "4", "--cv-rule", "1se", "--seed", "3"],
@@ -84,7 +89,7 @@ GRID = "0.3,0.2,0.1,0.05,0.02,0.01,0.0"
         (["--method", "nodewise", "--penalty-weights", "standardized"], lambda: nodewise_ebic(X)),  # as IsingFit does
         (
             ["--method", "exact", "--select", "ebic", "--alphas", GRID],
-            lambda: select_ebic(X, alphas=ALPHAS, relaxed=True, path_function=exact_path).solution,
+            lambda: select_ebic(X, alphas=ALPHAS, path_function=exact_path).solution,
         ),
         (
             ["--method", "bmn", "--select", "cv", "--folds", "3", "--alphas", "0.3,0.1,0.05"],
@@ -118,8 +123,8 @@ def test_files(table, tmp_path):
     assert [row["kind"] for row in nodes] == ["hot", "", "", "", "", "cold"]
     assert {"accuracy", "strength", "price"} <= nodes[0].keys()
     network = load(folder / "model.npz")
-    assert network.model_ == IsingModel.from_solution(network.solution_, NAMES)
-    assert len(edges) == network.model_.n_edges
+    assert network.network_ == network.solution_.network.with_names(NAMES)
+    assert len(edges) == network.network_.n_edges
     gexf = (folder / "network.gexf").read_text()
     assert "&lt;sugar&gt;" in gexf
     assert 'for="0" value="' in gexf or "attvalue" in gexf
@@ -136,7 +141,7 @@ def test_recorded_command_gives_the_same_files(tmp_path, monkeypatch):
     rows = [["Yes" if cell else "No" for cell in row] for row in draw_rows(60).tolist()]
     write_csv(tmp_path / "t.csv", NAMES, rows)
     monkeypatch.chdir(tmp_path)
-    words = ["--encode", "Yes=1,No=0", "--drop", "#2", "--alphas", "0.3,0.1", "--no-relaxed", "--no-header", "-q"]
+    words = ["--encode", "Yes=1,No=0", "--drop", "#2", "--alphas", "0.3,0.1", "--keep", "0.5", "--no-header", "-q"]
     run("fit", "t.csv", *words[:-2], "-o", "one", "-qq")
     command = json.loads((tmp_path / "one" / "run.json").read_text())["command"]
     run(*shlex.split(command)[1:], "-o", "two", "-qq")
@@ -251,6 +256,9 @@ def test_stability_is_kept_whatever_the_method(table, tmp_path, method):
         ["--select", "ebic", "--folds", "3"],
         ["--select", "stars", "--gamma", "0.5"],
         ["--select", "cv", "--no-relaxed"],
+        ["--select", "ebic", "--keep", "0.5"],
+        ["--alpha-min-ratio", "0.1"],
+        ["--method", "exact", "--select", "two-stage"],
         ["--alphas", "0.2,0.1", "--alpha-min-ratio", "0.1"],
         ["--method", "nodewise", "--no-relaxed"],
         ["--alpha", "0.1", "--select", "cv"],

@@ -75,6 +75,7 @@ def words_of(n):
     return ("".join(word) for word in itertools.islice(itertools.product("abcdefghijklmnop", repeat=6), n))
 
 
+AUTO = {"encode": "auto"}
 ZEROS = pa.table({f"c{k}": np.zeros(10**6) for k in range(40)})
 BOMBS = {
     "parquet, a long text 6000 times": (lambda: written(lambda f: parquet.write_table(repeated_text(6000), f)), {}),
@@ -86,11 +87,11 @@ BOMBS = {
     "gzip, a large table": (lambda: gzipped((b"n," * 999 + b"?\n") * 500, 200), {"encode": "auto", "missing": "zero"}),
     "gzip, short rows": (lambda: gzipped(b"abc,0\n" * 2**17, 255), {}),
     "gzip, empty members": (lambda: gzip.compress(b"") * 490_000 + gzip.compress(b"a,b\n0,1\n"), {}),
-    "different words": (lambda: "\n".join(",".join([w] * 1 + [w[::-1]]) for w in words_of(700_000)).encode(), {}),
+    "different words": (lambda: "\n".join(f"{w},{w[::-1]}" for w in words_of(700_000)).encode(), {}),
     "names of rows": (lambda: "".join(f"{w},0\n" for w in words_of(1_000_000)).encode(), {}),
-    "wide, of words": (lambda: (",".join(words_of(99_000)) + "\n" + ("n," * 98_999 + "y\n") * 40).encode(), {"encode": "auto"}),
+    "wide, of words": (lambda: (",".join(words_of(99_000)) + "\n" + ("n," * 98_999 + "y\n") * 40).encode(), AUTO),
     "npz of zeros": (lambda: written(lambda f: np.savez_compressed(f, X=np.zeros((2600, 10**5), np.uint8))), {}),
-    "npz of text": (lambda: written(lambda f: np.savez_compressed(f, X=np.full((300, 10**5), "y"))), {"encode": "auto"}),
+    "npz of text": (lambda: written(lambda f: np.savez_compressed(f, X=np.full((300, 10**5), "y"))), AUTO),
     "model with a long header": (lambda: zipped("header.json", b'{"a":[' + b"{}," * (85 * 10**6) + b"{}]}"), "model"),
     "model with a long name": (lambda: zipped("header.json", b'{"a":[' + b"{}," * (5 * 10**6) + b"{}]}"), "model"),
 }  # fmt: skip

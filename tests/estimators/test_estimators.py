@@ -32,6 +32,7 @@ from isinglass import (
     IsingLassoCV,
     IsingLassoEBIC,
     IsingLassoStARS,
+    IsingNetwork,
     NodewiseIsing,
     exact_path,
     ising_path,
@@ -43,7 +44,7 @@ from isinglass import (
 from isinglass.data import BinaryTable, read_binary
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError
 from isinglass.estimators import frames
-from isinglass.select import cross_validate, select_ebic
+from isinglass.select import cross_validate, select_ebic, two_stage
 from isinglass.solve import exact
 
 MODEL = simulate.random_regular_network(6, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
@@ -60,6 +61,7 @@ ESTIMATORS = [
     NodewiseIsing(0.03, rule="or"),
     NodewiseIsing(criterion="ebic", standardize=True),
     ExactIsing(0.02),
+    IsingNetwork(),
 ]
 every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 
@@ -95,6 +97,7 @@ def test_each_is_its_function():
     assert_same_solution(fitted(ESTIMATORS[4]), nodewise_path(X, [0.03], rule="or")[0])
     assert_same_solution(fitted(ESTIMATORS[5]), nodewise_ebic(X))
     assert_same_solution(fitted(ESTIMATORS[6]), exact_path(X, [0.02])[0])
+    assert_same_solution(fitted(ESTIMATORS[7]), two_stage(X).solution)
 
 
 def test_stars_is_its_function():
@@ -155,7 +158,7 @@ def test_identical_bits_from_every_kind_of_table(estimator):
         net = fitted(estimator, table)
         assert bits(net) == expected, name
         named = name.split(" ")[0].rstrip(",") in ("pandas", "polars", "pyarrow", "BinaryTable")
-        assert list(net.model_.names) == (NAMES if named else [f"x{k}" for k in range(6)])
+        assert list(net.network_.names) == (NAMES if named else [f"x{k}" for k in range(6)])
         assert (list(net.feature_names_in_) == NAMES) if named else not hasattr(net, "feature_names_in_")
         assert net.n_features_in_ == 6
         assert net.score(table) == net.score_samples(table).mean()
@@ -206,7 +209,7 @@ def test_numbered_columns_of_pandas_are_no_names():
     frame = FRAME.set_axis([10, 20, 30, 40, 50, 60], axis=1)
     net = fitted(ESTIMATORS[0], frame)
     assert not hasattr(net, "feature_names_in_")
-    assert net.model_.names[0] == "10"
+    assert net.network_.names[0] == "10"
     with pytest.raises(TypeError, match="string names"):
         fitted(ESTIMATORS[0], FRAME.set_axis(["a", 1, 2, 3, 4, 5], axis=1))
 
@@ -218,7 +221,7 @@ def test_numbered_columns_of_pandas_are_no_names():
 def test_probabilities_are_ratios_of_the_joint_distribution(estimator):
     net = fitted(estimator)
     probabilities = net.predict_proba(X[:20])
-    chances = exact.state_probabilities(net.model_)
+    chances = exact.state_probabilities(net.network_)
     state = 1 << np.arange(6)
     for n, row in enumerate(X[:20]):
         for s in range(6):
@@ -226,7 +229,7 @@ def test_probabilities_are_ratios_of_the_joint_distribution(estimator):
             zero = chances[(np.where(np.arange(6) == s, 0, row) * state).sum()]
             assert probabilities[n, s] == pytest.approx(one / (one + zero), rel=1e-10)
     np.testing.assert_array_equal(net.predict(X[:20]), probabilities > 0.5)
-    np.testing.assert_array_equal(probabilities, net.model_.conditional_probabilities(X[:20]))
+    np.testing.assert_array_equal(probabilities, net.network_.conditional_probabilities(X[:20]))
     logs = np.where(X[:20] == 1, np.log(probabilities), np.log1p(-probabilities)).sum(axis=1)
     np.testing.assert_allclose(net.score_samples(X[:20]), logs, rtol=1e-12)
     assert net.score(X[:20]) == pytest.approx(logs.mean(), rel=1e-12)
@@ -242,7 +245,7 @@ def test_scores_with_weights():
 def test_samples_have_the_moments_of_the_network():
     net = fitted(ESTIMATORS[0])
     rows = net.sample(20_000, random_state=1)
-    means, pairs = exact.moments(net.model_)
+    means, pairs = exact.moments(net.network_)
     assert rows.dtype == np.uint8
     np.testing.assert_allclose(rows.mean(axis=0), means, atol=5 * 0.5 / np.sqrt(20_000))
     np.testing.assert_allclose(rows.T @ rows.astype(float) / 20_000, pairs, atol=5 * 0.5 / np.sqrt(20_000))
@@ -254,7 +257,7 @@ def test_wide_networks_are_sampled_by_a_chain():
     model = simulate.chain_network(25, strength=1.0, fields="balanced")
     net = IsingLasso(0.1).fit(simulate.gibbs_sample(model, 300, random_state=0))
     rows = net.sample(100, random_state=0, burn_in=50, thin=2)
-    np.testing.assert_array_equal(rows, simulate.gibbs_sample(net.model_, 100, burn_in=50, thin=2, random_state=0))
+    np.testing.assert_array_equal(rows, simulate.gibbs_sample(net.network_, 100, burn_in=50, thin=2, random_state=0))
 
 
 @every
@@ -482,14 +485,13 @@ def test_edges_by_hand(estimator):
     net = fitted(estimator, FRAME)
     table = net.edges()
     assert isinstance(table, pd.DataFrame)
-    columns = ["source", "target", "coupling", "sign", "n11", "n10", "n01", "n00", "log_odds_ratio"]
-    assert [name for name in table.columns if name != "stability"] == columns
+    columns = ["source", "target", "coupling", "sign", "weight", "n11", "n10", "n01", "n00", "log_odds_ratio"]
+    assert [name for name in table.columns if name not in ("stability", "std_error")] == columns
+    assert ("std_error" in table.columns) == isinstance(estimator, IsingNetwork)
     assert ("stability" in table.columns) == isinstance(estimator, IsingLassoStARS)
-    assert len(table) == net.model_.n_edges > 0
+    assert len(table) == net.network_.n_edges > 0
     assert (table["coupling"].abs().diff().dropna() <= 0).all()
-    assert [(e.source, e.target, e.coupling) for e in net.model_.edges()] == list(
-        table[["source", "target", "coupling"]].itertuples(index=False, name=None)
-    )
+    pd.testing.assert_frame_equal(pd.DataFrame(net.network_.edges()), table[columns[:5]])
     for edge in table.itertuples():
         counts = pd.crosstab(FRAME[edge.source], FRAME[edge.target])
         assert [edge.n11, edge.n10, edge.n01, edge.n00] == [
@@ -537,7 +539,7 @@ def test_edges_without_the_library_are_an_array(monkeypatch):
     net = fitted(ESTIMATORS[0], FRAME)
     monkeypatch.setattr(frames, "import_module", lambda name: importlib.import_module("not installed"))
     assert isinstance(net.edges(), np.ndarray)
-    assert net.edges()["source"].tolist() == [edge.source for edge in net.model_.edges()]
+    assert net.edges()["source"].tolist() == net.network_.edges()["source"].tolist()
 
 
 # --- scikit-learn's company -------------------------------------------------------------------------------------------
@@ -621,7 +623,7 @@ def test_copies(estimator):
     again = pickle.loads(pickle.dumps(net))
     assert bits(again) == bits(net)
     pd.testing.assert_frame_equal(again.edges(), net.edges())
-    assert not hasattr(clone(net), "model_")
+    assert not hasattr(clone(net), "network_")
     assert clone(net).get_params() == net.get_params() == estimator.get_params()
     assert type(estimator).__name__ in net._repr_html_()
     assert repr(estimator).startswith(type(estimator).__name__)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from isinglass import IsingModel, simulate
+from isinglass import Network, simulate
 from isinglass.errors import ConvergenceWarning, DataError
 from isinglass.evaluate import imputation
 from isinglass.evaluate.imputation import conditional_fill, gibbs_fill
@@ -79,7 +79,7 @@ def test_nothing_missing_and_everything_missing():
     none = np.zeros(ROWS.shape, dtype=bool)
     np.testing.assert_array_equal(conditional_fill(MODEL, ROWS, none, HALF), ROWS)
     np.testing.assert_array_equal(gibbs_fill(MODEL, ROWS, none, HALF)[0], ROWS)
-    free = IsingModel(np.zeros((6, 6)), np.linspace(-2, 2, 6))
+    free = Network.from_couplings(np.zeros((6, 6)), np.linspace(-2, 2, 6))
     np.testing.assert_allclose(conditional_fill(free, ROWS, ~none, HALF)[0], expit(np.linspace(-2, 2, 6)), rtol=1e-12)
 
 

@@ -2,6 +2,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn.metrics
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from isinglass import ising_path
 from isinglass.errors import DataError
-from isinglass.evaluate import metrics
+from isinglass.evaluate import groups as groups_module
 from isinglass.evaluate.metrics import (
     EdgeConfusion,
     edge_confusion,
@@ -25,7 +26,7 @@ from isinglass.evaluate.metrics import (
     sign_accuracy,
     weight_correlation,
 )
-from isinglass.model import IsingModel
+from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.simulate import chain_network, exact_sample, random_network
 from isinglass.solve.published.stacked import vectorise
@@ -121,9 +122,9 @@ def test_bad_networks_are_named():
     with pytest.raises(DataError, match="must be symmetric"):
         f1_score(sp.csr_array(np.triu(TRUTH)), TRUTH)
     for bad in (TRUTH[:2], TRUTH[0], np.zeros((0, 0)), [["a"]]):
-        with pytest.raises(DataError, match="must be an IsingModel, a Solution or a square matrix"):
+        with pytest.raises(DataError, match=r"network must be (a square matrix|an array of numbers)"):
             f1_score(bad, TRUTH)
-    with pytest.raises(DataError, match="finite couplings"):
+    with pytest.raises(DataError, match="network must be finite"):
         f1_score(TRUTH * np.nan, TRUTH)
 
 
@@ -209,7 +210,7 @@ def test_truth_without_contrast_is_refused():
 
 
 def test_node_table_by_hand():
-    model = IsingModel([[0, 2, -1], [2, 0, 0], [-1, 0, 0]], [-1, 0, 0], names=["a", "b", "c"])
+    model = Network.from_couplings([[0, 2, -1], [2, 0, 0], [-1, 0, 0]], [-1, 0, 0], names=["a", "b", "c"])
     X = np.array([[1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 0, 0]])
     table = node_table(model, X)
     assert table.names == ("a", "b", "c")
@@ -246,15 +247,15 @@ def test_node_table_in_every_kind_and_with_weights():
 def test_flipping_the_coding_of_a_column_changes_no_prediction():
     J = np.array([[0, 0.5, 0], [0.5, 0, -0.25], [0, -0.25, 0]])
     flip = np.array([1, -1, 1])
-    X = exact_sample(IsingModel.from_spins(J, np.zeros(3)), 50, random_state=1)
-    one = node_table(IsingModel.from_spins(J, np.zeros(3)), X)
-    two = node_table(IsingModel.from_spins(J * np.outer(flip, flip), np.zeros(3)), np.where(flip > 0, X, 1 - X))
+    X = exact_sample(Network.from_spins(J, np.zeros(3)), 50, random_state=1)
+    one = node_table(Network.from_spins(J, np.zeros(3)), X)
+    two = node_table(Network.from_spins(J * np.outer(flip, flip), np.zeros(3)), np.where(flip > 0, X, 1 - X))
     for name in ("accuracy", "marginal_accuracy", "normalised_accuracy", "deviance_explained"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-12)
 
 
 def test_constant_columns_and_perfect_predictions():
-    model = IsingModel([[0, 90.0, 0], [90.0, 0, 0], [0, 0, 0]], [-45.0, -45.0, 900.0])
+    model = Network.from_couplings([[0, 90.0, 0], [90.0, 0, 0], [0, 0, 0]], [-45.0, -45.0, 900.0])
     table = node_table(model, [[0, 0, 1], [1, 1, 1]])
     assert table.accuracy.tolist() == [1, 1, 1]
     np.testing.assert_allclose(table.normalised_accuracy, [1, 1, np.nan])
@@ -374,23 +375,33 @@ def test_p_values_are_valid_under_the_null(stratified):
     assert np.mean(np.array(p_values) <= 0.5) > 0.35  # and it is not merely timid
 
 
+def test_groups_are_joined_by_name():
+    network = Network.from_couplings(TRUTH, names=list("abcd"))
+    labels = pd.Series(["one", "two", "one", "two"], index=list("abcd"))
+    expected = mixing_by_group(network, labels.tolist())
+    for groups in (labels[::-1], labels[::-1].to_dict()):
+        found = mixing_by_group(network, groups)
+        assert found.groups == expected.groups
+        np.testing.assert_array_equal(found.node_edges, expected.node_edges)
+
+
 def test_permutations_in_pieces_are_the_same(monkeypatch):
     model, groups, _ = random_groups(5)
     strata = [node % 2 for node in range(model.n_features)]
     whole = mixing_test(model, groups, strata=strata, random_state=3)
-    monkeypatch.setattr(metrics, "_LABELS_AT_ONCE", 100)
+    monkeypatch.setattr(groups_module, "_LABELS_AT_ONCE", 100)
     pieces = mixing_test(model, groups, strata=strata, random_state=3)
     assert whole == pieces
 
 
 def test_groups_are_checked():
-    with pytest.raises(DataError, match=r"groups must have one label per node \(4\); got 2"):
+    with pytest.raises(DataError, match=r"groups must have one entry per node \(4\); got 2"):
         mixing_by_group(TRUTH, [1, 2])
-    with pytest.raises(DataError, match="groups must be a list with one label per node; got 'RRDD'"):
+    with pytest.raises(DataError, match="groups must have one entry per node, by name or in order; got 'RRDD'"):
         mixing_by_group(TRUTH, "RRDD")
     with pytest.raises(DataError, match="sign must be one of positive, negative, all; got 'both'"):
         mixing_by_group(TRUTH, [1, 2, 1, 2], sign="both")
-    with pytest.raises(DataError, match=r"strata must have one label per node \(4\); got 1"):
+    with pytest.raises(DataError, match=r"strata must have one entry per node \(4\); got 1"):
         mixing_test(TRUTH, [1, 2, 1, 2], strata=[1])
     with pytest.raises(DataError, match="n_permutations must be an integer of at least 1; got 0"):
         mixing_test(TRUTH, [1, 2, 1, 2], n_permutations=0)

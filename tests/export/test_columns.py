@@ -72,12 +72,12 @@ def test_pairs_are_looked_up_dense_or_sparse():
     dense = np.array([[0, 0.5, 0], [0.5, 0, 2], [0, 2, 0]])
     pairs = np.array([[1, 2], [0, 2]])
     for matrix in (dense, dense.tolist(), sp.csr_array(dense), sp.coo_matrix(dense)):
-        assert pair_column("a", matrix, pairs, 3).values == (2.0, 0.0)
-    assert pair_column("a", dense, np.empty((0, 2), dtype=int), 3).values == ()
+        assert pair_column("a", matrix, pairs, "abc").values == (2.0, 0.0)
+    assert pair_column("a", dense, np.empty((0, 2), dtype=int), "abc").values == ()
 
 
 def test_pairs_may_hold_text():
-    assert pair_column("a", [["", "x"], ["x", ""]], np.array([[0, 1]]), 2).values == ("x",)
+    assert pair_column("a", [["", "x"], ["x", ""]], np.array([[0, 1]]), "ab").values == ("x",)
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_pairs_may_hold_text():
 )
 def test_matrices_are_checked(matrix, message):
     with pytest.raises(DataError, match=message):
-        pair_column("a", matrix, np.array([[0, 1]]), 2)
+        pair_column("a", matrix, np.array([[0, 1]]), "ab")

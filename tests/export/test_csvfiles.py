@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import IsingModel
+from isinglass import Network
 from isinglass.export import edge_table, write_edges, write_matrix, write_nodes
 
 NAMES = ['say "no"', "a, b", "", " padded ", "line\r\nbreak", "🙂 <b>&amp;</b>", "=1+1", "n" * 10_000]
@@ -28,13 +28,15 @@ def rows(text):
 def model():
     rng = np.random.default_rng(0)
     upper = np.triu(rng.normal(size=(8, 8)) * (rng.random((8, 8)) < 0.6), 1)
-    return IsingModel(upper + upper.T, rng.normal(size=8), names=NAMES)
+    return Network.from_couplings(upper + upper.T, rng.normal(size=8), names=NAMES)
 
 
 def test_edges_are_read_back(model):
     header, *found = rows(written(write_edges, model))
     assert header == ["source", "target", "coupling", "sign", "weight"]
-    assert [(s, t, float(c)) for s, t, c, *_ in found] == [tuple(edge) for edge in model.edges()]
+    table = model.edges()
+    expected = list(zip(table["source"], table["target"], table["coupling"], strict=True))
+    assert [(s, t, float(c)) for s, t, c, *_ in found] == expected
     for _, _, coupling, sign, weight in found:
         assert float(weight) == abs(float(coupling))
         assert sign == ("1" if float(coupling) > 0 else "-1")
@@ -69,13 +71,13 @@ def test_nodes_in_order_with_attributes(model):
 def test_matrix_is_read_back(p, seed, fields):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < 0.5), 1)
-    model = IsingModel(upper + upper.T, rng.normal(size=p), names=NAMES[:p])
+    model = Network.from_couplings(upper + upper.T, rng.normal(size=p), names=NAMES[:p])
     header, *found = rows(written(write_matrix, model, fields=fields))
     assert header == ["", *model.names] == ["", *(row[0] for row in found)]
     matrix = np.array([row[1:] for row in found], dtype=float)
     np.testing.assert_array_equal(matrix, model.theta if fields else model.couplings)
     if fields:
-        assert IsingModel.from_theta(matrix, model.names) == model
+        assert Network.from_theta(matrix, model.names) == model
 
 
 def test_names_are_changed_on_request_only(model):
@@ -88,7 +90,7 @@ def test_names_are_changed_on_request_only(model):
 
 
 def test_an_empty_network_has_a_header():
-    model = IsingModel([[0.0]], [0.0])
+    model = Network.from_couplings([[0.0]], [0.0])
     assert written(write_edges, model) == "source,target,coupling,sign,weight\n"
     assert written(write_matrix, model) == '"",x0\nx0,0.0\n'
 

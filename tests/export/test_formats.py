@@ -3,11 +3,11 @@ import io
 import numpy as np
 import pytest
 
-from isinglass import IsingModel
+from isinglass import Network
 from isinglass.errors import DataError
-from isinglass.export import formats, write_edges, write_gexf, write_graphml, write_json, write_matrix, write_network
+from isinglass.export import formats, write_edges, write_gexf, write_json, write_matrix, write_network
 
-MODEL = IsingModel([[0, 1.5, 0], [1.5, 0, -1], [0, -1, 0]], [0, 0, 0], names=["a", "b", "c"])
+MODEL = Network.from_couplings([[0, 1.5, 0], [1.5, 0, -1], [0, -1, 0]], [0, 0, 0], names=["a", "b", "c"])
 OPTIONS = {
     "node_attributes": {"party": ["R", "D", "R"]},
     "edge_attributes": {"f": np.ones((3, 3))},
@@ -19,7 +19,7 @@ OPTIONS = {
 
 @pytest.mark.parametrize(
     ("name", "write"),
-    [("n.csv", write_edges), ("n.GEXF", write_gexf), ("n.graphml", write_graphml), ("n.json", write_json)],
+    [("n.csv", write_edges), ("n.GEXF", write_gexf), ("n.json", write_json)],
 )
 def test_the_ending_chooses(tmp_path, name, write):
     write_network(MODEL, tmp_path / name)

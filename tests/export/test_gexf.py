@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import IsingModel
+from isinglass import Network
 from isinglass.datasets import load_senate109
 from isinglass.export import write_gexf
 from isinglass.show.palette import NEGATIVE, POSITIVE, channels
@@ -21,7 +21,7 @@ VIZ = "{http://www.gexf.net/1.2draft/viz}"
 def model():
     rng = np.random.default_rng(0)
     upper = np.triu(rng.normal(size=(8, 8)) * (rng.random((8, 8)) < 0.6), 1)
-    return IsingModel(upper + upper.T, rng.normal(size=8), names=NAMES)
+    return Network.from_couplings(upper + upper.T, rng.normal(size=8), names=NAMES)
 
 
 def written(model, **options):
@@ -75,7 +75,7 @@ def test_labels_are_the_names(model):
 @given(st.lists(st.text(st.characters(exclude_categories=[])), min_size=1, max_size=6, unique=True))
 def test_any_names_give_a_file_that_opens(names):
     p = len(names)
-    model = IsingModel(np.ones((p, p)) - np.eye(p), np.zeros(p), names=names)
+    model = Network.from_couplings(np.ones((p, p)) - np.eye(p), np.zeros(p), names=names)
     graph = read(written(model, node_attributes={"text": names}))
     assert graph.number_of_nodes() == p
     assert graph.number_of_edges() == p * (p - 1) // 2
@@ -99,7 +99,7 @@ def test_colors_and_places(model):
         np.testing.assert_allclose([data["viz"]["position"][axis] for axis in "xy"], 1000 * positions[k])
     edges = [element for element in ElementTree.fromstring(text).iter() if element.tag.endswith("}edge")]
     shown = [tuple(int(edge.find(f"{VIZ}color").get(c)) for c in "rgb") for edge in edges]
-    couplings = [edge.coupling for edge in model.edges()]
+    couplings = model.edges()["coupling"].tolist()
     assert shown == [channels(POSITIVE if coupling > 0 else NEGATIVE) for coupling in couplings]
 
 
@@ -107,12 +107,12 @@ def test_weights_are_never_negative(model):
     root = ElementTree.fromstring(written(model))
     weights = [float(edge.get("weight")) for edge in root.iter() if edge.tag.endswith("}edge")]
     assert min(weights) > 0
-    assert min(edge.coupling for edge in model.edges()) < 0
+    assert model.edges()["coupling"].min() < 0
 
 
 @pytest.mark.parametrize("p", [1, 2])
 def test_networks_without_edges(p):
-    graph = read(written(IsingModel(np.zeros((p, p)), np.zeros(p))))
+    graph = read(written(Network.from_couplings(np.zeros((p, p)), np.zeros(p))))
     assert (graph.number_of_nodes(), graph.number_of_edges()) == (p, 0)
 
 

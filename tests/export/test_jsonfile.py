@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import IsingModel, Solution
+from isinglass import Network, Solution
 from isinglass.export import to_json, write_json
 
 
 def random_model(p, seed, names=None):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < 0.6), 1)
-    return IsingModel(upper + upper.T, rng.normal(size=p), names=names)
+    return Network.from_couplings(upper + upper.T, rng.normal(size=p), names=names)
 
 
 def strict(text):
@@ -35,12 +35,14 @@ def test_the_network_is_read_back(p, seed):
         assert edge["weight"] == abs(edge["coupling"])
     nodes = found["nodes"]
     assert [node["id"] for node in nodes] == list(range(p))
-    assert IsingModel(couplings, [node["field"] for node in nodes], [node["name"] for node in nodes]) == model
+    assert (
+        Network.from_couplings(couplings, [node["field"] for node in nodes], [node["name"] for node in nodes]) == model
+    )
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=[])), min_size=1, max_size=5, unique=True))
 def test_any_names(names):
-    model = IsingModel(np.zeros((len(names), len(names))), np.zeros(len(names)), names=names)
+    model = Network.from_couplings(np.zeros((len(names), len(names))), np.zeros(len(names)), names=names)
     found = strict(to_json(model).encode().decode())
     for node, name in zip(found["nodes"], names, strict=True):
         assert len(node["name"]) == len(name)

@@ -25,7 +25,7 @@ from isinglass import (
     IsingLassoCV,
     IsingLassoEBIC,
     IsingLassoStARS,
-    IsingModel,
+    Network,
     NodewiseIsing,
     save,
 )
@@ -46,7 +46,7 @@ def model_files() -> list[bytes]:
         IsingLassoCV([0.2, 0.05, 0.0], cv=2, random_state=0).fit(X),
         NodewiseIsing(criterion="ebic").fit(X),
         ExactIsing(0.05).fit(X),
-        IsingModel([[0, 1.0], [1.0, 0]], [0.5, -0.5], names=["<a>", "\ud800"]),
+        Network.from_couplings([[0, 1.0], [1.0, 0]], [0.5, -0.5], names=["<a>", "\ud800"]),
     ]
     files = []
     with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +86,7 @@ def check(data: bytes) -> None:
         if "model file" not in str(error):
             raise AssertionError("an error without a message") from error
         return
-    model = found if isinstance(found, IsingModel) else found.model_
+    model = found if isinstance(found, Network) else found.network_
     chances = model.conditional_probabilities(np.zeros((1, model.n_features), dtype=np.uint8))
     if not np.isfinite(chances).all():
         raise AssertionError(f"{model!r} has probabilities that are not finite")

@@ -1,17 +1,45 @@
 import functools
-import importlib
+import itertools
+import pickle
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from isinglass import Solution, bootstrap, ising_path, simulate
-from isinglass.errors import DataError
+from isinglass import (
+    IsingLasso,
+    IsingLassoCV,
+    IsingLassoEBIC,
+    IsingLassoStARS,
+    NodewiseIsing,
+    Solution,
+    bootstrap,
+    ising_path,
+    nodewise_ebic,
+    simulate,
+    stars,
+)
+from isinglass.data import BinaryTable
+from isinglass.errors import ConvergenceWarning, DataError
 from isinglass.randomness import spawn_seeds
-from isinglass.select import Bootstrap, select_ebic
+from isinglass.select import cross_validate, select_ebic
+from isinglass.select.two_stage import two_stage
 
-bootstrap_module = importlib.import_module("isinglass.select.bootstrap")
 CHAIN = simulate.chain_network(4, strength=1.2, fields="balanced")
+METHODS = {
+    "default": None,
+    "alpha": 0.05,
+    "ebic": select_ebic,
+    "two stages": functools.partial(two_stage, gamma=0.5),
+    "cv": functools.partial(cross_validate, n_folds=3, random_state=0),
+    "stars": functools.partial(stars, n_subsamples=5, threshold=0.12, random_state=0),
+    "IsingFit": nodewise_ebic,
+    "IsingFit estimator": NodewiseIsing(criterion="ebic", standardize=True),
+    "estimator": IsingLassoEBIC(alphas=10),
+    "StARS estimator": IsingLassoStARS(alphas=10, n_subsamples=5, threshold=0.12, random_state=0),
+    "CV estimator": IsingLassoCV(alphas=10, cv=3, random_state=0),
+}
 
 
 @pytest.fixture(scope="module")
@@ -19,20 +47,31 @@ def table():
     return simulate.exact_sample(CHAIN, 200, random_state=1)
 
 
-def resamples(X, alpha, n_boot, random_state):
-    """Return the couplings of every resample, by plain loops."""
+def rows_of_resamples(n_rows, n_boot, random_state, share=0.0):
+    """Return the rows of every resample, in full: those drawn twice twice."""
     for seed in spawn_seeds(random_state, n_boot):
-        rows = np.sort(np.random.default_rng(seed).integers(0, len(X), len(X)))
-        yield ising_path(X[rows], [alpha])[0].couplings
+        rng = np.random.default_rng(seed)
+        if share:
+            kept = n_rows - round(share * n_rows)
+            times = rng.multivariate_hypergeometric([1] * n_rows, kept, method="marginals")
+        else:
+            times = rng.multinomial(n_rows, [1 / n_rows] * n_rows)
+        yield np.array([row for row in range(n_rows) for _ in range(times[row])])
 
 
-@pytest.mark.parametrize("cells", [4_000_000, 30])
-def test_summaries_by_plain_loops(table, cells, monkeypatch):
-    monkeypatch.setattr(bootstrap_module, "_CELLS_PER_BLOCK", cells)
-    found = bootstrap(table, 0.08, n_boot=20, random_state=0)
-    couplings = np.array(list(resamples(table, 0.08, 20, 0)))
-    network = ising_path(table, [0.08])[0]
-    seen = [(s, t) for s in range(4) for t in range(s + 1, 4) if couplings[:, s, t].any() or network.couplings[s, t]]
+def resampled(X, fit, n_boot, random_state, share=0.0):
+    """Return the couplings of every resample, each from a table of repeated rows."""
+    rows = rows_of_resamples(len(X), n_boot, random_state, share)
+    return np.array([fit(X[some]).couplings for some in rows])
+
+
+def test_summaries_by_plain_loops(table):
+    path_function = functools.partial(ising_path, tol=1e-11)
+    found = bootstrap(table, lambda X: path_function(X, [0.08])[0], n_boot=20, random_state=0)
+    couplings = resampled(table, lambda X: path_function(X, [0.08])[0], 20, 0)
+    network = path_function(table, [0.08])[0]
+    pairs = list(itertools.combinations(range(4), 2))
+    seen = [(s, t) for s, t in pairs if couplings[:, s, t].any() or network.couplings[s, t]]
     assert found.edge_index.tolist() == [list(pair) for pair in seen]
     for k, (s, t) in enumerate(seen):
         values = couplings[:, s, t]
@@ -44,10 +83,161 @@ def test_summaries_by_plain_loops(table, cells, monkeypatch):
     np.testing.assert_allclose(found.strengths, strengths, rtol=1e-12)
     np.testing.assert_allclose(found.strength, np.abs(network.couplings).sum(axis=0), rtol=1e-12)
     np.testing.assert_allclose(found.strength_quantiles, np.quantile(strengths, [0.025, 0.5, 0.975], axis=0))
-    expected = [np.corrcoef(row, found.strength)[0, 1] for row in strengths]
-    np.testing.assert_allclose(found.correlations, expected, rtol=1e-9)
     assert found.n_boot == 20
     assert not found.dropped.any()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_weights_are_repeated_rows(table, share):
+    """The table with whole weights gives the networks of the tables with repeated rows."""
+    path_function = functools.partial(ising_path, tol=1e-10)
+    fit = functools.partial(select_ebic, alphas=[0.2, 0.05, 0.02, 0.005], path_function=path_function)
+    kind = {"kind": "case-drop", "drop_shares": [share]} if share else {}
+    found = bootstrap(table, fit, n_boot=8, random_state=0, **kind)
+    chosen = [fit(table[rows]) for rows in rows_of_resamples(len(table), 8, 0, share)]
+    assert found.alphas.tolist() == [choice.alpha for choice in chosen]
+    couplings = np.array([[choice.solution.couplings[s, t] for s, t in found.edge_index] for choice in chosen])
+    np.testing.assert_allclose(found.draws.toarray(), couplings, atol=1e-6)
+    np.testing.assert_allclose(found.fields, [choice.solution.fields for choice in chosen], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_any_fit_can_be_resampled(table, name):
+    """The network that is resampled is the one that the method gives, and each resample chooses its penalty."""
+    method = METHODS[name]
+    found = bootstrap(table, method, n_boot=3, random_state=0)
+    if method is None:
+        network = two_stage(table).solution
+    elif name == "alpha":
+        network = ising_path(table, [method])[0]
+    elif hasattr(method, "fit"):
+        network = method.fit(table).solution_
+        again = bootstrap(table, method, n_boot=3, random_state=0)  # it makes no difference that it is fitted now
+        assert again.strengths.tobytes() == found.strengths.tobytes()
+    else:
+        result = method(table)
+        network = getattr(result, "solution", result)
+        network = network if isinstance(network, Solution) else ising_path(table, [result.alpha])[0]
+    assert found.solution.edge_index.tolist() == network.edge_index.tolist()
+    np.testing.assert_array_equal(found.solution.edge_values, network.edge_values)
+    if name != "alpha" and "IsingFit" not in name:
+        assert len(set(found.alphas)) == 3
+    pickle.loads(pickle.dumps(found))
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if "IsingFit" not in name])
+def test_the_penalty_can_be_kept(table, name):
+    found = bootstrap(table, METHODS[name], n_boot=3, random_state=0, reselect=False)
+    assert found.alphas.tolist() == [found.solution.alpha] * 3
+    if name not in ("default", "two stages"):
+        couplings = resampled(table, lambda X: ising_path(X, [found.solution.alpha])[0], 3, 0)
+        np.testing.assert_allclose(found.strengths, np.abs(couplings).sum(axis=2), atol=1e-5)
+
+
+@pytest.mark.parametrize("keep", [0.0, 1.0])
+def test_kept_stages_give_the_network_of_the_whole_table(keep):
+    """With every row once, both stages at the penalties they chose are what the two-stage estimate found."""
+    from isinglass.select.method import keep_penalty
+
+    X = simulate.gibbs_sample(simulate.random_network(12, 0.3, random_state=0), 300, random_state=0)
+    found = two_stage(X, keep=keep)
+    again = keep_penalty(functools.partial(two_stage, keep=keep), found)(X)
+    assert again.edge_index.tolist() == found.solution.edge_index.tolist()
+    np.testing.assert_allclose(again.edge_values, found.solution.edge_values, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", [nodewise_ebic, NodewiseIsing(criterion="ebic"), lambda X: ising_path(X, [0.1])[0]])
+def test_a_penalty_that_cannot_be_kept_is_refused(table, method):
+    with pytest.raises(DataError, match="reselect=False needs"):
+        bootstrap(table, method, n_boot=2, random_state=0, reselect=False)
+
+
+def test_copies_of_a_row_stay_in_one_fold(table):
+    """A method with folds sees each row once, with its weight, or else the number of its row as its group."""
+    seen = []
+
+    def by_weight(X, *, sample_weight=None):
+        seen.append((len(X), sample_weight))
+        return ising_path(X, [0.1], sample_weight=sample_weight)[0]
+
+    def by_group(X, *, groups=None):
+        seen.append((X, groups))
+        return ising_path(X, [0.1])[0]
+
+    bootstrap(table, by_weight, n_boot=2, random_state=0)
+    assert seen[0] == (200, None)
+    assert all(n == 200 and weight.sum() == 200 and weight.max() > 1 for n, weight in seen[1:])
+    seen.clear()
+    bootstrap(table, by_group, n_boot=2, random_state=0)
+    for (X, groups), rows in zip(seen[1:], rows_of_resamples(200, 2, 0), strict=True):
+        np.testing.assert_array_equal(groups, rows)
+        np.testing.assert_array_equal(X, table[rows])
+
+
+def test_groups_are_drawn_together(table):
+    groups, weights = np.arange(200) // 4, []
+
+    def fit(X, *, sample_weight=None, groups=None):
+        weights.append(sample_weight)
+        assert groups is not None
+        return ising_path(X, [0.1], sample_weight=sample_weight)[0]
+
+    bootstrap(table, fit, n_boot=3, random_state=0, groups=groups)
+    for weight in weights[1:]:
+        assert (weight.reshape(50, 4) == weight[::4, None]).all()
+        assert weight.sum() == 200
+    with pytest.raises(DataError, match="groups must have one entry per row"):
+        bootstrap(table, 0.1, n_boot=2, groups=groups[:-1])
+
+
+def test_whole_weights_are_drawn_and_others_stay_with_their_rows(table):
+    weights = []
+
+    def fit(X, *, sample_weight=None):
+        weights.append(sample_weight)
+        return ising_path(X, [0.1], sample_weight=sample_weight)[0]
+
+    whole = np.arange(200) % 3.0
+    bootstrap(BinaryTable(table, sample_weight=whole), fit, n_boot=20, random_state=0)
+    drawn = np.array(weights[1:])
+    assert (drawn.sum(axis=1) == whole.sum()).all()
+    assert not drawn[:, whole == 0].any()
+    assert drawn[:, whole == 2].mean() == pytest.approx(2 * drawn[:, whole == 1].mean(), rel=0.1)
+    weights.clear()
+    bootstrap(table, fit, n_boot=5, random_state=0, sample_weight=whole / 2 + 0.25)
+    times = np.array(weights[1:]) / (whole / 2 + 0.25)
+    np.testing.assert_allclose(times, np.rint(times), atol=1e-12)
+    np.testing.assert_allclose(times.sum(axis=1), 200)
+    with pytest.raises(DataError, match="sample_weight must be given once"):
+        bootstrap(BinaryTable(table, sample_weight=whole), fit, n_boot=2, sample_weight=whole)
+    with pytest.raises(DataError, match="must have a parameter sample_weight"):
+        bootstrap(table, lambda X: ising_path(X, [0.1])[0], n_boot=2, sample_weight=whole / 2 + 0.25)
+
+
+def test_names_are_kept(table):
+    frame = pd.DataFrame(table, columns=["rain", "umbrella", "mud", "boots"])
+    found = bootstrap(frame, 0.05, n_boot=5, random_state=0)
+    assert found.names == ("rain", "umbrella", "mud", "boots")
+    edges = pd.DataFrame(found.edges())
+    assert set(edges["source"]) | set(edges["target"]) == set(found.names)
+    assert list(edges.columns) == ["source", "target", "coupling", "mean", "q2.5", "q50", "q97.5", "inclusion"]
+    assert (edges["coupling"].abs().diff().dropna() <= 0).all()
+    assert "rain – umbrella" in repr(found)
+    nodes = pd.DataFrame(found.nodes()).set_index("name")
+    assert nodes.loc["mud", "strength"] == found.strength[2]
+    assert bootstrap(table, 0.05, n_boot=2, random_state=0).names == ("x0", "x1", "x2", "x3")
+    fitted = IsingLasso(0.05).fit(frame)  # which knows the names, although the table does not
+    assert bootstrap(table, fitted, n_boot=2, random_state=0).names == found.names
+
+
+def test_an_estimator_reads_the_table_its_way(table):
+    words = pd.DataFrame(np.where(table, "Yes", "No"), columns=list("abcd"))
+    words.iloc[3, 2] = None
+    estimator = IsingLasso(0.05, encode="auto", missing="drop")
+    found = bootstrap(words, estimator, n_boot=4, random_state=0)
+    plain = bootstrap(np.delete(table, 3, axis=0), 0.05, n_boot=4, random_state=0)
+    assert found.names == tuple("abcd")
+    np.testing.assert_allclose(found.strengths, plain.strengths, atol=1e-12)
 
 
 def test_pairs_never_seen_are_not_stored(table):
@@ -56,17 +246,19 @@ def test_pairs_never_seen_are_not_stored(table):
     empty = bootstrap(table, 2.0, n_boot=5, random_state=0)
     assert empty.edge_index.shape == (0, 2)
     assert empty.edge_quantiles.shape == (3, 0)
-    assert np.isnan(empty.correlations).all()
+    assert np.isnan(empty.correlations()).all()
+    assert np.isnan(empty.correlations("edges")).all()
+    assert len(empty.differences().table()["first"]) == 0
     assert repr(empty).startswith('Bootstrap("rows": 5 resamples, 0 pairs')
 
 
 def test_intervals_cover():
-    """Percentile intervals of the unpenalised estimate contain the truth about as often as they say."""
+    """Percentile intervals of a fit that is hardly penalised contain the truth about as often as they say."""
     model = simulate.chain_network(3, strength=1.0, fields="balanced")
     rng, covered = np.random.default_rng(5), []
     for _ in range(60):
         X = simulate.exact_sample(model, 300, random_state=rng)
-        found = bootstrap(X, 0.0, n_boot=200, random_state=rng)
+        found = bootstrap(X, 1e-6, n_boot=200, random_state=rng)
         low, _, high = found.edge_quantiles
         truth = model.couplings[tuple(found.edge_index.T)]
         covered += ((low <= truth) & (truth <= high)).tolist()
@@ -76,9 +268,9 @@ def test_intervals_cover():
 
 
 def test_identical_bits_for_any_number_of_jobs(table):
-    for kind in ("rows", "case-drop"):
-        one, two = (bootstrap(table, 0.05, n_boot=15, kind=kind, random_state=3, n_jobs=n) for n in (1, 2))
-        for name in ("edge_index", "edge_means", "edge_quantiles", "inclusion", "strengths", "dropped"):
+    for kind, method in (("rows", None), ("case-drop", 0.05), ("rows", IsingLassoCV(alphas=5, cv=2, random_state=0))):
+        one, two = (bootstrap(table, method, n_boot=6, kind=kind, random_state=3, n_jobs=n) for n in (1, 2))
+        for name in ("edge_index", "fields", "alphas", "edge_quantiles", "inclusion", "strengths", "dropped"):
             assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
 
 
@@ -88,12 +280,6 @@ def test_seeds(table):
     assert run(random_state=1).strengths.tobytes() != run(random_state=2).strengths.tobytes()
     longer = bootstrap(table, 0.05, n_boot=8, random_state=1)  # resample k does not depend on how many there are
     assert longer.strengths[:5].tobytes() == run(random_state=1).strengths.tobytes()
-
-
-def test_fit_may_be_any_function(table):
-    found = bootstrap(table, lambda X: select_ebic(X, alphas=[0.2, 0.05, 0.0]).solution, n_boot=5, random_state=0)
-    assert found.solution.alpha == select_ebic(table, alphas=[0.2, 0.05, 0.0]).alpha
-    assert "inclusion" in repr(found)
 
 
 def test_case_drop_keeps_distinct_rows(table):
@@ -119,44 +305,18 @@ def test_case_drop_keeps_distinct_rows(table):
     assert all(len(set(kept)) == len(kept) for kept in rows)
 
 
-def constructed(correlated):
-    """Return a case-drop result in which the given share of resamples keeps the order of strengths, per share."""
-    solution = Solution.from_dense(0.1, np.array([[0, 3.0, 0], [3.0, 0, 1.0], [0, 1.0, 0]]), np.zeros(3))
-    same, reversed_ = np.array([3.0, 4.0, 1.0]), np.array([3.0, 1.0, 4.0])
-    strengths, dropped = [], []
-    for share, good in correlated.items():
-        strengths += [same] * good + [reversed_] * (100 - good)
-        dropped += [share] * 100
-    empty = np.zeros(0)
-    index = np.zeros((0, 2), np.int32)
-    shares = np.array(dropped)
-    return Bootstrap(
-        "case-drop", solution, index, empty, empty, np.zeros((3, 0)), empty, np.array(strengths), shares, 0
-    )
+def test_rows_are_drawn_alike(table):
+    """Counts of a row are binomial with mean 1, and variance 1 − 1/n."""
+    counts = []
 
+    def fit(X, *, sample_weight=None):
+        counts.append(sample_weight)
+        return Solution.from_dense(1.0, np.zeros((4, 4)), np.zeros(4))
 
-def test_cs_coefficient_on_a_constructed_example():
-    found = constructed({0.1: 100, 0.3: 98, 0.5: 95, 0.6: 94, 0.7: 40})
-    assert found.cs_coefficient() == 0.5
-    assert found.cs_coefficient(probability=0.94) == 0.6
-    assert found.cs_coefficient(probability=0.97) == 0.3
-    assert constructed({0.1: 90, 0.3: 20}).cs_coefficient() == 0.0
-    assert "CS-coefficient of strength: 0.5" in repr(found)
-    assert found.correlations[0] == 1.0
-    assert found.correlations[-1] < 0
-
-
-def test_missing_correlations_count_as_too_small(table):
-    found = bootstrap(table, 2.0, n_boot=14, kind="case-drop", random_state=0)
-    assert np.isnan(found.correlations).all()
-    assert found.cs_coefficient() == 0.0
-
-
-def test_cs_coefficient_of_a_clear_network():
-    model = simulate.star_network(6, strength=2.0, fields="balanced")
-    X = simulate.exact_sample(model, 1000, random_state=0)
-    found = bootstrap(X, 0.02, n_boot=70, kind="case-drop", random_state=0)
-    assert found.cs_coefficient() == 0.7
+    bootstrap(table, fit, n_boot=500, random_state=0)
+    drawn = np.array(counts[1:])
+    assert drawn.mean(axis=0) == pytest.approx(np.ones(200), abs=4.5 / np.sqrt(500))
+    assert drawn.var() == pytest.approx(1 - 1 / 200, rel=0.02)
 
 
 def test_column_that_is_constant_in_a_resample(table):
@@ -164,6 +324,14 @@ def test_column_that_is_constant_in_a_resample(table):
     X[17, 4] = 1
     found = bootstrap(X, 0.05, n_boot=30, random_state=0)
     assert 0 < found.n_constant < 30  # a row is absent with probability 1/e
+
+
+def test_resamples_that_do_not_converge_are_counted(table):
+    method = IsingLasso(1e-4, max_iter=1)
+    with pytest.warns(ConvergenceWarning) as caught:
+        found = bootstrap(table, method, n_boot=4, random_state=0)
+    assert found.n_unconverged == 4
+    assert "4 of 4 resamples did not reach the tolerance" in str(caught[-1].message)
 
 
 @dataclass(frozen=True)
@@ -195,33 +363,36 @@ def test_checkpoint_tells_functions_of_one_name_apart(table, tmp_path):
     def fit_at(alpha):
         return lambda X: ising_path(X, [alpha])[0]
 
-    bootstrap(table, fit_at(0.05), n_boot=3, random_state=0, checkpoint=tmp_path / "boot.npz")
-    with pytest.raises(DataError, match="differs in fit"):
-        bootstrap(table, fit_at(0.06), n_boot=3, random_state=0, checkpoint=tmp_path / "boot.npz")
+    bootstrap(table, fit_at(0.05), n_boot=3, random_state=0, checkpoint=tmp_path / "boot")
+    with pytest.raises(DataError, match="differs in method"):
+        bootstrap(table, fit_at(0.06), n_boot=3, random_state=0, checkpoint=tmp_path / "boot")
+
+
+def test_checkpoint_does_not_depend_on_how_a_method_is_run(table, tmp_path):
+    run = functools.partial(bootstrap, table, random_state=0, checkpoint=tmp_path / "boot")
+    first = run(IsingLassoCV(alphas=5, cv=2, random_state=0, n_threads=1), n_boot=2)
+    longer = run(IsingLassoCV(alphas=5, cv=2, random_state=0, n_jobs=2, progress=False), n_boot=3, n_jobs=2)
+    assert longer.strengths[:2].tobytes() == first.strengths.tobytes()
+    with pytest.raises(DataError, match="differs in method"):
+        run(IsingLassoCV(alphas=5, cv=3, random_state=0), n_boot=2)
 
 
 @pytest.mark.parametrize(
-    ("fit", "options", "message"),
+    ("method", "options", "message"),
     [
         (0.05, {"n_boot": 0}, "n_boot must be"),
         (0.05, {"kind": "pairs"}, 'kind must be "rows" or "case-drop"'),
         (0.05, {"kind": "case-drop", "drop_shares": [0.5, 1.0]}, "drop_shares must be between 0 and 1"),
         (0.05, {"kind": "case-drop", "drop_shares": []}, "not empty"),
         (0.05, {"kind": "case-drop", "drop_shares": [0.999]}, "drop_shares must leave at least one of 200 rows"),
-        (-0.05, {}, "fit must be a function of a table, or an alpha"),
-        ("0.05", {}, "fit must be a function of a table, or an alpha"),
-        (True, {}, "fit must be a function of a table, or an alpha"),
-        (lambda X: ising_path(X, [0.1]), {}, "fit must return a Solution; got Path"),
+        (-0.05, {}, "method must be an estimator, a function of a table, or an alpha"),
+        ("0.05", {}, "method must be an estimator, a function of a table, or an alpha"),
+        (True, {}, "method must be an estimator, a function of a table, or an alpha"),
+        (IsingLasso, {}, "method must be an estimator, a function of a table, or an alpha"),
+        (lambda X: ising_path(X, [0.1]), {}, "method must return a Solution, or a record that has one; got Path"),
         (lambda X: ising_path(X[:, :3], [0.1])[0], {}, "all 4 columns; got 3"),
     ],
 )
-def test_bad_inputs(table, fit, options, message):
+def test_bad_inputs(table, method, options, message):
     with pytest.raises(DataError, match=message):
-        bootstrap(table, fit, **({"n_boot": 2} | options))
-
-
-def test_cs_coefficient_needs_dropped_cases(table):
-    with pytest.raises(DataError, match='kind must be "case-drop" for a CS-coefficient'):
-        bootstrap(table, 0.05, n_boot=2, random_state=0).cs_coefficient()
-    with pytest.raises(DataError, match="probability must be above 0"):
-        constructed({0.1: 100}).cs_coefficient(probability=0.0)
+        bootstrap(table, method, **({"n_boot": 2} | options))

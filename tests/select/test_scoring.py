@@ -3,7 +3,7 @@ import warnings
 import numpy as np
 import pytest
 
-from isinglass import IsingModel, Path, Solution, simulate
+from isinglass import Network, Path, Solution, simulate
 from isinglass.errors import GridEndWarning
 from isinglass.select import scoring as choice
 
@@ -24,7 +24,7 @@ def test_row_scores_are_the_models():
 
 
 def test_row_scores_do_not_overflow():
-    model = IsingModel([[0, 1e4], [1e4, 0]], [-5e3, -5e3])
+    model = Network.from_couplings([[0, 1e4], [1e4, 0]], [-5e3, -5e3])
     network = Solution.from_dense(0.0, model.couplings, model.fields)
     assert choice.row_scores(network, np.array([[0, 1]], dtype=np.uint8)).tolist() == [-1e4]
 

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import isinglass
-from isinglass import IsingModel, Path, Solution, ising_path, nodewise_ebic, simulate
+from isinglass import Network, Path, Solution, ising_path, nodewise_ebic, simulate
 from isinglass import select as selection
 from isinglass.data import BinaryTable
 from isinglass.datasets import load_senate109
@@ -134,7 +134,7 @@ def test_equal_arguments_give_equal_pages(path, table):
 @given(st.lists(st.text() | st.sampled_from(HOSTILE), min_size=2, max_size=5, unique=True), st.text())
 def test_labels_and_texts_come_back_as_they_were(names, text):
     p = len(names)
-    model = IsingModel(np.ones((p, p)) - np.eye(p), np.zeros(p), names)
+    model = Network.from_couplings(np.ones((p, p)) - np.eye(p), np.zeros(p), names)
     page = build_report(
         model, groups=names, title=text, notes=[text], settings={text: text}, command=text, node_table={text: names}
     )
@@ -153,7 +153,7 @@ def test_labels_and_texts_come_back_as_they_were(names, text):
 
 
 def test_title_is_escaped():
-    reader = Reader(build_report(IsingModel([[0.0]], [0.0]), title=HOSTILE[0]))
+    reader = Reader(build_report(Network.from_couplings([[0.0]], [0.0]), title=HOSTILE[0]))
     assert reader.texts["title", None] == HOSTILE[0]
     assert reader.texts["h1", "title"].strip() == HOSTILE[0]
 
@@ -231,7 +231,7 @@ def test_positions_are_those_of_the_selected_network(path):
 
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_networks_without_edges(p):
-    data = data_of(build_report(IsingModel(np.zeros((p, p)), np.zeros(p))))
+    data = data_of(build_report(Network.from_couplings(np.zeros((p, p)), np.zeros(p))))
     assert data["path"]["n_edges"] == [0]
     assert data["path"]["alphas"] == [None]
     assert data["certificate"]["kkt_residual"] == [None]
@@ -269,12 +269,12 @@ def test_relative_gap_needs_the_path_or_the_table(path, table):
 @pytest.mark.parametrize("selected", [5, -7, "alpha"])
 def test_selected_is_a_number_or_an_alpha(path, selected):
     wanted = path[5].alpha if selected == "alpha" else selected
-    model = IsingModel.from_solution(path[5])
+    model = path[5].network
     assert data_of(build_report(model, path=path, selected=wanted))["path"]["selected"] == 5
 
 
 def test_selected_may_follow_from_the_rest(path, table):
-    model = IsingModel.from_solution(path[5])
+    model = path[5].network
     assert data_of(build_report(model, path=path))["path"]["selected"] == 5  # the network that is the model
     assert data_of(build_report(path[3], path=path))["path"]["selected"] == 3
     choice = selection.select_ebic(table, alphas=12)
@@ -389,7 +389,7 @@ def test_edge_columns_find_their_pairs(path, kind):
 
 
 def test_groups_by_name_and_in_order(path):
-    model = IsingModel.from_solution(path[5])
+    model = path[5].network
     by_order = data_of(build_report(model, groups=["b", "a", "b", None, "a", "a", "a", "a"]))
     by_name = dict(zip(model.names, ["b", "a", "b", None, "a", "a", "a", "a"], strict=True))
     assert by_order["nodes"]["groups"] == [0, 1, 0, -1, 1, 1, 1, 1]
@@ -406,7 +406,7 @@ def test_group_colors(path):
     assert list(colors) == ["a", "b", "c"]
     assert (colors["a"], colors["c"]) == ("#0072b2", "#123456")
     assert colors["b"] not in (colors["a"], colors["c"])
-    many = data_of(build_report(IsingModel(np.zeros((20, 20)), np.zeros(20)), groups=range(20)))
+    many = data_of(build_report(Network.from_couplings(np.zeros((20, 20)), np.zeros(20)), groups=range(20)))
     assert len({group["color"] for group in many["groups"][:7]}) == 7
 
 
@@ -453,9 +453,9 @@ def test_shares_at_another_alpha_say_so(stability, table):
         ({"selected": 3}, "result must be the network at the selected alpha"),
         ({"max_edges": 0}, "max_edges must be"),
         ({"names": ["a"]}, "names must have one entry per node"),
-        ({"groups": "abcdefgh"}, "groups must be a mapping"),
+        ({"groups": "abcdefgh"}, "groups must have one entry per node, by name or in order; got"),
         ({"groups": ["a"]}, r"groups must have one entry per node \(8\); got 1"),
-        ({"groups": {"nobody": "a"}}, "groups must be keyed by the names of nodes; got 'nobody'"),
+        ({"groups": {"nobody": "a"}}, "groups must be labelled by the names of the nodes .* got 'nobody'"),
         ({"group_colors": {"a": "url(x)"}}, "a colour must be #rrggbb"),
         ({"criterion": 3}, "criterion must be an EbicSelection or a CrossValidation; got 3"),
         ({"node_table": {"a": [1]}}, "node_table must have one row per node"),
@@ -467,16 +467,16 @@ def test_shares_at_another_alpha_say_so(stability, table):
 )
 def test_bad_arguments_are_refused(path, options, message):
     with pytest.raises(DataError, match=message):
-        build_report(IsingModel.from_solution(path[5]), **({"path": path, "selected": 5} | options))
+        build_report(path[5].network, **({"path": path, "selected": 5} | options))
 
 
 def test_other_results_are_refused(path):
-    with pytest.raises(DataError, match="result must be an IsingModel, a Solution or a fitted estimator; got 3"):
+    with pytest.raises(DataError, match=r"network must be a Network, a Solution, a fitted estimator .* got int"):
         build_report(3)
     with pytest.raises(DataError, match="selected must be given where the network is not on the path"):
-        build_report(IsingModel(np.zeros((8, 8)) + 0.1 * (1 - np.eye(8)), np.zeros(8)), path=path)
+        build_report(Network.from_couplings(np.zeros((8, 8)) + 0.1 * (1 - np.eye(8)), np.zeros(8)), path=path)
     with pytest.raises(DataError, match="path must have 2 nodes"):
-        build_report(IsingModel(np.zeros((2, 2)), np.zeros(2)), path=path, selected=5)
+        build_report(Network.from_couplings(np.zeros((2, 2)), np.zeros(2)), path=path, selected=5)
 
 
 # ------------------------------------------------------------------------------------------- the file

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isinglass import IsingLasso, IsingLassoStARS, IsingModel, NodewiseIsing, Path, Solution, ising_path, simulate
+from isinglass import IsingLasso, IsingLassoStARS, Network, NodewiseIsing, Path, Solution, ising_path, simulate
 from isinglass import select as selection
 from isinglass.data import BinaryTable
 from isinglass.estimators.published import PublishedIsing
@@ -86,7 +86,7 @@ def table():
         (0, 7, -2),
     ]:
         couplings[s, t] = couplings[t, s] = value
-    return simulate.exact_sample(IsingModel(couplings, -couplings.sum(axis=1) / 2), 600, random_state=0)
+    return simulate.exact_sample(Network.from_couplings(couplings, -couplings.sum(axis=1) / 2), 600, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +197,11 @@ def test_path_plays_to_its_end(visit, file, path):
 # ------------------------------------------------------------------------------------------- search and filters
 
 
+def triples(network):
+    table = network.edges()
+    return list(zip(table["source"], table["target"], table["coupling"], strict=True))
+
+
 def test_search_finds_a_node(visit, file, path):
     page = visit(file)
     page.fill("#query", "EV")
@@ -204,8 +209,8 @@ def test_search_finds_a_node(visit, file, path):
     page.press("#query", "Enter")
     assert drawn(page)["focus"] == "eve"
     assert page.text_content("#detail-name") == "eve"
-    model = IsingModel.from_solution(path[14], NAMES)
-    expected = [(edge.source, edge.target, edge.coupling) for edge in model.edges() if "eve" in edge[:2]]
+    model = path[14].network.with_names(NAMES)
+    expected = [edge for edge in triples(model) if "eve" in edge[:2]]
     shown = page.locator("#detail-list button").all()
     assert [item.locator("span").first.text_content() for item in shown] == [
         target if source == "eve" else source for source, target, _ in expected
@@ -294,8 +299,8 @@ def test_edge_table_downloads_with_all_digits(visit, file, path, stability):
     page = visit(file)
     name, rows = download(page, "#edges-csv")
     assert name == f"edges_alpha_{path[14].alpha:.4g}.csv"
-    model = IsingModel.from_solution(path[14], NAMES)
-    assert [(row["source"], row["target"], float(row["coupling"])) for row in rows] == [tuple(e) for e in model.edges()]
+    model = path[14].network.with_names(NAMES)
+    assert [(row["source"], row["target"], float(row["coupling"])) for row in rows] == triples(model)
     set_range(page, "#slider", 8)
     page.check("#positive-only")
     _, rows = download(page, "#edges-csv")
@@ -607,13 +612,13 @@ def test_unconverged_networks_are_said_to_be(visit, tmp_path):
     bad = Solution.from_dense(0.1, np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(2), kkt_residual=0.5, duality_gap=0.5)
     page = visit(write(bad, tmp_path / "bad.html"))
     assert "NOT reached" in page.text_content("#verdict")
-    assert "not reached" in page.text_content("#figures")
+    assert "not optimal" in page.text_content("#figures")
 
 
 @pytest.mark.parametrize("p", [1, 2, 6])
 def test_a_model_alone_makes_a_small_page(visit, tmp_path, p):
     couplings = np.diag(np.ones(p - 1), 1) + np.diag(np.ones(p - 1), -1)
-    page = visit(write(IsingModel(couplings, np.zeros(p)), tmp_path / "small.html"))
+    page = visit(write(Network.from_couplings(couplings, np.zeros(p)), tmp_path / "small.html"))
     assert drawn(page)["edges"] == p - 1
     for absent in ("#path", "#choice", "#predictability", "#group-box", "#settings-box", "#command-box", "#capped"):
         assert not page.is_visible(absent)
@@ -649,7 +654,7 @@ def large():
     def network(k):
         there = entry <= k
         values = (strength * (k - entry + 1) / 15)[there]
-        return Solution(float(0.5 * 0.8**k), np.zeros(n_nodes), index[there], values, converged=True)
+        return Solution(Network(np.zeros(n_nodes), index[there], values), float(0.5 * 0.8**k), converged=True)
 
     return Path(tuple(network(k) for k in range(15))), group
 
@@ -686,6 +691,13 @@ def test_cap_is_announced(visit, tmp_path, large):
 # ------------------------------------------------------------------------------------------- what the words say
 
 
+def test_the_page_says_what_is_proved(visit, file):
+    """The fit is optimal for its table and penalty: the network itself is not proved."""
+    figures = visit(file).text_content("#figures")
+    assert "Fitoptimalfor this table and penalty" in figures
+    assert "proved" not in figures
+
+
 def test_regressions_are_not_one_proof(visit, tmp_path, table):
     net = NodewiseIsing(0.05).fit(table)
     page = visit(write(net, tmp_path / "nodewise.html"))
@@ -693,14 +705,14 @@ def test_regressions_are_not_one_proof(visit, tmp_path, table):
     note = page.text_content("#certificate-note")
     assert "rule “and”" in note
     assert "no other couplings" not in note
-    assert "proved" not in page.text_content("#figures")
+    assert "all optimal" in page.text_content("#figures")
 
 
 def test_earlier_methods_prove_nothing(visit, tmp_path, table):
     net = PublishedIsing(0.05).fit(table)
     page = visit(write(net, tmp_path / "plg.html"))
     assert "proves nothing" in page.text_content("#verdict")
-    assert "not proved" in page.text_content("#figures")
+    assert "not proved optimal" in page.text_content("#figures")
 
 
 def test_rows_and_weights_are_told_apart(visit, tmp_path, table):
@@ -723,7 +735,7 @@ def test_counts_are_whole_and_explained(visit, tmp_path, table):
     net = IsingLasso(0.05).fit(table)
     page = visit(write(net, tmp_path / "a.html"))
     heads = page.locator("#edges-table th").evaluate_all("heads => heads.map((head) => head.dataset.label)")
-    s, t = (net.model_.names.index(cells(page, "edges", k)[0]) for k in (0, 1))
+    s, t = (net.network_.names.index(cells(page, "edges", k)[0]) for k in (0, 1))
     both = int((table[:, s] & table[:, t]).sum())
     assert cells(page, "edges", heads.index("n11"))[0] == str(both)
     assert "n11" in page.text_content("#edges-note")
@@ -751,6 +763,6 @@ def test_tables_fit_on_paper(visit, tmp_path, table):
     for place in ("#edges-table", "#nodes-table"):
         assert page.locator(place).bounding_box()["width"] <= 718, place
     drawing = page.locator("#canvas").bounding_box()
-    names = net.model_.names
+    names = net.network_.names
     heights = [position(page, name)[1] for name in names]
     assert max(heights) - min(heights) > drawing["height"] - 110  # no empty bands around it

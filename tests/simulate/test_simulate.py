@@ -1,3 +1,4 @@
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,25 +6,22 @@ from hypothesis import strategies as st
 from reference import Xoshiro, gibbs_chain
 from scipy import stats
 
-from isinglass import simulate
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.errors import DataError, MixingWarning
-from isinglass.model import IsingModel
+from isinglass.network import Network
 from isinglass.randomness import spawn_seeds
 from isinglass.results import Solution
 from isinglass.simulate import (
     chain_network,
     effective_sample_size,
     exact_sample,
+    gibbs,
     gibbs_diagnostics,
     gibbs_sample,
+    graph_network,
     grid_network,
-    hub_network,
     random_network,
     random_regular_network,
-    scale_free_network,
-    small_world_network,
-    star_network,
 )
 from isinglass.solve.exact import moments, state_probabilities
 
@@ -86,40 +84,12 @@ def test_grid_and_torus():
     assert grid_network(1, 1).n_edges == 0
 
 
-def test_star_and_hubs():
-    assert degrees(star_network(6)).tolist() == [5, 1, 1, 1, 1, 1]
-    assert degrees(hub_network(7, 2)).tolist() == [3, 1, 1, 1, 2, 1, 1]
-    assert hub_network(5, 5).n_edges == 0
-
-
-@given(seed=seeds, p=st.integers(3, 30), data=st.data())
-def test_small_world_keeps_the_number_of_edges(seed, p, data):
-    k = 2 * data.draw(st.integers(0, (p - 1) // 2))
-    probability = data.draw(st.sampled_from([0.0, 0.2, 1.0]))
-    model = small_world_network(p, k, probability, random_state=seed)
-    assert model.n_edges == p * k // 2
-    if probability == 0:
-        assert degrees(model).tolist() == [k] * p
-
-
-def test_small_world_rewires():
-    ring, world = (small_world_network(100, 4, probability, random_state=0) for probability in (0.0, 0.2))
-    moved = len(edge_set(ring) - edge_set(world))
-    assert 20 <= moved <= 60  # 200 edges, 0.2 each
-
-
-@given(seed=seeds, p=st.integers(2, 40), data=st.data())
-def test_scale_free_has_the_right_edges(seed, p, data):
-    m = data.draw(st.integers(1, p - 1))
-    model = scale_free_network(p, m, random_state=seed)
-    assert model.n_edges == m * (p - m)
-    later = np.triu(model.couplings != 0, 1)[:, m + 1 :].sum(axis=0)  # every newcomer links to m older nodes
-    assert later.tolist() == [m] * (p - m - 1)
-
-
-def test_scale_free_has_hubs_and_a_tree_has_none_missing():
-    assert degrees(scale_free_network(400, 1, random_state=0)).max() > 15
-    assert scale_free_network(5, 0).n_edges == 0
+def test_a_graph_of_networkx_becomes_a_network():
+    graph = networkx.Graph([("b", "a"), ("b", "c")])
+    graph.add_node("alone")
+    model = graph_network(graph, couplings=(0.5, 1.5), random_state=0)
+    assert model.names == ("b", "a", "c", "alone")
+    assert edge_set(model) == {(0, 1), (0, 2)}
 
 
 @given(seed=seeds, p=st.integers(2, 24), data=st.data())
@@ -139,10 +109,7 @@ def test_random_regular_graphs_are_spread_evenly():
 GENERATORS = {
     "chain": lambda **options: chain_network(9, **options),
     "grid": lambda **options: grid_network(3, 3, **options),
-    "star": lambda **options: star_network(7, **options),
-    "hub": lambda **options: hub_network(8, 2, **options),
-    "small world": lambda **options: small_world_network(10, 4, 0.3, **options),
-    "scale-free": lambda **options: scale_free_network(10, 2, **options),
+    "small world": lambda **options: graph_network(networkx.watts_strogatz_graph(10, 4, 0.3, seed=0), **options),
     "regular": lambda **options: random_regular_network(10, 3, **options),
 }
 
@@ -156,10 +123,10 @@ def test_couplings_and_fields_of_every_graph(make):
     ]:
         model = make(random_state=5, **options)
         np.testing.assert_array_equal(model.couplings, model.couplings.T)
-        assert {edge.coupling for edge in model.edges()} == allowed
+        assert set(model.edges()["coupling"]) == allowed
         assert not model.fields.any()
     model = make(couplings=(0.5, 1.5), fields="balanced", random_state=5)
-    values = np.array([edge.coupling for edge in model.edges()])
+    values = model.edges()["coupling"]
     assert len(set(values)) == len(values)
     assert ((values >= 0.5) & (values <= 1.5)).all()
     np.testing.assert_allclose(moments(model).means, 0.5, atol=1e-12)
@@ -176,9 +143,8 @@ def test_bad_requests_are_named():
         (lambda: random_network(3, "a"), "edge_probability must be a number"),
         (lambda: chain_network(3, couplings="strong"), 'couplings must be "ferromagnetic"'),
         (lambda: chain_network(3, fields="none"), 'fields must be "zero" or "balanced"'),
-        (lambda: hub_network(3, 4), "n_hubs must be at most 3 here"),
-        (lambda: small_world_network(9, 3), "n_neighbours must be even"),
-        (lambda: scale_free_network(3, 3), "n_links must be at most 2"),
+        (lambda: graph_network(networkx.Graph([(0, 0)])), "two different nodes, each pair once"),
+        (lambda: graph_network(networkx.DiGraph([(0, 1), (1, 0)])), "two different nodes, each pair once"),
         (lambda: random_regular_network(5, 3), "must be even, two ends per edge"),
         (lambda: random_regular_network(4, 4), "degree must be at most 3"),
         (lambda: gibbs_sample(chain_network(3), 0), "n_samples must be an integer of at least 1"),
@@ -219,7 +185,7 @@ def test_generator_is_uniform():
     # One node without edges redraws a coin of known bias at every sweep: threshold the stream at several places.
     n = 200_000
     for probability in (0.5, 0.1, 0.003, 0.9):
-        model = IsingModel([[0.0]], [np.log(probability / (1 - probability))])
+        model = Network.from_couplings([[0.0]], [np.log(probability / (1 - probability))])
         x = gibbs_sample(model, n, burn_in=0, random_state=11)[:, 0].astype(float)
         z = (x - probability) / np.sqrt(probability * (1 - probability))
         assert abs(z.sum()) < 4 * np.sqrt(n)
@@ -228,7 +194,7 @@ def test_generator_is_uniform():
 
 
 def test_chains_are_independent_of_each_other():
-    n, model = 100_000, IsingModel(np.zeros((2, 2)), np.zeros(2))
+    n, model = 100_000, Network.from_couplings(np.zeros((2, 2)), np.zeros(2))
     X = gibbs_sample(model, 4 * n, burn_in=0, n_chains=4, random_state=2).reshape(4, n, 2)
     z = 2.0 * X.transpose(0, 2, 1).reshape(8, n) - 1
     correlations = (z @ z.T / n)[np.triu_indices(8, 1)]
@@ -266,7 +232,7 @@ def test_sampler_equals_its_slow_twin(burn_in, thin):
 def test_the_quick_decision_is_the_exact_one(logit):
     # One draw in about a thousand needs the exponential; the first and the last bracket are infinite.
     n = 20_000
-    X = gibbs_sample(IsingModel([[0.0]], [logit]), n, burn_in=0, random_state=3)[:, 0]
+    X = gibbs_sample(Network.from_couplings([[0.0]], [logit]), n, burn_in=0, random_state=3)[:, 0]
     twin = Xoshiro(spawn_seeds(3, 1)[0].generate_state(4, np.uint64))
     twin.next()  # the start
     u = np.array([twin.uniform() for _ in range(n)])
@@ -296,7 +262,7 @@ def test_burn_in_and_thin_count_sweeps():
 def test_zero_burn_in_is_one_sweep_from_the_start():
     # Node 0 copies node 1, node 1 flips a coin between unequal neighbours, node 2 copies the new node 1. A second
     # sweep would let node 0 follow the coin.
-    model = IsingModel([[0, 80.0, 0], [80.0, 0, 80.0], [0, 80.0, 0]], [-40.0, -80.0, -40.0])
+    model = Network.from_couplings([[0, 80.0, 0], [80.0, 0, 80.0], [0, 80.0, 0]], [-40.0, -80.0, -40.0])
     first = gibbs_sample(model, 200, burn_in=0, n_chains=200, start=[0, 1, 0], random_state=0)
     assert first[:, 0].tolist() == [1] * 200
     assert 60 < first[:, 1].sum() < 140
@@ -311,7 +277,7 @@ def test_bits_do_not_depend_on_threads_or_on_pauses(monkeypatch):
         np.testing.assert_array_equal(X, gibbs_sample(model, 103, n_threads=n_threads, **options))
     monkeypatch.setenv("ISINGLASS_NUM_THREADS", "4")
     np.testing.assert_array_equal(X, gibbs_sample(model, 103, **options))
-    monkeypatch.setattr(simulate, "_UPDATES_PER_CALL", 200)
+    monkeypatch.setattr(gibbs, "_UPDATES_PER_CALL", 200)
     np.testing.assert_array_equal(X, gibbs_sample(model, 103, **options))
 
 
@@ -334,11 +300,11 @@ def test_a_solution_can_be_sampled():
 
 
 def test_extreme_parameters_do_not_overflow():
-    model = IsingModel([[0, 1e300, 0], [1e300, 0, 0], [0, 0, 0]], [-1e299, -1e299, -800.0])
+    model = Network.from_couplings([[0, 1e300, 0], [1e300, 0, 0], [0, 0, 0]], [-1e299, -1e299, -800.0])
     X = gibbs_sample(model, 200, burn_in=0, start=[1, 1, 1], random_state=0)
     assert X.tolist() == [[1, 1, 0]] * 200
     assert gibbs_sample(model, 50, burn_in=0, start=[0, 0, 0], random_state=0).max() == 0
-    saturated = IsingModel(np.zeros((2, 2)), [800.0, -800.0])
+    saturated = Network.from_couplings(np.zeros((2, 2)), [800.0, -800.0])
     assert gibbs_sample(saturated, 1000, random_state=0).mean(axis=0).tolist() == [1.0, 0.0]
 
 
@@ -348,10 +314,12 @@ MODELS = {
     "dense": random_network(8, 1.0, coupling_range=(-2, 2), random_state=3),
     "ring": chain_network(11, periodic=True, strength=1.5, fields="balanced"),
     "grid": grid_network(3, 4, couplings="mixed", strength=1.2, random_state=4),
-    "star": star_network(9, couplings=-1.0),
+    "star": graph_network(networkx.star_graph(8), couplings=-1.0),
     "regular": random_regular_network(12, 3, couplings=(-1.0, 1.0), fields="balanced", random_state=5),
-    "scale-free": scale_free_network(12, 2, couplings="mixed", fields="balanced", random_state=6),
-    "single": IsingModel([[0.0]], [-1.0]),
+    "scale-free": graph_network(
+        networkx.barabasi_albert_graph(12, 2, seed=6), couplings="mixed", fields="balanced", random_state=6
+    ),
+    "single": Network.from_couplings([[0.0]], [-1.0]),
 }
 
 
@@ -442,10 +410,10 @@ def test_a_short_burn_in_is_seen():
 
 
 def test_nodes_that_never_change_are_counted():
-    found = gibbs_diagnostics(IsingModel(np.zeros((3, 3)), [0.0, 60.0, -60.0]), random_state=0)
+    found = gibbs_diagnostics(Network.from_couplings(np.zeros((3, 3)), [0.0, 60.0, -60.0]), random_state=0)
     assert found.n_constant == 2
     assert found.mixed
     assert "2 constant nodes" in repr(found)
-    frozen = gibbs_diagnostics(IsingModel([[0.0]], [60.0]), random_state=0)
+    frozen = gibbs_diagnostics(Network.from_couplings([[0.0]], [60.0]), random_state=0)
     assert frozen.n_constant == 1
     assert frozen.largest_rhat == 1.0

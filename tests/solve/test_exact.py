@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, SeparationError
-from isinglass.model import IsingModel
+from isinglass.network import Network
 from isinglass.solve import exact, exact_proof
 from isinglass.solve.exact import (
     MAX_NODES,
@@ -32,7 +32,7 @@ def random_model(seed, p=None, scale=1.0):
     p = int(rng.integers(1, 7)) if p is None else p
     upper = np.triu(rng.normal(scale=scale, size=(p, p)), 1)
     couplings = upper + upper.T
-    return IsingModel(couplings, rng.normal(scale=scale, size=p) - couplings.sum(axis=1) / 2)
+    return Network.from_couplings(couplings, rng.normal(scale=scale, size=p) - couplings.sum(axis=1) / 2)
 
 
 def random_table(seed, n, p, scale=1.0):
@@ -104,7 +104,7 @@ def test_log_likelihood_is_the_weighted_mean_over_rows():
 
 
 def test_large_parameters_do_not_overflow():
-    model = IsingModel([[0, 2e4], [2e4, 0]], [-1e4, -1e4])
+    model = Network.from_couplings([[0, 2e4], [2e4, 0]], [-1e4, -1e4])
     assert log_partition(model) == pytest.approx(math.log(2))
     assert state_probabilities(model).tolist() == pytest.approx([0.5, 0, 0, 0.5])
 
@@ -146,13 +146,13 @@ def test_random_state_in_all_its_forms():
 
 
 def test_impossible_states_are_never_drawn():
-    model = IsingModel([[0, 0], [0, 0]], [800.0, -800.0])
+    model = Network.from_couplings([[0, 0], [0, 0]], [800.0, -800.0])
     assert exact_sample(model, 1000, random_state=0).mean(axis=0).tolist() == [1.0, 0.0]
 
 
 def test_more_than_the_limit_is_refused():
     p = MAX_NODES + 1
-    model = IsingModel(np.zeros((p, p)), np.zeros(p))
+    model = Network.from_couplings(np.zeros((p, p)), np.zeros(p))
     message = "number of nodes must be at most 20 for enumeration; got 21. Use ising_path"
     for function in (log_partition, state_probabilities, moments, lambda m: exact_sample(m, 1)):
         with pytest.raises(LimitError, match=message):
@@ -167,7 +167,7 @@ def test_more_than_the_limit_is_refused():
 
 
 def test_twenty_nodes_are_within_the_limit():
-    model = IsingModel(np.zeros((20, 20)), np.zeros(20))
+    model = Network.from_couplings(np.zeros((20, 20)), np.zeros(20))
     assert log_partition(model) == pytest.approx(20 * math.log(2))
 
 
@@ -177,7 +177,7 @@ def test_twenty_nodes_are_within_the_limit():
 def naive_objective(X, couplings, fields, alpha, omega, weight=None):
     """Exact penalised objective by a loop over states; constant columns must not be present."""
     p = X.shape[1]
-    model = IsingModel(couplings, fields)
+    model = Network.from_couplings(couplings, fields)
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
     psi = math.log(sum(naive_weight(model, x) for x in states(p)))
     loss = psi + np.average(model.energy(X), weights=weight)
@@ -290,7 +290,7 @@ def test_moments_match_up_to_alpha(seed):
     if not varies(X):
         return
     for solution in exact_path(X, 4, alpha_min_ratio=0.001):
-        found = moments(IsingModel.from_solution(solution)).pairs
+        found = moments(solution.network).pairs
         mismatch = found - X.T.astype(float) @ X / len(X)
         np.testing.assert_allclose(np.diag(mismatch), 0, atol=1e-12)
         assert np.abs(mismatch).max() <= solution.alpha + 1e-10
@@ -301,7 +301,7 @@ def test_moments_match_up_to_alpha(seed):
 def test_without_penalty_all_moments_match():
     X = random_table(11, 400, 4, scale=0.5)
     solution = exact_path(X, 0.0)[0]
-    found = moments(IsingModel.from_solution(solution)).pairs
+    found = moments(solution.network).pairs
     np.testing.assert_allclose(found, X.T.astype(float) @ X / len(X), atol=1e-12)
     assert solution.converged
     assert solution.certified_zeros == 0
@@ -347,7 +347,7 @@ def test_warm_starts_do_not_change_the_answer():
 def naive_gap(X, couplings, fields, alpha):
     """Primal minus entropy of the mixture of table and model, state by state; means must match."""
     p = X.shape[1]
-    model = IsingModel(couplings, fields)
+    model = Network.from_couplings(couplings, fields)
     table = X.tolist()
     empirical = np.array([table.count(list(x)) / len(table) for x in states(p)])
     probabilities = state_probabilities(model)

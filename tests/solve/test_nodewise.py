@@ -142,12 +142,12 @@ def run_core(X, alphas, *, n_threads=1, screening=True, omega=None):
 def test_screening_on_equals_off_and_screened_something(alphas):
     X = random_table(400, 40, seed=5)
     on, off = (run_core(X, alphas, screening=screening) for screening in (True, False))
-    np.testing.assert_array_equal(on[8], off[8])
-    np.testing.assert_array_equal(on[9], off[9])
-    np.testing.assert_allclose(on[10], off[10], atol=1e-6)
-    np.testing.assert_allclose(on[2], off[2], atol=1e-12)
-    assert (off[7] == 39).all()
-    assert on[7].mean() < 25
+    np.testing.assert_array_equal(on.counts, off.counts)
+    np.testing.assert_array_equal(on.columns, off.columns)
+    np.testing.assert_allclose(on.values, off.values, atol=1e-6)
+    np.testing.assert_allclose(on.objectives, off.objectives, atol=1e-12)
+    assert (off.n_working == 39).all()
+    assert on.n_working.mean() < 25
 
 
 def test_the_path_screens_wide_tables_and_its_certificate_covers_what_it_left_out():
@@ -166,15 +166,6 @@ def test_threads_do_not_change_a_bit(p):
     one, two = (nodewise_path(X, 8, n_threads=n, alpha_min_ratio=0.05) for n in (1, 2))
     for name in ("fields", "losses", "kkt_residuals", "duality_gaps", "counts", "columns", "values"):
         np.testing.assert_array_equal(getattr(one.nodes, name), getattr(two.nodes, name))
-
-
-def test_calls_are_cut_into_blocks_of_nodes_without_consequence(monkeypatch):
-    X = random_table(200, 35, seed=8)
-    whole = nodewise_path(X, 5)
-    monkeypatch.setattr("isinglass.solve.nodewise.NODES_PER_CALL", 8)
-    cut = nodewise_path(X, 5)
-    np.testing.assert_array_equal(whole.nodes.values, cut.nodes.values)
-    np.testing.assert_array_equal(whole.nodes.columns, cut.nodes.columns)
 
 
 def test_weights_equal_repeated_rows_for_path_and_ebic():
@@ -316,7 +307,7 @@ def test_a_list_ends_where_glmnets_does():
     sd = X.std(axis=0)
     problem = Nodewise(X, None, 1)
     grids = problem.alpha_max(sd)[:, None] * np.geomspace(1.0, 1e-4, 100)
-    losses = problem.solve(np.arange(10, dtype=np.int32), grids, sd, 1e-7, 100, False, True)[1]
+    losses = problem.solve(np.arange(10, dtype=np.int32), grids, sd, 1e-7, 100, False, True).losses
     assert np.isfinite(losses).sum(axis=1)[:6].tolist() == [52, 41, 53, 35, 51, 50]
 
 

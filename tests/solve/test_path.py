@@ -345,6 +345,20 @@ def test_non_convergence_is_said_and_marked(mode):
     )
 
 
+@pytest.mark.parametrize("n_columns", [5, 40])
+def test_a_callback_that_returns_false_ends_the_path(n_columns):
+    X, seen = random_table(np.random.default_rng(20), 60, n_columns), []
+
+    def stop_at_the_third(solution):
+        seen.append(solution)
+        return len(seen) < 3
+
+    path = ising_path(X, 10, callback=stop_at_the_third)
+    assert len(path) == len(seen) == 3
+    whole = ising_path(X, 10)
+    assert [solution.n_edges for solution in path] == [solution.n_edges for solution in whole[:3]]
+
+
 def test_an_exception_in_the_callback_ends_the_path(mode):
     """As Ctrl-C does: control is in Python between alphas."""
 

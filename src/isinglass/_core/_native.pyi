@@ -6,19 +6,26 @@ from numpy.typing import NDArray
 instruction_set: str
 max_features: int
 
-State = tuple[
-    float,  # alpha
-    NDArray[np.float64],  # fields
-    NDArray[np.int32],  # edges
-    NDArray[np.float64],  # couplings of the edges
-    float,  # objective
-    float,  # kkt_residual over the working set
-    float,  # duality_gap over the working set
-    int,  # certified zeros in the working set
-    int,  # size of the working set
-    int,  # n_iter
-    float,  # largest |eta| where an edge is unpenalised, else 0
-]
+class State:
+    """The point after one alpha, with its certificate over the working set."""
+
+    alpha: float
+    fields: NDArray[np.float64]
+    edges: NDArray[np.int32]
+    values: NDArray[np.float64]  # couplings of the edges
+    objective: float
+    kkt_residual: float
+    duality_gap: float
+    certified_zeros: int
+    n_working: int
+    n_iter: int
+    largest_eta: float  # where an edge is unpenalised, else 0
+
+class PairList:
+    """Pairs in lexicographic order, with |g| / ω of each (infinite for free pairs)."""
+
+    pairs: NDArray[np.int32]
+    strength: NDArray[np.float64]
 
 def count_ones(
     X: NDArray[np.uint8], weights: NDArray[np.float64] | None
@@ -57,6 +64,7 @@ class Problem:
         penalty: NDArray[np.float64] | None,
         standardized: bool,
         n_threads: int,
+        parts: Sequence[int] = (),
     ) -> None: ...
     @property
     def n_features(self) -> int: ...
@@ -64,10 +72,11 @@ class Problem:
     def n_distinct(self) -> int: ...
     @property
     def null_objective(self) -> float: ...
+    def set_widest_block(self, width: int) -> None: ...
     def mark_null(self) -> None: ...
     def free_pairs(self) -> NDArray[np.int32]: ...
     def alpha_max(self) -> float: ...
-    def gradient_above(self, threshold: float) -> tuple[NDArray[np.int32], NDArray[np.float64], float]: ...
+    def gradient_above(self, threshold: float) -> PairList: ...
     def gradient(self, pairs: NDArray[np.int32]) -> NDArray[np.float64]: ...
     def solve(
         self,
@@ -79,19 +88,28 @@ class Problem:
     ) -> list[State]: ...
     def certified_outside(self, alpha: float) -> int: ...
 
-NodewiseStates = tuple[
-    NDArray[np.float64],  # fields; this and the following matrices: one row per node, one column per alpha
-    NDArray[np.float64],  # losses, without the penalty
-    NDArray[np.float64],  # objectives
-    NDArray[np.float64],  # KKT residuals over all columns
-    NDArray[np.float64],  # duality gaps
-    NDArray[np.float64],  # largest |eta|, where alpha is 0
-    NDArray[np.int32],  # n_iter
-    NDArray[np.int32],  # sizes of the working sets
-    NDArray[np.int32],  # numbers of coefficients that are not zero
-    NDArray[np.int32],  # their columns, node after node and alpha after alpha
-    NDArray[np.float64],  # their values
-]
+class PackedTable:
+    """Columns of a table of distinct rows as bits, with the products that the solver makes from them."""
+
+    def __init__(self, X: NDArray[np.uint8], columns: NDArray[np.int32]) -> None: ...
+    def multiply(self, d: NDArray[np.float64] | NDArray[np.float32]) -> NDArray[np.float64]: ...
+    def sums(self, a: NDArray[np.float64] | NDArray[np.float32]) -> NDArray[np.float64]: ...
+    def all_sums(self, a: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+class NodePaths:
+    """Matrices of one row per node and one column per alpha, and the coefficients that are not zero."""
+
+    fields: NDArray[np.float64]
+    losses: NDArray[np.float64]  # without the penalty
+    objectives: NDArray[np.float64]
+    kkt_residuals: NDArray[np.float64]
+    duality_gaps: NDArray[np.float64]
+    largest_etas: NDArray[np.float64]  # where alpha is 0, else 0
+    n_iter: NDArray[np.int32]
+    n_working: NDArray[np.int32]
+    counts: NDArray[np.int32]  # numbers of coefficients that are not zero
+    columns: NDArray[np.int32]  # their columns, node after node and alpha after alpha
+    values: NDArray[np.float64]
 
 class Nodewise:
     def __init__(self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, n_threads: int) -> None: ...
@@ -109,7 +127,7 @@ class Nodewise:
         max_iter: int,
         screening: bool,
         stops_early: bool,
-    ) -> NodewiseStates: ...
+    ) -> NodePaths: ...
 
 class Lognet:
     def __init__(

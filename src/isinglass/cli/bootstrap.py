@@ -9,7 +9,7 @@ import click
 
 from isinglass.cli.choosing import CHOOSING, Choosing
 from isinglass.cli.console import Console, csv_text, format_seconds
-from isinglass.cli.fitting import ALPHA, SELECT, criterion_of
+from isinglass.cli.fitting import ALPHA, SELECT, criterion_of, fit_function
 from isinglass.cli.methods import METHOD, Method
 from isinglass.cli.options import FORCE, IN_FILE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
@@ -17,13 +17,17 @@ from isinglass.cli.reading import READING, Reading
 from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from isinglass.select import Bootstrap
 
 __all__ = ["bootstrap"]
 
-EDGE_COLUMNS = ["source", "target", "coupling", "mean", "q2.5", "q50", "q97.5", "inclusion"]
-NODE_COLUMNS = ["name", "strength", "q2.5", "q50", "q97.5"]
-DROP_COLUMNS = ["dropped", "correlation", "q5"]
+FILES = {
+    "rows": ["edges.csv", "nodes.csv"],
+    "case-drop": ["drops.csv"],
+    "differences": ["edge_differences.csv", "node_differences.csv"],
+}
 
 
 @command(
@@ -40,10 +44,17 @@ DROP_COLUMNS = ["dropped", "correlation", "q5"]
         help="Draw rows with replacement, or leave a share of them out.",
     ),
     Option(
+        "--reselect/--keep-penalty",
+        default=True,
+        show_default=True,
+        help="Choose the penalty again in every resample, or keep that of the whole table.",
+    ),
+    Option("--differences", is_flag=True, help="Also test which edges, and which node strengths, differ; needs -o."),
+    Option(
         "--checkpoint",
         type=click.Path(file_okay=False),
-        metavar="DIR",
-        help="Keep finished fits in this folder; the same command resumes after an interruption.",
+        metavar="FOLDER",
+        help="Keep finished fits here; the same command resumes after an interruption.",
     ),
     out_folder("edges.csv and nodes.csv, or drops.csv,"),
     FORCE,
@@ -53,94 +64,115 @@ DROP_COLUMNS = ["dropped", "correlation", "q5"]
 def bootstrap(
     console: Console,
     table: str,
-    alpha: float | None,
-    select: str | None,
     resamples: int,
     kind: str,
-    checkpoint: str | None,
     output: Path | None,
     force: bool,
     choosing: Choosing,
     method: Method,
     reading: Reading,
+    **options: Any,
 ) -> None:
     """Estimate the network of TABLE again from resampled rows.
 
+    The network is the one that `fit` gives with the same options, and its penalty is chosen again in every resample.
     Prints as CSV for every edge its mean, its quantiles and the share of the resamples that have it. With --kind
-    case-drop: how the order of the nodes by strength survives when rows are left out. Alpha is given, or chosen once
-    from the whole table, and the same in all resamples. TABLE may be - for stdin.
+    case-drop: how far nodes and edges keep their order when rows are left out. TABLE may be - for stdin.
     """
-    from isinglass.cli import results
-    from isinglass.select.bootstrap import FitAt
     from isinglass.select.bootstrap import bootstrap as resample
 
-    criterion = criterion_of(alpha, select, choosing)
-    reading.refuse_weights("bootstrap draws rows, each as likely as the other")
-    files = ["edges.csv", "nodes.csv"] if kind == "rows" else ["drops.csv"]
-    others = ["edges.csv", "nodes.csv", "drops.csv"]
+    alpha, differences = options["alpha"], options["differences"]
+    criterion = criterion_of(alpha, options["select"], choosing, method)
+    if differences and (output is None or kind != "rows"):
+        raise click.UsageError("--differences needs -o FOLDER and --kind rows.")
+    files = FILES[kind] + (FILES["differences"] if differences else [])
+    others = [name for names in FILES.values() for name in names]
     folder = OutputFolder(output, files, force=force, inputs=[table], others=others) if output else None
     data = reading.read_to_fit(console, table)
     console.restart_clock()
-    if criterion is not None:
-        alpha, _ = choosing.choose_alpha(console, data, method, criterion)
-    assert alpha is not None  # given, or chosen
     found = resample(
-        data.X,
-        FitAt(alpha, method.path_function),
+        data,
+        fit_function(method, choosing, alpha, criterion),
         n_boot=resamples,
         kind=kind,
+        reselect=options["reselect"],
         random_state=choosing.seed,
         n_jobs=choosing.n_jobs,
-        checkpoint=checkpoint,
+        checkpoint=options["checkpoint"],
         progress=console.progress_wanted,
     )
-    tables = _tabulate(found, results.names_of(data))
-    if folder is not None:
-        with folder.filling() as here:
-            for name, (header, rows) in zip(files, tables, strict=True):
-                (here / name).write_text(csv_text(header, rows), encoding="utf-8")
-    chosen = f"alpha {alpha:.6g}, " + ("given" if criterion is None else choosing.describe(criterion))
+    tables = _tabulate(found, files)
+    per_node = found.solution.alphas_per_node is not None
+    chosen = "alpha given" if criterion is None else choosing.describe(criterion, per_node=per_node)
+    again = "" if criterion is None else ", chosen again in every resample" if options["reselect"] else ", kept"
     facts = {
         "Table": reading.describe(data, table),
-        "Method": f"{method}; {chosen}",
+        "Method": f"{method}; {chosen}{again}",
         "Resamples": f'{resamples}, kind "{kind}", seed {choosing.seed}',
-        "Network": f"{plural(found.solution.n_edges, 'edge')}, "
-        f"{int((found.inclusion[found.edge_values != 0] >= 0.95).sum())} of them in at least 95 % of the resamples",
+        **_describe(found),
+        "Time": format_seconds(console.seconds),
     }
-    if kind == "case-drop":
-        facts["Stability"] = f"CS-coefficient of strength {found.cs_coefficient():g} (0.25 is the least to interpret)"
-    facts["Time"] = format_seconds(console.seconds)
+    if folder is not None:
+        with folder.filling({name: facts[name] for name in ("Table", "Method", "Resamples")}) as here:
+            for name, columns in tables.items():
+                text = csv_text(list(columns), zip(*columns.values(), strict=True))
+                (here / name).write_text(text, encoding="utf-8")
     console.say_facts(facts | ({"Wrote": folder.summary} if folder else {}))
     if console.as_json:
-        record: dict[str, Any] = {
-            "table": results.describe_table(data),
-            "method": method.record,
-            "kind": kind,
-            "n_resamples": resamples,
-            "seed": choosing.seed,
-            "network": results.describe_solution(found.solution),
-            "cs_coefficient": found.cs_coefficient() if kind == "case-drop" else None,
-        }
-        for name, (header, rows) in zip(files, tables, strict=True):
-            record[name.removesuffix(".csv")] = [dict(zip(header, row, strict=True)) for row in rows]
-        console.write_json("bootstrap", record)
+        _write_json(console, found, tables, data, method, {"n_resamples": resamples, "seed": choosing.seed})
     elif folder is None:
-        console.write_csv(*tables[0])
+        columns = next(iter(tables.values()))
+        console.write_csv(list(columns), zip(*columns.values(), strict=True))
 
 
-def _tabulate(found: Bootstrap, names: tuple[str, ...]) -> list[tuple[list[str], list[list[Any]]]]:
-    """Return header and rows of every table."""
-    import numpy as np
+def _tabulate(found: Bootstrap, files: list[str]) -> dict[str, dict[str, list[Any]]]:
+    """Return the columns of every file, as plain values."""
+    makers: dict[str, Callable[[], dict[str, Any]]] = {
+        "edges.csv": found.edges,
+        "nodes.csv": found.nodes,
+        "drops.csv": found.drops,
+        "edge_differences.csv": lambda: found.differences("edges").table(),
+        "node_differences.csv": lambda: found.differences("strength").table(),
+    }
+    return {file: {name: column.tolist() for name, column in makers[file]().items()} for file in files}
 
+
+def _describe(found: Bootstrap) -> dict[str, str]:
+    """Say in words what was found."""
+    often = int((found.inclusion[found.edge_values != 0] >= 0.95).sum())
+    facts = {
+        "Network": f"{plural(found.solution.n_edges, 'edge')}, {often} of them in at least 95 % of the resamples; "
+        f"{plural(len(found.edge_index), 'pair')} seen at least once"
+    }
     if found.kind == "case-drop":
-        kept = np.nan_to_num(found.correlations, nan=0.0)
-        shares = np.unique(found.dropped)
-        drops = [(share, kept[found.dropped == share]) for share in shares]
-        return [(DROP_COLUMNS, [[float(s), float(r.mean()), float(np.quantile(r, 0.05))] for s, r in drops])]
-    columns = [found.edge_values, found.edge_means, *found.edge_quantiles, found.inclusion]
-    numbers = np.column_stack(columns).tolist()
-    order = np.lexsort([-found.inclusion, -np.abs(found.edge_values)]).tolist()
-    pairs = found.edge_index.tolist()
-    edges = [[names[pairs[k][0]], names[pairs[k][1]], *numbers[k]] for k in order]
-    strengths = np.column_stack([found.strength, *found.strength_quantiles]).tolist()
-    return [(EDGE_COLUMNS, edges), (NODE_COLUMNS, [[name, *row] for name, row in zip(names, strengths, strict=True)])]
+        both = f"strength {found.cs_coefficient():g}, edges {found.cs_coefficient('edges'):g}"
+        facts["Stability"] = f"CS-coefficients: {both} (0.25 is the least to interpret)"
+    if found.n_constant:
+        facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"
+    return facts
+
+
+def _write_json(
+    console: Console,
+    found: Bootstrap,
+    tables: dict[str, dict[str, list[Any]]],
+    data: Any,
+    method: Method,
+    settings: dict[str, Any],
+) -> None:
+    from isinglass.cli import results
+
+    record: dict[str, Any] = {
+        "table": results.describe_table(data),
+        "method": method.record,
+        "kind": found.kind,
+        **settings,
+        "network": results.describe_solution(found.solution),
+        "cs_coefficient": found.cs_coefficient() if found.kind == "case-drop" else None,
+        "cs_coefficient_edges": found.cs_coefficient("edges") if found.kind == "case-drop" else None,
+    }
+    for name, columns in tables.items():
+        record[name.removesuffix(".csv")] = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
+    console.write_json("bootstrap", record)

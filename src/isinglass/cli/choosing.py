@@ -19,12 +19,17 @@ __all__ = ["CHOOSING", "Choosing"]
 
 SECTION = "Choosing alpha"
 DEFAULT_ALPHAS, DEFAULT_RATIO = 30, 0.01
-# Option -> the criterion it belongs to. Seed and jobs are missing: other things use them, too.
-OWNERS = {
-    **dict.fromkeys(("alphas", "alpha_min_ratio"), "all"),
-    **dict.fromkeys(("n_subsamples", "subsample_size", "threshold"), "stars"),
-    **dict.fromkeys(("gamma", "relaxed"), "ebic"),
-    **dict.fromkeys(("folds", "cv_rule"), "cv"),
+DEFAULT_FOLDS = {"two-stage": 5, "cv": 10}
+# Option -> the criteria it belongs to. Seed and jobs are missing: other things use them, too.
+OWNERS: dict[str, tuple[str, ...]] = {
+    "alphas": ("two-stage", "stars", "ebic", "cv"),
+    "alpha_min_ratio": ("stars", "ebic", "cv"),
+    **dict.fromkeys(("n_subsamples", "subsample_size", "threshold"), ("stars",)),
+    "gamma": ("two-stage", "ebic"),
+    "relaxed": ("ebic",),
+    "keep": ("two-stage",),
+    "folds": ("two-stage", "cv"),
+    "cv_rule": ("cv",),
 }
 
 
@@ -42,7 +47,11 @@ class Choosing:
         Of StARS.
     gamma, relaxed : float, bool
         Of the EBIC.
-    folds, cv_rule : int, str
+    keep : float, optional
+        Of the two-stage estimate.
+    folds : int, optional
+        Of cross-validation, alone or in the two-stage estimate.
+    cv_rule : str
         Of cross-validation.
     seed, n_jobs : int
         Of StARS and cross-validation.
@@ -55,7 +64,8 @@ class Choosing:
     threshold: float
     gamma: float
     relaxed: bool
-    folds: int
+    keep: float | None
+    folds: int | None
     cv_rule: str
     seed: int
     n_jobs: int
@@ -75,6 +85,31 @@ class Choosing:
         given = {"alphas": self.alphas, "alpha_min_ratio": self.alpha_min_ratio}
         return {name: value for name, value in given.items() if value is not None}
 
+    @property
+    def two_stage(self) -> dict[str, Any]:
+        """The settings of the two-stage estimate, as its function and its estimator take them."""
+        return {
+            "alphas": self.alphas or DEFAULT_ALPHAS,
+            "gamma": self.gamma,
+            "keep": self.keep,
+            "n_folds": self.n_folds("two-stage"),
+            "random_state": self.seed,
+        }
+
+    @property
+    def stars(self) -> dict[str, Any]:
+        """The settings of StARS but the grid."""
+        return {
+            "n_subsamples": self.n_subsamples,
+            "subsample_size": self.subsample_size,
+            "threshold": self.threshold,
+            "random_state": self.seed,
+        }
+
+    def n_folds(self, criterion: str) -> int:
+        """Return the number of folds of a criterion."""
+        return self.folds or DEFAULT_FOLDS[criterion]
+
     def run_stars(self, console: Console, data: BinaryTable, method: Method) -> Stability:
         """Return what StARS chooses."""
         from isinglass.select import stars
@@ -82,12 +117,9 @@ class Choosing:
         return stars(
             data.X,
             **self.grid,
-            n_subsamples=self.n_subsamples,
-            subsample_size=self.subsample_size,
-            threshold=self.threshold,
+            **self.stars,
             path_function=method.path_function,
             sample_weight=data.sample_weight,
-            random_state=self.seed,
             n_jobs=self.n_jobs,
             progress=console.progress_wanted,
         )
@@ -100,8 +132,9 @@ class Choosing:
                 continue
             if criterion is None:
                 raise click.UsageError(f"{parameter.opts[0]} belongs to the choice of alpha; got --alpha, so none.")
-            if owner not in ("all", criterion):
-                raise click.UsageError(f"{parameter.opts[0]} belongs to --select {owner}; got --select {criterion}.")
+            if criterion not in owner:
+                known = " or ".join(owner)
+                raise click.UsageError(f"{parameter.opts[0]} belongs to --select {known}; got --select {criterion}.")
         if isinstance(self.alphas, list) and self.alpha_min_ratio is not None:
             raise click.UsageError("--alpha-min-ratio belongs to --alphas COUNT; got --alphas with the values.")
 
@@ -122,7 +155,7 @@ class Choosing:
                 return select_ebic(data.X, gamma=self.gamma, relaxed=self.relaxed, **shared).alpha, None
         found = cross_validate(
             data.X,
-            n_folds=self.folds,
+            n_folds=self.n_folds("cv"),
             rule=self.cv_rule,
             random_state=self.seed,
             n_jobs=self.n_jobs,
@@ -135,11 +168,13 @@ class Choosing:
         """Say in words how the criterion was set; ``per_node``: every node chose an alpha of its own."""
         if criterion == "stars":
             return f"StARS, instability up to {self.threshold:g} over {self.n_subsamples} subsamples, seed {self.seed}"
+        if criterion == "two-stage":
+            return f"two-stage, gamma {self.gamma:g}, {self.n_folds(criterion)} folds, seed {self.seed}"
         if criterion == "ebic" and per_node:
             return f"EBIC of every node, gamma {self.gamma:g}"
         if criterion == "ebic":
             return f"EBIC, gamma {self.gamma:g}" + (", relaxed" if self.relaxed else "")
-        return f'cross-validation, {self.folds} folds, rule "{self.cv_rule}", seed {self.seed}'
+        return f'cross-validation, {self.n_folds("cv")} folds, rule "{self.cv_rule}", seed {self.seed}'
 
 
 CHOOSING = Bundle(
@@ -150,7 +185,7 @@ CHOOSING = Bundle(
             "--alphas",
             type=ALPHAS,
             section=SECTION,
-            help="How many to choose from, geometric from the smallest without edges; or which.  "
+            help="Number of log-spaced penalties from the smallest without edges down, or an explicit list.  "
             f"[default: {DEFAULT_ALPHAS}; nodewise, ebic: 100 for every node]",
         ),
         Option(
@@ -189,22 +224,27 @@ CHOOSING = Bundle(
             default=0.25,
             show_default=True,
             section=SECTION,
-            help="ebic: weight of the number of candidate networks.",
+            help="two-stage, ebic: weight of the number of candidate networks; larger values choose fewer edges.",
         ),
         Option(
             "--relaxed/--no-relaxed",
-            default=True,
+            default=False,
             show_default=True,
             section=SECTION,
-            help="ebic: judge networks by the unpenalised estimate on their edges; slower, and finds the true ones.",
+            help="ebic: judge networks by the unpenalized estimate on their edges.",
+        ),
+        Option(
+            "--keep",
+            type=Number(0, 1),
+            section=SECTION,
+            help="two-stage: share of the best cross-validated gain that the network must keep; 0 leaves the choice to "
+            "the EBIC.  [default: 0.95; with no more rows than columns 0.85]",
         ),
         Option(
             "--folds",
             type=click.IntRange(min=2),
-            default=10,
-            show_default=True,
             section=SECTION,
-            help="cv: parts into which the rows are split.",
+            help="two-stage, cv: parts into which the rows are split.  [default: 5; cv: 10]",
         ),
         Option(
             "--cv-rule",

@@ -15,7 +15,7 @@ from isinglass.cli.output import OutputFolder
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.datasets import Senate109
-    from isinglass.estimators import IsingLasso, IsingLassoStARS
+    from isinglass.estimators import IsingLasso, IsingLassoStARS, IsingNetwork
 
 __all__ = ["demo"]
 
@@ -32,11 +32,12 @@ def demo(console: Console, seed: int, n_jobs: int, output: Path | None, force: b
     """Fit the network of the U.S. Senate, and print what it shows.
 
     Who votes with whom, when the votes of all others are known? The votes of 2006, one column per senator. The network
-    is fitted at alpha 0.06, the penalty of the paper by Geng, Kuang and Page (2017), and at the one that StARS chooses.
+    is fitted at alpha 0.06, the penalty of the paper by Geng, Kuang and Page (2017), in two stages, as `isinglass fit`
+    does by default, and at the penalty that StARS chooses.
     """
     from isinglass.data import BinaryTable
     from isinglass.datasets import load_senate109
-    from isinglass.estimators import IsingLasso, IsingLassoStARS
+    from isinglass.estimators import IsingLasso, IsingLassoStARS, IsingNetwork
 
     folder = OutputFolder(output, FILES, force=force) if output else None
     if folder is not None:
@@ -48,14 +49,21 @@ def demo(console: Console, seed: int, n_jobs: int, output: Path | None, force: b
     middle = time.perf_counter()
     stars = IsingLassoStARS(random_state=seed, n_jobs=n_jobs, progress=console.progress_wanted).fit(data)
     end = time.perf_counter()
-    found = {"senate": _describe_senate(senate), **_find(fitted, senate), "stars": _describe_stars(stars, senate)}
+    default = IsingNetwork(random_state=seed, n_jobs=n_jobs, progress=console.progress_wanted).fit(data)
+    seconds = (middle - begin, end - middle, time.perf_counter() - end)
+    found = {
+        "senate": _describe_senate(senate),
+        **_find(fitted, senate),
+        "default": _describe_default(default, senate),
+        "stars": _describe_stars(stars, senate),
+    }
     if folder is not None:
         with folder.filling() as here, console.progress("Writing"):
             _write_files(here, fitted, data, senate)
     if console.as_json:
         console.write_json("demo", found)
     else:
-        console.write("\n".join(_lines(found, fitted.tol, middle - begin, end - middle)) + "\n")
+        console.write("\n".join(_lines(found, fitted.tol, *seconds)) + "\n")
     if folder is not None:
         console.say_facts({"Wrote": folder.summary, "Look": f"open {folder.path / 'report.html'} in a browser"})
 
@@ -71,17 +79,16 @@ def _describe_senate(senate: Senate109) -> dict[str, Any]:
 
 def _find(fitted: IsingLasso, senate: Senate109) -> dict[str, Any]:
     """Return what the network shows: the certificate, and how its positive edges follow parties and states."""
-    from isinglass.cli.results import describe_solution
+    from isinglass.cli.results import describe_solution, list_edges
     from isinglass.evaluate.metrics import mixing_by_group
 
-    model = fitted.model_
+    model = fitted.network_
     party = mixing_by_group(model, senate.parties)
     state = mixing_by_group(model, senate.states)
     both = mixing_by_group(model, list(zip(senate.states, senate.parties, strict=True)))
-    edges = model.edges()
     return {
         "network": describe_solution(fitted.solution_),
-        "strongest": [edge._asdict() for edge in edges[:SHOWN]],
+        "strongest": list_edges(model)[:SHOWN],
         "within_party": {"n_edges": party.n_within, "of": party.n_edges, "share": party.within_edges},
         "across": _find_across(fitted, senate),
         "joined": {
@@ -100,7 +107,7 @@ def _find_across(fitted: IsingLasso, senate: Senate109) -> list[dict[str, Any]]:
     """
     from isinglass.evaluate.metrics import mixing_by_group
 
-    sides = mixing_by_group(fitted.model_, [party == "R" for party in senate.parties])
+    sides = mixing_by_group(fitted.network_, [party == "R" for party in senate.parties])
     rows = zip(senate.names, senate.parties, sides.outside_weight.tolist(), sides.outside_edges.tolist(), strict=True)
     return [
         {"name": name, "party": party, "share_of_weight": weight, "share_of_edges": edges}
@@ -109,11 +116,23 @@ def _find_across(fitted: IsingLasso, senate: Senate109) -> list[dict[str, Any]]:
     ]
 
 
+def _describe_default(default: IsingNetwork, senate: Senate109) -> dict[str, Any]:
+    from isinglass.cli.results import describe_solution
+    from isinglass.evaluate.metrics import mixing_by_group
+
+    within = mixing_by_group(default.network_, senate.parties).within_edges
+    return {
+        "network": describe_solution(default.solution_),
+        "within_party_share": within,
+        "stages": default.stages_,
+    }
+
+
 def _describe_stars(stars: IsingLassoStARS, senate: Senate109) -> dict[str, Any]:
     from isinglass.cli.results import describe_solution, describe_stability
     from isinglass.evaluate.metrics import mixing_by_group
 
-    within = mixing_by_group(stars.model_, senate.parties).within_edges
+    within = mixing_by_group(stars.network_, senate.parties).within_edges
     return {
         "network": describe_solution(stars.solution_),
         "within_party_share": within,
@@ -121,10 +140,12 @@ def _describe_stars(stars: IsingLassoStARS, senate: Senate109) -> dict[str, Any]
     }
 
 
-def _lines(found: dict[str, Any], tol: float, seconds: float, stars_seconds: float) -> list[str]:
+def _lines(
+    found: dict[str, Any], tol: float, seconds: float, stars_seconds: float, default_seconds: float
+) -> list[str]:
     """Return the findings in words."""
     senate, network, within, joined = (found[name] for name in ("senate", "network", "within_party", "joined"))
-    stars = found["stars"]
+    stars, default = found["stars"], found["default"]
     n_pairs = senate["n_columns"] * (senate["n_columns"] - 1) // 2
     parties = ", ".join(f"{count} {party}" for party, count in senate["parties"].items())
     reached = "reached" if network["converged"] else "NOT reached"
@@ -157,6 +178,9 @@ def _lines(found: dict[str, Any], tol: float, seconds: float, stars_seconds: flo
         "  The strongest:",
         *(f"    {edge['coupling']:+.3f}  {edge['source']} -- {edge['target']}" for edge in found["strongest"]),
         "",
+        f"By default, in two stages: {default['network']['n_edges']} edges, {default['within_party_share']:.1%} of the "
+        "positive ones within a party",
+        f"  fitted in {format_seconds(default_seconds)}",
         f"By StARS: alpha {stars['alpha']:.4g}, {stars['network']['n_edges']} edges, "
         f"{stars['within_party_share']:.1%} of the positive ones within a party",
         f"  {stars['n_subsamples']} subsamples of {stars['subsample_size']} roll calls, {stars['n_fits']} fits in "
@@ -174,7 +198,7 @@ def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Sena
     from isinglass.show.report import write_report
     from isinglass.solve.path import ising_path
 
-    model, solution = fitted.model_, fitted.solution_
+    model, solution = fitted.network_, fitted.solution_
     attributes: dict[str, Any] = {"party": senate.parties, "state": senate.states}
     positive = solution.edge_values > 0
     places = force_layout(model.n_features, solution.edge_index[positive], solution.edge_values[positive])

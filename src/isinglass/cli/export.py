@@ -15,9 +15,9 @@ from isinglass.cli.output import check_target
 
 __all__ = ["export"]
 
-WITH_PLACES = {"gexf", "graphml", "json"}
-ENDINGS = (".csv", ".gexf", ".graphml", ".json")
-FORMATS = ["edges", "nodes", "matrix", "gexf", "graphml", "json"]
+WITH_PLACES = {"gexf", "json"}
+ENDINGS = (".csv", ".gexf", ".json")
+FORMATS = ["edges", "nodes", "matrix", "gexf", "json"]
 
 
 @command(
@@ -47,7 +47,7 @@ def export(
       edges    CSV of the edges: source, target, coupling, sign, weight
       nodes    CSV of the nodes: name, field, degree, strength, attributes
       matrix   CSV of the couplings, one row and column per node
-      gexf     Gephi          graphml   Cytoscape, yEd, igraph
+      gexf     Gephi
       json     nodes and edges for programs of your own
     """
     from isinglass.export import write_network

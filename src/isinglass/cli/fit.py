@@ -50,15 +50,16 @@ def fit(
 ) -> None:
     """Estimate the network of TABLE.
 
-    TABLE has one row per case and one yes/no column per node; - is stdin. Alpha, the strength of the penalty, is given
-    or chosen: by default the one with the smallest extended BIC (--select ebic).
+    TABLE has one row per case and one yes/no column per node; - is stdin. By default nothing has to be chosen: the
+    network is estimated in two stages, as IsingNetwork does in Python. --select chooses one penalty by another
+    criterion, --alpha takes one that is given.
 
     The edges go to stdout as CSV, or with -o into a folder with the nodes, the model and a file for Gephi.
     """
     from isinglass.cli.results import describe_solution, describe_table, names_of
     from isinglass.export import edge_table, write_edges
 
-    criterion = criterion_of(alpha, select, choosing)
+    criterion = criterion_of(alpha, select, choosing, method)
     folder = OutputFolder(output, FILES, force=force, inputs=[table, groups.groups]) if output else None
     data = reading.read_to_fit(console, table)
     attributes = groups.read(names_of(data))
@@ -79,7 +80,11 @@ def fit(
         record = {
             "table": describe_table(data),
             "method": method.record,
-            "selection": {"criterion": criterion, "description": found.chosen},
+            "selection": {
+                "criterion": criterion,
+                "description": found.chosen,
+                "stages": getattr(found.network, "stages_", None),
+            },
             "tol": found.tol,
             "network": describe_solution(found.solution),
             "nodes": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,26 +12,41 @@ from isinglass.cli.options import Number, Option
 from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     from isinglass.cli.choosing import Choosing
     from isinglass.cli.console import Console
     from isinglass.cli.methods import Method
     from isinglass.data import BinaryTable
-    from isinglass.model import IsingModel
+    from isinglass.network import Network
     from isinglass.results import Solution, Stability
 
-__all__ = ["ALPHA", "SELECT", "Fitted", "criterion_of", "describe_fit", "fit_network"]
+__all__ = [
+    "ALPHA",
+    "SELECT",
+    "Fitted",
+    "criterion_of",
+    "describe_fit",
+    "edge_attributes",
+    "fit_function",
+    "fit_network",
+]
 
-CRITERIA = ("stars", "ebic", "cv")
-DEFAULT = "ebic"
-"""Relaxed, it finds the true edges of small and of large networks (docs/trusting.md). StARS leaves out most where
-columns are few, and cross-validation keeps false ones."""
-ALPHA = Option("--alpha", type=Number(min=0), metavar="A", help="The penalty; then nothing is chosen.")
+CRITERIA = ("two-stage", "stars", "ebic", "cv")
+DEFAULT, DEFAULT_ELSEWHERE = "two-stage", "ebic"
+"""What chooses by default: with the joint method, and with the others, which have no penalty weights per pair."""
+REASONS = {
+    "ebic": "the network is that of the EBIC",
+    "prediction": "that predicts too badly, so the network is the sparsest that keeps the gain",
+    "empty": "nothing predicts held-out rows better than no edges",
+}
+ALPHA = Option("--alpha", type=Number(min=0), metavar="A", help="Use this penalty instead of choosing one.")
 SELECT = Option(
     "--select",
     type=click.Choice(CRITERIA),
-    help="Choose alpha by stability (stars), information (ebic) or prediction (cv).  [default: ebic]",
+    help="Choose the network in two stages, or one penalty by stability (stars), information (ebic) or prediction "
+    "(cv).  [default: two-stage; other methods than joint: ebic]",
 )
 
 
@@ -42,7 +58,7 @@ class Fitted:
     ----------
     network : fitted estimator
         What can be saved.
-    model : IsingModel
+    model : Network
         The network by itself.
     solution : Solution
         With the certificate.
@@ -57,7 +73,7 @@ class Fitted:
     """
 
     network: Any
-    model: IsingModel
+    model: Network
     solution: Solution
     tol: float
     chosen: str
@@ -66,15 +82,33 @@ class Fitted:
 
     @property
     def edge_attributes(self) -> dict[str, Any]:
-        """What is known of the edges beside their couplings: the share of subsamples with each."""
-        return {} if self.stability is None else {"stability": self.stability.edge_frequencies[self.stability.index]}
+        """What is known of the edges beside their couplings: standard errors, or the share of subsamples with each."""
+        return edge_attributes(self.network)
 
 
-def criterion_of(alpha: float | None, select: str | None, choosing: Choosing) -> str | None:
+def edge_attributes(network: Any) -> dict[str, Any]:
+    """Return what a fitted estimator knows of its edges beside their couplings, as symmetric matrices."""
+    found: dict[str, Any] = {}
+    errors, stability = (getattr(network, name, None) for name in ("edge_errors_", "stability_"))
+    if errors is not None:
+        import scipy.sparse as sp
+
+        (s, t), p = network.solution_.edge_index.T, network.solution_.n_features
+        both = sp.coo_array(([*errors, *errors], ([*s, *t], [*t, *s])), shape=(p, p))
+        found["std_error"] = both.tocsr()
+    if stability is not None:
+        found["stability"] = stability.edge_frequencies[stability.index]
+    return found
+
+
+def criterion_of(alpha: float | None, select: str | None, choosing: Choosing, method: Method) -> str | None:
     """Return the criterion that chooses, None if alpha is given; refuse the settings of others."""
     if alpha is not None and select is not None:
         raise click.UsageError("--alpha and --select exclude each other: an alpha that is given is not chosen.")
-    criterion = None if alpha is not None else select or DEFAULT
+    if select == "two-stage" and method.method != "joint":
+        raise click.UsageError(f"--select two-stage belongs to --method joint; got --method {method.method}.")
+    default = DEFAULT if method.method == "joint" else DEFAULT_ELSEWHERE
+    criterion = None if alpha is not None else select or default
     choosing.refuse_unused(criterion)
     return criterion
 
@@ -92,8 +126,8 @@ def fit_network(
     if criterion is not None and method.method != "joint" and not alone:
         alpha, stability = choosing.choose_alpha(console, data, method, criterion)
     estimator = _estimator(estimators, console, method, choosing, alpha, criterion)
-    # StARS and cross-validation show a bar of their own.
-    if criterion in ("stars", "cv") and method.method == "joint":
+    # These show a bar of their own.
+    if criterion in ("two-stage", "stars", "cv") and method.method == "joint":
         estimator.fit(data)
     else:
         with console.progress("Fitting"):
@@ -104,7 +138,43 @@ def fit_network(
         estimator.stability_ = stability  # the model file and the table of edges have it from here
     stability = getattr(estimator, "stability_", None)
     tol = getattr(estimator, "tol_", estimator.tol)
-    return Fitted(estimator, estimator.model_, estimator.solution_, tol, chosen, stability, method.proves)
+    return Fitted(estimator, estimator.network_, estimator.solution_, tol, chosen, stability, method.proves)
+
+
+def fit_function(method: Method, choosing: Choosing, alpha: float | None, criterion: str | None) -> Callable[..., Any]:
+    """Return the fit that the options ask for as a function of a table, to be repeated on resamples.
+
+    It is a method in the sense of ``isinglass.select.contract``; its network of the whole table is that of
+    `fit_network`. It can be pickled.
+    """
+    from isinglass.select import cross_validate, select_ebic, stars, two_stage
+    from isinglass.select.method import fit_at
+
+    if criterion is None:
+        assert alpha is not None
+        return functools.partial(fit_at, alpha=alpha, path_function=method.path_function)
+    if criterion == "two-stage":
+        return functools.partial(two_stage, path_function=method.path_function, **choosing.two_stage)
+    if criterion == "stars":
+        return functools.partial(stars, path_function=method.path_function, **choosing.grid, **choosing.stars)
+    if criterion == "ebic" and method.method == "nodewise":
+        from isinglass.solve.nodewise import nodewise_ebic
+
+        settings = {"standardize": False, **method.settings}  # the default of `nodewise_path`, and of its estimator
+        return functools.partial(nodewise_ebic, gamma=choosing.gamma, **choosing.node_grid, **settings)
+    shared: dict[str, Any] = {
+        "alphas": choosing.grid["alphas"],
+        "path_function": method.with_settings(alpha_min_ratio=choosing.grid["alpha_min_ratio"]),
+    }
+    if criterion == "ebic":
+        return functools.partial(select_ebic, gamma=choosing.gamma, relaxed=choosing.relaxed, **shared)
+    return functools.partial(
+        cross_validate,
+        n_folds=choosing.n_folds("cv"),
+        rule=choosing.cv_rule,
+        random_state=choosing.seed,
+        **shared,
+    )
 
 
 def _estimator(
@@ -125,18 +195,15 @@ def _estimator(
         return estimators.NodewiseIsing(criterion="ebic", gamma=choosing.gamma, **choosing.node_grid, **settings)
     if method.method == "joint" and criterion is not None:
         runs = {"random_state": choosing.seed, "n_jobs": choosing.n_jobs, "progress": console.progress_wanted}
+        if criterion == "two-stage":
+            return estimators.IsingNetwork(**settings, **(runs | choosing.two_stage))
         kinds: dict[str, tuple[Any, dict[str, Any]]] = {
             "stars": (
                 estimators.IsingLassoStARS,
-                {
-                    "n_subsamples": choosing.n_subsamples,
-                    "subsample_size": choosing.subsample_size,
-                    "threshold": choosing.threshold,
-                    **runs,
-                },
+                runs | choosing.stars,
             ),
             "ebic": (estimators.IsingLassoEBIC, {"gamma": choosing.gamma, "relaxed": choosing.relaxed}),
-            "cv": (estimators.IsingLassoCV, {"cv": choosing.folds, "rule": choosing.cv_rule, **runs}),
+            "cv": (estimators.IsingLassoCV, {"cv": choosing.n_folds("cv"), "rule": choosing.cv_rule, **runs}),
         }
         kind, options = kinds[criterion]
         return kind(**choosing.grid, **options, **settings)
@@ -156,5 +223,15 @@ def describe_fit(found: Fitted) -> dict[str, str]:
         "Alpha": f"{alpha} ({found.chosen})",
         "Network": f"{plural(solution.n_edges, 'edge')} among {plural(n_pairs, 'pair')}, {n_positive} positive, "
         f"{solution.n_edges - n_positive} negative",
+        **_describe_stages(getattr(found.network, "stages_", [])),
         **judge([solution], found.tol, proved=found.proved),
     }
+
+
+def _describe_stages(stages: list[dict[str, Any]]) -> dict[str, str]:
+    """Return in words what each stage chose, and why the network is the one it is."""
+    if not stages:
+        return {}
+    said = [f"{stage['criterion'].upper()} {plural(stage['n_edges'], 'edge')}" for stage in stages]
+    reason = next(stage["reason"] for stage in stages if stage["network"])
+    return {"Stages": f"{', then '.join(said)}; {REASONS[reason]}"}

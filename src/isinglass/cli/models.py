@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from isinglass.cli.console import Console
     from isinglass.cli.reading import Reading
     from isinglass.data import BinaryTable
-    from isinglass.model import IsingModel
+    from isinglass.network import Network
     from isinglass.results import Path
     from isinglass.select.contract import PathFunction
 
@@ -36,14 +36,14 @@ class Loaded:
 
     Parameters
     ----------
-    network : fitted estimator or IsingModel
+    network : fitted estimator or Network
         What was saved.
-    model : IsingModel
+    model : Network
         The network by itself.
     """
 
     network: Any
-    model: IsingModel
+    model: Network
 
     @classmethod
     def open(cls, path: str) -> Loaded:
@@ -51,21 +51,21 @@ class Loaded:
         from isinglass.export.modelfile import load
 
         network = load(path)
-        return cls(network, getattr(network, "model_", network))
+        return cls(network, getattr(network, "network_", network))
 
     def place_nodes(self, seed: int) -> Any:
         """Return where the nodes lie on a drawing."""
-        from isinglass.export.graph import read_graph
         from isinglass.show.layout import force_layout
 
-        graph = read_graph(self.model)
-        return force_layout(graph.n_nodes, graph.edge_index, graph.weights, random_state=seed)
+        network = self.model
+        return force_layout(network.n_features, network.edge_index, network.weights, random_state=seed)
 
     @property
     def edge_attributes(self) -> dict[str, Any]:
         """What is known of the edges beside their couplings."""
-        stability = getattr(self.network, "stability_", None)
-        return {} if stability is None else {"stability": stability.edge_frequencies[stability.index]}
+        from isinglass.cli.fitting import edge_attributes
+
+        return edge_attributes(self.network)
 
     @property
     def path_function(self) -> PathFunction:

@@ -15,7 +15,7 @@ from isinglass.cli.wording import plural
 
 __all__ = ["path"]
 
-EDGE_COLUMNS = ["alpha", "source", "target", "coupling"]
+EDGE_COLUMNS = ["alpha", "source", "target", "coupling", "sign", "weight"]
 
 
 @command(
@@ -62,9 +62,9 @@ def path(
     console.restart_clock()
     with console.progress("Path", total=alphas if isinstance(alphas, int) else len(alphas)) as advance:
         found = method.fit_path(data, alphas, alpha_min_ratio=alpha_min_ratio, advance=advance)
-    names, rows = results.names_of(data), results.tabulate_path(found)
+    rows = results.tabulate_path(found)
     if folder is not None:
-        edges = [[s.alpha, *edge.values()] for s in found for edge in results.list_edges(s, names)]
+        edges = [[s.alpha, *edge.values()] for s in found for edge in results.list_edges(s.network)]
         with folder.filling() as here:
             (here / "path.csv").write_text(csv_text(results.PATH_COLUMNS, rows), encoding="utf-8")
             (here / "edges.csv").write_text(csv_text(EDGE_COLUMNS, edges), encoding="utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from isinglass.data import BinaryTable
     from isinglass.results import Path as NetworkPath
-    from isinglass.results import Solution
 
 __all__ = ["plot"]
 
@@ -32,7 +30,6 @@ NO_PATH = "fit it by --method joint without --alpha, so that there is a path, or
 FOLLOWED = 50
 """Alphas of a path that the fit did not make."""
 ENDINGS = (".png", ".svg", ".pdf")
-ONE_BY_ONE = "The bootstrap draws rows, each as likely as the other: fit the table without --weights."
 
 
 @dataclass(frozen=True)
@@ -126,32 +123,20 @@ def _frequencies(request: Request) -> Axes:
 
 
 def _bootstrap(request: Request) -> Axes:
-    from isinglass.errors import DataError
-    from isinglass.select.bootstrap import FitAt, bootstrap
+    from isinglass.select.bootstrap import bootstrap
     from isinglass.show.plot import bootstrap_intervals
 
     fitted = request.known("solution_", "only the model of a fit says how it was fitted")
-    if not math.isfinite(fitted.alpha_):
-        raise click.UsageError("MODEL has one penalty per node, and the bootstrap repeats one: fit it with --alpha.")
-    request.loaded.check_fitted_to(request.table(), ONE_BY_ONE)
+    request.loaded.check_fitted_to(request.table(), SAME_OPTIONS)
     found = bootstrap(
-        request.table().X,
-        FitAt(fitted.alpha_, request.loaded.path_function),
+        request.table(),
+        fitted,
         n_boot=request.settings["resamples"],
         random_state=request.settings["seed"],
         n_jobs=request.settings["n_jobs"],
         progress=request.settings["progress"],
     )
-    if not _same_network(found.solution, fitted.solution_):
-        raise DataError(f"TABLE must be the table that MODEL was fitted to; its network is another one. {ONE_BY_ONE}")
     return bootstrap_intervals(found, request.ax, names=request.names)
-
-
-def _same_network(one: Solution, other: Solution) -> bool:
-    """Tell whether two fits of one table agree, up to their tolerance."""
-    import numpy as np
-
-    return bool(np.allclose(one.couplings, other.couplings, rtol=1e-3, atol=1e-3))
 
 
 def _roc(request: Request) -> Axes:
@@ -234,8 +219,6 @@ def plot(
       bootstrap       the spread of the strongest edges (needs TABLE)
       roc             true edges against false ones (needs --truth, and a path)
     """
-    if kind == "bootstrap":
-        reading.refuse_weights("bootstrap draws rows, each as likely as the other")
     if settings["edge_color"] == "group" and groups.groups is None:
         raise click.UsageError("--edge-color group needs --groups FILE, the attributes of the nodes.")
     if output.suffix.lower() not in ENDINGS:

@@ -11,10 +11,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from isinglass.names import default_names
 from isinglass.version import __version__
 
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
+    from isinglass.network import Network
     from isinglass.results import Path, Solution, Stability
 
 __all__ = ["SCHEMAS", "json_text"]
@@ -80,7 +82,7 @@ def describe_table(table: BinaryTable) -> dict[str, Any]:
 
 def names_of(table: BinaryTable) -> tuple[str, ...]:
     """Return the names of the columns; x0, x1, … if there are none."""
-    return table.names or tuple(f"x{k}" for k in range(table.shape[1]))
+    return table.names or default_names(table.shape[1])
 
 
 def judge(solutions: Sequence[Solution], tol: float, *, proved: bool = True) -> dict[str, str]:
@@ -123,12 +125,10 @@ def describe_solution(solution: Solution) -> dict[str, Any]:
     }
 
 
-def list_edges(solution: Solution, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return source, target and coupling of every edge, in the order of the nodes."""
-    return [
-        {"source": names[s], "target": names[t], "coupling": value}
-        for (s, t), value in zip(solution.edge_index.tolist(), solution.edge_values.tolist(), strict=True)
-    ]
+def list_edges(network: Network) -> list[dict[str, Any]]:
+    """Return the edge table of a network, one record per edge."""
+    columns = {name: column.tolist() for name, column in network.edges().items()}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 PATH_COLUMNS = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from isinglass.cli.choosing import CHOOSING, Choosing
@@ -19,19 +21,29 @@ COLUMNS = ["criterion", "alpha", "n_edges", "n_positive", "ebic", "held_out"]
 def select(console: Console, table: str, choosing: Choosing, method: Method, reading: Reading) -> None:
     """Show which penalty alpha each criterion chooses for TABLE.
 
-    Prints one line per criterion as CSV: StARS (stability), EBIC with three values of gamma and relaxed, and
-    cross-validation with two rules. Every choice is judged by the EBIC (at --gamma) and by the score of held-out rows.
-    TABLE may be - for stdin.
+    Prints one line per criterion as CSV: the two-stage network that `fit` gives (with --method joint), EBIC with three
+    values of gamma, cross-validation with two rules, and StARS (stability). Every choice is judged by the EBIC (at
+    --gamma) and by the score of held-out rows. TABLE may be - for stdin.
     """
     from isinglass.cli import results
-    from isinglass.select import compare
+    from isinglass.select import compare, two_stage
 
     if was_given("cv_rule"):
         raise click.UsageError("--cv-rule cannot be used here: both rules are shown.")
     data = reading.read_to_fit(console, table)
     console.restart_clock()
     stability = choosing.run_stars(console, data, method)
-    others = {"StARS": stability.alpha}
+    others: dict[str, Any] = {"StARS": stability.alpha}
+    if method.method == "joint":
+        others["two-stage"] = two_stage(
+            data.X,
+            path_function=method.path_function,
+            sample_weight=data.sample_weight,
+            errors=False,
+            n_jobs=choosing.n_jobs,
+            progress=console.progress_wanted,
+            **choosing.two_stage,
+        )
     if choosing.relaxed:
         others[f"EBIC γ={choosing.gamma:g} relaxed"] = choosing.choose_alpha(console, data, method, "ebic")[0]
     found = compare(
@@ -39,7 +51,7 @@ def select(console: Console, table: str, choosing: Choosing, method: Method, rea
         alphas=choosing.grid["alphas"],
         ebic_gamma=choosing.gamma,
         others=others,
-        n_folds=choosing.folds,
+        n_folds=choosing.n_folds("cv"),
         path_function=method.with_settings(alpha_min_ratio=choosing.grid["alpha_min_ratio"]),
         sample_weight=data.sample_weight,
         random_state=choosing.seed,

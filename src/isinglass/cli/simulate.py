@@ -13,12 +13,12 @@ from isinglass.cli.output import OutputFolder
 from isinglass.cli.wording import as_options, plural
 
 if TYPE_CHECKING:
-    from isinglass.model import IsingModel
+    from isinglass.network import Network
 
 __all__ = ["simulate"]
 
 FILES = ["table.csv", "truth.npz", "edges.csv"]
-KINDS = ["random", "chain", "star", "small-world", "scale-free", "regular"]
+KINDS = ["random", "chain", "regular"]
 COUNT = click.IntRange(min=1)
 
 
@@ -39,7 +39,7 @@ COUNT = click.IntRange(min=1)
         type=click.IntRange(min=0),
         default=4,
         show_default=True,
-        help="small-world, regular: edges per node; scale-free: edges of a newcomer.",
+        help="regular: edges per node.",
     ),
     Option(
         "--strength",
@@ -76,6 +76,7 @@ def simulate(
     the sampler mixes so slowly that the rows do not represent the model.
     """
     from isinglass import simulate as simulation
+    from isinglass.cli.results import list_edges
     from isinglass.errors import DataError
     from isinglass.export import write_edges
     from isinglass.export.modelfile import save
@@ -105,7 +106,7 @@ def simulate(
         }
     )
     if console.as_json:
-        edges = [edge._asdict() for edge in model.edges()]
+        edges = list_edges(model)
         record = {"network": kind, "seed": seed, "nodes": list(model.names), "fields": model.fields, "edges": edges}
         console.write_json("simulate", {**record, **({} if folder else {"rows": table})})
     elif folder is None:
@@ -114,7 +115,7 @@ def simulate(
 
 def _draw_network(
     kind: str, nodes: int, edge_probability: float, degree: int, strength: float, mixed: bool, seed: object
-) -> IsingModel:
+) -> Network:
     """Call the function of the kind with the options it takes."""
     from isinglass import simulate as simulation
 
@@ -123,14 +124,11 @@ def _draw_network(
         return simulation.random_network(nodes, edge_probability, coupling_range=bounds, random_state=seed)  # type: ignore[arg-type]
     functions = {
         "chain": (simulation.chain_network, ()),
-        "star": (simulation.star_network, ()),
-        "small-world": (simulation.small_world_network, (degree,)),
-        "scale-free": (simulation.scale_free_network, (degree,)),
         "regular": (simulation.random_regular_network, (degree,)),
     }
     function, arguments = functions[kind]
     couplings = "mixed" if mixed else "ferromagnetic"
-    model: IsingModel = function(  # type: ignore[operator]
+    model: Network = function(  # type: ignore[operator]
         nodes, *arguments, couplings=couplings, strength=strength, fields="balanced", random_state=seed
     )
     return model

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data.levels import (
     BAD,
@@ -30,9 +30,10 @@ from isinglass.data.levels import (
 )
 from isinglass.data.sources import Column, Grid, Source, open_source
 from isinglass.data.table import BinaryTable, checked_names
+from isinglass.data.weights import check_sample_weight
 from isinglass.errors import DataError
 
-__all__ = ["convert_source", "read_binary", "to_binary"]
+__all__ = ["convert_source", "read_binary", "to_binary", "to_weighted"]
 
 _BITS, _SPINS = Pair(0, 1), Pair(-1, 1)
 _BY = "(estimators, read_binary and read_table take it)"
@@ -119,6 +120,23 @@ def to_binary(X: Any) -> NDArray[np.uint8]:
     [[1, 0], [0, 1]]
     """
     return read_binary(X).X
+
+
+def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[NDArray[np.uint8], NDArray[np.float64] | None]:
+    """Return the table as `to_binary` does, with the weights of its rows: those given, or those it brings along.
+
+    Examples
+    --------
+    >>> table = BinaryTable(np.array([[0, 1], [1, 1]], dtype=np.uint8), sample_weight=np.array([1.0, 2.0]))
+    >>> to_weighted(table, None)[1].tolist()
+    [1.0, 2.0]
+    """
+    table = read_binary(X)
+    if table.sample_weight is None:
+        return table.X, check_sample_weight(sample_weight, len(table))
+    if sample_weight is not None:
+        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
+    return table.X, table.sample_weight
 
 
 def convert_source(

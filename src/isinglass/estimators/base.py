@@ -1,4 +1,4 @@
-"""What the six estimators share: reading tables, naming the attributes, and everything a fitted network can answer."""
+"""What the estimators share: reading tables, naming the attributes, and everything a fitted network can answer."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from isinglass.errors import DataError
 from isinglass.estimators.edges import count_edges, edge_table
 from isinglass.estimators.frames import complete_like, kind_of
 from isinglass.evaluate.imputation import conditional_fill, gibbs_fill
-from isinglass.model import IsingModel
+from isinglass.network import Network
 from isinglass.randomness import RandomSource
-from isinglass.results import Solution, Stability
+from isinglass.results import Path, Solution, Stability
 from isinglass.simulate import gibbs_sample
 from isinglass.solve.estimable import warn_constant
 from isinglass.solve.exact import MAX_NODES, exact_sample
@@ -40,7 +40,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     coding: str
     binarize: float | None
 
-    model_: IsingModel
+    network_: Network
     solution_: Solution
 
     # ------------------------------------------------------------------------------------- fitting
@@ -80,7 +80,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             edge_counts=count_edges(table.X, weight, solution.edge_index),
         )
         for name, value in found.items():
-            setattr(self, name, value)
+            setattr(self, name, value.with_names(table.names) if isinstance(value, Path) else value)
         self._frame_kind = kind_of(X)
         return self
 
@@ -107,15 +107,20 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         edge_counts: NDArray[Any],
     ) -> None:
         """Set the attributes that all estimators have; a model file does so too."""
-        self.solution_ = solution
-        self.model_ = IsingModel.from_solution(solution, names)
+        self.solution_ = solution.with_names(names)
+        self.network_ = self.solution_.network
         self.alpha_ = solution.alpha
-        self.couplings_, self.fields_ = self.model_.couplings, self.model_.fields
+        self.fields_ = self.network_.fields
         self.kkt_residual_, self.duality_gap_ = solution.kkt_residual, solution.duality_gap
         self.converged_, self.n_iter_ = solution.converged, solution.n_iter
         self.n_rows_, self.marginals_ = n_rows, marginals
         self.encoding_ = dict(encoding)
         self.edge_counts_ = edge_counts
+
+    @property
+    def couplings_(self) -> FloatArray:
+        """Dense symmetric coupling matrix with zero diagonal, made on demand."""
+        return self.network_.couplings
 
     # ------------------------------------------------------------------------------------- what rows look like
 
@@ -132,7 +137,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         ndarray of shape (n_samples,)
         """
         table = self._read(X)
-        return self.model_.log_pseudolikelihood(table.X)
+        return self.network_.log_pseudolikelihood(table.X)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row; larger is better.
@@ -154,7 +159,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         table = self._read(X, missing=self.missing)
         weight = _weights_of(X, table, sample_weight)
-        return float(np.average(self.model_.log_pseudolikelihood(table.X), weights=weight))
+        return float(np.average(self.network_.log_pseudolikelihood(table.X), weights=weight))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return P(x_s = 1 | the rest of the row) for every cell.
@@ -172,7 +177,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         _refuse_sparse(X)
         table = self._read(X)
-        return self.model_.conditional_probabilities(table.X)
+        return self.network_.conditional_probabilities(table.X)
 
     def predict(self, X: Any) -> Table:
         """Return the more probable value of every cell given the rest of its row; 0 where both are equally so.
@@ -229,11 +234,11 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         table = self._read(X, missing="zero")
         missing = np.zeros(table.shape, dtype=bool) if table.filled is None else table.filled
         if method == "conditional":
-            means = conditional_fill(self.model_, table.X, missing, self.marginals_)
+            means = conditional_fill(self.network_, table.X, missing, self.marginals_)
             draws = np.where(missing, means > 0.5, means)
         else:
             draws, means = gibbs_fill(
-                self.model_, table.X, missing, self.marginals_, n_sweeps=n_sweeps, random_state=random_state
+                self.network_, table.X, missing, self.marginals_, n_sweeps=n_sweeps, random_state=random_state
             )
         return complete_like(X, means if probabilities else draws.astype(np.uint8))
 
@@ -257,9 +262,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         ndarray of uint8, shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        if self.model_.n_features <= MAX_NODES:
-            return exact_sample(self.model_, n_samples, random_state=random_state)
-        return gibbs_sample(self.model_, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
+        if self.network_.n_features <= MAX_NODES:
+            return exact_sample(self.network_, n_samples, random_state=random_state)
+        return gibbs_sample(self.network_, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
 
     # ------------------------------------------------------------------------------------- the network
 
@@ -272,7 +277,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             A frame of the kind that `fit` had, a NumPy structured array for everything else. Columns:
 
             - ``source``, ``target``: names of the two columns, ``x0``, ``x1``, … if they have none;
-            - ``coupling``: θ_st, the log odds ratio given all other columns, and its ``sign``, 1 or -1;
+            - ``coupling``: θ_st, the log odds ratio given all other columns, its ``sign``, 1 or -1, and its absolute
+              value, ``weight``;
+            - ``std_error``: standard error of the unpenalised coupling, NaN where that is infinite (IsingNetwork only);
             - ``stability``: share of the subsamples with this edge at the chosen alpha (IsingLassoStARS only);
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
               0, 0 and 1, 0 and 0;
@@ -281,13 +288,14 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         check_is_fitted(self)
         stability: Stability | None = getattr(self, "stability_", None)
-        shares = None if stability is None else stability.frequencies()
-        return edge_table(self.solution_, self.model_, self.edge_counts_, shares, self._frame_kind)
+        shares = None if stability is None else stability.edge_frequencies[stability.index]
+        errors = getattr(self, "edge_errors_", None)
+        return edge_table(self.network_, self.edge_counts_, shares, errors, self._frame_kind)
 
     # ------------------------------------------------------------------------------------- scikit-learn
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "model_" in vars(self)
+        return "network_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -327,7 +335,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         n_columns = source.shape[1]
         if not self.encoding_ or n_columns != self.n_features_in_:
             return None  # a table of another width will be refused for that
-        places = {name: k for k, name in enumerate(self.model_.names)}
+        places = {name: k for k, name in enumerate(self.network_.names)}
         labels: Sequence[Hashable] = range(n_columns) if source.names is None else [str(name) for name in source.names]
         return {
             labels[label if isinstance(label, int) else places[str(label)]]: pair

@@ -95,7 +95,7 @@ class IsingLassoCV(JointEstimator):
         Whether it reaches ``tol``.
     n_iter_ : int
         Newton steps.
-    model_ : IsingModel
+    network_ : Network
         Couplings, fields and names: the network by itself.
     solution_ : Solution
         The same as the path function returned it, with all diagnostics.
@@ -121,7 +121,7 @@ class IsingLassoCV(JointEstimator):
     >>> from isinglass import IsingLassoCV, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
     >>> net = IsingLassoCV(cv=5, rule="1se", random_state=0).fit(X)
-    >>> net.model_.n_edges, len(net.cv_results_["mean_test_score"])
+    >>> net.network_.n_edges, len(net.cv_results_["mean_test_score"])
     (4, 30)
     """
 

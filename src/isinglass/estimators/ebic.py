@@ -28,7 +28,7 @@ class IsingLassoEBIC(JointEstimator):
 
     Parameters
     ----------
-    alphas : int, float or array-like, default 50
+    alphas : int, float or array-like, default 30
         Number of geometric steps down from the smallest alpha without edges, or the values themselves.
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
@@ -78,7 +78,7 @@ class IsingLassoEBIC(JointEstimator):
         Whether it reaches ``tol``.
     n_iter_ : int
         Newton steps.
-    model_ : IsingModel
+    network_ : Network
         Couplings, fields and names: the network by itself.
     solution_ : Solution
         The same as the path function returned it, with all diagnostics.
@@ -104,13 +104,13 @@ class IsingLassoEBIC(JointEstimator):
     >>> from isinglass import IsingLassoEBIC, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
     >>> net = IsingLassoEBIC(relaxed=True).fit(X)
-    >>> net.model_.n_edges, bool(net.ebic_path_[net.alphas_.tolist().index(net.alpha_)] == net.ebic_path_.min())
+    >>> net.network_.n_edges, bool(net.ebic_path_[net.alphas_.tolist().index(net.alpha_)] == net.ebic_path_.min())
     (4, True)
     """
 
     def __init__(
         self,
-        alphas: int | float | ArrayLike = 50,
+        alphas: int | float | ArrayLike = 30,
         *,
         gamma: float = 0.25,
         relaxed: bool = False,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.estimators.frames import make_frame
-from isinglass.model import IsingModel
-from isinglass.results import Solution
+from isinglass.network import Network
 
 __all__ = ["count_edges", "edge_table"]
 
@@ -41,19 +41,20 @@ def count_edges(
 
 
 def edge_table(
-    solution: Solution,
-    model: IsingModel,
+    network: Network,
     counts: NDArray[Any],
-    frequencies: NDArray[np.float64] | None,
+    frequencies: sp.csr_array | None,
+    errors: NDArray[np.float64] | None,
     kind: str | None,
 ) -> Any:
     """Return the edges, largest absolute coupling first, as a frame of the given kind."""
-    order = np.argsort(-np.abs(solution.edge_values), kind="stable")
-    (s, t), values = solution.edge_index[order].T, solution.edge_values[order]
-    names = np.array(model.names, dtype=object)
-    columns = {"source": names[s], "target": names[t], "coupling": values, "sign": np.sign(values).astype(np.int64)}
+    order = network.by_strength
+    columns = network.edges()
+    if errors is not None:
+        columns["std_error"] = errors[order]
     if frequencies is not None:
-        columns["stability"] = frequencies[s, t]
+        s, t = network.edge_index[order].T
+        columns["stability"] = np.asarray(frequencies[s, t]).ravel()
     chosen = counts[order]
     columns |= {name: chosen[:, k].copy() for k, name in enumerate(COUNTS)}
     logs = np.log(chosen + 0.5)

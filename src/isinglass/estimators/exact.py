@@ -61,7 +61,7 @@ class ExactIsing(IsingEstimator):
         Whether it reaches ``tol``.
     n_iter_ : int
         Newton steps.
-    model_ : IsingModel
+    network_ : Network
         Couplings, fields and names: the network by itself.
     solution_ : Solution
         The same as the path function returned it, with all diagnostics.

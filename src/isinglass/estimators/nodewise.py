@@ -79,7 +79,7 @@ class NodewiseIsing(IsingEstimator):
         Whether it reaches ``tol``.
     n_iter_ : int
         Newton steps of the regression that took most.
-    model_ : IsingModel
+    network_ : Network
         Couplings, fields and names: the network by itself.
     solution_ : Solution
         The same as the path function returned it, with all diagnostics.

@@ -88,7 +88,7 @@ class IsingLassoStARS(JointEstimator):
         Whether it reaches ``tol``.
     n_iter_ : int
         Newton steps.
-    model_ : IsingModel
+    network_ : Network
         Couplings, fields and names: the network by itself.
     solution_ : Solution
         The same as the path function returned it, with all diagnostics.
@@ -119,7 +119,7 @@ class IsingLassoStARS(JointEstimator):
     >>> from isinglass import IsingLassoStARS, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(12, strength=2.0, fields="balanced"), 2000, random_state=0)
     >>> net = IsingLassoStARS(random_state=0).fit(X)
-    >>> net.model_.n_edges, float(net.edges()["stability"].min())
+    >>> net.network_.n_edges, float(net.edges()["stability"].min())
     (11, 1.0)
     """
 

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from isinglass.arguments import check_count
 from isinglass.errors import ConvergenceWarning
-from isinglass.model import IsingModel
+from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
 
 __all__ = ["conditional_fill", "gibbs_fill"]
@@ -25,7 +25,7 @@ MOST_SWEEPS = 10_000
 """Sweeps after which this is given up; each of them improves the fit, but near a critical point only slowly."""
 
 
-def conditional_fill(model: IsingModel, X: ArrayLike, missing: Mask, marginals: ArrayLike) -> FloatArray:
+def conditional_fill(model: Network, X: ArrayLike, missing: Mask, marginals: ArrayLike) -> FloatArray:
     """Return the table with P(x_s = 1 | the rest of the row) in every missing cell.
 
     The other missing cells of the row stand in with their own probabilities, from the marginals to a fixed point: the
@@ -33,7 +33,7 @@ def conditional_fill(model: IsingModel, X: ArrayLike, missing: Mask, marginals: 
 
     Parameters
     ----------
-    model : IsingModel
+    model : Network
         The network.
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1; what stands in missing cells does not matter.
@@ -49,7 +49,7 @@ def conditional_fill(model: IsingModel, X: ArrayLike, missing: Mask, marginals: 
 
     Examples
     --------
-    >>> model = IsingModel([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
+    >>> model = Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
     >>> gone = np.array([[True, False]])
     >>> conditional_fill(model, [[0, 1]], gone, [0.5, 0.5]).round(3).tolist()
     [[0.731, 1.0]]
@@ -78,7 +78,7 @@ def conditional_fill(model: IsingModel, X: ArrayLike, missing: Mask, marginals: 
 
 
 def gibbs_fill(
-    model: IsingModel,
+    model: Network,
     X: ArrayLike,
     missing: Mask,
     marginals: ArrayLike,
@@ -105,7 +105,7 @@ def gibbs_fill(
 
     Examples
     --------
-    >>> model = IsingModel([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
+    >>> model = Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
     >>> gone = np.array([[True, False]])
     >>> draws, means = gibbs_fill(model, [[0, 1]], gone, [0.5, 0.5], random_state=0)
     >>> means.round(3).tolist(), float(draws[0, 1])
@@ -140,13 +140,14 @@ def _start(X: ArrayLike, missing: Mask, marginals: ArrayLike) -> FloatArray:
 
 
 def _sweeper(
-    model: IsingModel, table: FloatArray, missing: Mask
+    model: Network, table: FloatArray, missing: Mask
 ) -> Callable[[Callable[[FloatArray, FloatArray], FloatArray]], None]:
     """Return a function that visits the missing cells column by column and replaces them in ``table``."""
     columns = []
+    couplings = model.couplings_sparse
     for s in np.flatnonzero(missing.any(axis=0)):
-        neighbours = np.flatnonzero(model.couplings[s])
-        columns.append((s, np.flatnonzero(missing[:, s]), neighbours, model.couplings[s, neighbours]))
+        row = slice(couplings.indptr[s], couplings.indptr[s + 1])
+        columns.append((s, np.flatnonzero(missing[:, s]), couplings.indices[row], couplings.data[row]))
 
     def sweep(replace: Callable[[FloatArray, FloatArray], FloatArray]) -> None:
         for s, rows, neighbours, values in columns:

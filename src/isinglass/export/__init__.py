@@ -1,20 +1,17 @@
-"""Networks for other programs: tables, Gephi, Cytoscape, JSON, networkx, igraph."""
+"""Networks for other programs: tables, Gephi, JSON, networkx."""
 
 from isinglass.export.csvfiles import edge_table, write_edges, write_matrix, write_nodes
 from isinglass.export.formats import write_network
 from isinglass.export.gexf import write_gexf
-from isinglass.export.graphml import write_graphml
 from isinglass.export.jsonfile import to_json, write_json
-from isinglass.export.objects import to_igraph, to_networkx
+from isinglass.export.objects import to_networkx
 
 __all__ = [
     "edge_table",
-    "to_igraph",
     "to_json",
     "to_networkx",
     "write_edges",
     "write_gexf",
-    "write_graphml",
     "write_json",
     "write_matrix",
     "write_network",

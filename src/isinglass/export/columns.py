@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from isinglass.errors import DataError
 from isinglass.export.text import storable
+from isinglass.names import find_nodes
 
 __all__ = ["Cell", "Column", "check_name", "pair_column", "plain_value", "read_column"]
 
@@ -72,15 +73,19 @@ def read_column(name: str, values: Iterable[Any], length: int) -> Column:
     return Column("text", tuple(None if cell is None else storable(str(cell)) for cell in cells))
 
 
-def pair_column(name: str, matrix: Any, edge_index: NDArray[np.intp], n_nodes: int) -> Column:
-    """Return the entries of a symmetric matrix, dense or sparse, at the given pairs.
+def pair_column(name: str, matrix: Any, edge_index: NDArray[np.integer[Any]], names: Sequence[str]) -> Column:
+    """Return the entries of a symmetric matrix, dense or sparse, at the given pairs; a data frame is joined by name.
 
     Examples
     --------
-    >>> pair_column("stability", [[0, 0.9], [0.9, 0]], np.array([[0, 1]]), 2)
+    >>> pair_column("stability", [[0, 0.9], [0.9, 0]], np.array([[0, 1]]), ["a", "b"])
     Column(kind='real', values=(0.9,))
     """
+    n_nodes = len(names)
     table = sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)
+    if hasattr(matrix, "index") and hasattr(matrix, "columns") and table.shape == (n_nodes, n_nodes):
+        rows, columns = (find_nodes(side, names, f"edge attribute {name!r}") for side in (matrix.index, matrix.columns))
+        table = table[np.ix_(rows, columns)]  # type: ignore[arg-type]  # as many distinct nodes as there are
     if table.shape != (n_nodes, n_nodes):
         raise DataError(
             f"edge attribute {name!r} must be a matrix with one row and column per node, {(n_nodes, n_nodes)}; "

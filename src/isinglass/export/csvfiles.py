@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.export.graph import Graph, Network, read_graph
+from isinglass.export.annotated import Annotated, annotate
 from isinglass.export.output import Target, write_lines
 from isinglass.export.text import csv_line
+from isinglass.network import Network, as_network
 
 __all__ = ["edge_table", "write_edges", "write_matrix", "write_nodes"]
 
 
 def edge_table(
-    network: Network,
+    network: Any,
     *,
     names: Sequence[str] | None = None,
     edge_attributes: Mapping[str, ArrayLike] | None = None,
@@ -29,7 +29,7 @@ def edge_table(
 
     Parameters
     ----------
-    network : IsingModel, Solution or fitted estimator
+    network : Network, Solution or fitted estimator
         The network.
     names : sequence of str, optional
         Names of the nodes, in place of those the network has.
@@ -45,16 +45,16 @@ def edge_table(
 
     Examples
     --------
-    >>> from isinglass import IsingModel
-    >>> model = IsingModel([[0, 1, 0], [1, 0, -2], [0, -2, 0]], [0, 0, 0], names=["a", "b", "c"])
+    >>> from isinglass import Network
+    >>> model = Network.from_couplings([[0, 1, 0], [1, 0, -2], [0, -2, 0]], [0, 0, 0], names=["a", "b", "c"])
     >>> edge_table(model)["source"], edge_table(model)["coupling"], edge_table(model)["sign"]
     (['b', 'a'], [-2.0, 1.0], [-1, 1])
     """
-    return _edge_columns(read_graph(network, names=names, edge_attributes=edge_attributes))
+    return _edge_columns(annotate(network, names=names, edge_attributes=edge_attributes))
 
 
 def write_edges(
-    network: Network,
+    network: Any,
     path: Target,
     *,
     names: Sequence[str] | None = None,
@@ -75,17 +75,17 @@ def write_edges(
 
     Examples
     --------
-    >>> from isinglass import IsingModel
-    >>> write_edges(IsingModel([[0, 1.5], [1.5, 0]], [0, 0], names=["tea, green", "rain"]), "-")
+    >>> from isinglass import Network
+    >>> write_edges(Network.from_couplings([[0, 1.5], [1.5, 0]], [0, 0], names=["tea, green", "rain"]), "-")
     source,target,coupling,sign,weight
     "tea, green",rain,1.5,1,1.5
     """
-    columns = _edge_columns(read_graph(network, names=names, edge_attributes=edge_attributes))
+    columns = _edge_columns(annotate(network, names=names, edge_attributes=edge_attributes))
     write_lines(_lines(columns, spreadsheet_safe), path)
 
 
 def write_nodes(
-    network: Network,
+    network: Any,
     path: Target,
     *,
     names: Sequence[str] | None = None,
@@ -96,7 +96,7 @@ def write_nodes(
 
     Parameters
     ----------
-    network : IsingModel, Solution or fitted estimator
+    network : Network, Solution or fitted estimator
         The network.
     path : path, "-" or text stream
         Where to; "-" is the standard output.
@@ -109,20 +109,20 @@ def write_nodes(
 
     Examples
     --------
-    >>> from isinglass import IsingModel
-    >>> model = IsingModel([[0, -1.5], [-1.5, 0]], [0.5, 0], names=["tea", "coffee"])
+    >>> from isinglass import Network
+    >>> model = Network.from_couplings([[0, -1.5], [-1.5, 0]], [0.5, 0], names=["tea", "coffee"])
     >>> write_nodes(model, "-", node_attributes={"cups": [3, None]})
     name,field,degree,strength,cups
     tea,0.5,1,1.5,3
     coffee,0.0,1,1.5,
     """
-    graph = read_graph(network, names=names, node_attributes=node_attributes)
-    columns = {"name": graph.names, **{name: column.values for name, column in graph.node_values.items()}}
+    graph = annotate(network, names=names, node_attributes=node_attributes)
+    columns = {"name": graph.network.names, **{name: column.values for name, column in graph.node_values.items()}}
     write_lines(_lines(columns, spreadsheet_safe), path)
 
 
 def write_matrix(
-    network: Network,
+    network: Any,
     path: Target,
     *,
     names: Sequence[str] | None = None,
@@ -133,35 +133,32 @@ def write_matrix(
 
     Parameters
     ----------
-    network : IsingModel, Solution or fitted estimator
+    network : Network, Solution or fitted estimator
         The network.
     path : path, "-" or text stream
         Where to; "-" is the standard output.
     names : sequence of str, optional
         Names of the nodes, in place of those the network has.
     fields : bool, default False
-        Put the fields on the diagonal: the paper's Θ, which `IsingModel.from_theta` reads. Zeros otherwise.
+        Put the fields on the diagonal: the paper's Θ, which `Network.from_theta` reads. Zeros otherwise.
     spreadsheet_safe : bool, default False
         As for `write_edges`.
 
     Examples
     --------
-    >>> from isinglass import IsingModel
-    >>> write_matrix(IsingModel([[0, -1.5], [-1.5, 0]], [0.5, 0], names=["tea", "coffee"]), "-", fields=True)
+    >>> from isinglass import Network
+    >>> network = Network([0.5, 0], [[0, 1]], [-1.5], names=["tea", "coffee"])
+    >>> write_matrix(network, "-", fields=True)
     "",tea,coffee
     tea,0.5,-1.5
     coffee,-1.5,0.0
     """
-    graph = read_graph(network, names=names)
-    write_lines(_matrix_lines(graph, fields, spreadsheet_safe), path)
+    write_lines(_matrix_lines(as_network(network, names), fields, spreadsheet_safe), path)
 
 
-def _edge_columns(graph: Graph) -> dict[str, list[Any]]:
-    return {
-        "source": [graph.names[s] for s in graph.edge_index[:, 0]],
-        "target": [graph.names[t] for t in graph.edge_index[:, 1]],
-        **{name: list(column.values) for name, column in graph.edge_values.items()},
-    }
+def _edge_columns(graph: Annotated) -> dict[str, list[Any]]:
+    table = {name: column.tolist() for name, column in graph.network.edges().items()}
+    return table | {name: list(column.values) for name, column in graph.edge_columns.items()}
 
 
 def _lines(columns: Mapping[str, Sequence[Any]], spreadsheet_safe: bool) -> Iterator[str]:
@@ -170,17 +167,12 @@ def _lines(columns: Mapping[str, Sequence[Any]], spreadsheet_safe: bool) -> Iter
         yield csv_line(list(row), spreadsheet_safe=spreadsheet_safe)
 
 
-def _matrix_lines(graph: Graph, fields: bool, spreadsheet_safe: bool) -> Iterator[str]:
+def _matrix_lines(network: Network, fields: bool, spreadsheet_safe: bool) -> Iterator[str]:
     """Yield one line per node; only one row is ever dense."""
-    neighbours: list[list[tuple[int, float]]] = [[] for _ in graph.names]
-    for s, t, coupling in graph.pairs():
-        neighbours[s].append((t, coupling))
-        neighbours[t].append((s, coupling))
-    yield csv_line(["", *graph.names], spreadsheet_safe=spreadsheet_safe)
-    for k, name in enumerate(graph.names):
-        row = np.zeros(graph.n_nodes)
-        for t, coupling in neighbours[k]:
-            row[t] = coupling
+    yield csv_line(["", *network.names], spreadsheet_safe=spreadsheet_safe)
+    rows = network.couplings_sparse
+    for k, name in enumerate(network.names):
+        row = rows[[k]].toarray().ravel()
         if fields:
-            row[k] = graph.fields[k]
+            row[k] = network.fields[k]
         yield csv_line([name, *row.tolist()], spreadsheet_safe=spreadsheet_safe)

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from isinglass.errors import DataError
 from isinglass.export.csvfiles import write_edges, write_matrix, write_nodes
 from isinglass.export.gexf import write_gexf
-from isinglass.export.graph import Network
-from isinglass.export.graphml import write_graphml
 from isinglass.export.jsonfile import write_json
 from isinglass.export.output import Target, TextStream
 
@@ -25,14 +23,13 @@ FORMATS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "nodes": (write_nodes, ("names", "node_attributes", "spreadsheet_safe")),
     "matrix": (write_matrix, ("names", "spreadsheet_safe")),
     "gexf": (write_gexf, _EVERYTHING),
-    "graphml": (write_graphml, _EVERYTHING),
     "json": (write_json, _EVERYTHING),
 }
-SUFFIXES = {".csv": "edges", ".gexf": "gexf", ".graphml": "graphml", ".json": "json"}
+SUFFIXES = {".csv": "edges", ".gexf": "gexf", ".json": "json"}
 
 
 def write_network(
-    network: Network,
+    network: Any,
     path: Target,
     format: str | None = None,
     *,
@@ -50,12 +47,12 @@ def write_network(
 
     Parameters
     ----------
-    network : IsingModel, Solution or fitted estimator
+    network : Network, Solution or fitted estimator
         The network.
     path : path, "-" or text stream
         Where to; "-" is the standard output. A file appears when it is complete.
-    format : {"edges", "nodes", "matrix", "gexf", "graphml", "json"}, optional
-        By default what the name ends in: ``.csv`` (the edges), ``.gexf``, ``.graphml`` or ``.json``.
+    format : {"edges", "nodes", "matrix", "gexf", "json"}, optional
+        By default what the name ends in: ``.csv`` (the edges), ``.gexf`` or ``.json``.
     names : sequence of str, optional
         Names of the nodes, in place of those the network has: a Solution has none but x0, x1, ….
     node_attributes : mapping of str to sequence, optional
@@ -73,8 +70,8 @@ def write_network(
 
     Examples
     --------
-    >>> from isinglass import IsingModel
-    >>> model = IsingModel([[0, 1.5], [1.5, 0]], [0, 0], names=["rain", "umbrella"])
+    >>> from isinglass import Network
+    >>> model = Network.from_couplings([[0, 1.5], [1.5, 0]], [0, 0], names=["rain", "umbrella"])
     >>> write_network(model, "-", "edges")
     source,target,coupling,sign,weight
     rain,umbrella,1.5,1,1.5

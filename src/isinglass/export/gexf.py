@@ -11,8 +11,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from isinglass.export.annotated import Annotated, annotate
 from isinglass.export.columns import Column
-from isinglass.export.graph import Graph, Network, read_graph
 from isinglass.export.output import Target, write_lines
 from isinglass.export.text import cell_text, number_text, xml_element
 from isinglass.show.palette import channels
@@ -26,7 +26,7 @@ _TYPES = {"text": "string", "real": "double", "integer": "long", "boolean": "boo
 
 
 def write_gexf(
-    network: Network,
+    network: Any,
     path: Target,
     *,
     names: Sequence[str] | None = None,
@@ -51,14 +51,14 @@ def write_gexf(
 
     Examples
     --------
-    >>> from isinglass import IsingModel
+    >>> from isinglass import Network
     >>> import io
     >>> file = io.StringIO()
-    >>> write_gexf(IsingModel([[0, -1.5], [-1.5, 0]], [0, 0], names=["R&D", "sales"]), file)
+    >>> write_gexf(Network.from_couplings([[0, -1.5], [-1.5, 0]], [0, 0], names=["R&D", "sales"]), file)
     >>> [line for line in file.getvalue().splitlines() if "<node " in line]
     ['<node id="n0" label="R&amp;D">', '<node id="n1" label="sales">']
     """
-    graph = read_graph(
+    annotated = annotate(
         network,
         names=names,
         node_attributes=node_attributes,
@@ -67,12 +67,13 @@ def write_gexf(
         group_colors=group_colors,
         positions=positions,
     )
-    write_lines(_lines(graph), path)
+    write_lines(_lines(annotated), path)
 
 
-def _lines(graph: Graph) -> Iterator[str]:
-    nodes, edges = graph.node_values, {**graph.edge_values, "color": Column("text", graph.edge_colors)}
-    del edges["weight"]  # an attribute of the edge itself
+def _lines(graph: Annotated) -> Iterator[str]:
+    colors, nodes, edges = graph.edge_colors, graph.node_values, graph.edge_values
+    weights = edges.pop("weight").values  # an attribute of the edge itself
+    edges["color"] = Column("text", colors)
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield xml_element("gexf", {"xmlns": _NAMESPACE, "xmlns:viz": f"{_NAMESPACE}/viz", "version": "1.2"}, closed=False)
     yield "<meta><creator>isinglass</creator></meta>"
@@ -80,7 +81,7 @@ def _lines(graph: Graph) -> Iterator[str]:
     yield from _declarations("node", nodes)
     yield from _declarations("edge", edges)
     yield "<nodes>"
-    for k, name in enumerate(graph.names):
+    for k, name in enumerate(graph.network.names):
         yield xml_element("node", {"id": f"n{k}", "label": name}, closed=False)
         yield from _values(nodes, k)
         if graph.node_colors is not None:
@@ -91,11 +92,11 @@ def _lines(graph: Graph) -> Iterator[str]:
         yield "</node>"
     yield "</nodes>"
     yield "<edges>"
-    for k, (s, t, coupling) in enumerate(graph.pairs()):
-        ends = {"id": str(k), "source": f"n{s}", "target": f"n{t}", "weight": number_text(abs(coupling))}
+    for k, (s, t) in enumerate(graph.pairs):
+        ends = {"id": str(k), "source": f"n{s}", "target": f"n{t}", "weight": cell_text(weights[k])}  # type: ignore[arg-type]
         yield xml_element("edge", ends, closed=False)
         yield from _values(edges, k)
-        yield _color(graph.edge_colors[k])
+        yield _color(colors[k])
         yield "</edge>"
     yield from ("</edges>", "</graph>", "</gexf>")
 

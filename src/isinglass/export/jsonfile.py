@@ -8,8 +8,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from isinglass.export.annotated import Annotated, annotate
 from isinglass.export.columns import Cell, Column
-from isinglass.export.graph import Graph, Network, read_graph
 from isinglass.export.output import Target, write_lines
 from isinglass.export.text import number_text, storable
 
@@ -19,7 +19,7 @@ KIND, VERSION = "isinglass network", 1
 
 
 def to_json(
-    network: Network,
+    network: Any,
     *,
     names: Sequence[str] | None = None,
     node_attributes: Mapping[str, Sequence[Any]] | None = None,
@@ -41,12 +41,12 @@ def to_json(
 
     Examples
     --------
-    >>> from isinglass import IsingModel
-    >>> found = json.loads(to_json(IsingModel([[0, -1.5], [-1.5, 0]], [0, 0], names=["tea", "coffee"])))
+    >>> from isinglass import Network
+    >>> found = json.loads(to_json(Network.from_couplings([[0, -1.5], [-1.5, 0]], [0, 0], names=["tea", "coffee"])))
     >>> found["nodes"][0]["name"], found["edges"]
     ('tea', [{'source': 0, 'target': 1, 'coupling': -1.5, 'sign': -1, 'weight': 1.5}])
     """
-    graph = read_graph(
+    annotated = annotate(
         network,
         names=names,
         node_attributes=node_attributes,
@@ -55,11 +55,11 @@ def to_json(
         group_colors=group_colors,
         positions=positions,
     )
-    return "\n".join(_lines(graph))
+    return "\n".join(_lines(annotated))
 
 
 def write_json(
-    network: Network,
+    network: Any,
     path: Target,
     *,
     names: Sequence[str] | None = None,
@@ -80,8 +80,8 @@ def write_json(
 
     Examples
     --------
-    >>> from isinglass import IsingModel
-    >>> write_json(IsingModel([[0.0]], [0.5], names=["alone"]), "-")
+    >>> from isinglass import Network
+    >>> write_json(Network.from_couplings([[0.0]], [0.5], names=["alone"]), "-")
     {"kind": "isinglass network", "version": 1, "directed": false, "multigraph": false, "graph": {},
     "nodes": [
     {"id": 0, "name": "alone", "field": 0.5, "degree": 0, "strength": 0.0}
@@ -89,7 +89,7 @@ def write_json(
     "edges": [
     ]}
     """
-    graph = read_graph(
+    annotated = annotate(
         network,
         names=names,
         node_attributes=node_attributes,
@@ -98,10 +98,10 @@ def write_json(
         group_colors=group_colors,
         positions=positions,
     )
-    write_lines(_lines(graph), path)
+    write_lines(_lines(annotated), path)
 
 
-def _lines(graph: Graph) -> Iterator[str]:
+def _lines(graph: Annotated) -> Iterator[str]:
     facts = {name: _cell(value) for name, value in graph.facts.items()}
     head = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False, "graph": facts}
     yield _dump(head)[:-1] + ","
@@ -110,15 +110,15 @@ def _lines(graph: Graph) -> Iterator[str]:
     if graph.positions is not None:
         x, y = graph.positions.T.tolist()
         columns |= {"x": Column("real", tuple(x)), "y": Column("real", tuple(y))}
-    for k, name in enumerate(graph.names):
+    for k, name in enumerate(graph.network.names):
         node = {"id": k, "name": storable(name), **_cells(columns, k)}
-        yield _dump(node) + ("," if k + 1 < graph.n_nodes else "")
+        yield _dump(node) + ("," if k + 1 < graph.network.n_features else "")
     yield "],"
     yield '"edges": ['
     columns = graph.edge_values
-    for k, (s, t, _) in enumerate(graph.pairs()):
+    for k, (s, t) in enumerate(graph.pairs):
         edge = {"source": s, "target": t, **_cells(columns, k)}
-        yield _dump(edge) + ("," if k + 1 < graph.n_edges else "")
+        yield _dump(edge) + ("," if k + 1 < graph.network.n_edges else "")
     yield "]}"
 
 

@@ -20,7 +20,7 @@ from isinglass.archive import Archive, DamagedError, OversizedError, most_unpack
 from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError
 from isinglass.export.modelparts import NotStorableError, Reading, Writing, from_json, to_json
-from isinglass.model import IsingModel
+from isinglass.network import Network
 from isinglass.results import Solution, Stability
 from isinglass.version import __version__
 
@@ -28,12 +28,12 @@ __all__ = ["load", "read_model", "save"]
 
 FORMAT, SCHEMA = "isinglass model", 1
 MAX_BYTES = 1 << 31
-"""Default limit: 2 GiB, in which the couplings of 16 384 columns fit."""
+"""Default limit: 2 GiB."""
 FRAMES = (None, "pandas", "polars", "pyarrow")
 
 
 def save(fitted: Any, path: str | PathLike[str]) -> None:
-    """Write a fitted estimator or an `IsingModel` to a file that `load` reads.
+    """Write a fitted estimator or an `Network` to a file that `load` reads.
 
     The same content gives the same bytes. The file appears under its name when it is whole. Parameters that a file
     cannot hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header names
@@ -42,8 +42,8 @@ def save(fitted: Any, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    fitted : estimator or IsingModel
-        One of the six estimators after `fit`, or the network by itself.
+    fitted : estimator or Network
+        An estimator after `fit`, or the network by itself.
     path : path
         The file, usually ``something.npz``; one that exists is replaced.
 
@@ -59,10 +59,8 @@ def save(fitted: Any, path: str | PathLike[str]) -> None:
     (IsingLasso(alpha=0.1), True)
     """
     writing = Writing({"format": FORMAT, "schema": SCHEMA, "class": type(fitted).__name__, "versions": _versions()})
-    if isinstance(fitted, IsingModel):
-        pairs = np.argwhere(np.triu(fitted.couplings, 1))
-        writing.header |= {"names": list(fitted.names), "n_features": fitted.n_features}
-        writing.network(fitted.fields, pairs, fitted.couplings[pairs[:, 0], pairs[:, 1]])
+    if isinstance(fitted, Network):
+        writing.network(fitted)
     else:
         _require_fitted(fitted)
         _write_estimator(fitted, writing)
@@ -81,12 +79,12 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     path : path
         The file.
     max_bytes : int, optional
-        Limit of what the file unpacks to, and of the dense couplings it stands for. By default 2 GiB, and for what it
-        unpacks to 25 times the size of the file or 256 MiB, if that is less.
+        Limit of what the file unpacks to. By default 2 GiB, or 25 times the size of the file or 256 MiB, if that is
+        less.
 
     Returns
     -------
-    estimator or IsingModel
+    estimator or Network
 
     Raises
     ------
@@ -112,7 +110,7 @@ def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> A
         if size > (max_bytes or MAX_BYTES):
             raise OversizedError(f"it has {size} bytes")
         archive = Archive(stream, limit)
-        found = _read(archive, max_bytes or MAX_BYTES)
+        found = _read(archive)
         archive.refuse_rest()
         return found
     except OversizedError as error:
@@ -148,8 +146,8 @@ def _require_fitted(fitted: Any) -> None:
     if _classes().get(name) is not type(fitted):
         inside = " Pass its best_estimator_." if hasattr(fitted, "best_estimator_") else ""
         inside = inside or (" Pass its last step." if hasattr(fitted, "steps") else "")
-        raise DataError(f"fitted must be an estimator of isinglass or an IsingModel; got {name}.{inside}")
-    if not hasattr(fitted, "model_"):
+        raise DataError(f"fitted must be an estimator of isinglass or an Network; got {name}.{inside}")
+    if not hasattr(fitted, "network_"):
         raise DataError(f"fitted must be fitted; got {name} before fit. Call fit first.")
 
 
@@ -168,8 +166,6 @@ def _write_estimator(net: Any, writing: Writing) -> None:
             not_stored.append(f"encoding_[{label!r}]")
     writing.header |= {
         "not_stored": not_stored,
-        "names": list(net.model_.names),
-        "n_features": net.n_features_in_,
         "has_feature_names": hasattr(net, "feature_names_in_"),
         "frame": net._frame_kind,
         "encoded_before": net._encoded_before,
@@ -187,6 +183,9 @@ def _write_estimator(net: Any, writing: Writing) -> None:
         writing.arrays["ebic"] = net.ebic_path_
     if hasattr(net, "cv_results_"):
         writing.search_results(net.cv_results_)
+    if hasattr(net, "stages_"):
+        writing.header["stages"] = to_json(net.stages_)
+        writing.arrays |= {"edge_errors": net.edge_errors_, "held_out": net.held_out_}
     if hasattr(net, "tol_"):
         writing.header["tol"] = to_json(net.tol_)
     if hasattr(net, "asymmetric_couplings_"):
@@ -214,7 +213,7 @@ def _write_parameters(net: Any, writing: Writing) -> list[str]:
 # ----------------------------------------------------------------------------------------- reading
 
 
-def _read(archive: Archive, max_bytes: int) -> Any:
+def _read(archive: Archive) -> Any:
     header = archive.header
     if header.get("format") != FORMAT:
         raise DamagedError("it is not a model file")
@@ -223,16 +222,13 @@ def _read(archive: Archive, max_bytes: int) -> Any:
     n_features, names = header.get("n_features"), header.get("names")
     if not isinstance(n_features, int) or isinstance(n_features, bool) or n_features < 1:
         raise DamagedError("its number of columns is not a number")
-    if 8 * n_features**2 > max_bytes:
-        raise OversizedError(f"the couplings of its {n_features} columns take {8 * n_features**2} bytes")
     if not isinstance(names, list) or len(names) != n_features or not all(isinstance(name, str) for name in names):
         raise DamagedError("its names are not one text per column")
     if len(set(names)) < len(names):
         raise DamagedError("two of its columns have one name")
-    reading = Reading(archive, n_features)
-    if header.get("class") == "IsingModel":
-        fields, edges, values = reading.network()
-        return IsingModel.from_solution(Solution(0.0, fields, edges, values), names)
+    reading = Reading(archive, names)
+    if header.get("class") == "Network":
+        return reading.network()
     cls = _classes().get(str(header.get("class")))
     if cls is None:
         raise DamagedError(f"it holds an unknown class, {str(header.get('class'))[:80]!r}")
@@ -318,7 +314,29 @@ def _read_findings(cls: Any, reading: Reading, solution: Solution) -> dict[str, 
             raise DamagedError("its path has other alphas than its grid")
         attribute, read = CRITERIA[cls.__name__]
         found[attribute] = read(reading, alphas)
+    if cls.__name__ == "IsingNetwork":
+        found |= _read_stages(reading, len(found["alphas_"]), solution.n_edges)
     return found
+
+
+def _read_stages(reading: Reading, n_alphas: int, n_edges: int) -> dict[str, Any]:
+    """Return what the stages of a network chose, the gains in prediction and the standard errors."""
+    stages = from_json(reading.header.get("stages"))
+    plain = (str, float, int)  # bool is an int
+    if not isinstance(stages, list) or not all(
+        isinstance(stage, dict)
+        and all(isinstance(key, str) and isinstance(value, plain) for key, value in stage.items())
+        for stage in stages
+    ):
+        raise DamagedError("its stages are not plain values")
+    errors = reading.numbers("edge_errors", (n_edges,), finite=False)
+    if (errors < 0.0).any():
+        raise DamagedError("edge_errors are negative")
+    return {
+        "stages_": stages,
+        "edge_errors_": errors,
+        "held_out_": reading.numbers("held_out", (n_alphas,), finite=False),
+    }
 
 
 def _read_ebic(reading: Reading, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -337,6 +355,7 @@ def _read_stability(reading: Reading, alphas: NDArray[np.float64]) -> Stability:
 
 
 CRITERIA: dict[str, tuple[str, Callable[[Reading, NDArray[np.float64]], Any]]] = {
+    "IsingNetwork": ("ebic_path_", _read_ebic),
     "IsingLassoStARS": ("stability_", _read_stability),
     "IsingLassoEBIC": ("ebic_path_", _read_ebic),
     "IsingLassoCV": ("cv_results_", Reading.search_results),

@@ -13,6 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.archive import Archive, DamagedError
+from isinglass.network import Network
+from isinglass.pairs import pair_keys, symmetric_matrix
 from isinglass.results import Path, Solution, Stability
 
 __all__ = [
@@ -98,17 +100,14 @@ class Writing:
         self.header = header
         self.arrays: Arrays = {}
 
-    def network(self, fields: FloatArray, edge_index: NDArray[Any], edge_values: FloatArray) -> None:
-        """Take fields and edges."""
-        self.arrays |= {
-            "fields": np.asarray(fields, dtype=np.float64),
-            "edge_index": np.asarray(edge_index, dtype=np.int32).reshape(-1, 2),
-            "edge_values": np.asarray(edge_values, dtype=np.float64),
-        }
+    def network(self, network: Network) -> None:
+        """Take names, fields and edges."""
+        self.header |= {"names": list(network.names), "n_features": network.n_features}
+        self.arrays |= {name: getattr(network, name) for name in ("fields", "edge_index", "edge_values")}
 
     def solution(self, solution: Solution) -> None:
         """Take a network with its certificate."""
-        self.network(solution.fields, solution.edge_index, solution.edge_values)
+        self.network(solution.network)
         names = ("alpha", *SCALARS, *COUNTS, "converged")
         self.header["certificate"] = {name: to_json(getattr(solution, name)) for name in names}
         if solution.alphas_per_node is not None:
@@ -167,8 +166,8 @@ class Writing:
 class Reading:
     """Records of a file, checked: whatever passes here is a network that `save` could have written."""
 
-    def __init__(self, archive: Archive, n_features: int) -> None:
-        self.archive, self.header, self.n_features = archive, archive.header, n_features
+    def __init__(self, archive: Archive, names: Sequence[str]) -> None:
+        self.archive, self.header, self.names, self.n_features = archive, archive.header, names, len(names)
 
     def numbers(self, name: str, shape: tuple[int | None, ...], *, finite: bool = True) -> FloatArray:
         """Return an array of floats."""
@@ -177,17 +176,17 @@ class Reading:
             _require(bool(np.isfinite(array).all()), f"{name} is not finite")
         return array
 
-    def network(self) -> tuple[FloatArray, NDArray[np.int32], FloatArray]:
-        """Return fields and edges."""
+    def network(self) -> Network:
+        """Return the network by itself."""
         fields = self.numbers("fields", (self.n_features,))
         values = self.numbers("edge_values", (None,))
         edges = self._edges("edge_index", np.array([0, len(values)]))
         _require(bool(values.all()), "an edge has the coupling 0")
-        return fields, edges, values
+        return Network(fields, edges, values, self.names)
 
     def solution(self) -> Solution:
         """Return the network with its certificate."""
-        fields, edges, values = self.network()
+        network = self.network()
         part = self._section("certificate", ("alpha", *SCALARS), COUNTS)
         _require(isinstance(part.get("converged"), bool), "its certificate does not say whether it converged")
         per_node = None
@@ -195,9 +194,7 @@ class Reading:
             per_node = self.numbers("alphas_per_node", (self.n_features,), finite=False)
         _require(part["alpha"] >= 0.0 or per_node is not None, "its alpha is not a number of at least 0")
         return Solution(
-            fields=fields,
-            edge_index=edges,
-            edge_values=values,
+            network,
             converged=part["converged"],
             alphas_per_node=per_node,
             **{name: part[name] for name in ("alpha", *SCALARS, *COUNTS)},
@@ -218,10 +215,8 @@ class Reading:
         columns["converged"] = self.archive.array("path.converged", "b1", (n,)).tolist()
         solutions = [
             Solution(
+                Network(fields[k], edges[bounds[k] : bounds[k + 1]], values[bounds[k] : bounds[k + 1]], self.names),
                 alpha=alpha,
-                fields=fields[k].copy(),
-                edge_index=edges[bounds[k] : bounds[k + 1]].copy(),
-                edge_values=values[bounds[k] : bounds[k + 1]].copy(),
                 **{name: column[k] for name, column in columns.items()},
             )
             for k, alpha in enumerate(alphas.tolist())
@@ -239,7 +234,7 @@ class Reading:
         bounds = self._bounds("stability.bounds", None, len(shares))
         _require(0 <= part["index"] < len(bounds) - 1 <= len(alphas), "its choice is not on the grid")
         edges = self._edges("stability.edge_index", bounds)
-        matrices = [_symmetric(edges[a:b], shares[a:b], self.n_features) for a, b in pairwise(bounds.tolist())]
+        matrices = [symmetric_matrix(edges[a:b], shares[a:b], self.n_features) for a, b in pairwise(bounds.tolist())]
         return Stability(
             alphas=alphas,
             instability=curves[0],
@@ -270,7 +265,9 @@ class Reading:
         indices = self.archive.array(f"{name}.indices", "i4", (len(data),))
         _require(bool(((indices >= 0) & (indices < p)).all()), f"{name} has a column that is not there")
         rows = np.repeat(np.arange(p), np.diff(indptr))
-        _require(len(np.unique(rows * p + indices)) == len(data), f"{name} has an entry twice")
+        _require(
+            len(np.unique(pair_keys(np.column_stack([rows, indices]), p))) == len(data), f"{name} has an entry twice"
+        )
         _require(bool((rows != indices).all()), f"{name} has an entry on its diagonal")
         return sp.csr_array((data, indices, indptr.astype(np.int32)), shape=(p, p))
 
@@ -304,20 +301,13 @@ class Reading:
     def _edges(self, name: str, bounds: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return pairs s < t, sorted within each part."""
         edges = self.archive.array(name, "i4", (int(bounds[-1]), 2))
-        s, t = edges.T.astype(np.int64)
+        s, t = edges.T
         _require(bool(((s >= 0) & (s < t) & (t < self.n_features)).all()), f"{name} has a pair that is not there")
-        steps = np.diff(s * self.n_features + t)
+        steps = np.diff(pair_keys(edges, self.n_features))
         inner = np.ones(len(steps), dtype=bool)
         inner[[k - 1 for k in bounds[1:-1].tolist() if 0 < k <= len(steps)]] = False
         _require(bool((steps > 0)[inner].all()), f"{name} is not in order")
         return edges
-
-
-def _symmetric(edges: NDArray[np.int32], values: FloatArray, n_features: int) -> sp.csr_array:
-    s, t = edges.T
-    matrix = sp.csr_array((np.r_[values, values], (np.r_[s, t], np.r_[t, s])), shape=(n_features, n_features))
-    matrix.sort_indices()
-    return matrix
 
 
 def _require(condition: bool, otherwise: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from isinglass.data import check_penalty_weights, check_sample_weight, to_binary
+from isinglass.data import check_penalty_weights, to_weighted
 from isinglass.errors import DataError
 
 __all__ = ["EPSILON", "NEGLIGIBLE", "Reduced", "penalty_matrix", "smoothed_field"]
@@ -74,8 +74,7 @@ class Reduced:
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: Weights, penalty_weights: Penalty) -> Reduced:
         """Check the arguments and leave out what cannot be estimated."""
-        binary = to_binary(X)
-        raw = check_sample_weight(sample_weight, len(binary))
+        binary, raw = to_weighted(X, sample_weight)
         raw = np.ones(len(binary)) if raw is None else raw
         total = float(raw.sum())
         rows = raw > NEGLIGIBLE * raw.max()

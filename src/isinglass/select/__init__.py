@@ -1,18 +1,23 @@
 """Choosing and trusting a network: each module takes a path function and knows no solver."""
 
-from isinglass.select.bootstrap import Bootstrap, bootstrap
+from isinglass.select.bootstrap import Bootstrap, Differences, bootstrap
 from isinglass.select.compare import Comparison, compare
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
 from isinglass.select.refit import Refit, refit
+from isinglass.select.stages import Stage
 from isinglass.select.stars import stars
+from isinglass.select.two_stage import TwoStage, two_stage
 
 __all__ = [
     "Bootstrap",
     "Comparison",
     "CrossValidation",
+    "Differences",
     "EbicSelection",
     "Refit",
+    "Stage",
+    "TwoStage",
     "bootstrap",
     "compare",
     "cross_validate",
@@ -20,4 +25,5 @@ __all__ = [
     "refit",
     "select_ebic",
     "stars",
+    "two_stage",
 ]

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import to_binary
+from isinglass.data import to_weighted
 from isinglass.errors import DataError, GridEndWarning
+from isinglass.network import read_only
 from isinglass.randomness import RandomSource
-from isinglass.results import Path, read_only
+from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
-from isinglass.select.cv import CrossValidation, cross_validate
+from isinglass.select.cv import cross_validate
 from isinglass.select.ebic import ebic
 from isinglass.select.scoring import warn_at_grid_end
 from isinglass.select.tasks import quietly
+from isinglass.select.two_stage import TwoStage
 from isinglass.solve.path import ising_path
 
 __all__ = ["Comparison", "compare"]
@@ -44,7 +47,7 @@ class Comparison:
     ebic_gamma : float
         Gamma of the column ``ebic``.
     path : Path
-        All solutions the criteria chose from.
+        The solutions that criteria of one path chose from.
     """
 
     criterion: tuple[str, ...]
@@ -89,7 +92,7 @@ def compare(
     alphas: int | float | ArrayLike = 30,
     gammas: Sequence[float] = (0.0, 0.25, 0.5),
     ebic_gamma: float = 0.25,
-    others: Mapping[str, float] | None = None,
+    others: Mapping[str, float | TwoStage] | None = None,
     n_folds: int = 10,
     n_repeats: int = 1,
     path_function: PathFunction = ising_path,
@@ -99,7 +102,7 @@ def compare(
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Comparison:
-    """Show what EBIC, cross-validation and any other criterion choose from one path.
+    """Show what EBIC, cross-validation and any other criterion choose from one path, beside other networks.
 
     A `GridEndWarning` names every criterion whose best alpha may lie beyond the path.
 
@@ -113,8 +116,9 @@ def compare(
         One EBIC row for each.
     ebic_gamma : float, default 0.25
         Gamma of the column that judges all rows.
-    others : mapping from str to float, optional
-        Alphas chosen elsewhere, such as ``{"StARS": stability.alpha}``. They get a row each, and a place on the path.
+    others : mapping from str to float or TwoStage, optional
+        Alphas chosen elsewhere, such as ``{"StARS": stability.alpha}``, which get a row each, and a place on the path;
+        and what `two_stage` found, which has folds of its own.
     n_folds, n_repeats, random_state, n_jobs, checkpoint, progress
         As for `cross_validate`.
     path_function : callable, default ising_path
@@ -138,9 +142,10 @@ def compare(
     CV 1se       0.05      1         1         1695.5   -1.6916
     mine         0.05      1         1         1695.5   -1.6916
     """
-    table = to_binary(X)
-    named = {str(name): float(alpha) for name, alpha in (others or {}).items()}
-    grid = _grid(table, alphas, named, path_function, sample_weight)
+    table, weight = to_weighted(X, sample_weight)
+    fits = {name: found for name, found in (others or {}).items() if isinstance(found, TwoStage)}
+    named = {str(name): float(alpha) for name, alpha in (others or {}).items() if not isinstance(alpha, TwoStage)}
+    grid = _grid(table, alphas, named, path_function, weight)
     with quietly(GridEndWarning):  # given below, for all criteria alike
         cv = cross_validate(
             table,
@@ -148,7 +153,7 @@ def compare(
             n_folds=n_folds,
             n_repeats=n_repeats,
             path_function=path_function,
-            sample_weight=sample_weight,
+            sample_weight=weight,
             random_state=random_state,
             n_jobs=n_jobs,
             checkpoint=checkpoint,
@@ -156,14 +161,18 @@ def compare(
         )
     chosen = {}
     for gamma in gammas:
-        scores = ebic(cv.path, table, gamma=gamma, sample_weight=sample_weight)
+        scores = ebic(cv.path, table, gamma=gamma, sample_weight=weight)
         chosen[f"EBIC γ={gamma:g}"] = int(scores.argmin())
     chosen |= {"CV best": cv.choose("best"), "CV 1se": cv.choose("1se")}
     for name, number in chosen.items():
         warn_at_grid_end(cv.path, number, name)
     chosen |= {name: int(np.abs(cv.alphas - alpha).argmin()) for name, alpha in named.items()}
-    judged = ebic(cv.path, table, gamma=ebic_gamma, sample_weight=sample_weight)
-    return _tabulate(chosen, cv, judged, float(ebic_gamma))
+    judged = ebic(cv.path, table, gamma=ebic_gamma, sample_weight=weight)
+    rows = [_Row(name, cv.path.solutions[k], judged[k], cv.mean[k]) for name, k in chosen.items()]
+    for name, found in fits.items():
+        value = ebic(found.solution, table, gamma=ebic_gamma, sample_weight=weight)
+        rows.insert(0, _Row(name, found.solution, value, found.held_out))
+    return _tabulate(rows, float(ebic_gamma), cv.path)
 
 
 def _grid(
@@ -185,16 +194,22 @@ def _grid(
     return np.union1d([solution.alpha for solution in path], list(named.values()))
 
 
-def _tabulate(chosen: Mapping[str, int], cv: CrossValidation, judged: FloatArray, gamma: float) -> Comparison:
-    numbers = np.array(list(chosen.values()), dtype=np.intp)
-    positive = [int((cv.path.solutions[k].edge_values > 0).sum()) for k in numbers]
+class _Row(NamedTuple):
+    criterion: str
+    solution: Solution
+    ebic: float
+    held_out: float
+
+
+def _tabulate(rows: Sequence[_Row], gamma: float, path: Path) -> Comparison:
+    solutions = [row.solution for row in rows]
     return Comparison(
-        tuple(chosen),
-        cv.alphas[numbers],
-        np.array([cv.path.solutions[k].n_edges for k in numbers], dtype=np.int64),
-        np.array(positive, dtype=np.int64),
-        judged[numbers],
-        cv.mean[numbers],
+        tuple(row.criterion for row in rows),
+        np.array([solution.alpha for solution in solutions]),
+        np.array([solution.n_edges for solution in solutions], dtype=np.int64),
+        np.array([int((solution.edge_values > 0).sum()) for solution in solutions], dtype=np.int64),
+        np.array([row.ebic for row in rows]),
+        np.array([row.held_out for row in rows]),
         gamma,
-        cv.path,
+        path,
     )

@@ -1,6 +1,11 @@
-"""What selection asks of a path function: ``path_function(X, alphas, *, sample_weight=None) -> Path``, and alpha_max.
+"""What selection asks of a path function, and resampling of a method.
 
-Options of a path function are set with ``functools.partial(path_function, option=value)``.
+A path function is ``path_function(X, alphas, *, sample_weight=None) -> Path`` and has an ``alpha_max``.
+
+A method is ``method(X, *, sample_weight=None, groups=None)`` and returns a Solution or a record with a ``solution``:
+`two_stage`, `select_ebic`, or a function of the user, which may lack the keywords. Rows of one group stay in one fold.
+
+Options of either are set with ``functools.partial(function, option=value)``: it can be pickled, and told from others.
 """
 
 from __future__ import annotations
@@ -10,12 +15,25 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from isinglass.errors import DataError
 from isinglass.results import Path
 
-__all__ = ["PathFunction", "alpha_max_of", "with_threads"]
+__all__ = [
+    "Method",
+    "PathFunction",
+    "alpha_max_of",
+    "fixed_option",
+    "parameters_of",
+    "run_method",
+    "settings_of",
+    "with_threads",
+]
 
 PathFunction = Callable[..., Path]
+Method = Callable[..., Any]
 
 
 def alpha_max_of(path_function: PathFunction) -> Callable[..., float]:
@@ -43,20 +61,72 @@ def alpha_max_of(path_function: PathFunction) -> Callable[..., float]:
             f"path_function must have an attribute alpha_max when alphas is a number; got {path_function!r}. "
             "Pass the values of alpha instead."
         )
-    known = _parameters(found)
+    known = parameters_of(found)
     return functools.partial(found, **{name: value for name, value in options.items() if name in known})
 
 
 def with_threads(path_function: PathFunction, n_threads: int | None) -> PathFunction:
     """Return the path function with ``n_threads`` set, if it has such a parameter that is not set yet."""
     fixed = path_function.keywords if isinstance(path_function, functools.partial) else {}
-    if n_threads is None or "n_threads" in fixed or "n_threads" not in _parameters(path_function):
+    if n_threads is None or "n_threads" in fixed or "n_threads" not in parameters_of(path_function):
         return path_function
     return functools.partial(path_function, n_threads=n_threads)
 
 
-def _parameters(function: Callable[..., object]) -> set[str]:
+def fixed_option(path_function: PathFunction, name: str) -> Any:
+    """Return what a partial application has set a parameter to, None if nothing.
+
+    Examples
+    --------
+    >>> fixed_option(functools.partial(print, end="!"), "end"), fixed_option(print, "end")
+    ('!', None)
+    """
+    inner: Any = path_function
+    while isinstance(inner, functools.partial):
+        if name in inner.keywords:
+            return inner.keywords[name]
+        inner = inner.func
+    return None
+
+
+def parameters_of(function: Callable[..., object]) -> set[str]:
+    """Return the names of the parameters of a function, none if it does not tell."""
     try:
         return set(inspect.signature(function).parameters)
     except (TypeError, ValueError):  # some compiled functions do not tell
         return set()
+
+
+def run_method(
+    method: Method,
+    table: NDArray[np.uint8],
+    *,
+    sample_weight: NDArray[np.float64] | None = None,
+    groups: NDArray[Any] | None = None,
+) -> Any:
+    """Return what a method makes of a table.
+
+    Rows are repeated as often as their weight says where the method has no weights, or draws rows itself and therefore
+    has to see each of them (it has a parameter ``subsample_size``).
+    """
+    known = settings_of(method)
+    if sample_weight is not None and ("sample_weight" not in known or "subsample_size" in known):
+        times = np.rint(sample_weight).astype(np.intp)
+        if not np.array_equal(times, sample_weight):
+            raise DataError("method must have a parameter sample_weight, because the weights are not whole numbers.")
+        rows = np.repeat(np.arange(len(table)), times)
+        table, sample_weight = table[rows], None
+        groups = rows if groups is None else groups[rows]
+    options = {"sample_weight": sample_weight, "groups": groups}
+    return method(table, **{name: value for name, value in options.items() if value is not None and name in known})
+
+
+def settings_of(method: Method) -> set[str]:
+    """Return the names of the parameters of a method, and of what is fixed in it."""
+    known, inner = parameters_of(method), method
+    while isinstance(inner, functools.partial):
+        known |= set(inner.keywords)
+        if "kind" in inner.keywords:
+            known |= parameters_of(inner.keywords["kind"])
+        inner = inner.func
+    return known

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import to_weighted
 from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.network import read_only
 from isinglass.randomness import RandomSource, spawn_seeds
-from isinglass.results import Path, Solution, read_only
+from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, with_threads
 from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.tasks import kernel_threads, quietly, run_tasks
@@ -174,8 +175,7 @@ def cross_validate(
     >>> cv.alpha, cv.solution.edge_index.tolist(), cv.scores.shape
     (0.02, [[0, 2]], (1, 10, 5))
     """
-    table = to_binary(X)
-    weight = check_sample_weight(sample_weight, len(table))
+    table, weight = to_weighted(X, sample_weight)
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
     _check_rule(rule)
     if splits is None:

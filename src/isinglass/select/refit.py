@@ -15,18 +15,27 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtr, ndtri
 
 from isinglass._core import count_ones
-from isinglass.data import check_sample_weight, to_binary
-from isinglass.errors import DataError, LimitError, SeparationError
-from isinglass.results import Solution, read_only
+from isinglass.data import to_weighted
+from isinglass.errors import ConvergenceWarning, DataError, LimitError, SeparationError
+from isinglass.network import read_only
+from isinglass.pairs import pair_keys, spread
+from isinglass.results import Solution
 from isinglass.select.scoring import check_width
+from isinglass.select.tasks import quietly
 from isinglass.solve.path import ising_path
 
-__all__ = ["Refit", "estimate_unpenalised", "refit"]
+__all__ = ["Refit", "estimate_unpenalised", "nearly_free", "refit", "standard_errors"]
 
 FloatArray = NDArray[np.float64]
 
 MAX_PARAMETERS = 20_000
 """Fields and edges up to which the covariance is computed: a matrix of this size takes 3 GiB."""
+MAX_FOR_ERRORS, MAX_WORK_FOR_ERRORS = 6_000, 3e11
+"""Fields and edges, and rows times their square, up to which standard errors are computed without being asked for."""
+NEARLY_FREE = 0.01
+"""Penalty, in rows, of the estimate that standard errors belong to..."""
+LEAST_INFORMATION = 0.05
+"""...and the information on a coupling, in rows, below which its estimate counts as infinite."""
 _ROWS_PER_BLOCK = 4096
 _SHOWN_EDGES = 10  # in the repr
 
@@ -102,7 +111,7 @@ class Refit:
         if len(order):
             lines.append("  edge         coupling  std. error       z  p given the support")
         for k in order:
-            pair = "–".join(str(node) for node in self.edge_index[k])
+            pair = "–".join(self.solution.names[node] for node in self.edge_index[k])
             lines.append(
                 f"  {pair:<11}  {self.edge_values[k]:+8.4f}  {self.edge_errors[k]:10.4f}  {self.edge_z[k]:+6.2f}  "
                 f"{self.edge_pvalues[k]:.2g}"
@@ -157,13 +166,12 @@ def refit(
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
-    table = to_binary(X)
+    table, weight = to_weighted(X, sample_weight)
     check_width(solution, table)
-    weight = check_sample_weight(sample_weight, len(table))
     _refuse_size(solution)
-    free = estimate_unpenalised(solution, table, weight, tol)
+    free = estimate_unpenalised(solution, table, weight, tol).with_names(solution.names)
     is_varying = count_ones(table, weight)[1]
-    s, t = solution.edge_index.T
+    support, found = (pair_keys(network.edge_index, table.shape[1]) for network in (solution, free))
     known = _sandwich(free, solution.edge_index, table, weight, np.flatnonzero(is_varying))
     full = np.full((table.shape[1] + solution.n_edges,) * 2, np.nan)
     estimated = np.flatnonzero(np.r_[is_varying, np.ones(solution.n_edges, dtype=bool)])
@@ -172,7 +180,7 @@ def refit(
     return Refit(
         free,
         solution.edge_index.copy(),
-        free.couplings[s, t],
+        spread(free.edge_values, found, support),
         errors[table.shape[1] :],
         errors[: table.shape[1]],
         full if covariance else None,
@@ -196,6 +204,56 @@ def estimate_unpenalised(
     penalty[s, t] = penalty[t, s] = 0.0
     # With every pair free or forbidden, alpha multiplies nothing.
     return ising_path(table, alphas=[1.0], sample_weight=weight, penalty_weights=penalty, tol=tol).solutions[0]
+
+
+def nearly_free(solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None) -> Solution:
+    """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
+
+    It is finite whatever the table, and costs no search for separation.
+
+    Examples
+    --------
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
+    >>> nearly_free(ising_path(X, alphas=[0.1])[0], X, None).edge_values.round(2).tolist()  # log 16
+    [2.77]
+    """
+    s, t = solution.edge_index.T
+    penalty = np.full((table.shape[1],) * 2, np.inf)
+    penalty[s, t] = penalty[t, s] = 1.0
+    alpha = NEARLY_FREE / (float(len(table)) if weight is None else float(weight.sum()))
+    with quietly(ConvergenceWarning):
+        path = ising_path(table, [alpha], sample_weight=weight, penalty_weights=penalty, tol=min(1e-7, alpha / 10))
+    return path.solutions[0]
+
+
+def standard_errors(solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None) -> FloatArray:
+    """Return the standard error of every edge's unpenalised estimate; NaN where that is infinite.
+
+    Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
+    by the information left on them, that of a fraction of one row. NaN everywhere if the matrices would be too large.
+
+    Examples
+    --------
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
+    >>> network = Solution.from_dense(0.1, np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(2))
+    >>> standard_errors(network, X, None).round(3).tolist()  # sqrt(Σ 1/n)
+    [0.5]
+    >>> standard_errors(network, X[X[:, 0] >= X[:, 1]], None).tolist()  # no row has 0 and 1
+    [nan]
+    """
+    unknown = np.full(solution.n_edges, np.nan)
+    size = solution.n_features + solution.n_edges
+    if solution.n_edges == 0 or size > MAX_FOR_ERRORS or len(table) * float(size) ** 2 > MAX_WORK_FOR_ERRORS:
+        return unknown
+    free = nearly_free(solution, table, weight)
+    varying = np.flatnonzero(count_ones(table, weight)[1])
+    hessian, outer = _sums(free, solution.edge_index, table, weight, varying)
+    hessian[np.diag_indices_from(hessian)] += 1e-3 * LEAST_INFORMATION  # where nothing is left, in floating point
+    inverse = scipy.linalg.inv(hessian)
+    edges = slice(len(varying), None)
+    information, half = 1.0 / np.diag(inverse)[edges], inverse[edges]
+    variances = np.einsum("ij,ij->i", half @ outer, half)
+    return np.where(information >= LEAST_INFORMATION, np.sqrt(variances), np.nan)
 
 
 def _refuse_size(solution: Solution) -> None:
@@ -225,6 +283,22 @@ def _sandwich(
     varying: NDArray[np.intp],
 ) -> FloatArray:
     """Return H⁻¹ K H⁻¹ / N of the varying fields and the edges; N is the sum of the raw weights."""
+    hessian, outer = _sums(solution, edges, table, weight, varying)
+    # Sums over rows instead of means: (NH)⁻¹ (NK) (NH)⁻¹ = H⁻¹ K H⁻¹ / N.
+    factor = scipy.linalg.cho_factor(hessian)
+    half = scipy.linalg.cho_solve(factor, outer)
+    covariance: FloatArray = scipy.linalg.cho_solve(factor, half.T)
+    return (covariance + covariance.T) / 2.0
+
+
+def _sums(
+    solution: Solution,
+    edges: NDArray[np.int32],
+    table: NDArray[np.uint8],
+    weight: FloatArray | None,
+    varying: NDArray[np.intp],
+) -> tuple[FloatArray, FloatArray]:
+    """Return N H and N K of the varying fields and the edges; N is the sum of the raw weights."""
     raw = np.ones(len(table)) if weight is None else weight
     position = np.zeros(solution.n_features, dtype=np.intp)
     position[varying] = np.arange(len(varying))
@@ -246,11 +320,7 @@ def _sandwich(
             curvature = w * sigma[:, node] * (1.0 - sigma[:, node])
             hessian[np.ix_(places, places)] += design.T @ (curvature[:, None] * design)
         outer += scores.T @ (w[:, None] * scores)
-    # Sums over rows instead of means: (NH)⁻¹ (NK) (NH)⁻¹ = H⁻¹ K H⁻¹ / N.
-    factor = scipy.linalg.cho_factor(hessian)
-    half = scipy.linalg.cho_solve(factor, outer)
-    covariance: FloatArray = scipy.linalg.cho_solve(factor, half.T)
-    return (covariance + covariance.T) / 2.0
+    return hessian, outer
 
 
 def _two_sided(z: FloatArray) -> FloatArray:

@@ -17,8 +17,9 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_sample_weight, to_binary
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
+from isinglass.data import to_weighted
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
+from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Stability
 from isinglass.select.contract import PathFunction, alpha_max_of, with_threads
@@ -33,6 +34,8 @@ FloatArray = NDArray[np.float64]
 
 ABOVE = 1.0 + 1e-9
 """A grid starts this far above the largest alpha_max, so that rounding cannot put an edge at its first point."""
+FEW_COLUMNS = 20
+"""Fewer columns than this earn a warning: with 12 and 500 rows StARS finds F1 0.3 where others find 0.6."""
 PROPOSERS = 2
 """Subsamples that run the whole grid and propose where the others may stop."""
 
@@ -100,6 +103,9 @@ def stars(
     -----
     GridEndWarning
         If the choice is the first or the last alpha of the grid.
+    FewColumnsWarning
+        With fewer than 20 columns. Edges are uncertain in some subsamples for a while before they are in all of them;
+        among few pairs that alone exceeds the threshold, and most edges are missed.
     ConstantColumnWarning
         If a column is constant in a subsample; it has no edges there.
     ConvergenceWarning
@@ -142,8 +148,7 @@ def stars(
 
 def _rows_that_count(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Table, FloatArray | None]:
     """Return the rows of positive weight, and their weights."""
-    table = to_binary(X)
-    weight = check_sample_weight(sample_weight, len(table))
+    table, weight = to_weighted(X, sample_weight)
     if weight is None or weight.all():
         return table, weight
     return table[weight > 0.0], weight[weight > 0.0]
@@ -284,11 +289,7 @@ class _Runs:
         """Return the share of subsamples with each pair at alpha number ``k``, symmetric."""
         p = self.table.shape[1]
         codes, counts = self.frequencies(k)
-        s, t = np.divmod(codes, p)
-        share = counts / len(self.results)
-        matrix = sp.csr_array((np.r_[share, share], (np.r_[s, t], np.r_[t, s])), shape=(p, p))
-        matrix.sort_indices()
-        return matrix
+        return symmetric_matrix(pairs_of(codes, p), counts / len(self.results), p)
 
 
 # ----------------------------------------------------------------------------------------- the search
@@ -357,6 +358,13 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
             f"{n_unconverged} of {stability.n_fits} fits did not converge, so that their edges may be wrong. Set the "
             "tolerance or the iterations of the path function with functools.partial.",
             ConvergenceWarning,
+            stacklevel=3,
+        )
+    if constant.shape[1] < FEW_COLUMNS:
+        warnings.warn(
+            f"StARS was made for many columns; with {constant.shape[1]} it misses most edges. The default of this "
+            "package, IsingNetwork in Python and --select two-stage in a shell, finds more of them.",
+            FewColumnsWarning,
             stacklevel=3,
         )
     last, reached = len(stability.alphas) - 1, float(stability.monotone[stability.index])

@@ -19,6 +19,7 @@ from scipy.spatial import cKDTree
 
 from isinglass.arguments import check_count
 from isinglass.errors import DataError
+from isinglass.pairs import symmetric_matrix
 from isinglass.randomness import RandomSource, as_generator
 
 __all__ = ["force_layout"]
@@ -129,8 +130,7 @@ def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | 
     if len(weights):
         weights = weights / weights.max()  # first, so that no sum overflows
         weights = np.maximum(weights / weights.mean(), 1e-9)
-    entries = (np.r_[weights, weights], (np.r_[s, t], np.r_[t, s]))
-    return sp.csr_array(entries, shape=(n_nodes, n_nodes))
+    return symmetric_matrix(np.column_stack([s, t]), weights, n_nodes)
 
 
 # ------------------------------------------------------------------------------------------- one component

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import DataError
-from isinglass.results import read_only
+from isinglass.network import read_only
 
 __all__ = ["MixingDiagnostics", "diagnose", "effective_sample_size", "split_rhat"]
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import check_sample_weight
 from isinglass.errors import DataError, LimitError
-from isinglass.model import IsingModel
+from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
 
 __all__ = [
@@ -45,24 +45,24 @@ class Moments(NamedTuple):
 # ------------------------------------------------------------------------------------------- one model
 
 
-def log_partition(model: IsingModel) -> float:
+def log_partition(model: Network) -> float:
     """Return Ψ(Θ), the logarithm of the sum of exp(−energy) over all 2^p states.
 
     Examples
     --------
-    >>> model = IsingModel([[0.0]], [0.0])
+    >>> model = Network.from_couplings([[0.0]], [0.0])
     >>> round(log_partition(model), 6)  # log 2
     0.693147
     """
     return log_sum(log_weights(model.couplings, model.fields))
 
 
-def state_probabilities(model: IsingModel) -> FloatArray:
+def state_probabilities(model: Network) -> FloatArray:
     """Return P(x) of all 2^p states; bit s of the position is x_s.
 
     Examples
     --------
-    >>> model = IsingModel([[0, 0], [0, 0]], np.log([3.0, 1.0]))
+    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
     >>> state_probabilities(model).round(3).tolist()  # 00, 10, 01, 11
     [0.125, 0.375, 0.125, 0.375]
     """
@@ -70,12 +70,12 @@ def state_probabilities(model: IsingModel) -> FloatArray:
     return np.asarray(np.exp(weights - log_sum(weights)))
 
 
-def moments(model: IsingModel) -> Moments:
+def moments(model: Network) -> Moments:
     """Return the means and pair moments of the model.
 
     Examples
     --------
-    >>> model = IsingModel([[0, 0], [0, 0]], np.log([3.0, 1.0]))
+    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
     >>> moments(model).pairs.round(3).tolist()
     [[0.75, 0.375], [0.375, 0.5]]
     """
@@ -85,7 +85,7 @@ def moments(model: IsingModel) -> Moments:
     return Moments(np.diag(pairs).copy(), pairs)
 
 
-def log_likelihood(model: IsingModel, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+def log_likelihood(model: Network, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Return the weighted mean of log P(x) over the rows of X.
 
     The mean, not the sum: its negative is the exact objective without penalty. The value of single
@@ -93,7 +93,7 @@ def log_likelihood(model: IsingModel, X: ArrayLike, sample_weight: ArrayLike | N
 
     Examples
     --------
-    >>> model = IsingModel([[0, 0], [0, 0]], np.log([3.0, 1.0]))
+    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
     >>> round(log_likelihood(model, [[1, 0], [1, 1]]), 6)  # log 0.375
     -0.980829
     """
@@ -103,7 +103,7 @@ def log_likelihood(model: IsingModel, X: ArrayLike, sample_weight: ArrayLike | N
 
 
 def exact_sample(
-    model: IsingModel,
+    model: Network,
     n_samples: int,
     *,
     random_state: RandomSource = None,
@@ -112,7 +112,7 @@ def exact_sample(
 
     Parameters
     ----------
-    model : IsingModel
+    model : Network
         At most `MAX_NODES` nodes.
     n_samples : int
         Number of rows, at least 1.
@@ -125,7 +125,7 @@ def exact_sample(
 
     Examples
     --------
-    >>> model = IsingModel([[0, 50.0], [50.0, 0]], [-25.0, -25.0])
+    >>> model = Network.from_couplings([[0, 50.0], [50.0, 0]], [-25.0, -25.0])
     >>> rows = exact_sample(model, 100, random_state=0)
     >>> bool((rows[:, 0] == rows[:, 1]).all())
     True

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
 from isinglass._core import count_ones, max_features
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import read_binary, to_weighted
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError
 
 __all__ = ["Varying", "warn_constant"]
@@ -30,12 +30,13 @@ class Varying:
     fields: NDArray[np.float64]  # of the constant columns, smoothed; 0 elsewhere
     ones: NDArray[np.float64]  # weight of the ones of every column of the whole table
     n_rows: float  # sum of the raw weights
+    names: tuple[str, ...] | None  # of all columns, if they have any
 
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, warn: bool = True, depth: int = 2) -> Varying:
         """Check the table and its weights; name constant columns in one warning, ``depth`` callers up."""
-        table = to_binary(X)
-        weight = check_sample_weight(sample_weight, len(table))
+        source = read_binary(X)
+        table, weight = to_weighted(source, sample_weight)
         n_rows = float(len(table)) if weight is None else float(weight.sum())
         if weight is not None:
             counts = weight > _NEGLIGIBLE * weight.max()
@@ -52,7 +53,7 @@ class Varying:
             table = np.ascontiguousarray(table[:, columns])
             if warn:
                 warn_constant(constant, ones > 0, stacklevel=depth + 3)
-        return cls(table, weight, columns, fields, ones, n_rows)
+        return cls(table, weight, columns, fields, ones, n_rows, source.names)
 
     def whole_fields(self, fields: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the fields of all columns, given those of the varying ones."""

@@ -126,7 +126,7 @@ def exact_path(
             "n_iter": n_iter,
             "converged": bool(proof.gap <= tol * scale and proof.kkt_residual <= tol),
         }
-        solutions.append(Solution.from_dense(float(alpha), *problem.decode(state), **diagnostics))
+        solutions.append(Solution.from_dense(float(alpha), *problem.decode(state), problem.names, **diagnostics))
     _warn_unconverged(solutions, tol, max_iter)
     return Path(tuple(solutions), tol)
 

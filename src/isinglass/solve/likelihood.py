@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_sample_weight, to_binary
+from isinglass.data import read_binary, to_weighted
 from isinglass.errors import DataError
 from isinglass.objective import penalty_matrix, smoothed_field
 from isinglass.objective.reduced import NEGLIGIBLE
@@ -36,13 +36,14 @@ class Likelihood:
     smoothed: FloatArray  # fields of all columns if they were constant
     omega: FloatArray  # one per pair
     empirical: FloatArray  # share of each state in the table
+    names: tuple[str, ...] | None  # of all columns, if they have any
 
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None) -> Likelihood:
         """Check the arguments and count the states."""
-        table = to_binary(X)
+        source = read_binary(X)
+        table, raw = to_weighted(source, sample_weight)
         refuse_above_limit(table.shape[1])
-        raw = check_sample_weight(sample_weight, len(table))
         raw = np.ones(len(table)) if raw is None else raw
         total, used = float(raw.sum()), raw > NEGLIGIBLE * raw.max()
         table, weight = table[used], raw[used] / raw.max()  # first, so that the sum of huge weights does not overflow
@@ -55,7 +56,7 @@ class Likelihood:
         empirical = np.asarray(np.bincount(states, weights=weight, minlength=1 << p), dtype=np.float64)
         omega = penalty_matrix(np.sqrt(ones * zeros), penalty_weights)[np.ix_(varying, varying)]
         smoothed = smoothed_field(np.where(table[0] > 0, total, 0.0), total)
-        return cls(varying, is_flipped, smoothed, omega[np.triu_indices(p, 1)], empirical)
+        return cls(varying, is_flipped, smoothed, omega[np.triu_indices(p, 1)], empirical, source.names)
 
     @property
     def n_varying(self) -> int:

@@ -30,8 +30,6 @@ logger = logging.getLogger("isinglass")
 
 ALL_PREDICTORS_UP_TO = 30
 """Number of columns up to which screening costs more than it saves (measured)."""
-NODES_PER_CALL = 256
-"""Nodes solved before control comes back to Python, so that an interrupt is noticed."""
 
 FloatArray = NDArray[np.float64]
 
@@ -239,6 +237,7 @@ class _Case:
     null_losses: FloatArray  # 0 for constant columns
     omega: FloatArray  # penalty weight of each varying column
     n_rows: float
+    names: tuple[str, ...] | None
 
     @classmethod
     def prepare(
@@ -260,7 +259,7 @@ class _Case:
         null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
         omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
         problem = Nodewise(varying.table, weight, thread_count(n_threads))
-        return cls(problem, varying.table, columns, varying.fields, null_losses, omega, n_rows)
+        return cls(problem, varying.table, columns, varying.fields, null_losses, omega, n_rows, varying.names)
 
     def alpha_max(self) -> FloatArray:
         """Return each varying node's smallest alpha without coefficients."""
@@ -268,32 +267,28 @@ class _Case:
 
     def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
         """Run the regressions, one row of alphas per column of the whole table, and put them back into it."""
-        nodes, grids = np.arange(len(self.varying), dtype=np.int32), alphas[self.varying]
-        calls = [slice(first, first + NODES_PER_CALL) for first in range(0, max(len(nodes), 1), NODES_PER_CALL)]
+        nodes = np.arange(len(self.varying), dtype=np.int32)
         screening = len(nodes) > ALL_PREDICTORS_UP_TO
-        parts = [
-            self.problem.solve(nodes[some], grids[some], self.omega, tol, max_iter, screening, stops_early)
-            for some in calls
-        ]
-        joined = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-        fields, losses, objectives, kkt, gap, eta = (self._spread(matrix, np.nan) for matrix in joined[:6])
-        n_iter, n_working, counts = (self._spread(matrix, 0) for matrix in joined[6:9])
-        self._refuse_separation(eta)
+        grids = alphas[self.varying]
+        paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, screening, stops_early)
+        self._refuse_separation(self._spread(paths.largest_etas, np.nan))
+        fields = self._spread(paths.fields, np.nan)
         constant = np.isnan(fields).all(axis=0)
         return NodeFits(
             alphas=alphas.T,
             fields=np.where(constant, self.fields, fields),
-            losses=losses,
-            objectives=objectives,
-            kkt_residuals=kkt,
-            duality_gaps=gap,
-            n_iter=n_iter,
-            n_working=n_working,
-            counts=counts,
-            columns=self.varying[joined[9]].astype(np.int32),
-            values=joined[10],
+            losses=self._spread(paths.losses, np.nan),
+            objectives=self._spread(paths.objectives, np.nan),
+            kkt_residuals=self._spread(paths.kkt_residuals, np.nan),
+            duality_gaps=self._spread(paths.duality_gaps, np.nan),
+            n_iter=self._spread(paths.n_iter, 0),
+            n_working=self._spread(paths.n_working, 0),
+            counts=self._spread(paths.counts, 0),
+            columns=self.varying[paths.columns].astype(np.int32),
+            values=paths.values,
             null_losses=self.null_losses,
             n_rows=self.n_rows,
+            names=self.names,
         )
 
     def _spread(self, matrix: NDArray[Any], missing: float) -> NDArray[Any]:

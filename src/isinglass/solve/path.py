@@ -19,6 +19,7 @@ from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import check_penalty_weights
 from isinglass.errors import ConvergenceWarning
+from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
@@ -44,6 +45,10 @@ STEEP = 0.1
 """...and the steps that lead to smaller alphas."""
 LOOSE = 0.2
 """Waypoints of the homotopy are solved to this share of their alpha: they only have to be near."""
+DENSE = 0.05
+"""Share of the pairs from which on gradients no longer move as slowly as the strong rule assumes..."""
+WIDER = 0.7
+"""...and how much smaller its threshold is then: a pair too many costs a product, one too few another solve."""
 SUSPICIOUS_ETA = 10.0
 """Largest |η| above which an unpenalised optimum is checked for lying at infinity."""
 
@@ -86,7 +91,7 @@ def ising_path(
         Threads of the kernels; default the environment's ISINGLASS_NUM_THREADS, else OMP_NUM_THREADS,
         else the available cores. The result does not depend on it.
     callback : callable, optional
-        Called with each Solution as it is found.
+        Called with each Solution as it is found. If it returns False, the path ends there.
 
     Returns
     -------
@@ -114,8 +119,8 @@ def ising_path(
     for solution in _follow(case, grid, top, tol, max_iter):
         logger.info("%r", solution)
         solutions.append(solution)
-        if callback is not None:
-            callback(solution)
+        if callback is not None and callback(solution) is False:
+            break
     path = Path(tuple(solutions), tol=tol)
     warn_if_not_converged(path, case.problem.null_objective, max_iter)
     return path
@@ -137,22 +142,25 @@ def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_
             yield from (case.solution(state, 0, tol) for state in states if wanted)
         return
     stops = itinerary(top, grid, STEEPEST)
-    pairs, _, _ = problem.gradient_above(strong_threshold(stops[0].alpha, top))
+    pairs = problem.gradient_above(strong_threshold(stops[0].alpha, top)).pairs
+    n_pairs, n_edges = problem.n_features * (problem.n_features - 1) // 2, 0
     for stop, following in zip(stops, [*stops[1:], stops[-1]], strict=True):
         alpha = stop.alpha
         working = union(case.free, pairs)
-        keep = min(strong_threshold(following.alpha, alpha), alpha)
+        keep = min(strong_threshold(following.alpha, alpha), alpha) * (WIDER if n_edges > DENSE * n_pairs else 1.0)
         if not stop.wanted:
             problem.solve(working, [alpha], LOOSE * alpha, np.inf, max_iter)
-            pairs, _, _ = problem.gradient_above(keep)
+            pairs = problem.gradient_above(keep).pairs
             continue
         while True:
             state = problem.solve(working, [alpha], tol, tol, max_iter)[0]
-            pairs, strength, _ = problem.gradient_above(keep)
-            violations = kkt_violations(pairs, strength, alpha, working)
+            above = problem.gradient_above(keep)
+            pairs = above.pairs
+            violations = kkt_violations(pairs, above.strength, alpha, working)
             if len(violations) == 0:
                 break
             working = union(working, violations)
+        n_edges = len(state.values)
         yield case.solution(state, problem.certified_outside(alpha), tol)
 
 
@@ -186,7 +194,7 @@ class _Case:
         """Fit fields and free pairs; return alpha_max there."""
         if len(self.free):
             state = self.problem.solve(self.free, [1.0], tol, tol, max_iter)[0]
-            self.refuse_separation(self.free, state[-1])
+            self.refuse_separation(self.free, state.largest_eta)
             self.problem.mark_null()
         return self.problem.alpha_max()
 
@@ -204,21 +212,19 @@ class _Case:
 
     def solution(self, state: State, zeros_outside: int, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        alpha, fields, edges, values, value, kkt, gap, zeros, n_working, n_iter, _ = state
-        every_field = self.varying.whole_fields(fields)
+        every_field = self.varying.whole_fields(state.fields)
         p = len(every_field)
+        gap_tol = tol * max(self.problem.null_objective, 1e-12)
         return Solution(
-            alpha=alpha,
-            fields=every_field,
-            edge_index=self.varying.columns[edges].astype(np.int32).reshape(-1, 2),
-            edge_values=values,
-            objective=value,
-            kkt_residual=kkt,
-            duality_gap=gap,
-            certified_zeros=zeros + zeros_outside,
-            n_iter=n_iter,
-            n_screened=p * (p - 1) // 2 - n_working,
-            converged=kkt <= tol and gap <= tol * max(self.problem.null_objective, 1e-12),
+            Network(every_field, self.varying.columns[state.edges].reshape(-1, 2), state.values, self.varying.names),
+            alpha=state.alpha,
+            objective=state.objective,
+            kkt_residual=state.kkt_residual,
+            duality_gap=state.duality_gap,
+            certified_zeros=state.certified_zeros + zeros_outside,
+            n_iter=state.n_iter,
+            n_screened=p * (p - 1) // 2 - state.n_working,
+            converged=state.kkt_residual <= tol and state.duality_gap <= gap_tol,
         )
 
 

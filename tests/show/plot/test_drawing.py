@@ -9,7 +9,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
-from isinglass import IsingModel, Solution, ising_path
+from isinglass import Network, Solution, ising_path
 from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.show.palette import BETWEEN, NEGATIVE, NEUTRAL, POSITIVE
@@ -39,7 +39,7 @@ def solution(senate):
 def random_model(p, seed=0, density=0.5, names=None):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < density), 1)
-    return IsingModel(upper + upper.T, rng.normal(size=p), names=names)
+    return Network.from_couplings(upper + upper.T, rng.normal(size=p), names=names)
 
 
 def nodes_of(ax):
@@ -74,7 +74,7 @@ def test_one_segment_per_edge_and_one_point_per_node(p):
 def test_widths_follow_the_couplings():
     model = random_model(12)
     edges = network(model).collections[0]
-    weights = [abs(edge.coupling) for edge in model.edges()][::-1]  # the weakest is drawn first
+    weights = model.edges()["weight"].tolist()[::-1]  # the weakest is drawn first
     assert (np.diff(edges.get_linewidths()) > 0).all()
     assert len(set(weights)) == len(edges.get_linewidths())
     share = (edges.get_linewidths() - drawing.THINNEST) / (edges.get_linewidths()[-1] - drawing.THINNEST)
@@ -84,7 +84,7 @@ def test_widths_follow_the_couplings():
 def test_signs_have_colors_and_dashes():
     model = random_model(10)
     edges = network(model).collections[0]
-    couplings = [edge.coupling for edge in model.edges()][::-1]
+    couplings = model.edges()["coupling"].tolist()[::-1]
     assert [to_hex(c) for c in edges.get_colors()] == [POSITIVE if c > 0 else NEGATIVE for c in couplings]
     assert [pattern is not None for _, pattern in edges.get_linestyles()] == [c < 0 for c in couplings]
 
@@ -94,8 +94,9 @@ def test_edges_are_colored_by_group():
     ax = network(model, groups=groups, edge_color="group", group_colors={"a": "red"})
     place = {name: k for k, name in enumerate(model.names)}
     expected = []
-    for edge in model.edges()[::-1]:
-        one, two = groups[place[edge.source]], groups[place[edge.target]]
+    table = model.edges()
+    for source, target in zip(table["source"][::-1], table["target"][::-1], strict=True):
+        one, two = groups[place[source]], groups[place[target]]
         expected.append({"a": "#d55e00", "b": "#e69f00", "c": "#56b4e9"}[one] if one == two else BETWEEN)
     assert [to_hex(color) for color in ax.collections[0].get_colors()] == expected
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -107,18 +108,18 @@ def test_legend_says_what_there_is():
         legend = network(model, **options).get_legend()
         return legend and [text.get_text() for text in legend.get_texts()]
 
-    both = IsingModel([[0, 1, 0], [1, 0, -1], [0, -1, 0]], np.zeros(3))
+    both = Network.from_couplings([[0, 1, 0], [1, 0, -1], [0, -1, 0]], np.zeros(3))
     widest = f"widest: |coupling| {np.abs(both.couplings).max():.2g}"
     assert words(both) == ["positive coupling", "negative coupling", widest]
     assert words(both, positive_only=True)[:1] == ["positive coupling"]
     assert words(both, groups=["u", None, "u"]) == ["u", "no group", "positive coupling", "negative coupling", widest]
     assert words(both, legend=False) is None
-    assert words(IsingModel(np.zeros((3, 3)), np.zeros(3))) is None
+    assert words(Network.from_couplings(np.zeros((3, 3)), np.zeros(3))) is None
 
 
 def test_edges_can_be_left_out():
     model = random_model(12)
-    couplings = np.array([edge.coupling for edge in model.edges()])
+    couplings = model.edges()["coupling"]
 
     def count(**options):
         return len(network(model, **options).collections[0].get_segments())
@@ -150,7 +151,7 @@ def test_given_positions_are_kept_and_not_stretched():
 
 def test_groups_beyond_the_palette_differ_in_shape():
     p = 16
-    ax = network(IsingModel(np.zeros((p, p)), np.zeros(p)), groups=range(p))
+    ax = network(Network.from_couplings(np.zeros((p, p)), np.zeros(p)), groups=range(p))
     looks = {(to_hex(c.get_facecolor()[0]), c.get_paths()[0].vertices.tobytes()) for c in ax.collections[1 : p + 1]}
     assert len(looks) == p
 

@@ -4,7 +4,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from isinglass import IsingModel, bootstrap, simulate, stars
+from isinglass import Network, bootstrap, simulate, stars
 from isinglass.errors import DataError
 from isinglass.evaluate import metrics
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
@@ -143,7 +143,7 @@ def test_a_network_without_edges():
 def test_strength_bars_add_up():
     rng = np.random.default_rng(0)
     upper = np.triu(rng.normal(size=(9, 9)), 1)
-    model = IsingModel(upper + upper.T, np.zeros(9), names=["$a$", "_b", *"cdefghi"])
+    model = Network.from_couplings(upper + upper.T, np.zeros(9), names=["$a$", "_b", *"cdefghi"])
     ax = node_strength(model, n_nodes=6)
     labels, widths = words(ax.get_yticklabels()), [bar.get_width() for bar in ax.patches]
     strength = dict(zip(model.names, np.abs(model.couplings).sum(axis=1), strict=True))
@@ -159,7 +159,7 @@ def test_strength_bars_add_up():
 
 @pytest.mark.parametrize("p", [1, 3])
 def test_strength_without_edges(p):
-    ax = node_strength(IsingModel(np.zeros((p, p)), np.zeros(p)))
+    ax = node_strength(Network.from_couplings(np.zeros((p, p)), np.zeros(p)))
     assert [bar.get_width() for bar in ax.patches] == [0.0] * (2 * p)
     ax.figure.canvas.draw()
 
@@ -204,3 +204,24 @@ def test_axes_are_used(stability, resamples, table):
     assert node_strength(model, axes[1, 0]) is axes[1, 0]
     assert predictability(metrics.node_table(model, table), axes[1, 1]) is axes[1, 1]
     assert plt.get_fignums() == [figure.number]
+
+
+def test_all_nodes_are_drawn_or_the_figure_says_how_many_are_not():
+    model = Network(np.zeros(57), [[k, k + 1] for k in range(56)], np.ones(56))
+    table = metrics.node_table(model, np.eye(57, dtype=int))
+    for draw, result in ((node_strength, model), (predictability, table)):
+        ax = draw(result)
+        assert len(ax.get_yticks()) == 57
+        assert "not shown" not in ax.get_xlabel()
+        ax = draw(result, n_nodes=40)
+        assert len(ax.get_yticks()) == 40
+        assert "of 57 nodes; 17 are not shown" in ax.get_xlabel()
+    large = Network(np.zeros(300), [[k, k + 1] for k in range(299)], np.ones(299))
+    assert "the 200 strongest of 300 nodes; 100 are not shown" in node_strength(large).get_xlabel()
+
+
+def test_edges_without_an_interval_are_counted():
+    X = simulate.exact_sample(simulate.chain_network(6, strength=2.0, fields="balanced"), 200, random_state=0)
+    found = bootstrap(X, 0.05, n_boot=10, random_state=0)
+    assert "not shown" not in bootstrap_intervals(found).get_xlabel()
+    assert "the 2 strongest of " in bootstrap_intervals(found, n_edges=2).get_xlabel()

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isinglass.errors import DataError, LimitError
-from isinglass.model import IsingModel
+from isinglass.network import Network
 from isinglass.solve.published import stacked as design_module
 from isinglass.solve.published.stacked import edge_position, stacked_design, unvectorise, vectorise
 
@@ -74,7 +74,7 @@ def test_its_logistic_likelihood_is_the_pseudolikelihood(X, seed):
     design, response = stacked_design(X)
     linear = design @ vectorise(theta)
     logistic = response @ linear - np.logaddexp(0, linear).sum()
-    pseudo = IsingModel.from_theta(theta).log_pseudolikelihood(X).sum()
+    pseudo = Network.from_theta(theta).log_pseudolikelihood(X).sum()
     assert logistic == pytest.approx(pseudo, rel=1e-12, abs=1e-12)
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
 from isinglass.errors import DataError
-from isinglass.evaluate.metrics import RocCurve
-from isinglass.model import check_names
+from isinglass.evaluate.recovery import RocCurve
+from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.results import Path, Stability
 from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE
 from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
@@ -46,7 +46,7 @@ def path(
     ax : Axes, optional
         Where to draw; a new figure by default.
     names : sequence of str, optional
-        Names of the nodes; x0, x1, … by default.
+        Names of the nodes, in place of those the path has.
     alpha : float, optional
         A choice to mark.
     n_labels : int, default 8
@@ -67,7 +67,7 @@ def path(
     (1, 'rain – umbrella')
     """
     solutions = _read_path(result)
-    labels = check_names(names, solutions[0].n_features)
+    labels = solutions[0].network.with_names(names).names
     alphas = np.asarray(solutions.alphas, dtype=np.float64)
     pairs, values = _coupling_table(solutions)
     ax = axes_or_new(ax, (8.0, 5.0))
@@ -255,12 +255,10 @@ def _read_curves(result: Any) -> list[tuple[str, RocCurve]]:
 def _coupling_table(solutions: Path) -> tuple[list[tuple[int, int]], FloatArray]:
     """Return the pairs with an edge somewhere, and their couplings: one row per alpha."""
     p = solutions[0].n_features
-    keys = [solution.edge_index.astype(np.int64) @ [p, 1] for solution in solutions]
+    keys = [pair_keys(solution.edge_index, p) for solution in solutions]
     pairs = np.unique(np.concatenate(keys))
-    values = np.zeros((len(solutions), len(pairs)))
-    for row, key, solution in zip(values, keys, solutions, strict=True):
-        row[np.searchsorted(pairs, key)] = solution.edge_values
-    return [(int(key) // p, int(key) % p) for key in pairs], values
+    values = [spread(solution.edge_values, key, pairs) for key, solution in zip(keys, solutions, strict=True)]
+    return [(s, t) for s, t in pairs_of(pairs, p).tolist()], np.array(values)
 
 
 def _last_values(values: FloatArray) -> FloatArray:

@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_positive
 from isinglass.errors import DataError
+from isinglass.export.annotated import check_positions
 from isinglass.export.columns import plain_value
-from isinglass.export.graph import Graph, Network, check_positions, read_graph
+from isinglass.names import by_node
+from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEGATIVE, NEUTRAL, POSITIVE, color_groups
@@ -41,11 +43,11 @@ _GAP = 1.0  # points between a node and its label
 
 
 def network(
-    result: Network,
+    result: Any,
     ax: Axes | None = None,
     *,
     names: Sequence[str] | None = None,
-    groups: Sequence[Any] | None = None,
+    groups: Any = None,
     group_colors: Mapping[Any, Any] | None = None,
     edge_color: str = "sign",
     positive_only: bool = False,
@@ -62,14 +64,14 @@ def network(
 
     Parameters
     ----------
-    result : IsingModel, Solution or fitted estimator
+    result : Network, Solution or fitted estimator
         The network.
     ax : Axes, optional
         Where to draw; a new figure by default, larger for more nodes.
     names : sequence of str, optional
         Names of the nodes, in place of those the network has.
-    groups : sequence, optional
-        The group of every node, which decides its colour; None or NaN is no group.
+    groups : sequence, mapping or pandas Series, optional
+        The group of every node, in order or by name, which decides its colour; None or NaN is no group.
     group_colors : mapping, optional
         Colours of some groups: names of our palette, such as "red", or whatever matplotlib knows. The others are
         chosen.
@@ -108,14 +110,14 @@ def network(
 
     Examples
     --------
-    >>> from isinglass import IsingModel, plot
-    >>> model = IsingModel([[0, 2, 0], [2, 0, -1], [0, -1, 0]], [0, 0, 0], names=["rain", "umbrella", "sun"])
-    >>> ax = plot.network(model, groups=["sky", "street", "sky"])
+    >>> from isinglass import Network, plot
+    >>> found = Network([0, 0, 0], [[0, 1], [1, 2]], [2, -1], names=["rain", "umbrella", "sun"])
+    >>> ax = plot.network(found, groups={"rain": "sky", "sun": "sky", "umbrella": "street"})
     >>> len(ax.collections[0].get_segments()), sorted(text.get_text() for text in ax.texts)
     (2, ['rain', 'sun', 'umbrella'])
     """
-    graph = read_graph(result, names=names)
-    members, colors = _read_groups(groups, group_colors, graph.n_nodes)
+    graph = as_network(result, names)
+    members, colors = _read_groups(groups, group_colors, graph.names)
     if edge_color not in ("sign", "group"):
         raise DataError(f'edge_color must be "sign" or "group"; got {edge_color!r}.')
     if edge_color == "group" and groups is None:
@@ -123,7 +125,7 @@ def network(
     shown = _choose_edges(graph, positive_only, min_weight)
     texts = _label_texts(labels, graph.names, longest_label)
     xy = _place_nodes(graph, shown, positions, random_state)
-    n = graph.n_nodes
+    n = graph.n_features
     diameter = check_positive("node_size", np.clip(60.0 / np.sqrt(n), 5.0, 14.0) if node_size is None else node_size)
     letters = 9.0 if n <= 40 else 7.0 if n <= 120 else 6.0
     letters = check_positive("font_size", letters if font_size is None else font_size)
@@ -148,27 +150,26 @@ def network(
 
 
 def _read_groups(
-    groups: Sequence[Any] | None, group_colors: Mapping[Any, Any] | None, n_nodes: int
+    groups: Any, group_colors: Mapping[Any, Any] | None, names: Sequence[str]
 ) -> tuple[list[Any], dict[Any, str]]:
     """Return the group of every node and the colour of every group."""
     if groups is None:
         if group_colors is not None:
             raise DataError("group_colors must come with groups, one per node; got None.")
-        return [None] * n_nodes, {None: NEUTRAL}
-    members = [plain_value(group) for group in groups]
-    if isinstance(groups, str) or len(members) != n_nodes:
-        raise DataError(f"groups must have one entry per node ({n_nodes}); got {len(members)}.")
+        return [None] * len(names), {None: NEUTRAL}
+    members = [plain_value(group) for group in by_node(groups, names, "groups")]
     return members, color_groups(members, {group: any_color(c) for group, c in (group_colors or {}).items()})
 
 
-def _choose_edges(graph: Graph, positive_only: bool, min_weight: float) -> NDArray[np.intp]:
+def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDArray[np.intp]:
     """Return the numbers of the edges to draw, the weakest first, so that strong ones lie on top."""
     if not (isinstance(min_weight, int | float | np.number) and min_weight >= 0):
         raise DataError(f"min_weight must be a number that is not negative; got {min_weight!r}.")
     kept = graph.weights >= min_weight
     if positive_only:
-        kept &= graph.couplings > 0
-    return np.flatnonzero(kept)[::-1]
+        kept &= graph.edge_values > 0
+    weakest_first = graph.by_strength[::-1]
+    return weakest_first[kept[weakest_first]]
 
 
 def _label_texts(labels: bool | Sequence[str], names: Sequence[str], longest: int) -> list[str]:
@@ -179,18 +180,18 @@ def _label_texts(labels: bool | Sequence[str], names: Sequence[str], longest: in
 
 
 def _place_nodes(
-    graph: Graph, shown: NDArray[np.intp], positions: ArrayLike | None, random_state: RandomSource
+    graph: Network, shown: NDArray[np.intp], positions: ArrayLike | None, random_state: RandomSource
 ) -> FloatArray:
     if positions is not None:
-        return check_positions(positions, graph.n_nodes)
-    return force_layout(graph.n_nodes, graph.edge_index[shown], graph.weights[shown], random_state=random_state)
+        return check_positions(positions, graph.n_features)
+    return force_layout(graph.n_features, graph.edge_index[shown], graph.weights[shown], random_state=random_state)
 
 
 def _edge_colors(
-    graph: Graph, shown: NDArray[np.intp], members: list[Any], colors: Mapping[Any, str], edge_color: str
+    graph: Network, shown: NDArray[np.intp], members: list[Any], colors: Mapping[Any, str], edge_color: str
 ) -> list[str]:
     if edge_color == "sign":
-        return [POSITIVE if graph.couplings[k] > 0 else NEGATIVE for k in shown]
+        return [POSITIVE if graph.edge_values[k] > 0 else NEGATIVE for k in shown]
     ends = [(members[s], members[t]) for s, t in graph.edge_index[shown]]
     return [colors[one] if one == two else BETWEEN for one, two in ends]
 
@@ -216,7 +217,7 @@ def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
 
 
 def _draw_edges(
-    ax: Axes, graph: Graph, shown: NDArray[np.intp], xy: FloatArray, colors: list[str], thickest: float
+    ax: Axes, graph: Network, shown: NDArray[np.intp], xy: FloatArray, colors: list[str], thickest: float
 ) -> None:
     weights = graph.weights[shown]
     share = weights / weights.max() if len(weights) else weights
@@ -225,7 +226,7 @@ def _draw_edges(
             list(xy[graph.edge_index[shown]]),
             colors=[to_rgba(color, _opacity(color, part)) for color, part in zip(colors, share, strict=True)],
             linewidths=THINNEST + (thickest - THINNEST) * share,
-            linestyles=[DASHES if graph.couplings[k] < 0 else "-" for k in shown] or "-",
+            linestyles=[DASHES if graph.edge_values[k] < 0 else "-" for k in shown] or "-",
             capstyle="butt",
             zorder=1,
         ),
@@ -265,7 +266,7 @@ def _markers(colors: Mapping[Any, str]) -> list[str]:
 
 
 def _explain(
-    graph: Graph, shown: NDArray[np.intp], members: list[Any], colors: Mapping[Any, str], edge_color: str
+    graph: Network, shown: NDArray[np.intp], members: list[Any], colors: Mapping[Any, str], edge_color: str
 ) -> list[tuple[Line2D, str]]:
     """Return what the legend has to say: only what there is to see."""
     entries: list[tuple[Line2D, str]] = []
@@ -273,7 +274,7 @@ def _explain(
         for (group, color), marker in zip(colors.items(), _markers(colors), strict=True):
             handle = Line2D([], [], color=color, marker=marker, linestyle="none", markeredgecolor=ink())
             entries.append((handle, "no group" if group is None else readable(group)))
-    couplings = graph.couplings[shown]
+    couplings = graph.edge_values[shown]
     if edge_color == "sign" and (couplings > 0).any():
         entries.append((Line2D([], [], color=POSITIVE, linewidth=2), "positive coupling"))
     if edge_color == "group" and any(members[s] != members[t] for s, t in graph.edge_index[shown]):

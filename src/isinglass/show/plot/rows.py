@@ -14,9 +14,9 @@ from scipy.spatial.distance import squareform
 
 from isinglass.arguments import check_count
 from isinglass.errors import DataError
-from isinglass.evaluate.metrics import NodeTable
-from isinglass.export.graph import Network, read_graph
-from isinglass.model import check_names
+from isinglass.evaluate.nodes import NodeTable
+from isinglass.names import check_names
+from isinglass.network import as_network
 from isinglass.select.bootstrap import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
 from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
@@ -28,6 +28,8 @@ FloatArray = NDArray[np.float64]
 
 LOSS: dict[str, Any] = {"facecolor": NEGATIVE, "hatch": "///", "edgecolor": "white", "linewidth": 0}
 """What is negative is also hatched, so that it can be seen without colours."""
+MOST_ROWS = 200
+"""Bars or intervals that are drawn unless another number is asked for; a figure of more cannot be read."""
 NAMES_UP_TO = 60
 """Nodes up to which a heat map names its rows and columns."""
 
@@ -95,7 +97,7 @@ def bootstrap_intervals(
     ax: Axes | None = None,
     *,
     names: Sequence[str] | None = None,
-    n_edges: int = 30,
+    n_edges: int | None = None,
 ) -> Axes:
     """Draw estimate and bootstrap interval of the strongest edges.
 
@@ -111,9 +113,10 @@ def bootstrap_intervals(
         Where to draw; a new figure by default.
     names : sequence of str, optional
         Names of the nodes; x0, x1, … by default.
-    n_edges : int, default 30
-        How many edges: those of the whole table with the largest couplings first, then the others by inclusion. Pairs
-        whose estimate and whole interval are zero are left out.
+    n_edges : int, optional
+        How many edges: those of the whole table with the largest couplings first, then the others by inclusion; all up
+        to 200 by default. The figure says how many are not drawn. Pairs whose estimate and whole interval are zero are
+        left out.
 
     Returns
     -------
@@ -133,10 +136,11 @@ def bootstrap_intervals(
         raise DataError(f"result must be a Bootstrap, as bootstrap returns it; got {type(result).__name__}.")
     if result.kind != "rows":
         raise DataError(f'result must be a bootstrap of kind "rows"; got {result.kind!r}, which has no intervals.')
-    labels = check_names(names, result.solution.n_features)
+    labels = result.solution.network.with_names(names).names
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
     something = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
-    ranked = ranked[something[ranked]][: check_count("n_edges", n_edges)]
+    every = ranked[something[ranked]]
+    ranked = every[: _limit("n_edges", n_edges)]
     rows = ranked[np.argsort(result.edge_values[ranked], kind="stable")]
     low, median, high = result.edge_quantiles[:, rows]
     ax = axes_or_new(ax, (7.5, 1.5 + 0.22 * max(len(rows), 4)))
@@ -149,7 +153,7 @@ def bootstrap_intervals(
     pairs = result.edge_index[rows]
     texts = [f"{readable(labels[s], 20)} – {readable(labels[t], 20)}" for s, t in pairs]
     _name_rows(ax, texts)
-    ax.set_xlabel("coupling")
+    ax.set_xlabel("coupling" + _left_out(len(ranked), len(every), "edges", "strongest"))
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=_row_font(len(rows)))
     shares.tick_params(length=0)
@@ -158,20 +162,20 @@ def bootstrap_intervals(
 
 
 def node_strength(
-    result: Network, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_nodes: int = 40
+    result: Any, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_nodes: int | None = None
 ) -> Axes:
     """Draw the strength Σ_t |θ_st| of the nodes as bars, positive and negative couplings apart.
 
     Parameters
     ----------
-    result : IsingModel, Solution or fitted estimator
+    result : Network, Solution or fitted estimator
         The network.
     ax : Axes, optional
         Where to draw; a new figure by default.
     names : sequence of str, optional
         Names of the nodes, in place of those the network has.
-    n_nodes : int, default 40
-        How many nodes: the strongest.
+    n_nodes : int, optional
+        How many nodes: the strongest; all up to 200 by default. The figure says how many are not drawn.
 
     Returns
     -------
@@ -180,25 +184,23 @@ def node_strength(
 
     Examples
     --------
-    >>> from isinglass import IsingModel, plot
-    >>> ax = plot.node_strength(IsingModel([[0, 2, 0], [2, 0, -1], [0, -1, 0]], [0, 0, 0], names=["a", "b", "c"]))
+    >>> from isinglass import Network, plot
+    >>> ax = plot.node_strength(Network([0, 0, 0], [[0, 1], [1, 2]], [2, -1], names=["a", "b", "c"]))
     >>> [label.get_text() for label in ax.get_yticklabels()], [float(bar.get_width()) for bar in ax.patches]
     (['c', 'a', 'b'], [0.0, 2.0, 2.0, 1.0, 0.0, 1.0])
     """
-    graph = read_graph(result, names=names)
-    ends = graph.edge_index.T.ravel()
-    couplings = np.tile(graph.couplings, 2)
-    positive, negative = (
-        np.bincount(ends, weights=np.maximum(part, 0.0), minlength=graph.n_nodes) for part in (couplings, -couplings)
-    )
-    strongest = np.argsort(-graph.strength, kind="stable")[: check_count("n_nodes", n_nodes)][::-1]
+    network = as_network(result, names)
+    values, strength = network.edge_values, network.strength
+    positive, negative = (network.node_sums(np.maximum(part, 0.0)) for part in (values, -values))
+    strongest = np.argsort(-strength, kind="stable")[: _limit("n_nodes", n_nodes)][::-1]
     ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(strongest), 4)))
     y = np.arange(len(strongest))
     ax.barh(y, positive[strongest], color=POSITIVE)
     ax.barh(y, negative[strongest], left=positive[strongest], **LOSS)
-    _name_rows(ax, [readable(graph.names[k]) for k in strongest])
-    ax.set_xlim(0.0, 1.05 * float(graph.strength.max()) or 1.0)
-    ax.set_xlabel("strength: sum of absolute couplings")
+    _name_rows(ax, [readable(network.names[k]) for k in strongest])
+    ax.set_xlim(0.0, 1.05 * float(strength.max()) or 1.0)
+    left_out = _left_out(len(strongest), network.n_features, "nodes", "strongest")
+    ax.set_xlabel("strength: sum of absolute couplings" + left_out)
     entries = [(Patch(color=POSITIVE), "positive couplings")]
     if negative[strongest].any():
         entries.append((Patch(**LOSS), "negative couplings"))
@@ -206,7 +208,7 @@ def node_strength(
     return ax
 
 
-def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int = 40) -> Axes:
+def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int | None = None) -> Axes:
     """Draw how well the network predicts every node, beside what its mean alone would give.
 
     Grey is the share of rows that the more frequent value gets right, blue what the rest of the row adds to it. Where
@@ -218,8 +220,9 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int = 
         What `isinglass.evaluate.metrics.node_table` returned.
     ax : Axes, optional
         Where to draw; a new figure by default.
-    n_nodes : int, default 40
-        How many nodes: those with the largest accuracy.
+    n_nodes : int, optional
+        How many nodes: those with the largest accuracy; all up to 200 by default. The figure says how many are not
+        drawn.
 
     Returns
     -------
@@ -237,7 +240,7 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int = 
     """
     if not isinstance(result, NodeTable):
         raise DataError(f"result must be a NodeTable, as metrics.node_table returns it; got {type(result).__name__}.")
-    best = np.argsort(-result.accuracy, kind="stable")[: check_count("n_nodes", n_nodes)][::-1]
+    best = np.argsort(-result.accuracy, kind="stable")[: _limit("n_nodes", n_nodes)][::-1]
     accuracy, marginal = result.accuracy[best], result.marginal_accuracy[best]
     ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(best), 4)))
     y = np.arange(len(best))
@@ -248,7 +251,7 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int = 
         bar.set(**LOSS)
     _name_rows(ax, [readable(result.names[k]) for k in best])
     ax.set_xlim(min(0.5, float(accuracy.min(initial=1.0))), 1.0)
-    ax.set_xlabel("share of rows predicted right")
+    ax.set_xlabel("share of rows predicted right" + _left_out(len(best), len(result), "nodes", "best predicted"))
     entries = [(Patch(color=NEUTRAL), "by the node's mean"), (Patch(color=POSITIVE), "added by the network")]
     if loses.any():
         entries.append((Patch(**LOSS), "lost by the network"))
@@ -279,6 +282,15 @@ def _order(shares: FloatArray, order: str | Sequence[int]) -> NDArray[np.intp]:
     if sorted(given.tolist()) != list(range(p)):
         raise DataError(f"order must name every node from 0 to {p - 1} once; got {order!r}.")
     return given.astype(np.intp)
+
+
+def _limit(name: str, asked: int | None) -> int:
+    return MOST_ROWS if asked is None else check_count(name, asked)
+
+
+def _left_out(shown: int, of: int, what: str, which: str) -> str:
+    """Return what an axis says about rows that are not drawn; nothing if all are."""
+    return "" if shown == of else f"\n(the {shown} {which} of {of} {what}; {of - shown} are not shown)"
 
 
 def _sign_color(value: float) -> str:

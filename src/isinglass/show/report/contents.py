@@ -12,9 +12,10 @@ from scipy.special import entr
 
 from isinglass.data import BinaryTable, read_binary
 from isinglass.errors import DataError
-from isinglass.evaluate import metrics
+from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.export.columns import plain_value
-from isinglass.model import IsingModel
+from isinglass.names import by_node
+from isinglass.network import Network, as_network
 from isinglass.results import Path, Solution, Stability
 from isinglass.show.palette import color_groups
 from isinglass.show.report.curve import read_curve
@@ -99,7 +100,7 @@ def gather(
     criterion: Any,
     node_table: Any,
     edge_table: Any,
-    groups: Mapping[str, Any] | Sequence[Any] | None,
+    groups: Any,
     group_colors: Mapping[Any, str] | None,
     title: str,
     notes: str | Iterable[str],
@@ -111,12 +112,12 @@ def gather(
     path = known.path if path is None else path
     solution = known.solution if solution is None else solution
     stability = known.stability if stability is None else stability
-    model = _model_of(result, names)
+    model = as_network(result, names)
     wanted = _wanted(selected, solution, stability, criterion)
     solutions, index = _line_up(model, path, solution, wanted)
     table = None if X is None else read_binary(X)
     if node_table is None and table is not None:
-        node_table = metrics.node_table(model, table.X, table.sample_weight)
+        node_table = measure_nodes(model, table.X, table.sample_weight)
     members = _read_groups(groups, model.names)
     return Contents(
         names=tuple(model.names),
@@ -164,7 +165,7 @@ class _Known:
     def of(cls, result: Any) -> _Known:
         if isinstance(result, Solution):
             return cls(solution=result, proof="joint" if result.alphas_per_node is None else "nodewise")
-        if not hasattr(result, "model_"):
+        if not hasattr(result, "network_"):
             return cls()
         parameters = result.get_params(deep=False) if hasattr(result, "get_params") else {}
         return cls(
@@ -206,15 +207,6 @@ _PROOFS = {"NodewiseIsing": "nodewise", "ExactIsing": "exact", "PublishedIsing":
 # ------------------------------------------------------------------------------------------- the networks
 
 
-def _model_of(result: Any, names: Sequence[str] | None) -> IsingModel:
-    found = getattr(result, "model_", result)
-    if isinstance(found, Solution):
-        return IsingModel.from_solution(found, names)
-    if not isinstance(found, IsingModel):
-        raise DataError(f"result must be an IsingModel, a Solution or a fitted estimator; got {result!r}.")
-    return found if names is None else IsingModel(found.couplings, found.fields, names)
-
-
 def _wanted(
     selected: int | float | None, solution: Solution | None, stability: Stability | None, criterion: Any
 ) -> int | float | None:
@@ -228,12 +220,12 @@ def _wanted(
 
 
 def _line_up(
-    model: IsingModel, path: Path | None, solution: Solution | None, wanted: int | float | None
+    model: Network, path: Path | None, solution: Solution | None, wanted: int | float | None
 ) -> tuple[tuple[Solution, ...], int]:
     """Return the networks along the slider and the number of the selected one, which is among them."""
     solutions: tuple[Solution, ...]
     if path is None or len(path) == 0:
-        alone = solution if solution is not None else Solution.from_dense(np.nan, model.couplings, model.fields)
+        alone = solution if solution is not None else Solution(model, np.nan)
         solutions, index = (alone,), 0
     else:
         solutions, index = _find(tuple(path), model, solution, wanted)
@@ -241,8 +233,8 @@ def _line_up(
         if other.n_features != model.n_features:
             raise DataError(f"path must have {model.n_features} nodes, as the network has; got {other.n_features}.")
     chosen = solutions[index]
-    difference = np.abs(chosen.couplings - model.couplings).max()
-    if difference > 1e-9 * max(1.0, np.abs(model.couplings).max()):
+    difference = abs(chosen.couplings_sparse - model.couplings_sparse).max()
+    if difference > 1e-9 * max(1.0, model.weights.max(initial=0.0)):
         raise DataError(
             f"result must be the network at the selected alpha ({chosen.alpha:.6g}); got couplings that differ by "
             f"{difference:.3g}. Pass the Solution of that alpha, or leave the path out."
@@ -251,11 +243,11 @@ def _line_up(
 
 
 def _find(
-    solutions: tuple[Solution, ...], model: IsingModel, solution: Solution | None, wanted: int | float | None
+    solutions: tuple[Solution, ...], model: Network, solution: Solution | None, wanted: int | float | None
 ) -> tuple[tuple[Solution, ...], int]:
     alphas = np.array([each.alpha for each in solutions])
     if wanted is None:
-        same = [k for k, each in enumerate(solutions) if np.array_equal(each.couplings, model.couplings)]
+        same = [k for k, each in enumerate(solutions) if each.network.with_names(model.names) == model]
         if not same:
             raise DataError("selected must be given where the network is not on the path; got None.")
         return solutions, same[0]
@@ -345,20 +337,10 @@ def _edge_columns(table: Any, names: Sequence[str]) -> dict[str, dict[tuple[int,
     return {label: dict(zip(pairs, values, strict=True)) for label, values in kept.items()}
 
 
-def _read_groups(groups: Mapping[str, Any] | Sequence[Any] | None, names: Sequence[str]) -> tuple[str | None, ...]:
+def _read_groups(groups: Any, names: Sequence[str]) -> tuple[str | None, ...]:
     if groups is None:
         return ()
-    if isinstance(groups, str):
-        raise DataError(f"groups must be a mapping from names or a list, one entry per node; got {groups!r}.")
-    if isinstance(groups, Mapping):
-        unknown = [name for name in groups if name not in set(names)]
-        if unknown:
-            raise DataError(f"groups must be keyed by the names of nodes; got {unknown[0]!r}.")
-        members = [groups.get(name) for name in names]
-    else:
-        members = list(groups)
-        if len(members) != len(names):
-            raise DataError(f"groups must have one entry per node ({len(names)}); got {len(members)}.")
+    members = [plain_value(member) for member in by_node(groups, names, "groups")]
     return tuple(None if member is None else str(member) for member in members)
 
 

@@ -49,7 +49,7 @@ def build_report(
 
     Parameters
     ----------
-    result : IsingModel, Solution or fitted estimator
+    result : Network, Solution or fitted estimator
         The network the report is about. What an estimator knows (its path, certificate, stability and parameters) is
         used where the arguments below do not say otherwise.
     X : table, optional
@@ -95,8 +95,8 @@ def build_report(
 
     Examples
     --------
-    >>> from isinglass import IsingModel
-    >>> page = build_report(IsingModel([[0, 2.0], [2.0, 0]], [-1.0, 0.0], names=["rain", "umbrella"]))
+    >>> from isinglass import Network
+    >>> page = build_report(Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0], names=["rain", "umbrella"]))
     >>> page[:15], "umbrella" in page
     ('<!DOCTYPE html>', True)
     """
@@ -127,7 +127,7 @@ def write_report(result: Any, filename: Target, **options: Any) -> None:
 
     Parameters
     ----------
-    result : IsingModel, Solution or fitted estimator
+    result : Network, Solution or fitted estimator
         As for ``build_report``.
     filename : path, "-" or text stream
         Where to; "-" is the standard output. A file of that name is replaced.
@@ -137,9 +137,9 @@ def write_report(result: Any, filename: Target, **options: Any) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from isinglass import IsingModel
+    >>> from isinglass import Network
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report(IsingModel([[0.0]], [0.0]), folder + "/report.html")
+    ...     write_report(Network.from_couplings([[0.0]], [0.0]), folder + "/report.html")
     """
     write_lines([build_report(result, **options).rstrip("\n")], filename)
 

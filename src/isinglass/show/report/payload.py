@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.randomness import RandomSource
 from isinglass.results import Solution, Stability
 from isinglass.show.layout import force_layout
@@ -127,24 +128,14 @@ def _stored_pairs(solutions: tuple[Solution, ...], selected: int, max_edges: int
 
 
 def _keys(solution: Solution) -> NDArray[np.int64]:
-    s, t = solution.edge_index.astype(np.int64).T
-    keys: NDArray[np.int64] = s * solution.n_features + t
-    return keys
-
-
-def _couplings(solution: Solution, stored: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the couplings of the stored pairs."""
-    keys = _keys(solution)
-    _, here, there = np.intersect1d(stored, keys, assume_unique=True, return_indices=True)
-    values = np.zeros(len(stored))
-    values[here] = solution.edge_values[there]
-    return values
+    return pair_keys(solution.edge_index, solution.n_features)
 
 
 def _path(contents: Contents, stored: NDArray[np.int64]) -> dict[str, Any]:
     """Return the couplings of every stored pair from the alpha at which it enters to the last at which it is there."""
-    solutions, p = contents.solutions, len(contents.names)
-    table = np.array([_couplings(solution, stored) for solution in solutions]).T  # pairs × alphas
+    solutions = contents.solutions
+    s, t = pairs_of(stored, len(contents.names)).T
+    table = np.array([spread(each.edge_values, _keys(each), stored) for each in solutions]).T  # pairs × alphas
     present = table != 0.0
     first = present.argmax(axis=1)
     end = len(solutions) - present[:, ::-1].argmax(axis=1)
@@ -155,8 +146,8 @@ def _path(contents: Contents, stored: NDArray[np.int64]) -> dict[str, Any]:
         "selected": contents.selected,
         "n_edges": [solution.n_edges for solution in solutions],
         "n_pairs": len(pairs),
-        "s": stored // max(p, 1),
-        "t": stored % max(p, 1),
+        "s": s,
+        "t": t,
         "first": first,
         "values": [_round(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
         "exact": table[:, contents.selected],
@@ -165,19 +156,17 @@ def _path(contents: Contents, stored: NDArray[np.int64]) -> dict[str, Any]:
 
 def _edge_columns(contents: Contents, stored: NDArray[np.int64]) -> list[dict[str, Any]]:
     """Return further columns of the edge table, in the order of the stored pairs."""
-    p = max(len(contents.names), 1)
+    s, t = pairs_of(stored, len(contents.names)).T
     columns = []
     if contents.stability is not None:
-        columns.append(
-            _shares(contents.stability, contents.solutions[contents.selected].alpha, stored // p, stored % p)
-        )
-    pairs = [(int(key) // p, int(key) % p) for key in stored]
+        columns.append(_shares(contents.stability, contents.solutions[contents.selected].alpha, s, t))
+    pairs = list(zip(s.tolist(), t.tolist(), strict=True))
     for label, by_pair in contents.edge_columns.items():
         columns.append({"label": label, "field": label, "values": [by_pair.get(pair) for pair in pairs]})
     return [column for column in columns if len(column["values"])]
 
 
-def _shares(stability: Stability, alpha: float, s: NDArray[np.int64], t: NDArray[np.int64]) -> dict[str, Any]:
+def _shares(stability: Stability, alpha: float, s: NDArray[np.int32], t: NDArray[np.int32]) -> dict[str, Any]:
     """Return how often subsamples had these pairs, at the alpha nearest to the selected one that they were run at."""
     known = stability.alphas[: len(stability.edge_frequencies)]
     nearest = int(np.abs(known - (alpha if np.isfinite(alpha) else stability.alpha)).argmin())

@@ -247,7 +247,7 @@ class _Case:
         every_coupling[np.ix_(columns, columns)] = coupling
         n_screened = p * (p - 1) // 2 - n_working
         counts = {"certified_zeros": n_zeros, "n_iter": n_iter, "n_screened": n_screened, "converged": converged}
-        return Solution.from_dense(alpha, every_coupling, every_field, **measured, **counts)
+        return Solution.from_dense(alpha, every_coupling, every_field, self.varying.names, **measured, **counts)
 
 
 def _collect(found: Iterable[Solution], tol: float, max_iter: int, callback: Callback) -> Path:

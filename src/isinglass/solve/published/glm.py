@@ -25,7 +25,7 @@ from isinglass._core import Lognet
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import check_sample_weight
 from isinglass.errors import DataError
-from isinglass.results import read_only
+from isinglass.network import read_only
 
 __all__ = ["GlmPath", "logistic_path"]
 

@@ -61,7 +61,7 @@ def vectorise(theta: ArrayLike) -> FloatArray:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise DataError(f"theta must be a square matrix with at least one row; got shape {matrix.shape}.")
     if not np.array_equal(matrix, matrix.T):
-        raise DataError("theta must be symmetric; got a matrix that differs from its transpose. Use IsingModel.theta.")
+        raise DataError("theta must be symmetric; got a matrix that differs from its transpose. Use Network.theta.")
     # The lower triangle row by row is the upper one column by column.
     return np.concatenate([matrix[np.tril_indices(len(matrix), -1)], np.diag(matrix)])
 

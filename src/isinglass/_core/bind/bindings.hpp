@@ -1,0 +1,10 @@
+// What module.cpp calls: one function per file of bindings.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+void bind_nodewise(nanobind::module_& m);
+void bind_glm(nanobind::module_& m);
+void bind_bmn(nanobind::module_& m);
+void bind_gibbs(nanobind::module_& m);
+void bind_packed(nanobind::module_& m);

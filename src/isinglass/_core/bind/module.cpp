@@ -1,0 +1,162 @@
+// Python bindings: arrays and numbers in, arrays and numbers out; the interpreter lock is released inside.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <stdexcept>
+
+#include "bind/arrays.hpp"
+#include "bind/bindings.hpp"
+#include "problems/problem.hpp"
+
+namespace nb = nanobind;
+using namespace isinglass;
+
+using PairArray = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+
+namespace {
+
+std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
+    std::vector<Pair> pairs(array.shape(0));
+    for (size_t k = 0; k < pairs.size(); ++k) {
+        pairs[k] = {array(k, 0), array(k, 1)};
+        if (pairs[k].s < 0 || pairs[k].s >= pairs[k].t || pairs[k].t >= n_features)
+            throw std::invalid_argument("pairs must satisfy 0 <= s < t < n_features");
+    }
+    return pairs;
+}
+
+void make_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
+                  const std::optional<Matrix>& penalty, bool standardized, int n_threads,
+                  const std::vector<size_t>& parts) {
+    if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
+    if (penalty && (penalty->shape(0) != X.shape(1) || penalty->shape(1) != X.shape(1)))
+        throw std::invalid_argument("one penalty weight per pair");
+    if (X.shape(1) > MAX_FEATURES) throw std::invalid_argument("too many columns");
+    size_t last = 0;
+    for (size_t row : parts) {
+        if (row <= last || row >= X.shape(0))
+            throw std::invalid_argument("parts must begin inside the table");
+        last = row;
+    }
+    const Penalty::Kind kind = penalty        ? Penalty::Kind::matrix
+                               : standardized ? Penalty::Kind::standardized
+                                              : Penalty::Kind::equal;
+    nb::gil_scoped_release release;
+    new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(X.shape(1)),
+                      kind, penalty ? penalty->data() : nullptr, n_threads, parts);
+}
+
+std::vector<State> solve(Joint& joint, const PairArray& array, const std::vector<double>& alphas,
+                         double kkt_tol, double gap_tol, int max_iter) {
+    const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
+    nb::gil_scoped_release release;
+    return joint.problem().solve(pairs, alphas, {kkt_tol, gap_tol, max_iter});
+}
+
+auto gradient(Joint& joint, const PairArray& array) {
+    std::vector<double> values;
+    {
+        const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
+        nb::gil_scoped_release release;
+        values = joint.problem().gradient(pairs);
+    }
+    return doubles_to_numpy(std::move(values));
+}
+
+// Runs Python's signal handlers; true if one of them raised, which leaves the exception pending.
+bool is_interrupted() {
+    nb::gil_scoped_acquire acquire;
+    return PyErr_CheckSignals() != 0;
+}
+
+// Weight of the ones of every column, and whether it takes both values in the rows of positive weight.
+nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
+    const size_t n_rows = X.shape(0), p = X.shape(1);
+    std::vector<double> ones(p, 0.0);
+    std::vector<uint8_t> seen(p, 0), varies(p);  // bit 0: a zero was seen; bit 1: a one
+    {
+        nb::gil_scoped_release release;
+        for (size_t n = 0; n < n_rows; ++n) {
+            const double w = weights ? (*weights)(n) : 1.0;
+            if (w == 0.0) continue;
+            const uint8_t* row = X.data() + n * p;
+            for (size_t s = 0; s < p; ++s) {
+                ones[s] += w * row[s];
+                seen[s] |= static_cast<uint8_t>(1 + row[s]);
+            }
+        }
+        for (size_t s = 0; s < p; ++s) varies[s] = seen[s] == 3;
+    }
+    return nb::make_tuple(doubles_to_numpy(std::move(ones)), to_numpy<uint8_t, bool>(std::move(varies), {p}));
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    constexpr auto OWNED = nb::rv_policy::automatic;  // arrays that hold their own memory
+    using Release = nb::call_guard<nb::gil_scoped_release>;
+    m.attr("instruction_set") = kernels().name;
+    m.attr("max_features") = MAX_FEATURES;
+    Poll::is_interrupted = is_interrupted;
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const Interrupted&) {  // Python's exception is pending already
+        }
+    });
+    m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
+    bind_nodewise(m);
+    bind_glm(m);
+    bind_bmn(m);
+    bind_gibbs(m);
+    bind_packed(m);
+    nb::class_<State>(m, "State")
+        .def_ro("alpha", &State::alpha)
+        .def_prop_ro(
+            "fields", [](const State& state) { return doubles_to_numpy(state.fields); }, OWNED)
+        .def_prop_ro(
+            "edges", [](const State& state) { return pairs_to_numpy(state.edges); }, OWNED)
+        .def_prop_ro(
+            "values", [](const State& state) { return doubles_to_numpy(state.values); }, OWNED)
+        .def_ro("objective", &State::objective)
+        .def_ro("kkt_residual", &State::kkt_residual)
+        .def_ro("duality_gap", &State::duality_gap)
+        .def_ro("certified_zeros", &State::certified_zeros)
+        .def_ro("n_working", &State::n_working)
+        .def_ro("n_iter", &State::n_iter)
+        .def_ro("largest_eta", &State::largest_eta);
+    nb::class_<PairList>(m, "PairList")
+        .def_prop_ro(
+            "pairs", [](const PairList& list) { return pairs_to_numpy(list.pairs); }, OWNED)
+        .def_prop_ro("strength", [](const PairList& list) { return doubles_to_numpy(list.values); }, OWNED);
+    nb::class_<Joint>(m, "Problem")
+        .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
+             nb::arg("standardized"), nb::arg("n_threads"), nb::arg("parts") = std::vector<size_t>(),
+             nb::keep_alive<1, 4>())
+        .def_prop_ro("n_features", &Joint::n_features)
+        .def_prop_ro("n_distinct", &Joint::n_distinct)
+        .def_prop_ro("null_objective", [](Joint& joint) { return joint.problem().newton().null_objective(); })
+        .def(
+            "set_widest_block",
+            [](Joint& joint, int width) { joint.problem().newton().set_widest_block(width); },
+            nb::arg("width"))
+        .def("mark_null", [](Joint& joint) { joint.problem().mark_null(); })
+        .def("free_pairs", [](const Joint& joint) { return pairs_to_numpy(joint.free_pairs()); })
+        .def(
+            "alpha_max", [](Joint& joint) { return joint.problem().alpha_max(); }, Release())
+        .def(
+            "gradient_above",
+            [](Joint& joint, double threshold) { return joint.problem().gradient_above(threshold); },
+            nb::arg("threshold"), Release())
+        .def("gradient", &gradient, nb::arg("pairs"))
+        .def("solve", &solve, nb::arg("pairs"), nb::arg("alphas"), nb::arg("kkt_tol"), nb::arg("gap_tol"),
+             nb::arg("max_iter"))
+        .def(
+            "certified_outside",
+            [](Joint& joint, double alpha) { return joint.problem().certified_outside(alpha); },
+            nb::arg("alpha"), Release());
+}

@@ -1,8 +1,0 @@
-// Base instruction set of the compiler's target: the fallback everywhere.
-#include <utility>
-
-#include "kernels.hpp"
-
-#define ISINGLASS_ISA portable
-#define ISINGLASS_NAME "portable"
-#include "kernels_impl.hpp"

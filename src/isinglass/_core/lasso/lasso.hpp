@@ -1,0 +1,64 @@
+// What every solver of a penalised quadratic model knows about the penalty.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace isinglass {
+
+inline double sign(double z) {
+    return (z > 0) - (z < 0);
+}
+
+inline double soft_threshold(double z, double limit) {
+    return z > limit ? z - limit : (z < -limit ? z + limit : 0.0);
+}
+
+// How much the optimality condition of a coefficient with gradient g and penalty limit |theta| is violated.
+inline double kkt_violation(double theta, double g, double limit) {
+    return theta == 0.0 ? std::max(std::abs(g) - limit, 0.0) : std::abs(g + limit * sign(theta));
+}
+
+// The weight omega of a pair's penalty: 0 is free, infinity forbidden.
+class Penalty {
+ public:
+    enum class Kind { equal, standardized, matrix, per_column };
+    // values: the columns' standard deviations, a matrix row by row, or one weight per column (the second of
+    // a pair); they outlive this object.
+    Penalty(Kind kind, const double* values, int n_features)
+        : kind_(kind), values_(values), n_features_(n_features) {}
+
+    double operator()(int s, int t) const {
+        switch (kind_) {
+            case Kind::equal:
+                return 1.0;
+            case Kind::standardized:
+                return values_[s] + values_[t];
+            case Kind::per_column:
+                return values_[t];
+            default:
+                return values_[static_cast<size_t>(s) * n_features_ + t];
+        }
+    }
+    // factor * omega of the pairs (s, first), (s, first + 1), ...; forbidden: infinite, whatever the factor.
+    void fill_limits(int s, int first, double factor, float* limits) const {
+        if (kind_ == Kind::equal) {
+            std::fill(limits, limits + n_features_ - first, static_cast<float>(factor));
+            return;
+        }
+        for (int t = first; t < n_features_; ++t) {
+            const double omega = (*this)(s, t);
+            limits[t - first] = static_cast<float>(std::isfinite(omega) ? factor * omega : omega);
+        }
+    }
+    bool may_be_free() const { return kind_ == Kind::matrix; }
+
+ private:
+    Kind kind_;
+    const double* values_;
+    int n_features_;
+};
+
+}  // namespace isinglass

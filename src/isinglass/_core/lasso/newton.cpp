@@ -1,0 +1,508 @@
+#include "lasso/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace isinglass {
+namespace {
+
+constexpr double INNER = 0.02;  // the model is solved to this share of the current KKT residual
+constexpr double LOOSE = 0.05, QUADRATIC = 0.3,
+                 FLOOR = 0.5;         // the same where nodes are operators: see inner_tolerance
+constexpr double FARTHEST = 1.5;      // steps of the path to extrapolate over, at most
+constexpr double CONTRACTION = 0.05;  // blocks are kept while a step shrinks the residual at least this much
+constexpr double NEAR = 0.98;  // edges whose gradient exceeds this share of the penalty become inner ones
+constexpr size_t GROWTH = 4;   // edges per node that may become inner at once...
+constexpr size_t SOME = 16;    // ...or this many
+constexpr int EARLY = 2;       // steps after which the whole working set is looked at in any case
+constexpr double UNCHANGED = 0.02;  // a block is kept while its curvatures have changed by no larger a share
+constexpr int STAGNATION = 40;      // steps without progress after which the best that can be had is returned
+constexpr double PROGRESS = 0.9;    // a residual this much smaller than the best so far is progress
+constexpr double DRIFT = 1e-3;      // share of the tolerance that rounding of predictors may take
+constexpr double SLOW = 0.2;        // a step that leaves more than this share of the residual is slow
+constexpr double SUFFICIENT = 1e-4;  // share of the predicted decrease a step must bring
+constexpr double ROUNDING = 1e-14;   // relative error of F that the line search forgives
+constexpr int MAX_HALVINGS = 12;     // then the blocks are majorized: sigma (1 - sigma) <= 1/4
+constexpr int MAX_POLISH = 50;
+constexpr double SMALLEST_CURVE = 1e-30;
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool is_shared)
+    : rows_(rows),
+      penalty_(penalty),
+      poll_(pool.poll()),
+      model_(set_, rows, pool),
+      point_{std::vector<double>(n_nodes), std::vector<NodeSums>(n_nodes), std::vector<char>(n_nodes)},
+      field_steps_(n_nodes),
+      travel_(n_nodes),
+      known_(n_nodes) {
+    set_.n_nodes = n_nodes;
+    set_.is_shared = is_shared;
+}
+
+void Newton::start(int first_node) {
+    set_.first_node = first_node;
+    set_.s.clear(), set_.t.clear(), set_.theta.clear(), set_.omega.clear(), set_.gradient.clear();
+    set_.is_inner.clear();
+    set_.arrange();
+    last_ = before_ = {};
+    adopted_.clear(), support_.clear(), support_values_.clear();
+    certificate_ = {};
+    std::vector<int> nodes(set_.n_nodes);
+    std::iota(nodes.begin(), nodes.end(), 0);
+    isolate(nodes);
+    mark_null();
+}
+
+// Nodes without edges: the field is the log odds of the column, the predictor is constant.
+void Newton::isolate(const std::vector<int>& nodes) {
+    moves_.clear();
+    for (int node : nodes) {
+        const int column = set_.first_node + node;
+        point_.fields[node] = std::log(rows_.margins().mean[column]) - std::log(rows_.margins().rest[column]);
+        point_.is_isolated[node] = 1;
+        travel_[node] = 0;
+        known_[node] = 0;
+        moves_.push_back({column, point_.fields[node], {}, nullptr, {}, nullptr, &point_.sums[node]});
+    }
+    rows_.move(moves_, true);
+}
+
+// Sorted, without repetitions and forbidden pairs.
+void Newton::adopt(std::vector<Pair> pairs) {
+    const auto less = [](const Pair& a, const Pair& b) { return a.s != b.s ? a.s < b.s : a.t < b.t; };
+    const auto same = [](const Pair& a, const Pair& b) { return a.s == b.s && a.t == b.t; };
+    pairs.insert(pairs.end(), support_.begin(), support_.end());
+    std::sort(pairs.begin(), pairs.end(), less);
+    pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
+    const auto is_forbidden = [&](const Pair& pair) { return !std::isfinite(penalty_(pair.s, pair.t)); };
+    pairs.erase(std::remove_if(pairs.begin(), pairs.end(), is_forbidden), pairs.end());
+    if (std::equal(pairs.begin(), pairs.end(), adopted_.begin(), adopted_.end(), same)) return;
+    adopted_ = pairs;
+    set_.s.clear(), set_.t.clear(), set_.theta.clear(), set_.omega.clear(), set_.slot_s.clear();
+    size_t known = 0;
+    for (const Pair& pair : pairs) {
+        set_.s.push_back(pair.s - set_.first_node);
+        set_.t.push_back(pair.t);
+        set_.omega.push_back(penalty_(pair.s, pair.t));
+        const bool is_known = known < support_.size() && same(support_[known], pair);
+        set_.theta.push_back(is_known ? support_values_[known++] : 0.0);
+    }
+    set_.is_inner.resize(set_.n_edges());
+    for (size_t e = 0; e < set_.n_edges(); ++e) set_.is_inner[e] = set_.theta[e] != 0.0;
+    set_.gradient.resize(set_.n_edges());
+    set_.arrange();
+    // Nodes that have left the working set go back to their field alone; the others keep their predictor.
+    std::vector<int> leaving;
+    for (int node = 0; node < set_.n_nodes; ++node) {
+        if (set_.degree[node] == 0 && !point_.is_isolated[node]) leaving.push_back(node);
+        if (set_.degree[node] > 0) point_.is_isolated[node] = 0;
+        known_[node] = 0;
+    }
+    if (!leaving.empty()) isolate(leaving);
+    complete_gradient();
+}
+
+// The gradient of every slot, so that the whole working set can be looked at.
+void Newton::complete_gradient() {
+    std::vector<Gradient> tasks;
+    for (int node : set_.nodes) {
+        const int first = set_.offset[node] + known_[node], count = set_.degree[node] - known_[node];
+        if (count > 0)
+            tasks.push_back({set_.first_node + node,
+                             {set_.column.data() + first, count},
+                             set_.slot_gradient.data() + first});
+        known_[node] = set_.degree[node];
+    }
+    rows_.gradients(tasks);
+    gather_gradient();
+}
+
+void Newton::gather_gradient() {
+    for (size_t e = 0; e < set_.n_edges(); ++e)
+        set_.gradient[e] = set_.slot_gradient[set_.slot_s[e]] + set_.slot_gradient[set_.slot_t[e]];
+}
+
+// Takes the edges that are about to move into the blocks, the steepest first; false if there is none outside.
+// Needs the complete gradient. No more than a few per node at once: after a large change of alpha most of the
+// edges that look ready are explained away by the first ones.
+bool Newton::widen(double alpha) {
+    std::vector<std::pair<double, int>> found;
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        const double limit = NEAR * alpha * set_.omega[e], g = std::abs(set_.gradient[e]);
+        if (!set_.is_inner[e] && g > limit)
+            found.push_back({limit > 0 ? -g / limit : -INFINITE, static_cast<int>(e)});
+    }
+    if (found.empty()) return false;
+    const size_t most = std::max({set_.inner.size(), GROWTH * set_.nodes.size(), SOME});
+    if (found.size() > most) {
+        std::nth_element(found.begin(), found.begin() + most, found.end());
+        found.resize(most);
+    }
+    for (const auto& [strength, e] : found) set_.is_inner[e] = 1;
+    set_.arrange();
+    return true;
+}
+
+double Newton::violation(size_t e, double alpha) const {
+    return kkt_violation(set_.theta[e], set_.gradient[e], alpha * set_.omega[e]);
+}
+
+double Newton::inner_residual(double alpha) const {
+    double residual = 0;
+    for (int node : set_.nodes) residual = std::max(residual, std::abs(point_.sums[node].field));
+    for (int e : set_.inner) residual = std::max(residual, violation(e, alpha));
+    return residual;
+}
+
+// Over the whole working set; needs the complete gradient.
+double Newton::kkt_residual(double alpha) const {
+    double residual = inner_residual(alpha);
+    for (size_t e = 0; e < set_.n_edges(); ++e) residual = std::max(residual, violation(e, alpha));
+    return residual;
+}
+
+bool Newton::has_free(double alpha) const {
+    return std::any_of(set_.omega.begin(), set_.omega.end(),
+                       [&](double omega) { return alpha * omega == 0.0; });
+}
+
+State Newton::run(double alpha, const Tolerances& tolerances) {
+    Run run{alpha, tolerances.kkt, tolerances.kkt / 2, tolerances.gap * std::max(null_objective_, 1e-12) / 2,
+            tolerances.max_iter};
+    certificate_.gap = std::numeric_limits<double>::quiet_NaN();
+    extrapolate(alpha);
+    widen(alpha);
+    run.kkt = run.best = kkt_residual(alpha);
+    for (Phase phase = next_phase(run); phase != Phase::done;) {
+        poll_();
+        switch (phase) {
+            case Phase::look:
+                phase = look(run);
+                break;
+            case Phase::model:
+                phase = advance(run);
+                break;
+            case Phase::majorize:
+                phase = majorize(run);
+                break;
+            default:
+                phase = certify_point(run, phase == Phase::settle);
+        }
+    }
+    return record(run);
+}
+
+// Starts from where the last two solutions point to, in the logarithm of alpha, if F is smaller there.
+void Newton::extrapolate(double alpha) {
+    const bool goes_on = 0.0 < alpha && alpha < last_.alpha && last_.alpha < before_.alpha;
+    if (!set_.has_operators || !goes_on) return;
+    const double ahead = std::log(last_.alpha / alpha) / std::log(before_.alpha / last_.alpha);
+    if (ahead > FARTHEST) return;
+    const std::vector<double> start = set_.theta, start_fields = point_.fields;
+    model_.reset();
+    size_t k = 0;
+    for (int e : set_.inner) {
+        const int s = set_.first_node + set_.s[e], t = set_.t[e];
+        while (k < before_.edges.size() &&
+               (before_.edges[k].s < s || (before_.edges[k].s == s && before_.edges[k].t < t)))
+            ++k;
+        const bool is_known = k < before_.edges.size() && before_.edges[k].s == s && before_.edges[k].t == t;
+        const double step = ahead * (start[e] - (is_known ? before_.values[k] : 0.0));
+        model_.d[e] = start[e] * (start[e] + step) > 0.0 ? step : -start[e];
+    }
+    for (int node : set_.nodes) field_steps_[node] = ahead * (point_.fields[node] - before_.fields[node]);
+    const double before = point_.loss() + penalty_of(set_, alpha);
+    shift(1.0);
+    for (int e : set_.inner) set_.theta[e] = start[e] + model_.d[e];
+    if (point_.loss() + penalty_of(set_, alpha) < before) {
+        complete_gradient();
+        return;
+    }
+    set_.theta = start;
+    point_.fields = start_fields;
+    rebuild(set_.nodes);
+    complete_gradient();
+}
+
+Newton::Phase Newton::next_phase(const Run& run) const {
+    if (run.n_iter >= run.max_iter || run.since_best == STAGNATION) return Phase::settle;
+    if (run.kkt <= run.target) return Phase::certify;
+    return run.looks ? Phase::look : Phase::model;
+}
+
+// At the whole working set, for edges that should move.
+Newton::Phase Newton::look(Run& run) {
+    complete_gradient();
+    run.kkt = kkt_residual(run.alpha);
+    run.widened = widen(run.alpha);
+    run.is_stale |= run.widened;
+    return Phase::model;
+}
+
+// How well to solve the model of the next step.
+double Newton::inner_tolerance(const Run& run) const {
+    if (!set_.has_operators) return INNER * run.kkt;
+    // No better than the step can be, nor than the certificate needs: by what a residual has cost in the gap.
+    const double share = std::min(LOOSE, QUADRATIC * run.kkt / run.alpha);
+    return std::max(share * run.kkt, FLOOR * std::min(run.target, needed_));
+}
+
+// One Newton step.
+Newton::Phase Newton::advance(Run& run) {
+    if (run.is_stale) assemble(Curvature::own);
+    const bool is_accepted = step(run.alpha, inner_tolerance(run), false);
+    run.looks = run.widened || run.n_iter < EARLY;
+    run.widened = false;
+    ++run.n_iter;
+    // Rounding: no step decreases F any more.
+    if (!is_accepted && curvature_ == Curvature::majorized) return Phase::settle;
+    const double next = inner_residual(run.alpha);
+    run.is_stale = set_.has_operators || curvature_ == Curvature::majorized || next > CONTRACTION * run.kkt;
+    // Slow: small curvatures may matter that the share of change does not see, so every block is remade.
+    if (next > SLOW * run.kkt) std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
+    run.kkt = next;
+    run.since_best = next < PROGRESS * run.best ? 0 : run.since_best + 1;
+    if (run.since_best == 0) run.best = next;
+    return is_accepted ? next_phase(run) : Phase::majorize;
+}
+
+// After a refused step: a model that lies above the loss everywhere.
+Newton::Phase Newton::majorize(Run& run) {
+    std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
+    assemble(Curvature::majorized);
+    run.is_stale = false;
+    return next_phase(run);
+}
+
+Newton::Phase Newton::certify_point(Run& run, bool is_last) {
+    const bool is_wanted = std::isfinite(run.gap_target);
+    if (is_wanted) finish(run.alpha, run.tolerance);
+    complete_gradient();
+    run.kkt = kkt_residual(run.alpha);
+    if (is_wanted) {
+        certificate_ = certify(rows_, set_, point_, run.alpha);
+        if (certificate_.gap > 0 && run.kkt > 0) needed_ = run.kkt * run.gap_target / certificate_.gap;
+    }
+    const bool is_reached = run.kkt <= run.target && !(is_wanted && !(certificate_.gap <= run.gap_target));
+    return is_last || is_reached ? Phase::done : Phase::look;
+}
+
+// What is returned is the parameters, so the certificate must be theirs: where updates could have moved the
+// predictors away from them by a noticeable part of the tolerance, they are computed afresh. Then fields and
+// free edges are made stationary.
+void Newton::finish(double alpha, double tolerance) {
+    std::vector<int> drifted;
+    for (int node : set_.nodes)
+        if (!(std::numeric_limits<double>::epsilon() * travel_[node] <= DRIFT * tolerance))
+            drifted.push_back(node);
+    if (!drifted.empty()) rebuild(drifted);
+    has_free(alpha) ? polish_free(alpha) : polish_fields();
+}
+
+void Newton::assemble(Curvature curvature) {
+    curvature_ = curvature;
+    std::vector<int> made, columns;
+    for (int node : set_.nodes)
+        if (set_.is_made[node] && !set_.is_operator[node])
+            made.push_back(node), columns.push_back(set_.first_node + node);
+    // An operator costs next to nothing to make.
+    const std::vector<double> changes = made.empty() ? std::vector<double>() : rows_.changes(columns);
+    for (size_t k = 0; k < made.size(); ++k)
+        set_.is_made[made[k]] = changes[k] <= UNCHANGED * point_.sums[made[k]].curve;
+    std::vector<Block> tasks;
+    std::vector<int> remade;
+    for (int node : set_.nodes)
+        if (!set_.is_made[node] || set_.is_operator[node])
+            remade.push_back(node), tasks.push_back(set_.block_of(node));
+    rows_.blocks(tasks, curvature);
+    for (int node : remade) set_.finish_block(node);
+}
+
+// The gradient of the edges once the fields follow to their minimum of the model.
+void Newton::profile_gradient() {
+    const auto pull = [&](int slot, int node) {
+        return set_.b[slot] * point_.sums[node].field / set_.curve[node];
+    };
+    for (int e : set_.inner) {
+        model_.gradient[e] = set_.gradient[e] - pull(set_.slot_s[e], set_.s[e]);
+        if (set_.is_shared) model_.gradient[e] -= pull(set_.slot_t[e], set_.t[e]);
+    }
+}
+
+void Newton::find_field_steps() {
+    for (int node : set_.nodes) {
+        double sum = point_.sums[node].field;
+        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
+            sum += set_.b[slot] * model_.d[set_.edge[slot]];
+        // A field that is at its minimum, with no edge moving, stays: the node then costs nothing.
+        field_steps_[node] = std::abs(sum) <= STATIONARY / 10 ? 0.0 : -sum / set_.curve[node];
+    }
+}
+
+double Newton::predicted_change(double alpha) const {
+    double change = 0;
+    for (int e : set_.inner) {
+        const double theta = set_.theta[e], d = model_.d[e];
+        change += set_.gradient[e] * d + alpha * set_.omega[e] * (std::abs(theta + d) - std::abs(theta));
+    }
+    for (int node : set_.nodes) change += point_.sums[node].field * field_steps_[node];
+    return change;
+}
+
+// A move of a node's predictor by offset and value(e) times the column of each inner edge e.
+template <class Value>
+void Newton::add_move(int node, double offset, Value value) {
+    const int first = set_.offset[node];
+    int count = 0;
+    bool is_moved = offset != 0.0;
+    for (int slot = first; slot < first + set_.inner_degree[node]; ++slot) {
+        const double coefficient = value(set_.edge[slot]);
+        is_moved |= coefficient != 0.0;
+        if (coefficient == 0.0 && !set_.is_operator[node]) continue;  // an operator takes all its columns
+        travel_[node] += std::abs(coefficient);
+        moved_columns_[first + count] = set_.column[slot];
+        moved_values_[first + count++] = coefficient;
+    }
+    if (!is_moved) return;
+    travel_[node] += std::abs(offset);
+    known_[node] = set_.inner_degree[node];
+    moves_.push_back({set_.first_node + node,
+                      offset,
+                      {moved_columns_.data() + first, count},
+                      moved_values_.data() + first,
+                      set_.inner_of(node),
+                      set_.slot_gradient.data() + first,
+                      &point_.sums[node]});
+}
+
+// Moves along the step: fields, predictors and everything that follows from them; theta is the caller's.
+void Newton::shift(double length) {
+    moves_.clear();
+    moved_columns_.resize(set_.n_slots());
+    moved_values_.resize(set_.n_slots());
+    for (int node : set_.nodes) {
+        add_move(node, length * field_steps_[node], [&](int e) { return length * model_.d[e]; });
+        point_.fields[node] += length * field_steps_[node];
+    }
+    rows_.move(moves_, false);
+}
+
+// Predictors computed from the parameters, and what follows from them.
+void Newton::rebuild(const std::vector<int>& nodes) {
+    moves_.clear();
+    moved_columns_.resize(set_.n_slots());
+    moved_values_.resize(set_.n_slots());
+    for (int node : nodes) {
+        add_move(node, point_.fields[node], [&](int e) { return set_.theta[e]; });
+        travel_[node] = 0;
+    }
+    rows_.move(moves_, true);
+    gather_gradient();
+}
+
+// One Newton step with line search; false if no length decreases F enough (the point is then unchanged).
+bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
+    const double before = point_.loss() + penalty_of(set_, alpha);
+    model_.reset();
+    profile_gradient();
+    free_only ? model_.minimise_free(alpha, inner_tolerance) : model_.minimise(alpha, inner_tolerance);
+    find_field_steps();
+    const double predicted = predicted_change(alpha);
+    const std::vector<double> start = set_.theta, start_fields = point_.fields;
+    double length = 1.0, moved = 0.0;
+    for (int halving = 0; halving <= MAX_HALVINGS; ++halving, length /= 2) {
+        shift(length - moved);
+        moved = length;
+        for (int e : set_.inner) set_.theta[e] = start[e] + length * model_.d[e];
+        const double after = point_.loss() + penalty_of(set_, alpha);
+        if (after <= before + SUFFICIENT * length * std::min(predicted, 0.0) + ROUNDING * before) {
+            gather_gradient();
+            return true;
+        }
+        poll_();
+    }
+    set_.theta = start;
+    point_.fields = start_fields;
+    rebuild(set_.nodes);  // not by stepping back: the step may have been enormous
+    return false;
+}
+
+// Fields to their minimum with the rest fixed, where the dual point is feasible: Newton in one dimension,
+// kept inside the bracket that the sign of the derivative gives.
+void Newton::polish_fields() {
+    struct Bracket {
+        int node;
+        double low = -INFINITE, high = INFINITE;
+    };
+    std::vector<Bracket> open, moving;
+    for (int node : set_.nodes) open.push_back({node});
+    for (int round = 0; round < MAX_POLISH && !open.empty(); ++round, std::swap(open, moving)) {
+        moves_.clear();
+        moving.clear();
+        for (Bracket bracket : open) {
+            const NodeSums& sums = point_.sums[bracket.node];
+            double& field = point_.fields[bracket.node];
+            if (std::abs(sums.field) <= STATIONARY) continue;
+            (sums.field > 0 ? bracket.high : bracket.low) = field;
+            double next = field - std::clamp(sums.field / std::max(sums.curve, SMALLEST_CURVE), -4.0, 4.0);
+            if (!(next > bracket.low && next < bracket.high)) next = (bracket.low + bracket.high) / 2;
+            const double change = next - field;
+            if (!std::isfinite(change) || change == 0.0) continue;
+            field = next;
+            travel_[bracket.node] += std::abs(change);
+            known_[bracket.node] = 0;
+            moves_.push_back({set_.first_node + bracket.node,
+                              change,
+                              {},
+                              nullptr,
+                              {},
+                              nullptr,
+                              &point_.sums[bracket.node]});
+            moving.push_back(bracket);
+        }
+        rows_.move(moves_, false);
+    }
+}
+
+// Fields and free edges to their minimum with the rest fixed.
+void Newton::polish_free(double alpha) {
+    for (int round = 0; round < MAX_POLISH; ++round) {
+        complete_gradient();
+        double largest = 0;
+        for (int node : set_.nodes) largest = std::max(largest, std::abs(point_.sums[node].field));
+        for (size_t e = 0; e < set_.n_edges(); ++e)
+            if (alpha * set_.omega[e] == 0.0) largest = std::max(largest, std::abs(set_.gradient[e]));
+        if (largest <= STATIONARY) return;
+        assemble(Curvature::own);
+        if (!step(alpha, INNER * largest, true)) return;
+    }
+}
+
+State Newton::record(const Run& run) {
+    const double loss = point_.loss();
+    State state{run.alpha, point_.fields,    {}, {}, loss,           loss + penalty_of(set_, run.alpha),
+                run.kkt,   certificate_.gap, 0,  0,  set_.n_edges(), run.n_iter};
+    state.certified_zeros = count_certified(set_, rows_.margins(), certificate_, run.alpha);
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        if (set_.theta[e] == 0.0) continue;
+        state.edges.push_back({set_.first_node + set_.s[e], set_.t[e]});
+        state.values.push_back(set_.theta[e]);
+    }
+    if (has_free(run.alpha)) {
+        std::vector<int> columns;
+        for (int node : set_.nodes) columns.push_back(set_.first_node + node);
+        state.largest_eta = rows_.largest_predictor(columns);
+    }
+    support_ = state.edges;
+    support_values_ = state.values;
+    if (run.alpha != last_.alpha) before_ = std::move(last_);
+    last_ = {run.alpha, state.edges, state.values, state.fields};
+    return state;
+}
+
+}  // namespace isinglass

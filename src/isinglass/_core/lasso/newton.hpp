@@ -1,0 +1,121 @@
+// Proximal Newton on a working set: quadratic model, line search, certificate. One object is one problem: all
+// nodes with shared coefficients (joint), or one node with coefficients of its own.
+#pragma once
+
+#include <vector>
+
+#include "lasso/certificate.hpp"
+#include "lasso/lasso.hpp"
+#include "lasso/quadratic.hpp"
+
+namespace isinglass {
+
+// The point after one alpha, with its certificate over the working set.
+struct State {
+    double alpha;
+    std::vector<double> fields;
+    std::vector<Pair> edges;
+    std::vector<double> values;
+    double loss, objective, kkt_residual, duality_gap;
+    // Over the nodes with edges, if one is free: a hint that an unpenalised optimum is at infinity.
+    double largest_eta;
+    int64_t certified_zeros;  // in the working set
+    size_t n_working;
+    int n_iter;
+};
+
+struct Tolerances {
+    double kkt;  // absolute
+    double gap;  // relative to the null model's objective; infinity: no certificate is wanted
+    int max_iter;
+};
+
+class Newton {
+ public:
+    Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool is_shared);
+    // Nodes with a wider neighbourhood become operators (see Quadratic).
+    void set_widest_block(int width) { set_.widest_block = width; }
+    // The model without edges, of the nodes from this one on.
+    void start(int first_node);
+    // The current point is the null model: fields and free edges fitted, nothing else.
+    void mark_null() { null_objective_ = point_.loss(); }
+    double null_objective() const { return null_objective_; }
+
+    // The working set: these pairs and the current support. Buffers are kept from one set to the next.
+    void adopt(std::vector<Pair> pairs);
+    State run(double alpha, const Tolerances& tolerances);
+    // With the complete gradient, at the end of a run.
+    const WorkingSet& set() const { return set_; }
+    const Certificate& certificate() const { return certificate_; }
+
+ private:
+    enum class Phase { look, model, majorize, certify, settle, done };
+    struct Run {
+        double alpha, tolerance, target, gap_target;
+        int max_iter;
+        double kkt = 0, best = 0;
+        int n_iter = 0, since_best = 0;
+        bool is_stale = true;  // the matrices belong to another point
+        bool looks = false;    // at the edges that are not inner, before the next step
+        bool widened = false;
+    };
+    Phase next_phase(const Run& run) const;
+    Phase look(Run& run);
+    double inner_tolerance(const Run& run) const;
+    Phase advance(Run& run);
+    Phase majorize(Run& run);
+    Phase certify_point(Run& run, bool is_last);
+    State record(const Run& run);
+
+    void isolate(const std::vector<int>& nodes);
+    void complete_gradient();
+    void gather_gradient();
+    bool widen(double alpha);
+    void extrapolate(double alpha);
+    double violation(size_t e, double alpha) const;
+    double inner_residual(double alpha) const;
+    double kkt_residual(double alpha) const;
+    bool has_free(double alpha) const;
+
+    void assemble(Curvature curvature);
+    bool step(double alpha, double inner_tolerance, bool free_only);
+    void profile_gradient();
+    void find_field_steps();
+    double predicted_change(double alpha) const;
+    template <class Value>
+    void add_move(int node, double offset, Value value);
+    void make_moves(bool afresh);
+    void shift(double length);
+    void rebuild(const std::vector<int>& nodes);
+    void finish(double alpha, double tolerance);
+    void polish_fields();
+    void polish_free(double alpha);
+
+    Rows& rows_;
+    const Penalty& penalty_;
+    Poll& poll_;
+    WorkingSet set_;
+    Quadratic model_;
+    Point point_;
+    Certificate certificate_;
+    std::vector<Pair> adopted_;  // the working set, sorted
+    std::vector<Pair> support_;  // sorted; edges that are not zero
+    std::vector<double> support_values_;
+    struct Solved {
+        double alpha = 0;
+        std::vector<Pair> edges;
+        std::vector<double> values, fields;
+    };
+    Solved last_, before_;  // of the path, for the start of the next alpha
+    double null_objective_ = 0;
+    Curvature curvature_ = Curvature::own;
+    std::vector<double> field_steps_;
+    std::vector<double> travel_;  // how far a node's predictor has been moved since it was computed, at most
+    double needed_ = 1;           // the residual that the gap asked for at the last certificate
+    std::vector<int> known_;      // leading slots of a node whose gradient is that of the current point
+    std::vector<Move> moves_;
+    std::vector<int> moved_columns_;
+    std::vector<double> moved_values_;
+};
+
+}  // namespace isinglass

@@ -1,0 +1,408 @@
+#include "lasso/quadratic.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lasso/lasso.hpp"
+
+namespace isinglass {
+namespace {
+
+constexpr int MAX_ROUNDS = 20;     // of sweeps and face steps; the next Newton step copes with what is left
+constexpr int MAX_FACES = 60;      // without sweeps
+constexpr double SHORTEST = 1e-4;  // share of a gradient step
+constexpr int ACTIVE_SWEEPS = 2;   // before the face step is tried
+constexpr double SLOW = 0.2;       // a sweep that leaves more than this share of the violation is slow
+constexpr int MAX_PRODUCTS = 200;  // of one face step
+constexpr double CHECK = 0.1;  // the face is looked at again whenever the residual has shrunk to this share
+constexpr int PATIENCE = 6;    // products before the matrix of the face may be factorised
+constexpr double FACTOR_COST = 70;       // products that a factorisation may cost
+constexpr float SMALLEST_PIVOT = 1e-6f;  // relative to the diagonal: below, single precision has nothing left
+
+constexpr size_t CHUNK = 4096;  // edges that one thread gathers at a time
+constexpr size_t LANES = 8;  // partial results side by side, in a fixed order, for the compiler to vectorise
+
+double largest_of(const std::vector<double>& values) {
+    double largest[LANES] = {};
+    size_t k = 0;
+    for (; k + LANES <= values.size(); k += LANES)
+        for (size_t i = 0; i < LANES; ++i) {
+            const double size = std::abs(values[k + i]);
+            largest[i] = largest[i] < size ? size : largest[i];
+        }
+    for (; k < values.size(); ++k) largest[0] = std::max(largest[0], std::abs(values[k]));
+    return *std::max_element(largest, largest + LANES);
+}
+
+template <class T>
+double dot(const T* a, const T* b, size_t n) {
+    double sums[LANES] = {};
+    size_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        for (size_t i = 0; i < LANES; ++i) sums[i] += static_cast<double>(a[k + i]) * b[k + i];
+    for (; k < n; ++k) sums[0] += static_cast<double>(a[k]) * b[k];
+    return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+}
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    return dot(a.data(), b.data(), a.size());
+}
+
+}  // namespace
+
+void Quadratic::reset() {
+    const size_t m = set_.n_edges();
+    d.assign(m, 0.0);
+    gradient.resize(m);
+    if (slope_.size() < set_.n_slots()) {
+        slope_.resize(set_.n_slots() * 2);
+        product_.resize(set_.n_slots() * 2);
+    }
+    std::fill(slope_.data(), slope_.data() + set_.n_slots(), 0.0f);
+    product_[set_.null_slot()] = 0;
+    curvature_.resize(m);
+    for (int e : set_.inner)
+        curvature_[e] = static_cast<double>(set_.diagonal[set_.slot_s[e]]) + set_.diagonal[set_.slot_t[e]];
+}
+
+double Quadratic::slope(int e) const {
+    return gradient[e] + slope_[set_.slot_s[e]] + slope_[set_.slot_t[e]];
+}
+
+void Quadratic::move(int e, double change) {
+    d[e] += change;
+    const float factor = static_cast<float>(change);
+    const auto add_row = [&](int slot, int node) {
+        const float* r = set_.block_row(slot);
+        kernels_.add_rows(&r, &factor, 1, slope_.data() + set_.offset[node], set_.block_stride(node));
+    };
+    add_row(set_.slot_s[e], set_.s[e]);
+    if (set_.is_shared) add_row(set_.slot_t[e], set_.t[e]);
+}
+
+// One coordinate to its minimum; returns how much its optimality condition was violated.
+double Quadratic::visit(int e, double alpha) {
+    const double z = set_.theta[e] + d[e], limit = alpha * set_.omega[e], h = curvature_[e];
+    const double q = slope(e);
+    if (z == 0.0 && std::abs(q) <= limit) return 0.0;
+    const double target = soft_threshold(z - q / h, limit / h);
+    const double change = target - z;
+    if (change == 0.0) return 0.0;
+    move(e, change);
+    if (target == 0.0) d[e] = -set_.theta[e];  // exactly, whatever the rounding of the sum
+    return std::abs(change) * h;
+}
+
+double Quadratic::sweep(double alpha, bool only_active) {
+    double violation = 0;
+    for (int e : set_.inner)
+        if (!only_active || set_.theta[e] + d[e] != 0.0) violation = std::max(violation, visit(e, alpha));
+    poll_();
+    return violation;
+}
+
+void Quadratic::minimise(double alpha, double tolerance) {
+    set_.has_operators ? minimise_by_faces(alpha, tolerance) : minimise_by_sweeps(alpha, tolerance);
+}
+
+void Quadratic::minimise_by_sweeps(double alpha, double tolerance) {
+    for (int round = 0; round < MAX_ROUNDS; ++round) {
+        double violation = sweep(alpha, false);
+        if (violation <= tolerance) return;
+        bool slow = false;
+        for (int k = 0; k < ACTIVE_SWEEPS && violation > tolerance; ++k) {
+            const double next = sweep(alpha, true);
+            slow = next > SLOW * violation;
+            violation = next;
+        }
+        if (violation > tolerance && slow) face_step(alpha, tolerance, false);
+    }
+}
+
+void Quadratic::minimise_by_faces(double alpha, double tolerance) {
+    for (int round = 0; round < MAX_FACES; ++round) {
+        double violation = 0;
+        for (int e : set_.inner)
+            violation =
+                std::max(violation, kkt_violation(set_.theta[e] + d[e], slope(e), alpha * set_.omega[e]));
+        if (violation <= tolerance) return;
+        if (!face_step(alpha, tolerance, true) && !gradient_step(alpha)) return;
+    }
+}
+
+// Every edge to the minimum of its own parabola, the steps shortened until the model decreases.
+bool Quadratic::gradient_step(double alpha) {
+    const double before = value(alpha);
+    const std::vector<double> kept = d;
+    std::vector<double> slopes(set_.n_edges());
+    for (int e : set_.inner) slopes[e] = slope(e);
+    for (double length = 1; length > SHORTEST; length /= 4) {
+        for (int e : set_.inner) {
+            const double z = set_.theta[e] + kept[e], h = curvature_[e] / length;
+            const double target = soft_threshold(z - slopes[e] / h, alpha * set_.omega[e] / h);
+            d[e] = target == 0.0 ? -set_.theta[e] : kept[e] + (target - z);
+        }
+        rebuild_slopes();
+        if (value(alpha) < before) return true;
+    }
+    d = kept;
+    rebuild_slopes();
+    return false;
+}
+
+void Quadratic::minimise_free(double alpha, double tolerance) {
+    face_.clear();
+    residual_.clear();
+    for (int e : set_.inner) {
+        if (alpha * set_.omega[e] != 0.0) continue;
+        face_.push_back(e);
+        residual_.push_back(-slope(e));
+    }
+    solve_face(tolerance, 0.0);
+    for (size_t k = 0; k < face_.size(); ++k) d[face_[k]] += x_[k];
+    rebuild_slopes();
+}
+
+// Newton's point on the face of the current signs; violators are edges at zero that want to leave it. Edges
+// that would change sign are set to zero; if the model does not decrease that way, the step is cut at the
+// first sign change, where it must (but for violators: false, and nothing has changed).
+bool Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
+    face_.clear(), side_.clear(), residual_.clear();
+    for (int e : set_.inner) {
+        const double z = set_.theta[e] + d[e], q = slope(e), limit = alpha * set_.omega[e];
+        if (z == 0.0 && !(with_violators && std::abs(q) > limit)) continue;
+        face_.push_back(e);
+        side_.push_back(z == 0.0 ? -sign(q) : sign(z));
+        residual_.push_back(-(q + limit * side_.back()));
+    }
+    solve_face(0.3 * tolerance, with_violators ? alpha : 0.0);
+    const double before = value(alpha);
+    const std::vector<double> kept = d;
+    double longest = 1.0;
+    bool is_cut = false;
+    for (size_t k = 0; k < face_.size(); ++k) {
+        const int e = face_[k];
+        const double z = set_.theta[e] + d[e];
+        if (alpha * set_.omega[e] > 0.0 && side_[k] * (z + x_[k]) <= 0.0) {
+            if (z != 0.0) longest = std::min(longest, -z / x_[k]);
+            d[e] = -set_.theta[e];
+            is_cut = true;
+        } else {
+            d[e] += x_[k];
+        }
+    }
+    rebuild_slopes();
+    if (!is_cut || value(alpha) <= before) return true;
+    d = kept;
+    for (size_t k = 0; k < face_.size(); ++k) {
+        const int e = face_[k];
+        const double start = set_.theta[e] + d[e], z = start + longest * x_[k];
+        // The edge that ends the step lands on zero exactly.
+        const bool is_zero = std::abs(z) <= 1e-12 * std::abs(x_[k]) || (start == 0.0 && side_[k] * z < 0.0);
+        d[e] = is_zero ? -set_.theta[e] : d[e] + longest * x_[k];
+    }
+    rebuild_slopes();
+    if (!with_violators || value(alpha) < before) return true;
+    d = kept;
+    rebuild_slopes();
+    return false;
+}
+
+// Whether the step to x_ ends on the other side of zero for some edge.
+bool Quadratic::leaves_face(double alpha) const {
+    for (size_t k = 0; k < face_.size(); ++k) {
+        const int e = face_[k];
+        if (alpha * set_.omega[e] > 0.0 && side_[k] * (set_.theta[e] + d[e] + x_[k]) <= 0.0) return true;
+    }
+    return false;
+}
+
+// Conjugate gradients for H x = residual on the face, preconditioned by the diagonal and, if that takes long,
+// by a factorisation; leaves x in x_. With alpha: ends early on a face that will change anyhow.
+void Quadratic::solve_face(double tolerance, double alpha) {
+    const size_t m = face_.size();
+    index_face();
+    x_.assign(m, 0.0);
+    direction_.assign(m, 0.0);
+    product_face_.resize(m);
+    factor_stride_ = 0;
+    double rz = 0, largest = largest_of(residual_), check = CHECK * largest;
+    for (int step = 0; step < MAX_PRODUCTS && largest > tolerance; ++step) {
+        poll_();
+        if (alpha > 0.0 && largest <= check) {
+            if (leaves_face(alpha)) return;
+            check = CHECK * largest;
+        }
+        if (step == PATIENCE) factorise_face();
+        precondition();
+        const double next = dot(residual_, scaled_);
+        // A new metric starts anew.
+        const double ratio = step == 0 || (step == PATIENCE && factor_stride_ > 0) ? 0.0 : next / rz;
+        for (size_t k = 0; k < m; ++k) direction_[k] = scaled_[k] + ratio * direction_[k];
+        rz = next;
+        multiply();
+        const double curvature = dot(direction_, product_face_);
+        if (!(curvature > 0)) return;
+        const double length = rz / curvature;
+        for (size_t k = 0; k < m; ++k) {
+            x_[k] += length * direction_[k];
+            residual_[k] -= length * product_face_[k];
+        }
+        largest = largest_of(residual_);
+    }
+}
+
+// Which slots the face needs, once for all the products on it.
+void Quadratic::index_face() {
+    const int m = static_cast<int>(face_.size());
+    face_of_.assign(set_.n_edges(), m);
+    for (int k = 0; k < m; ++k) face_of_[face_[k]] = k;
+    face_nodes_.clear(), face_slots_.clear(), face_places_.clear(), face_rows_.clear();
+    place_of_.resize(set_.n_slots());
+    for (int node : set_.nodes) {
+        const int first = set_.offset[node], last = first + set_.inner_degree[node];
+        if (set_.is_operator[node]) {
+            for (int slot = first; slot < last; ++slot) place_of_[slot] = face_of_[set_.edge[slot]];
+            continue;
+        }
+        const int begin = static_cast<int>(face_slots_.size());
+        int reach = 0;
+        for (int slot = first; slot < last; ++slot) {
+            const int place = face_of_[set_.edge[slot]];
+            if (place == m) continue;
+            face_slots_.push_back(slot);
+            face_places_.push_back(place);
+            face_rows_.push_back(set_.block_row(slot));
+            reach = slot - first + 1;
+        }
+        const int end = static_cast<int>(face_slots_.size());
+        if (end > begin) face_nodes_.push_back({node, begin, end, (reach + 15) / 16 * 16});
+    }
+    factors_.resize(face_slots_.size());
+}
+
+// out = H_s d_s at the slots of every node that is an operator; value(slot) is d there.
+template <class Value>
+void Quadratic::apply_operators(float* out, Value value) {
+    if (!set_.has_operators) return;
+    operators_.resize(set_.operators.size());
+    slot_factors_.resize(set_.n_slots());
+    pool_.each(operators_.size(), [&](int k, int) {
+        const int node = set_.operators[k], first = set_.offset[node], count = set_.inner_degree[node];
+        float* factors = slot_factors_.data() + first;
+        for (int i = 0; i < count; ++i) factors[i] = static_cast<float>(value(first + i));
+        const double centre = dot(set_.b.data() + first, factors, count) / set_.curve[node];
+        operators_[k] = {set_.first_node + node, set_.inner_of(node), factors, centre, out + first};
+    });
+    rows_.products(operators_);
+}
+
+// product_face_ = H direction_
+void Quadratic::multiply() {
+    direction_.push_back(0.0);  // of the edges off the face
+    apply_operators(product_.data(), [&](int slot) { return direction_[place_of_[slot]]; });
+    direction_.pop_back();
+    for (size_t k = 0; k < face_slots_.size(); ++k)
+        factors_[k] = static_cast<float>(direction_[face_places_[k]]);
+    for (const FaceNode& node : face_nodes_) {
+        float* out = product_.data() + set_.offset[node.node];
+        std::fill(out, out + node.reach, 0.0f);
+        kernels_.add_rows(face_rows_.data() + node.begin, factors_.data() + node.begin, node.end - node.begin,
+                          out, node.reach);
+    }
+    pool_.each((face_.size() + CHUNK - 1) / CHUNK, [&](int chunk, int) {
+        const size_t first = chunk * CHUNK, last = std::min(first + CHUNK, face_.size());
+        for (size_t k = first; k < last; ++k)
+            product_face_[k] =
+                static_cast<double>(product_[set_.slot_s[face_[k]]]) + product_[set_.slot_t[face_[k]]];
+    });
+}
+
+// Cholesky in single precision, where it costs no more than the products it saves. On strongly correlated
+// columns those are dozens per face step.
+void Quadratic::factorise_face() {
+    const size_t m = face_.size(), stride = (m + 15) / 16 * 16;
+    if (set_.has_operators) return;
+    double work = 0;
+    for (const FaceNode& node : face_nodes_) work += static_cast<double>(node.end - node.begin) * node.reach;
+    if (static_cast<double>(m) * m * m / 6 > FACTOR_COST * work) return;
+    if (factor_.size() < m * stride) factor_.resize(2 * m * stride);
+    std::fill(factor_.data(), factor_.data() + m * stride, 0.0f);
+    for (const FaceNode& node : face_nodes_)
+        for (int i = node.begin; i < node.end; ++i) {
+            float* u = factor_.data() + face_places_[i] * stride;
+            const float* row = face_rows_[i] - set_.offset[node.node];
+            for (int j = i; j < node.end; ++j) u[face_places_[j]] += row[face_slots_[j]];
+        }
+    std::vector<float> scale(m);
+    for (size_t i = 0; i < m; ++i) {
+        float* u = factor_.data() + i * stride;
+        const size_t start = i / 16 * 16;  // what is left of the diagonal is never read
+        rows_of_.clear();
+        for (size_t k = 0; k < i; ++k) {
+            const float* above = factor_.data() + k * stride;
+            rows_of_.push_back(above + start);
+            scale[k] = -above[i];
+        }
+        const float diagonal = u[i];
+        kernels_.add_rows(rows_of_.data(), scale.data(), static_cast<int>(i), u + start,
+                          static_cast<int>(stride - start));
+        if (!(u[i] > SMALLEST_PIVOT * diagonal)) return;
+        const float inverse = 1.0f / std::sqrt(u[i]);
+        for (size_t j = i; j < m; ++j) u[j] *= inverse;
+    }
+    factor_stride_ = static_cast<int>(stride);
+}
+
+// scaled_ = (U^T U)^-1 residual_, or the residual over the diagonal of H.
+void Quadratic::precondition() {
+    const size_t m = residual_.size(), stride = factor_stride_;
+    std::vector<double>& z = scaled_;
+    z = residual_;
+    if (stride == 0) {
+        for (size_t k = 0; k < m; ++k) z[k] /= curvature_[face_[k]];
+        return;
+    }
+    for (size_t k = 0; k < m; ++k) {
+        const float* u = factor_.data() + k * stride;
+        z[k] /= u[k];
+        for (size_t j = k + 1; j < m; ++j) z[j] -= z[k] * u[j];
+    }
+    for (size_t k = m; k-- > 0;) {
+        const float* u = factor_.data() + k * stride;
+        double sum = z[k];
+        for (size_t j = k + 1; j < m; ++j) sum -= u[j] * z[j];
+        z[k] = sum / u[k];
+    }
+}
+
+void Quadratic::rebuild_slopes() {
+    apply_operators(slope_.data(), [&](int slot) { return d[set_.edge[slot]]; });
+    for (int node : set_.nodes) {
+        if (set_.is_operator[node]) continue;
+        const int first = set_.offset[node], last = first + set_.inner_degree[node];
+        rows_of_.clear();
+        factors_.clear();
+        for (int slot = first; slot < last; ++slot)
+            if (d[set_.edge[slot]] != 0.0) {
+                rows_of_.push_back(set_.block_row(slot));
+                factors_.push_back(static_cast<float>(d[set_.edge[slot]]));
+            }
+        const int length = set_.block_stride(node);
+        std::fill(slope_.data() + first, slope_.data() + first + length, 0.0f);
+        kernels_.add_rows(rows_of_.data(), factors_.data(), static_cast<int>(rows_of_.size()),
+                          slope_.data() + first, length);
+    }
+}
+
+double Quadratic::value(double alpha) const {
+    double sum = 0;
+    for (int e : set_.inner) {
+        const double Hd = static_cast<double>(slope_[set_.slot_s[e]]) + slope_[set_.slot_t[e]];
+        // The change of the penalty, not the penalty: no cancellation against what stays.
+        const double penalty = std::abs(set_.theta[e] + d[e]) - std::abs(set_.theta[e]);
+        sum += d[e] * (gradient[e] + 0.5 * Hd) + alpha * set_.omega[e] * penalty;
+    }
+    return sum;
+}
+
+}  // namespace isinglass

@@ -1,0 +1,75 @@
+// The quadratic model of one Newton step on a working set,
+//   m(d) = g^T d + d^T H d / 2 + alpha sum_e omega_e |theta_e + d_e|,
+// minimised over the inner edges; the other edges stay where they are, at zero. With a block for every node:
+// coordinate descent, and conjugate gradients on the face of the current signs. Where a node is an operator a
+// coordinate step would cost a product, and faces do all the work.
+#pragma once
+
+#include <vector>
+
+#include "lasso/working_set.hpp"
+#include "rows/pool.hpp"
+
+namespace isinglass {
+
+class Quadratic {
+ public:
+    Quadratic(const WorkingSet& set, Rows& rows, Pool& pool)
+        : set_(set), rows_(rows), pool_(pool), poll_(pool.poll()), kernels_(kernels()) {}
+
+    std::vector<double> gradient;  // profiled gradient at d = 0, to be filled by the caller
+    std::vector<double> d;         // the minimiser
+
+    void reset();  // forgets d; sizes everything for the working set
+    // Until no coordinate's optimality condition is violated by more than tolerance.
+    void minimise(double alpha, double tolerance);
+    // Only the unpenalised edges (alpha omega = 0) move; the others stay where they are.
+    void minimise_free(double alpha, double tolerance);
+
+ private:
+    double slope(int e) const;  // of the smooth part
+    void move(int e, double change);
+    double visit(int e, double alpha);
+    double sweep(double alpha, bool only_active);
+    void minimise_by_sweeps(double alpha, double tolerance);
+    void minimise_by_faces(double alpha, double tolerance);
+    bool gradient_step(double alpha);
+    bool face_step(double alpha, double tolerance, bool with_violators);
+    bool leaves_face(double alpha) const;
+    void solve_face(double tolerance, double alpha);
+    void index_face();
+    void factorise_face();
+    void precondition();
+    template <class Value>
+    void apply_operators(float* out, Value value);
+    void multiply();
+    void rebuild_slopes();
+    double value(double alpha) const;
+
+    const WorkingSet& set_;
+    Rows& rows_;
+    Pool& pool_;
+    Poll& poll_;
+    const Kernels& kernels_;
+    Buffer<float> slope_, product_;  // per slot: G_s d_s, and scratch for products
+    std::vector<double> curvature_;
+
+    struct FaceNode {
+        int node, begin, end, reach;  // its part of the lists of slots; slots to compute
+    };
+    std::vector<int> face_;                      // edges on the face
+    std::vector<double> side_;                   // the sign they are to keep
+    std::vector<int> face_of_;                   // per edge: its place on the face, or the size of the face
+    std::vector<int> place_of_;                  // the same per slot, where the node is an operator
+    std::vector<FaceNode> face_nodes_;           // nodes with a block...
+    std::vector<int> face_slots_, face_places_;  // ...and their slots on the face, node after node
+    std::vector<const float*> face_rows_;
+    std::vector<double> x_, residual_, scaled_, direction_, product_face_;
+    std::vector<float> factors_, slot_factors_;
+    std::vector<Product> operators_;
+    std::vector<const float*> rows_of_;
+    Buffer<float> factor_;   // U with U^T U = H on the face, row by row
+    int factor_stride_ = 0;  // 0: no factor, the diagonal serves instead
+};
+
+}  // namespace isinglass

@@ -1,0 +1,237 @@
+#include "lasso/screen.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace isinglass {
+namespace {
+
+// A new reference is taken once so many of the pairs cannot be excluded: about the number of exact values
+// that costs as much. All pairs at once are a product of two matrices, those of one node are not.
+constexpr double REFRESH_ALL = 1.0 / 16, REFRESH_ONE = 0.3;
+constexpr int FEW = 64;            // columns of a table whose pairs are quickly computed each time
+constexpr double NARROW = 1.5e-7;  // of the reference of one node: residuals and values in single precision
+
+}  // namespace
+
+Screen::Screen(Rows& rows, const Penalty& penalty, Pool& pool, bool is_shared)
+    : rows_(rows),
+      penalty_(penalty),
+      pool_(pool),
+      kernels_(kernels()),
+      is_shared_(is_shared),
+      n_features_(static_cast<int>(rows.margins().mean.size())),
+      nodes_(is_shared ? n_features_ : 1),
+      norm_(nodes_.size()),
+      shift_(nodes_.size()),
+      sd_(rows.margins().sd.begin(), rows.margins().sd.end()),
+      mean_(rows.margins().mean.begin(), rows.margins().mean.end()),
+      zeros_(is_shared ? 0 : n_features_),
+      limits_(pool.size(), std::vector<float>(n_features_)),
+      positions_(pool.size(), std::vector<int>(n_features_)) {}
+
+// Then nothing needs to be remembered, which matters for tables of many rows.
+bool Screen::is_always_fresh() const {
+    return is_shared_ && n_features_ <= FEW;
+}
+
+void Screen::start(int node) {
+    node_ = node;
+    std::iota(nodes_.begin(), nodes_.end(), node);
+    has_reference_ = false;
+}
+
+const float* Screen::reference(int line) const {
+    return reference_.data() + (is_shared_ ? first_of_row(line, n_features_) : 0);
+}
+
+void Screen::take_reference() {
+    const size_t p = n_features_, size = is_shared_ ? p * (p - 1) / 2 : p;
+    if (reference_.size() < size) reference_.resize(size);
+    if (!is_always_fresh()) rows_.remember(nodes_);
+    if (is_shared_) {
+        slack_ = rows_.all_pairs(reference_.data());
+    } else {
+        std::vector<int> columns(p);
+        std::iota(columns.begin(), columns.end(), 0);
+        std::vector<double> values(p);
+        const Gradient task{node_, {columns.data(), n_features_}, values.data()};
+        rows_.gradients({&task, 1});
+        std::copy(values.begin(), values.end(), reference_.data());
+        slack_ = NARROW;
+    }
+    has_reference_ = true;
+    std::fill(norm_.begin(), norm_.end(), 0.0f);
+    std::fill(shift_.begin(), shift_.end(), 0.0f);
+}
+
+void Screen::measure_drift() {
+    const std::vector<Moved> moved = rows_.drift(nodes_);
+    for (size_t k = 0; k < moved.size(); ++k) {
+        norm_[k] = static_cast<float>(std::sqrt(moved[k].square) * (1 + 1e-6));
+        shift_[k] = static_cast<float>(std::abs(moved[k].sum) * (1 + 1e-6));
+    }
+}
+
+// Of one node's own pairs only its residuals count: the other ends stand still.
+Drift Screen::drift(int line) const {
+    const int s = left(line), from = first(line);
+    const float slack = static_cast<float>(slack_);
+    if (!is_shared_)
+        return {norm_[0],      shift_[0],     sd_[s],     mean_[s],    slack,
+                zeros_.data(), zeros_.data(), sd_.data(), mean_.data()};
+    return {norm_[s],
+            shift_[s],
+            sd_[s],
+            mean_[s],
+            slack,
+            norm_.data() + from,
+            shift_.data() + from,
+            sd_.data() + from,
+            mean_.data() + from};
+}
+
+// factor * omega of the pairs of one line; a column is never paired with itself.
+void Screen::fill_limits(int line, double factor, float* limits) const {
+    penalty_.fill_limits(left(line), first(line), factor, limits);
+    if (!is_shared_) limits[node_] = std::numeric_limits<float>::infinity();
+}
+
+// Every pair whose gradient may reach threshold * omega.
+std::vector<Pair> Screen::candidates(double threshold) {
+    std::vector<std::vector<int>> found(std::max(n_lines(), 0));
+    pool_.each(found.size(), [&](int line, int worker) {
+        float* limits = limits_[worker].data();
+        int* out = positions_[worker].data();
+        fill_limits(line, threshold, limits);
+        const int width = n_features_ - first(line);
+        found[line].assign(out, out + kernels_.find_above(reference(line), drift(line), limits, width, out));
+    });
+    std::vector<Pair> pairs;
+    for (size_t line = 0; line < found.size(); ++line)
+        for (int position : found[line])
+            pairs.push_back({left(static_cast<int>(line)), first(static_cast<int>(line)) + position});
+    return pairs;
+}
+
+std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
+    const int p = n_features_;
+    std::vector<double> values(pairs.size());
+    if (!is_shared_) {
+        std::vector<int> columns;
+        for (const Pair& pair : pairs) columns.push_back(pair.t);
+        const Gradient task{node_, {columns.data(), static_cast<int>(columns.size())}, values.data()};
+        rows_.gradients({&task, 1});
+        return values;
+    }
+    std::vector<int> start(p + 1, 0);
+    for (const Pair& pair : pairs) ++start[pair.s + 1], ++start[pair.t + 1];
+    for (int s = 0; s < p; ++s) start[s + 1] += start[s];
+    std::vector<int> next(start.begin(), start.end() - 1);
+    std::vector<int> columns(2 * pairs.size()), place(2 * pairs.size());  // pair k: its two halves
+    for (size_t k = 0; k < pairs.size(); ++k) {
+        columns[place[2 * k] = next[pairs[k].s]++] = pairs[k].t;
+        columns[place[2 * k + 1] = next[pairs[k].t]++] = pairs[k].s;
+    }
+    std::vector<double> parts(columns.size());
+    std::vector<Gradient> tasks;
+    for (int s = 0; s < p; ++s)
+        if (start[s + 1] > start[s])
+            tasks.push_back(
+                {s, {columns.data() + start[s], start[s + 1] - start[s]}, parts.data() + start[s]});
+    rows_.gradients(tasks);
+    for (size_t k = 0; k < pairs.size(); ++k) values[k] = parts[place[2 * k]] + parts[place[2 * k + 1]];
+    return values;
+}
+
+PairList Screen::above(double threshold, const WorkingSet& set) {
+    const double n_pairs = static_cast<double>(n_features_) * n_features_ / (is_shared_ ? 2 : n_features_);
+    if (has_reference_ && !is_always_fresh())
+        measure_drift();
+    else
+        take_reference();
+    std::vector<Pair> possible = candidates(threshold);
+    const bool moved = std::any_of(norm_.begin(), norm_.end(), [](float norm) { return norm > 0; });
+    const double refresh = is_shared_ ? REFRESH_ALL : REFRESH_ONE;
+    if (moved && static_cast<double>(possible.size()) > refresh * n_pairs) {
+        take_reference();
+        possible = candidates(threshold);
+    }
+    std::vector<Pair> unknown;
+    std::vector<double> values(possible.size());
+    std::vector<size_t> asked;
+    size_t e = 0;  // both lists are sorted
+    for (size_t k = 0; k < possible.size(); ++k) {
+        const auto [s, t] = possible[k];
+        while (e < set.n_edges() &&
+               (set.first_node + set.s[e] < s || (set.first_node + set.s[e] == s && set.t[e] < t)))
+            ++e;
+        if (e < set.n_edges() && set.first_node + set.s[e] == s && set.t[e] == t) {
+            values[k] = set.gradient[e];
+        } else {
+            unknown.push_back(possible[k]);
+            asked.push_back(k);
+        }
+    }
+    const std::vector<double> exact = gradient(unknown);
+    for (size_t k = 0; k < asked.size(); ++k) values[asked[k]] = exact[k];
+    PairList list;
+    for (size_t k = 0; k < possible.size(); ++k) {
+        const double weight = penalty_(possible[k].s, possible[k].t), g = std::abs(values[k]);
+        if (!std::isfinite(weight) || g < threshold * weight) continue;
+        list.pairs.push_back(possible[k]);
+        list.values.push_back(weight > 0 ? g / weight : std::numeric_limits<double>::infinity());
+    }
+    return list;
+}
+
+// What rounding may leave of a gradient that is zero: the half of s sums terms w r_s x_t, whose sizes sum to
+// at most min(2 sd_s^2, mean_t) without edges.
+double Screen::noise(int s, int t) const {
+    const auto half = [&](int a, int b) { return std::min(2.0 * sd_[a] * sd_[a], double{mean_[b]}); };
+    return 8 * std::numeric_limits<double>::epsilon() * (half(s, t) + (is_shared_ ? half(t, s) : 0.0));
+}
+
+double Screen::alpha_max(const WorkingSet& set) {
+    take_reference();
+    double reached = 0;  // by some pair, for certain
+    for (int line = 0; line < n_lines(); ++line)
+        for (int t = first(line); t < n_features_; ++t) {
+            const double weight = penalty_(left(line), t), g = std::abs(reference(line)[t - first(line)]);
+            if (t != left(line) && weight > 0 && std::isfinite(weight))
+                reached = std::max(reached, (g - slack_) / weight);
+        }
+    const PairList list = above(reached, set);
+    double largest = 0;
+    for (size_t k = 0; k < list.values.size(); ++k) {
+        const auto [s, t] = list.pairs[k];
+        if (std::isfinite(list.values[k]) && list.values[k] * penalty_(s, t) > noise(s, t))
+            largest = std::max(largest, list.values[k]);
+    }
+    return largest;
+}
+
+int64_t Screen::certified_outside(double alpha, const WorkingSet& set, const Certificate& certificate) {
+    if (!has_reference_) return 0;
+    const float c = static_cast<float>(certificate.scale),
+                half_gap = static_cast<float>(certificate.proof_gap / 2 * (1 + 1e-6));
+    std::vector<int64_t> counts(n_lines(), 0);
+    std::vector<size_t> begin(set.n_nodes + 1, 0);  // the working set, row by row
+    for (int s : set.s) ++begin[s + 1];
+    for (int s = 0; s < set.n_nodes; ++s) begin[s + 1] += begin[s];
+    pool_.each(counts.size(), [&](int line, int worker) {
+        float* limit = limits_[worker].data();
+        const int count = n_features_ - first(line);
+        // Forbidden pairs are not proved zero, they are told to be: limit -1 keeps them out of the count.
+        fill_limits(line, alpha, limit);
+        for (int k = 0; k < count; ++k)
+            if (std::isinf(limit[k])) limit[k] = -1.0f;
+        for (size_t e = begin[line]; e < begin[line + 1]; ++e) limit[set.t[e] - first(line)] = -1.0f;
+        counts[line] = kernels_.count_certified(reference(line), drift(line), limit, c, half_gap, count);
+    });
+    return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+}
+
+}  // namespace isinglass

@@ -1,0 +1,67 @@
+// The gradient over all pairs of a problem: a full reference in single precision now and then, rigorous
+// bounds in between, and exact values for the pairs that could matter.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lasso/certificate.hpp"
+#include "lasso/lasso.hpp"
+#include "rows/pool.hpp"
+
+namespace isinglass {
+
+// Pairs in lexicographic order with a number each: |g| / omega, infinite for free pairs.
+struct PairList {
+    std::vector<Pair> pairs;
+    std::vector<double> values;
+};
+
+class Screen {
+ public:
+    // Of all pairs, or (is_shared false) of one node with every other column.
+    Screen(Rows& rows, const Penalty& penalty, Pool& pool, bool is_shared);
+
+    void forget() { has_reference_ = false; }
+    void start(int node);  // forgets; the node whose pairs count from now on, if not all do
+    // Exact; for one node the first of each pair is that node.
+    std::vector<double> gradient(const std::vector<Pair>& pairs);
+    // All pairs with |g| >= threshold * omega (omega finite). The gradient of the working set is known.
+    PairList above(double threshold, const WorkingSet& set);
+    // Largest |g| / omega over the penalised pairs.
+    double alpha_max(const WorkingSet& set);
+    // Pairs outside the working set proved zero in every optimum at alpha; to be asked after above() at that
+    // point.
+    int64_t certified_outside(double alpha, const WorkingSet& set, const Certificate& certificate);
+
+ private:
+    int n_lines() const { return is_shared_ ? n_features_ - 1 : 1; }
+    int left(int line) const { return is_shared_ ? line : node_; }
+    int first(int line) const { return is_shared_ ? line + 1 : 0; }
+    bool is_always_fresh() const;
+    double noise(int s, int t) const;
+    const float* reference(int line) const;
+    void take_reference();
+    void measure_drift();
+    Drift drift(int line) const;
+    void fill_limits(int line, double factor, float* limits) const;
+    std::vector<Pair> candidates(double threshold);
+
+    Rows& rows_;
+    const Penalty& penalty_;
+    Pool& pool_;
+    const Kernels& kernels_;
+    const bool is_shared_;
+    const int n_features_;
+    int node_ = 0;
+    std::vector<int> nodes_;
+    Buffer<float> reference_;
+    bool has_reference_ = false;
+    double slack_ = 0;
+    std::vector<float> norm_, shift_;  // of every node: how far its residuals have moved
+    std::vector<float> sd_, mean_, zeros_;
+    std::vector<std::vector<float>> limits_;  // scratch of every thread
+    std::vector<std::vector<int>> positions_;
+};
+
+}  // namespace isinglass

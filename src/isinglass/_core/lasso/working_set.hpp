@@ -1,0 +1,64 @@
+// The coefficients a solve may change, arranged by node, with the blocks of the Hessian.
+//
+// A coefficient (edge) has a slot at node s and, where both ends share it, a second one at node t; else the
+// second slot is the null slot, which reads as zero everywhere. A node has one slot per neighbour in the
+// working set, inner ones first.
+//
+// Gradients are kept for the whole working set, second derivatives only for its inner edges: those that are
+// not zero or are about to move. Screening keeps two to five times more pairs than end up in the model, and a
+// block costs the square of its size. The Hessian of the edges is the sum of the nodes' embedded matrices,
+// each a block (see Block in rows.hpp) or, where that would cost too much, an operator.
+#pragma once
+
+#include <vector>
+
+#include "rows/rows.hpp"
+
+namespace isinglass {
+
+struct WorkingSet {
+    int n_nodes = 0, first_node = 0;  // node k of the set is column first_node + k
+    bool is_shared = true;            // edges have two slots
+    // Inner degree, on average over the slots, from which on nodes are operators: one block costs as much to
+    // make as products of one and a half times its width (measured), and a step needs some dozens.
+    int widest_block = 50;
+
+    // Edges in lexicographic order: s is a node of the set, t a column and, if shared, a node as well.
+    std::vector<int> s, t, slot_s, slot_t;
+    std::vector<double> theta, omega, gradient;
+    std::vector<char> is_inner;
+    std::vector<int> inner;  // edges that have second derivatives
+
+    // Slots, node after node; every node starts at a multiple of 16 so that rows are padded alike. The last
+    // one is the null slot.
+    std::vector<int> nodes;   // those with a slot
+    std::vector<int> offset;  // first slot of each node
+    std::vector<int> degree, inner_degree;
+    std::vector<int> edge;              // of a slot; -1 in the padding
+    std::vector<int> column;            // of the slot's neighbour
+    std::vector<double> slot_gradient;  // sum_n w r_s x_t
+
+    Buffer<float> blocks, b, diagonal;
+    std::vector<size_t> row;        // of a slot, in blocks
+    std::vector<double> curve;      // S_s when the blocks were made
+    std::vector<char> is_made;      // the matrix of a node belongs to its present slots
+    std::vector<char> is_operator;  // of a node: products on the rows instead of a block
+
+    std::vector<int> operators;  // these nodes
+    bool has_operators = false;
+
+    size_t n_edges() const { return s.size(); }
+    size_t n_slots() const { return edge.size(); }
+    int null_slot() const { return static_cast<int>(n_slots()) - 1; }
+    int block_stride(int node) const { return (inner_degree[node] + 15) / 16 * 16; }
+    const float* block_row(int slot) const { return blocks.data() + row[slot]; }
+    Beside inner_of(int node) const { return {column.data() + offset[node], inner_degree[node]}; }
+
+    // Fills the slots once s, t, gradient and is_inner are known; gradients of slots move along.
+    void arrange();
+    // What the rows are asked for to make the matrix of one node, and what is left to do then.
+    Block block_of(int node);
+    void finish_block(int node);
+};
+
+}  // namespace isinglass

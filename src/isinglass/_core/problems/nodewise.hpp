@@ -1,0 +1,44 @@
+// One logistic lasso per node, each along its own list of penalties:
+//   F_s(beta) = sum_n w_n [log(1 + exp(eta_n)) - x_ns eta_n] + alpha sum_t omega_t |beta_t|,
+//   eta_n = field + sum_{t != s} beta_t x_nt.
+// The nodes share the table and nothing else: each is a problem of its own, run whole on one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "problems/problem.hpp"
+
+namespace isinglass {
+
+struct NodeOptions {
+    double tol;        // of the KKT residual, and of the duality gap relative to the null model's loss
+    int max_iter;      // Newton steps per alpha
+    bool screening;    // false: every other column is in the working set from the start
+    bool stops_early;  // end a node's list where glmnet would: see is_flat in nodewise.cpp
+};
+
+class Nodewise {
+ public:
+    Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features, int n_threads);
+
+    int n_features() const { return table_->n_features; }
+    int n_distinct() const { return table_->n_distinct; }
+    // Smallest alpha without coefficients, for every node; omega holds one penalty weight per column.
+    std::vector<double> alpha_max(const double* omega) const;
+    // alphas: one row of n_alphas decreasing values per listed node. One list of states per node, shorter
+    // where it stopped early.
+    std::vector<std::vector<State>> solve(const std::vector<int>& nodes, const double* alphas, int n_alphas,
+                                          const double* omega, const NodeOptions& options) const;
+
+ private:
+    // Calls task(k, problem) for 0 <= k < count, each thread with a problem of its own.
+    template <class Task>
+    void each(size_t count, double work, const double* omega, Task task) const;
+
+    const std::shared_ptr<const Table> table_;
+    const int n_threads_;
+};
+
+}  // namespace isinglass

@@ -1,0 +1,70 @@
+// One estimation problem: rows, a penalty, the current point and what is known about it. Either all pairs of
+// the table at once (joint) or one node's regression on all other columns.
+//
+// F(Theta) = sum_s loss_s + alpha sum omega_st |theta_st|; notation as in docs/math.md.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lasso/newton.hpp"
+#include "lasso/screen.hpp"
+
+namespace isinglass {
+
+constexpr int MAX_FEATURES = 40000;  // p^2 is counted in int
+
+class Problem {
+ public:
+    enum class Kind { joint, one_node };
+    Problem(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind);
+
+    Newton& newton() { return newton_; }
+    // The null model; one_node: of this node, whichever was solved before.
+    void start(int node);
+    void mark_null();
+    // Largest |g| / omega over the penalised pairs at the current point.
+    double alpha_max() { return screen_.alpha_max(newton_.set()); }
+    // All pairs with |g| >= threshold * omega (omega finite), in double precision.
+    PairList gradient_above(double threshold) { return screen_.above(threshold, newton_.set()); }
+    std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
+    // Minimises F over the given pairs and the current support from the current point.
+    State solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances);
+    std::vector<State> solve(const std::vector<Pair>& pairs, const std::vector<double>& alphas,
+                             const Tolerances& tolerances);
+    // Pairs outside the last working set proved zero in every optimum at alpha, the last one solved; to be
+    // asked after gradient_above at that point.
+    int64_t certified_outside(double alpha);
+
+ private:
+    Newton newton_;
+    Screen screen_;
+};
+
+// The joint problem with everything it needs.
+class Joint {
+ public:
+    // penalty points to n_features^2 doubles that outlive the problem (matrix), else it is null. parts: the
+    // first row of every part but the first; empty: the rows are one part.
+    Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,
+          const double* penalty, int n_threads, const std::vector<size_t>& parts);
+
+    int n_features() const { return n_features_; }
+    int n_distinct() const { return n_distinct_; }
+    Problem& problem() {
+        poll_.begin();
+        return *problem_;
+    }
+    std::vector<Pair> free_pairs() const;
+
+ private:
+    const int n_features_;
+    int n_distinct_ = 0;
+    Poll poll_;
+    std::unique_ptr<Pool> pool_;
+    std::unique_ptr<Rows> rows_;
+    std::unique_ptr<Penalty> penalty_;
+    std::unique_ptr<Problem> problem_;
+};
+
+}  // namespace isinglass

@@ -1,0 +1,289 @@
+#include "rows/cpu_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace isinglass {
+namespace {
+
+constexpr int TILE = 64;    // nodes of one block of the full gradient
+constexpr int MANY = 32;    // columns from which their bits are worth having
+constexpr int CHUNK = 512;  // rows accumulated at a time: panels stay in the second-level cache
+
+// |computed - exact| of one single-precision gradient, at worst: per lane the products of one chunk from both
+// sides, the sum of the lanes, the sum over chunks, and the rounding of wr, each relative to a sum of
+// absolute values of at most 2.
+double rounding_slack(int rows, int lanes) {
+    return 2.0 * (2 * CHUNK / lanes + 8 + rows / CHUNK) * 6e-8;
+}
+
+template <class T>
+void make_room(Buffer<T>& buffer, size_t size) {
+    if (buffer.size() < size) buffer.resize(size);
+}
+
+template <class T>
+T* room(Buffer<T>& buffer, size_t size) {
+    if (buffer.size() < size) buffer.resize(size + size / 2);
+    return buffer.data();
+}
+
+// One number per row, filled up to whole words of bits.
+const double* padded(const double* a, int stride, int n_words, Buffer<double>& scratch) {
+    if (stride == 32 * n_words) return a;
+    double* copy = room(scratch, static_cast<size_t>(32) * n_words);
+    std::copy(a, a + stride, copy);
+    std::fill(copy + stride, copy + 32 * n_words, 0.0);
+    return copy;
+}
+
+}  // namespace
+
+CpuRows::CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
+    : kernels_(kernels()),
+      table_(std::move(table)),
+      holds_(holds),
+      stride_(table_->stride),
+      pool_(pool),
+      eta_(size_t(stride_) * (holds == Holds::one_node ? 1 : table_->n_features)),
+      wr_(eta_.size()),
+      packed_(holds == Holds::one_node ? 1 : table_->n_features),
+      curve_(packed_.size()),
+      scratch_(pool.size()) {}
+
+const uint8_t* const* CpuRows::columns(const Beside& beside, int worker) {
+    std::vector<const uint8_t*>& found = scratch_[worker].columns;
+    found.resize(beside.count);
+    for (int k = 0; k < beside.count; ++k) found[k] = table_->column(beside.column[k]);
+    return found.data();
+}
+
+// sum_n a_n x_tn for the columns asked for: from a node's packed columns, from the bits of all columns where
+// a good part of them is wanted, else from bytes.
+void CpuRows::dots(const double* a, int node, const Beside& asked, double* out, int worker) {
+    const PackedColumns& packed = packed_[line(node)];
+    const bool leads = packed.leads(asked.column, asked.count);
+    const int rest = asked.count - (leads ? packed.size() : 0);
+    const bool takes_all = rest >= MANY && rest >= table_->n_features / 4;
+    Scratch& scratch = scratch_[worker];
+    if (leads || takes_all) a = padded(a, stride_, table_->bits().n_words, scratch.wide_line);
+    if (leads) {
+        double* sums = room(scratch.wide_sums, packed.lanes());
+        packed.sums(a, sums, kernels_);
+        std::copy(sums, sums + packed.size(), out);
+    }
+    const Beside others{asked.column + (asked.count - rest), rest};
+    out += asked.count - rest;
+    if (takes_all) {
+        double* sums = room(scratch.wide_sums, table_->bits().width);
+        table_->bits().sums(a, sums, kernels_);
+        for (int k = 0; k < rest; ++k) out[k] = sums[others.column[k]];
+    } else if (rest > 0) {
+        kernels_.dots(a, columns(others, worker), rest, stride_, out);
+    }
+}
+
+void CpuRows::add_columns(int node, const Move& task, double offset, int worker) {
+    const PackedColumns& packed = packed_[line(node)];
+    const bool is_packed = task.moved.count > 0 && packed.holds(task.moved.column, task.moved.count);
+    kernels_.add_columns(eta(node), offset, columns(task.moved, worker), task.coefficient,
+                         is_packed ? 0 : task.moved.count, stride_);
+    if (!is_packed) return;
+    double* coefficients = room(scratch_[worker].wide_coefficients, 32 * packed.groups());
+    std::copy(task.coefficient, task.coefficient + packed.size(), coefficients);
+    std::fill(coefficients + packed.size(), coefficients + 32 * packed.groups(), 0.0);
+    packed.add(coefficients, stride_, eta(node), kernels_);
+}
+
+void CpuRows::move(std::span<const Move> tasks, bool afresh) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const Move& task = tasks[k];
+        double* e = eta(task.node);
+        if (afresh) std::fill(e, e + stride_, task.offset);
+        if (!afresh || task.moved.count > 0) add_columns(task.node, task, afresh ? 0.0 : task.offset, worker);
+        *task.sums = kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
+                                        table_->n_equal, wr(task.node));
+        curve_[line(task.node)] = task.sums->curve;
+        dots(wr(task.node), task.node, task.asked, task.gradient, worker);
+    });
+}
+
+void CpuRows::gradients(std::span<const Gradient> tasks) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        dots(wr(tasks[k].node), tasks[k].node, tasks[k].asked, tasks[k].gradient, worker);
+    });
+}
+
+const float* CpuRows::curvatures(int node, int worker) {
+    make_room(scratch_[worker].curves, stride_);
+    kernels_.curvatures(eta(node), table_->column(node), table_->w.data(), table_->inverse_w.data(), wr(node),
+                        stride_, scratch_[worker].curves.data());
+    return scratch_[worker].curves.data();
+}
+
+std::vector<double> CpuRows::changes(std::span<const int> nodes) {
+    std::vector<double> sums(nodes.size());
+    pool_.each(nodes.size(), [&](int k, int worker) {
+        sums[k] = kernels_.change(curvatures(nodes[k], worker), made_from(nodes[k]), stride_);
+    });
+    return sums;
+}
+
+void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
+    const bool is_own = curvature == Curvature::own;
+    if (!is_own && quarter_w_.size() == 0) {
+        quarter_w_.resize(stride_);
+        for (int n = 0; n < stride_; ++n) {
+            quarter_w_[n] = static_cast<float>(table_->w[n] / 4);
+            quarter_ += table_->w[n] / 4;
+        }
+    }
+    make_room(made_from_, eta_.size());
+    int widest = 0;
+    for (const Block& task : tasks)
+        if (task.G) widest = std::max(widest, task.inner.count);
+    for (Scratch& scratch : scratch_) make_room(scratch.panels, gram_scratch(widest));
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const Block& task = tasks[k];
+        const float* curves = is_own ? curvatures(task.node, worker) : quarter_w_.data();
+        std::copy(curves, curves + stride_, made_from(task.node));
+        *task.curve = is_own ? curve_[line(task.node)] : quarter_;
+        if (task.inner.count == 0) return;
+        if (task.G)
+            kernels_.gram(curves, columns(task.inner, worker), task.inner.count, stride_, task.G, task.stride,
+                          task.b, scratch_[worker].panels.data());
+        else
+            diagonal(task, curves, worker);
+    });
+}
+
+// What goes beside products. Double precision: where nearly all weight is on ones, what is left for the zeros
+// is a difference.
+void CpuRows::diagonal(const Block& task, const float* curves, int worker) {
+    PackedColumns& packed = packed_[line(task.node)];
+    const int d = task.inner.count;
+    if (!packed.holds(task.inner.column, d)) packed.pack(table_->bits(), task.inner.column, d, kernels_);
+    const int rows = 32 * table_->bits().n_words;
+    double* a = room(scratch_[worker].wide_line, rows);
+    double* sums = room(scratch_[worker].wide_sums, packed.lanes());
+    std::copy(curves, curves + stride_, a);
+    std::fill(a + stride_, a + rows, 0.0);
+    const double all = std::accumulate(a, a + stride_, 0.0);
+    packed.sums(a, sums, kernels_);
+    for (int k = 0; k < d; ++k) {
+        task.b[k] = static_cast<float>(sums[k]);
+        task.diagonal[k] =
+            all > 0 ? static_cast<float>(sums[k] * (std::max(all - sums[k], 0.0) / all)) : 0.0f;
+    }
+}
+
+void CpuRows::products(std::span<const Product> tasks) {
+    pool_.each(tasks.size(), [&](int k, int worker) { multiply(tasks[k], worker); });
+}
+
+void CpuRows::multiply(const Product& task, int worker) {
+    const PackedColumns& packed = packed_[line(task.node)];
+    const int d = packed.size();
+    Scratch& scratch = scratch_[worker];
+    const int rows = 32 * table_->bits().n_words;
+    float *z = room(scratch.line, rows), *coefficients = room(scratch.coefficients, 32 * packed.groups());
+    float* sums = room(scratch.sums, packed.lanes());
+    std::copy(task.d, task.d + d, coefficients);
+    std::fill(coefficients + d, coefficients + 32 * packed.groups(), 0.0f);
+    std::fill(z, z + stride_, static_cast<float>(-task.centre));
+    std::fill(z + stride_, z + rows, 0.0f);
+    packed.add(coefficients, stride_, z, kernels_);
+    kernels_.scale(made_from(task.node), stride_, z);
+    packed.sums(z, sums, kernels_);
+    std::copy(sums, sums + d, task.Hd);
+}
+
+double CpuRows::divergence(std::span<const int> nodes, double c) {
+    const double log_c = std::log(c), log_rest = std::log1p(-c);
+    std::vector<double> parts(nodes.size());
+    pool_.each(nodes.size(), [&](int k, int) {
+        parts[k] = kernels_.divergence(eta(nodes[k]), table_->column(nodes[k]), table_->w.data(), stride_, c,
+                                       log_c, log_rest);
+    });
+    double sum = 0;
+    for (double part : parts) sum += part;
+    return sum;
+}
+
+double CpuRows::largest_predictor(std::span<const int> nodes) {
+    double largest = 0;
+    for (int node : nodes)
+        for (int n = 0; n < table_->n_distinct; ++n) largest = std::max(largest, std::abs(eta(node)[n]));
+    return largest;
+}
+
+void CpuRows::remember(std::span<const int> nodes) {
+    make_room(reference_wr_, wr_.size());
+    pool_.each(nodes.size(), [&](int k, int) {
+        kernels_.narrow(wr(nodes[k]), stride_, reference_wr_.data() + place(nodes[k]));
+    });
+}
+
+std::vector<Moved> CpuRows::drift(std::span<const int> nodes) {
+    std::vector<Moved> moved(nodes.size());
+    pool_.each(nodes.size(), [&](int k, int) {
+        const float* reference = reference_wr_.data() + place(nodes[k]);
+        kernels_.distance(wr(nodes[k]), reference, table_->inverse_w.data(), stride_, &moved[k].square,
+                          &moved[k].sum);
+    });
+    return moved;
+}
+
+double CpuRows::all_pairs(float* triangle) {
+    const int p = table_->n_features;
+    std::vector<Pair> tiles;
+    for (int top = 0; top < p; top += TILE)
+        for (int left = top; left < p; left += TILE) tiles.push_back({top, left});
+    const size_t size = static_cast<size_t>(4 * std::min(TILE, p)) * CHUNK + TILE * TILE;
+    for (Scratch& scratch : scratch_) make_room(scratch.panels, size);
+    pool_.each(tiles.size(), [&](int index, int worker) {
+        fill_tile(tiles[index].s, tiles[index].t, scratch_[worker].panels.data(), triangle);
+    });
+    return rounding_slack(stride_, kernels_.lanes);
+}
+
+// Columns and residuals of some nodes, a chunk of rows, in single precision.
+void CpuRows::fill_panels(int first, int count, int row, int rows, float* x, float* r) {
+    for (int k = 0; k < count; ++k) {
+        kernels_.widen(table_->column(first + k) + row, rows, x + k * CHUNK);
+        kernels_.narrow(wr(first + k) + row, rows, r + k * CHUNK);
+    }
+}
+
+// The pairs between the nodes from top and those from left, TILE each.
+void CpuRows::fill_tile(int top, int left, float* scratch, float* triangle) {
+    const int p = table_->n_features;
+    const int height = std::min(TILE, p - top), width = std::min(TILE, p - left);
+    float *tile = scratch, *x_top = tile + TILE * TILE, *r_top = x_top + height * CHUNK;
+    float *x_left = r_top + height * CHUNK, *r_left = x_left + width * CHUNK;
+    std::fill(tile, tile + TILE * TILE, 0.0f);
+    for (int row = 0; row < stride_; row += CHUNK) {
+        const int rows = std::min(CHUNK, stride_ - row);
+        fill_panels(top, height, row, rows, x_top, r_top);
+        fill_panels(left, width, row, rows, x_left, r_left);
+        for (int i = 0; i < height; i += 4)
+            for (int j = 0; j < width; j += 4) {
+                const float *r_i[4], *x_i[4], *r_j[4], *x_j[4];
+                for (int k = 0; k < 4; ++k) {  // a short last group repeats its last node
+                    const int a = std::min(i + k, height - 1) * CHUNK, b = std::min(j + k, width - 1) * CHUNK;
+                    r_i[k] = r_top + a, x_i[k] = x_top + a;
+                    r_j[k] = r_left + b, x_j[k] = x_left + b;
+                }
+                kernels_.gradient_tile(r_i, x_i, r_j, x_j, rows, tile + i * TILE + j, TILE);
+            }
+    }
+    for (int i = 0; i < height; ++i) {
+        const int s = top + i, first = std::max(0, s + 1 - left);
+        if (first < width)
+            std::copy(tile + i * TILE + first, tile + i * TILE + width,
+                      triangle + first_of_row(s, p) + (left + first - s - 1));
+    }
+}
+
+}  // namespace isinglass

@@ -1,0 +1,65 @@
+// Rows on this computer: the table, every node's predictor and residuals, and the threads that work on them.
+#pragma once
+
+#include <memory>
+
+#include "rows/packed.hpp"
+#include "rows/pool.hpp"
+#include "rows/rows.hpp"
+
+namespace isinglass {
+
+class CpuRows final : public Rows {
+ public:
+    enum class Holds { all_nodes, one_node };
+    // one_node: the state of a single node is kept, that of the node placed last.
+    CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
+
+    const Margins& margins() const override { return table_->margins; }
+    void move(std::span<const Move> tasks, bool afresh) override;
+    void gradients(std::span<const Gradient> tasks) override;
+    std::vector<double> changes(std::span<const int> nodes) override;
+    void blocks(std::span<const Block> tasks, Curvature curvature) override;
+    void products(std::span<const Product> tasks) override;
+    double divergence(std::span<const int> nodes, double c) override;
+    double largest_predictor(std::span<const int> nodes) override;
+    void remember(std::span<const int> nodes) override;
+    double all_pairs(float* triangle) override;
+    std::vector<Moved> drift(std::span<const int> nodes) override;
+
+ private:
+    size_t line(int node) const { return holds_ == Holds::one_node ? 0 : node; }
+    size_t place(int node) const { return line(node) * stride_; }
+    double* eta(int node) { return eta_.data() + place(node); }
+    double* wr(int node) { return wr_.data() + place(node); }
+    float* made_from(int node) { return made_from_.data() + place(node); }
+    const float* curvatures(int node, int worker);
+    const uint8_t* const* columns(const Beside& beside, int worker);
+    void dots(const double* a, int node, const Beside& asked, double* out, int worker);
+    void add_columns(int node, const Move& task, double offset, int worker);
+    void diagonal(const Block& task, const float* curves, int worker);
+    void multiply(const Product& task, int worker);
+    void fill_panels(int first, int count, int row, int rows, float* x, float* r);
+    void fill_tile(int top, int left, float* scratch, float* triangle);
+
+    const Kernels& kernels_;
+    const std::shared_ptr<const Table> table_;
+    const Holds holds_;
+    const int stride_;
+    Pool& pool_;
+    Buffer<double> eta_, wr_;
+    std::vector<PackedColumns> packed_;  // the columns beside a node that is an operator
+    std::vector<double> curve_;          // sums of the curvatures
+    double quarter_ = 0;                 // sum of quarter_w_
+    Buffer<float> made_from_;            // the curvatures of the last blocks
+    Buffer<float> reference_wr_;         // the remembered residuals
+    Buffer<float> quarter_w_;
+    struct Scratch {
+        std::vector<const uint8_t*> columns;
+        Buffer<float> panels, curves, line, coefficients, sums;
+        Buffer<double> wide_line, wide_coefficients, wide_sums;
+    };
+    std::vector<Scratch> scratch_;  // one per thread
+};
+
+}  // namespace isinglass

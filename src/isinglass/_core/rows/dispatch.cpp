@@ -1,0 +1,38 @@
+// Chooses the kernels once, by what the processor can do; ISINGLASS_KERNELS names one for tests.
+#include <cstdlib>
+#include <cstring>
+
+#include "rows/kernels.hpp"
+
+namespace isinglass {
+namespace portable {
+extern const Kernels table;
+}
+#ifdef ISINGLASS_X86
+namespace v3 {
+extern const Kernels table;
+}
+namespace v4 {
+extern const Kernels table;
+}
+#endif
+
+static const Kernels& choose() {
+    const char* wanted = std::getenv("ISINGLASS_KERNELS");
+    const auto allowed = [wanted](const Kernels& k) { return !wanted || std::strcmp(wanted, k.name) == 0; };
+#ifdef ISINGLASS_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("x86-64-v4") && allowed(v4::table)) return v4::table;
+    if (__builtin_cpu_supports("x86-64-v3") && allowed(v3::table)) return v3::table;
+#else
+    (void)allowed;
+#endif
+    return portable::table;
+}
+
+const Kernels& kernels() {
+    static const Kernels& chosen = choose();
+    return chosen;
+}
+
+}  // namespace isinglass

@@ -1,0 +1,93 @@
+// The arithmetic, as a table of functions compiled once per instruction set.
+//
+// Conventions: n is padded to a multiple of ROW_ALIGN rows; padded rows have weight 0 and x = 0. A column of
+// the table is n bytes of 0/1. Arrays are 64-byte aligned. Sums run in one fixed order, so that the number of
+// threads never changes a bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace isinglass {
+
+constexpr int ROW_ALIGN = 16;  // the widest vector of single-precision numbers
+
+// What one pass over a node's rows returns.
+struct NodeSums {
+    double loss;   // sum_n w_n [log(1 + exp(eta_n)) - x_n eta_n]
+    double field;  // sum_n w_n r_n, the gradient of the node's field
+    double curve;  // sum_n w_n sigma_n (1 - sigma_n)
+    // The field's gradient as the difference of two sums of one sign, each accurate relative to itself:
+    // w sigma over the rows with x = 0, w (1 - sigma) over those with x = 1.
+    double zeros, ones;
+};
+
+// How far the gradient of the pairs (s, t), t = first, first + 1, ..., can have moved since the reference:
+//   |g - g_ref| <= norm_s sd_t + norm_t sd_s + shift_s mean_t + shift_t mean_s + slack,
+// norm_s = ||r_s - r_ref,s||_w, shift_s = |sum_n w_n (r - r_ref)| (zero when the fields are at their
+// optimum), slack for the single precision of the reference. The arrays start at t = first.
+struct Drift {
+    float norm, shift, sd, mean, slack;
+    const float *norm_of, *shift_of, *sd_of, *mean_of;
+};
+
+struct Kernels {
+    const char* name;
+    int lanes;  // single-precision numbers of one vector
+    // eta -> wr = w (sigma - x), with the sums; the first n_equal rows, a multiple of ROW_ALIGN, have the
+    // same weight.
+    NodeSums (*node_pass)(const double* eta, const uint8_t* x, const double* w, int n, int n_equal,
+                          double* wr);
+    // wv = w sigma (1 - sigma) from the residuals of that pass.
+    void (*curvatures)(const double* eta, const uint8_t* x, const double* w, const double* inverse_w,
+                       const double* wr, int n, float* wv);
+    // eta += offset + sum_k coefficient_k x_k over the listed columns.
+    void (*add_columns)(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
+                        int n);
+    // out_k = sum_n a_n x_kn, in double precision.
+    void (*dots)(const double* a, const uint8_t* const* x, int k, int n, double* out);
+    // sums_i = sum_n wv_n x_in and G = sum_n wv_n (x_in - mean_i) (x_jn - mean_j) with the means under wv:
+    // d x d, row stride ld, both triangles, single precision, without cancellation. scratch holds
+    // gram_scratch(d) floats.
+    void (*gram)(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* sums,
+                 float* scratch);
+    // sum_n |a_n - b_n|
+    float (*change)(const float* a, const float* b, int n);
+    // y += sum_k coefficient_k rows_k for rows whose length n is a multiple of 16.
+    void (*add_rows)(const float* const* rows, const float* coefficient, int k, float* y, int n);
+    void (*widen)(const uint8_t* x, int n, float* out);  // bytes to single precision
+    void (*narrow)(const double* a, int n, float* out);  // double to single precision
+    // sum_n (wr_n - reference_n)^2 / w_n and sum_n (wr_n - reference_n).
+    void (*distance)(const double* wr, const float* reference, const double* inverse_w, int n, double* square,
+                     double* sum);
+    // tile[a ld + b] += wr_a . x_b + x_a . wr_b for four left and four right nodes.
+    void (*gradient_tile)(const float* const* left_r, const float* const* left_x, const float* const* right_r,
+                          const float* const* right_x, int n, float* tile, int ld);
+    // Positions of the pairs whose gradient may reach their limit.
+    int (*find_above)(const float* reference, const Drift& drift, const float* limit, int count, int* out);
+    // How many pairs have c |g| + sqrt(half_gap (sd_s^2 + sd_t^2)) < limit for certain.
+    int (*count_certified)(const float* reference, const Drift& drift, const float* limit, float c,
+                           float half_gap, int count);
+    // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1 (the certificate), log_rest = log(1 - c).
+    double (*divergence)(const double* eta, const uint8_t* x, const double* w, int n, double c, double log_c,
+                         double log_rest);
+    // out_i += sum over g and b of coefficient[32 g + b] where bit b of words[g ld + i] is set; the number of
+    // lanes is a multiple of 16.
+    void (*bit_sums)(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
+                     float* out);
+    void (*bit_sums_double)(const uint32_t* words, size_t ld, int groups, const double* coefficient,
+                            int lanes, double* out);
+    // Bit i of out[b] = bit b of words[i], for 32 words.
+    void (*transpose_bits)(const uint32_t* words, uint32_t* out);
+    void (*scale)(const float* factor, int n, float* z);  // z_n *= factor_n
+};
+
+constexpr int GRAM_ROWS = 512;  // rows of a Gram block accumulated at a time, so that panels stay in cache
+
+constexpr size_t gram_scratch(int d) {
+    return static_cast<size_t>(2 * d) * (GRAM_ROWS + 1);
+}
+
+const Kernels& kernels();  // the widest set this processor runs
+
+}  // namespace isinglass

@@ -1,0 +1,489 @@
+// The body of every kernel, included once per instruction set inside namespace ISINGLASS_ISA.
+//
+// Only vector types of the compiler and plain loops: a function of the standard library instantiated here
+// could be compiled for a wide instruction set and then be picked by the linker for everybody.
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace isinglass {
+namespace ISINGLASS_ISA {
+
+#if defined(__AVX512F__)
+constexpr int FLOATS = 16;
+#elif defined(__AVX__)
+constexpr int FLOATS = 8;
+#else
+constexpr int FLOATS = 4;
+#endif
+constexpr int DOUBLES = FLOATS / 2;
+// Margin against the observed answer beyond which a row counts as badly predicted.
+constexpr double WRONG = 8;
+
+typedef float vf __attribute__((vector_size(FLOATS * 4)));
+typedef double vd __attribute__((vector_size(FLOATS * 4)));
+typedef int64_t vl __attribute__((vector_size(FLOATS * 4)));
+typedef float vf_half __attribute__((vector_size(FLOATS * 2)));
+typedef uint8_t vb __attribute__((vector_size(FLOATS)));
+typedef uint8_t vb_half __attribute__((vector_size(FLOATS / 2)));
+
+template <class V, class T>
+inline V load(const T* p) {
+    V v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+template <class V, class T>
+inline void store(T* p, V v) {
+    __builtin_memcpy(p, &v, sizeof v);
+}
+// Widening bytes is the one thing GCC's vector conversions do badly (measured: 4x slower than the
+// intrinsics).
+inline vd bytes_to_doubles(const uint8_t* p) {
+#if defined(__AVX512F__)
+    return (vd)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__)
+    return (vd)_mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_loadu_si32(p)));
+#else
+    return __builtin_convertvector(load<vb_half>(p), vd);
+#endif
+}
+inline vf bytes_to_floats(const uint8_t* p) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__)
+    return (vf)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+#else
+    return __builtin_convertvector(load<vb>(p), vf);
+#endif
+}
+inline vf doubles_to_floats(const double* p) {
+    const vf_half low = __builtin_convertvector(load<vd>(p), vf_half);
+    const vf_half high = __builtin_convertvector(load<vd>(p + DOUBLES), vf_half);
+    vf v;
+    __builtin_memcpy(&v, &low, sizeof low);
+    __builtin_memcpy(reinterpret_cast<char*>(&v) + sizeof low, &high, sizeof high);
+    return v;
+}
+template <int COUNT>
+using Lanes = std::make_integer_sequence<int, COUNT>;
+
+// The sum of the lanes, by halves: four times faster than lane after lane, and in a fixed order. (Shuffles
+// rather than copies of halves, which would keep the operand, and so an accumulator, in memory.)
+template <class V, int... I>
+inline auto halves(V v, std::integer_sequence<int, I...>) {
+    constexpr int HALF = sizeof...(I);
+    return __builtin_shufflevector(v, v, I...) + __builtin_shufflevector(v, v, (I + HALF)...);
+}
+template <int LANES, class V>
+inline auto total_of(V v) {
+    if constexpr (LANES == 2)
+        return v[0] + v[1];
+    else
+        return total_of<LANES / 2>(halves(v, Lanes<LANES / 2>()));
+}
+inline double total(vd v) {
+    return total_of<DOUBLES>(v);
+}
+inline float total(vf v) {
+    return total_of<FLOATS>(v);
+}
+inline bool any_of(vl v) {
+    int64_t any = 0;
+    for (int i = 0; i < DOUBLES; ++i) any |= v[i];
+    return any != 0;
+}
+
+// Lane totals of COUNT vectors at once, a power of two: each merge adds the halves of two vectors into one.
+// Four times fewer instructions than COUNT separate totals, which decides the speed of short columns.
+template <int HALF, class V, int... I>
+inline V merge(V a, V b, std::integer_sequence<int, I...>) {
+    constexpr int LANES = sizeof...(I);
+    return __builtin_shufflevector(a, b, ((I & HALF ? LANES : 0) + I)...) +
+           __builtin_shufflevector(a, b, ((I & HALF ? LANES : 0) + (I ^ HALF))...);
+}
+// out[k] = total of v[k]; v is used up. A merge by HALF puts vector k + COUNT / 2 into the lanes of vector k
+// that have the bit HALF set, so that in the end the lane number (and the vector left) tell the total.
+template <int COUNT, int HALF, class V, class T>
+inline void totals(V* v, T* out) {
+    constexpr int LANES = sizeof(V) / sizeof(T);
+    if constexpr (HALF == 0) {
+        for (int k = 0; k < COUNT; ++k)
+            for (int i = 0; i < LANES; ++i) out[k + COUNT * i] = v[k][i];
+    } else {
+        static_assert(COUNT > 1, "at least as many vectors as lanes");
+        for (int k = 0; k < COUNT / 2; ++k) v[k] = merge<HALF>(v[k], v[k + COUNT / 2], Lanes<LANES>());
+        totals<COUNT / 2, HALF / 2>(v, out);
+    }
+}
+
+// exp(x) for x <= 0: x = k log 2 + r, Cody-Waite; Taylor to degree 13 on |r| <= log(2)/2 (error < 1e-17).
+inline vd exp_negative(vd x) {
+    // 1.5 * 2^52: adding it rounds to an integer in the low bits.
+    constexpr double magic = 6755399441055744.0;
+    x = x < -700.0 ? vd{} - 700.0 : x;
+    const vd shifted = x * 1.4426950408889634 + magic;
+    const vd k = shifted - magic;
+    const vd r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    // Even and odd powers apart: two short chains instead of one long one.
+    const vd q = r * r;
+    vd even = q * (1.0 / 479001600.0) + (1.0 / 3628800.0);
+    vd odd = q * (1.0 / 6227020800.0) + (1.0 / 39916800.0);
+    even = even * q + (1.0 / 40320.0);
+    odd = odd * q + (1.0 / 362880.0);
+    even = even * q + (1.0 / 720.0);
+    odd = odd * q + (1.0 / 5040.0);
+    even = even * q + (1.0 / 24.0);
+    odd = odd * q + (1.0 / 120.0);
+    even = even * q + 0.5;
+    odd = odd * q + (1.0 / 6.0);
+    even = even * q + 1.0;
+    odd = odd * q + 1.0;
+    const vd p = odd * r + even;
+    return (vd)((vl)p + ((vl)shifted << 52));  // a cast between vector types keeps the bits
+}
+
+// log(1 + y) for 0 <= y <= 1 by 2 atanh(z); above sqrt(2) - 1 the argument is halved, so that z^2 <= 0.0295.
+inline vd log1p_unit(vd y) {
+    const vl large = y > 0.41421356237309503;
+    const vd numerator = large ? y - 1.0 : y;
+    const vd denominator = large ? y + 3.0 : y + 2.0;
+    const vd offset = large ? vd{} + 0.6931471805599453 : vd{};
+    const vd z = numerator / denominator;
+    const vd q = z * z;
+    const vd f = q * q;
+    vd even = f * (1.0 / 21.0) + (1.0 / 17.0);
+    vd odd = f * (1.0 / 19.0) + (1.0 / 15.0);
+    even = even * f + (1.0 / 13.0);
+    odd = odd * f + (1.0 / 11.0);
+    even = even * f + (1.0 / 9.0);
+    odd = odd * f + (1.0 / 7.0);
+    even = even * f + (1.0 / 5.0);
+    odd = odd * f + (1.0 / 3.0);
+    even = even * f + 1.0;
+    return z * 2.0 * (odd * q + even) + offset;
+}
+
+// Rows predicted wrongly with great confidence have no curvature left, and Newton's step would overshoot them
+// a million times. Their curvature is replaced by that of the quadratic that bounds log(1 + exp) from above
+// (Jaakkola and Jordan): tanh(eta / 2) / (2 eta). Rare, so in a pass of its own; returns what it adds.
+static double bound_curvature(const double* eta, const uint8_t* x, const double* w, int n, float* wv) {
+    double added = 0;
+    for (int i = 0; i < n; ++i) {
+        const double miss = x[i] ? -eta[i] : eta[i];
+        if (miss <= WRONG) continue;
+        const double bound = w[i] / (2 * miss), y = __builtin_exp(-miss);  // tanh is 1 to three digits
+        added += bound - w[i] * y / ((1 + y) * (1 + y));
+        if (wv) wv[i] = static_cast<float>(bound);
+    }
+    return added;
+}
+
+static void curvatures(const double* eta, const uint8_t* x, const double* w, const double* inverse_w,
+                       const double* wr, int n, float* wv) {
+    vl wrong{};
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd r = load<vd>(wr + i), size = r < 0.0 ? -r : r;
+        const vd other = size * load<vd>(inverse_w + i);  // probability of the answer not given
+        wrong |= other > 0.999;
+        store(wv + i, __builtin_convertvector(size * (1.0 - other), vf_half));
+    }
+    if (any_of(wrong)) bound_curvature(eta, x, w, n, wv);
+}
+
+// One vector of rows: residuals are stored, sums are added; returns exp(-|eta|).
+struct PassSums {
+    vd zeros{}, ones{}, curve{}, excess{};
+    vl wrong{};
+};
+inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double* wr, PassSums& sums) {
+    const vd e = load<vd>(eta), weight = load<vd>(w);
+    const vl positive = e >= 0.0, is_one = bytes_to_doubles(x) != 0.0;
+    const vd y = exp_negative(positive ? -e : e);
+    const vd likely = 1.0 / (1.0 + y);
+    const vd unlikely = y * likely;
+    // r from the probability of the other answer, never from 1 - sigma: no cancellation for large |eta|.
+    const vl agrees = (vl)(positive == is_one);
+    const vd other = agrees ? unlikely : likely;
+    const vd size = weight * other;
+    const vd minus_margin = is_one ? -e : e;
+    sums.wrong |= minus_margin > WRONG;
+    sums.excess += weight * (minus_margin > 0.0 ? minus_margin : vd{});
+    sums.zeros += is_one ? vd{} : size;
+    sums.ones += is_one ? size : vd{};
+    sums.curve += weight * (likely * unlikely);
+    store(wr, is_one ? -size : size);
+    return y;
+}
+
+static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, int n_equal,
+                          double* wr) {
+    PassSums sums;
+    double loss = 0;
+    // Rows of equal weight: the sum of logarithms is the logarithm of a product, which stays below 2^512.
+    constexpr int FACTORS = 512 * DOUBLES;
+    for (int start = 0; start < n_equal; start += FACTORS) {
+        const int stop = start + FACTORS < n_equal ? start + FACTORS : n_equal;
+        vd product = vd{} + 1.0;
+        for (int i = start; i < stop; i += DOUBLES)
+            product *= 1.0 + pass_rows(eta + i, x + i, w + i, wr + i, sums);
+        double logs = 0;
+        for (int k = 0; k < DOUBLES; ++k) logs += __builtin_log(product[k]);
+        loss += w[0] * logs;
+    }
+    vd rest{};
+    for (int i = n_equal; i < n; i += DOUBLES)
+        rest += load<vd>(w + i) * log1p_unit(pass_rows(eta + i, x + i, w + i, wr + i, sums));
+    const double zeros = total(sums.zeros), ones = total(sums.ones);
+    return {loss + total(rest) + total(sums.excess), zeros - ones,
+            total(sums.curve) + (any_of(sums.wrong) ? bound_curvature(eta, x, w, n, nullptr) : 0.0), zeros,
+            ones};
+}
+
+static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
+                        int n) {
+    int j = 0;
+    if (k == 0 || offset != 0.0)
+        for (int i = 0; i < n; i += DOUBLES) store(eta + i, load<vd>(eta + i) + offset);
+    for (; j + 4 <= k; j += 4) {
+        const double a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2],
+                     d = coefficient[j + 3];
+        for (int i = 0; i < n; i += DOUBLES) {
+            vd e = load<vd>(eta + i);
+            e += a * bytes_to_doubles(x[j] + i);
+            e += b * bytes_to_doubles(x[j + 1] + i);
+            e += c * bytes_to_doubles(x[j + 2] + i);
+            e += d * bytes_to_doubles(x[j + 3] + i);
+            store(eta + i, e);
+        }
+    }
+    for (; j < k; ++j)
+        for (int i = 0; i < n; i += DOUBLES)
+            store(eta + i, load<vd>(eta + i) + coefficient[j] * bytes_to_doubles(x[j] + i));
+}
+
+static void dots(const double* a, const uint8_t* const* x, int k, int n, double* out) {
+    int j = 0;
+    for (; j + 8 <= k; j += 8) {
+        const uint8_t* const* const c = x + j;
+        vd s[8] = {};
+        for (int i = 0; i < n; i += DOUBLES) {
+            const vd v = load<vd>(a + i);
+            for (int q = 0; q < 8; ++q) s[q] += v * bytes_to_doubles(c[q] + i);
+        }
+        totals<8, DOUBLES / 2>(s, out + j);
+    }
+    for (; j < k; j += 4) {  // a short last group repeats its last column
+        const int last = k - 1 - j;
+        const uint8_t *c0 = x[j], *c1 = x[j + (last < 1 ? last : 1)], *c2 = x[j + (last < 2 ? last : 2)],
+                      *c3 = x[j + (last < 3 ? last : 3)];
+        vd s0{}, s1{}, s2{}, s3{};
+        for (int i = 0; i < n; i += DOUBLES) {
+            const vd v = load<vd>(a + i);
+            s0 += v * bytes_to_doubles(c0 + i);
+            s1 += v * bytes_to_doubles(c1 + i);
+            s2 += v * bytes_to_doubles(c2 + i);
+            s3 += v * bytes_to_doubles(c3 + i);
+        }
+        out[j] = total(s0);
+        if (last > 0) out[j + 1] = total(s1);
+        if (last > 1) out[j + 2] = total(s2);
+        if (last > 2) out[j + 3] = total(s3);
+    }
+}
+
+// sum[4 a + b] += left_a . right_b for 4 x 4 rows of floats.
+inline void accumulate(const float* const* left, const float* const* right, int n, vf (&sum)[16]) {
+    const float *a0 = left[0], *a1 = left[1], *a2 = left[2], *a3 = left[3];
+    const float *b0 = right[0], *b1 = right[1], *b2 = right[2], *b3 = right[3];
+    for (int i = 0; i < n; i += FLOATS) {
+        const vf r0 = load<vf>(b0 + i), r1 = load<vf>(b1 + i), r2 = load<vf>(b2 + i), r3 = load<vf>(b3 + i);
+        vf l = load<vf>(a0 + i);
+        sum[0] += l * r0, sum[1] += l * r1, sum[2] += l * r2, sum[3] += l * r3;
+        l = load<vf>(a1 + i);
+        sum[4] += l * r0, sum[5] += l * r1, sum[6] += l * r2, sum[7] += l * r3;
+        l = load<vf>(a2 + i);
+        sum[8] += l * r0, sum[9] += l * r1, sum[10] += l * r2, sum[11] += l * r3;
+        l = load<vf>(a3 + i);
+        sum[12] += l * r0, sum[13] += l * r1, sum[14] += l * r2, sum[15] += l * r3;
+    }
+}
+
+inline void dot_block(const float* const* left, const float* const* right, int n, float (&out)[16]) {
+    vf sum[16] = {};
+    accumulate(left, right, n, sum);
+    totals<16, FLOATS / 2>(sum, out);
+}
+
+// Weighted sums of the ones and of the zeros of a column, apart: either may be far smaller than the other.
+inline void split_sums(const float* wv, const uint8_t* x, int n, float* ones, float* zeros) {
+    vf one{}, zero{};
+    for (int i = 0; i < n; i += FLOATS) {
+        const vf value = bytes_to_floats(x + i), weight = load<vf>(wv + i);
+        one += weight * value;
+        zero += weight * (1.0f - value);
+    }
+    *ones = total(one);
+    *zeros = total(zero);
+}
+
+static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* sums,
+                 float* scratch) {
+    for (int i = 0; i < d; ++i) __builtin_memset(G + static_cast<size_t>(i) * ld, 0, ld * sizeof(float));
+    float *weighted = scratch, *plain = scratch + static_cast<size_t>(d) * GRAM_ROWS;
+    float *low = plain + static_cast<size_t>(d) * GRAM_ROWS, *high = low + d;
+    for (int j = 0; j < d; ++j) {
+        float zeros;
+        split_sums(wv, x[j], n, sums + j, &zeros);
+        const float all = sums[j] + zeros, inverse = all > 0 ? 1 / all : 0;
+        low[j] = -sums[j] * inverse;  // x - mean for x = 0 and x = 1, neither by a difference
+        high[j] = zeros * inverse;
+    }
+    for (int row = 0; row < n; row += GRAM_ROWS) {
+        const int rows = n - row < GRAM_ROWS ? n - row : GRAM_ROWS;
+        for (int j = 0; j < d; ++j)
+            for (int i = 0; i < rows; i += FLOATS) {
+                const vf value = bytes_to_floats(x[j] + row + i);
+                const vf centred = value * high[j] + (1.0f - value) * low[j];
+                store(plain + static_cast<size_t>(j) * GRAM_ROWS + i, centred);
+                store(weighted + static_cast<size_t>(j) * GRAM_ROWS + i, centred * load<vf>(wv + row + i));
+            }
+        for (int i = 0; i < d; i += 4)
+            for (int j = i; j < d; j += 4) {
+                const float *left[4], *right[4];
+                // The last block repeats its last row; the copies are not stored.
+                for (int k = 0; k < 4; ++k) {
+                    left[k] = weighted + static_cast<size_t>(i + k < d ? i + k : d - 1) * GRAM_ROWS;
+                    right[k] = plain + static_cast<size_t>(j + k < d ? j + k : d - 1) * GRAM_ROWS;
+                }
+                float block[16];
+                dot_block(left, right, rows, block);
+                for (int a = 0; a < 4 && i + a < d; ++a)
+                    for (int b = 0; b < 4 && j + b < d; ++b)
+                        G[static_cast<size_t>(i + a) * ld + j + b] += block[4 * a + b];
+            }
+    }
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j < i; ++j) G[static_cast<size_t>(i) * ld + j] = G[static_cast<size_t>(j) * ld + i];
+}
+
+static float change(const float* a, const float* b, int n) {
+    vf sum{};
+    for (int i = 0; i < n; i += FLOATS) {
+        const vf difference = load<vf>(a + i) - load<vf>(b + i);
+        sum += difference < 0.0f ? -difference : difference;
+    }
+    return total(sum);
+}
+
+static void add_rows(const float* const* rows, const float* coefficient, int k, float* y, int n) {
+    int j = 0;
+    for (; j + 4 <= k; j += 4) {
+        const float a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2],
+                    d = coefficient[j + 3];
+        for (int i = 0; i < n; i += FLOATS) {
+            vf v = load<vf>(y + i);
+            v += a * load<vf>(rows[j] + i);
+            v += b * load<vf>(rows[j + 1] + i);
+            v += c * load<vf>(rows[j + 2] + i);
+            v += d * load<vf>(rows[j + 3] + i);
+            store(y + i, v);
+        }
+    }
+    for (; j < k; ++j)
+        for (int i = 0; i < n; i += FLOATS)
+            store(y + i, load<vf>(y + i) + coefficient[j] * load<vf>(rows[j] + i));
+}
+
+static void widen(const uint8_t* x, int n, float* out) {
+    for (int i = 0; i < n; i += FLOATS) store(out + i, bytes_to_floats(x + i));
+}
+
+static void narrow(const double* a, int n, float* out) {
+    for (int i = 0; i < n; i += FLOATS) store(out + i, doubles_to_floats(a + i));
+}
+
+static void gradient_tile(const float* const* left_r, const float* const* left_x, const float* const* right_r,
+                          const float* const* right_x, int n, float* tile, int ld) {
+    vf sum[16] = {};
+    float out[16];
+    accumulate(left_r, right_x, n, sum);
+    accumulate(left_x, right_r, n, sum);
+    totals<16, FLOATS / 2>(sum, out);
+    for (int a = 0; a < 4; ++a)
+        for (int b = 0; b < 4; ++b) tile[a * ld + b] += out[4 * a + b];
+}
+
+// |g_t| may have grown to this since the reference; see Drift in kernels.hpp.
+inline float bound(const float* reference, const Drift& a, int i) {
+    return __builtin_fabsf(reference[i]) + a.slack + a.norm * a.sd_of[i] + a.sd * a.norm_of[i] +
+           a.shift * a.mean_of[i] + a.mean * a.shift_of[i];
+}
+
+static int find_above(const float* reference, const Drift& a, const float* limit, int count, int* out) {
+    constexpr int BLOCK = 64;
+    int found = 0;
+    for (int start = 0; start < count; start += BLOCK) {
+        const int stop = start + BLOCK < count ? start + BLOCK : count;
+        int any = 0;
+        for (int i = start; i < stop; ++i) any |= !(bound(reference, a, i) < limit[i]);
+        if (any)
+            for (int i = start; i < stop; ++i)
+                if (!(bound(reference, a, i) < limit[i])) out[found++] = i;
+    }
+    return found;
+}
+
+static int count_certified(const float* reference, const Drift& a, const float* limit, float c,
+                           float half_gap, int count) {
+    int certified = 0;
+    for (int i = 0; i < count; ++i) {
+        const float radius = __builtin_sqrtf(half_gap * (a.sd * a.sd + a.sd_of[i] * a.sd_of[i]));
+        certified += c * bound(reference, a, i) + radius < limit[i];
+    }
+    return certified;
+}
+
+static void distance(const double* wr, const float* reference, const double* inverse_w, int n, double* square,
+                     double* sum) {
+    vd squares{}, sums{};
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd difference = load<vd>(wr + i) - __builtin_convertvector(load<vf_half>(reference + i), vd);
+        squares += difference * difference * load<vd>(inverse_w + i);
+        sums += difference;
+    }
+    *square = total(squares);
+    *sum = total(sums);
+}
+
+// softplus(z) = max(z, 0) + log1p(exp(-|z|))
+inline vd softplus(vd z) {
+    const vl positive = z > 0.0;
+    return (positive ? z : vd{}) + log1p_unit(exp_negative(positive ? -z : z));
+}
+
+static double divergence(const double* eta, const uint8_t* x, const double* w, int n, double c, double log_c,
+                         double log_rest) {
+    vd sum{};
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd e = load<vd>(eta + i);
+        const vd margin = bytes_to_doubles(x + i) != 0.0 ? e : -e;
+        const vl likely = margin >= 0.0;
+        const vd y = exp_negative(likely ? -margin : margin);
+        const vd wrong = (likely ? y : vd{} + 1.0) / (1.0 + y);  // probability of the answer not given
+        sum += load<vd>(w + i) * (c * log_c * wrong + (1.0 - c * wrong) * softplus(log_rest - margin));
+    }
+    return total(sum);
+}
+
+#include "rows/kernels_packed.hpp"
+
+extern const Kernels table;
+const Kernels table = {ISINGLASS_NAME, FLOATS,   node_pass,       curvatures,     add_columns,
+                       dots,           gram,     change,          add_rows,       widen,
+                       narrow,         distance, gradient_tile,   find_above,     count_certified,
+                       divergence,     bit_sums, bit_sums_double, transpose_bits, scale};
+
+}  // namespace ISINGLASS_ISA
+}  // namespace isinglass

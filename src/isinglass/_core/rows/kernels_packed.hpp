@@ -1,0 +1,183 @@
+// Sums over packed bits: the part of kernels_impl.hpp that has a body of its own per instruction set.
+//
+// Four bits of a word index a table of the sixteen sums their coefficients can give. With AVX-512 the table
+// of single-precision sums is one register and the look-up one permutation, so that 64 products take three
+// instructions; AVX2 has permutations of eight, hence three bits at a time.
+
+// What 32 bits can pick out of 32 coefficients, four bits at a time: tables[16 q + i] = sum of the
+// coefficients 4 q + b over the bits b of i.
+template <class T>
+inline void fill_tables(const T* coefficient, T* tables) {
+    for (int q = 0; q < 8; ++q) {
+        const T* c = coefficient + 4 * q;
+        T* table = tables + 16 * q;
+        table[0] = 0;
+        for (int b = 0; b < 4; ++b)
+            for (int i = 0; i < 1 << b; ++i) table[i + (1 << b)] = table[i] + c[b];
+    }
+}
+
+template <class T>
+inline void look_up_sums(const uint32_t* words, size_t ld, int groups, const T* coefficient, int lanes,
+                         T* out) {
+    T tables[128];
+    for (int g = 0; g < groups; ++g) {
+        fill_tables(coefficient + 32 * g, tables);
+        const uint32_t* row = words + g * ld;
+        for (int i = 0; i < lanes; ++i) {
+            const uint32_t w = row[i];
+            T even = out[i] + tables[w & 15], odd = tables[16 + (w >> 4 & 15)];
+            even += tables[32 + (w >> 8 & 15)], odd += tables[48 + (w >> 12 & 15)];
+            even += tables[64 + (w >> 16 & 15)], odd += tables[80 + (w >> 20 & 15)];
+            even += tables[96 + (w >> 24 & 15)], odd += tables[112 + (w >> 28)];
+            out[i] = even + odd;
+        }
+    }
+}
+
+#if defined(__AVX512F__)
+
+inline void fill_registers(const float* coefficient, __m512 (&table)[8]) {
+    // Entry i of a table: the pair i & 3 of the first two coefficients and the pair i >> 2 of the last two,
+    // each of them zero, one coefficient or (from 16 on) the sum of both.
+    const __m512i low = _mm512_setr_epi32(0, 0, 1, 16, 0, 0, 1, 16, 0, 0, 1, 16, 0, 0, 1, 16);
+    const __m512i high = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 3, 3, 3, 3, 18, 18, 18, 18);
+    for (int half = 0; half < 2; ++half) {
+        const __m512 c = _mm512_loadu_ps(coefficient + 16 * half);
+        const __m512 sums = _mm512_add_ps(c, _mm512_maskz_permute_ps(0xFFFF, c, 0xB1));
+        for (int q = 0; q < 4; ++q) {
+            const __m512i shift = _mm512_set1_epi32(4 * q);
+            table[4 * half + q] =
+                _mm512_add_ps(_mm512_maskz_permutex2var_ps(0xEEEE, c, _mm512_add_epi32(low, shift), sums),
+                              _mm512_maskz_permutex2var_ps(0xFFF0, c, _mm512_add_epi32(high, shift), sums));
+        }
+    }
+}
+
+static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
+                     float* out) {
+    for (int g = 0; g < groups; ++g) {
+        __m512 table[8];
+        fill_registers(coefficient + 32 * g, table);
+        const uint32_t* row = words + g * ld;
+        for (int i = 0; i < lanes; i += 16) {
+            const __m512i w = _mm512_loadu_si512(row + i);
+            __m512 even = _mm512_loadu_ps(out + i), odd = _mm512_permutexvar_ps(w, table[0]);
+            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 4), table[1]);
+            odd += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 8), table[2]);
+            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 12), table[3]);
+            odd += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 16), table[4]);
+            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 20), table[5]);
+            odd += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 24), table[6]);
+            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 28), table[7]);
+            _mm512_storeu_ps(out + i, even + odd);
+        }
+    }
+}
+
+// The same in double precision: sixteen sums are two registers, and one permutation reads both.
+static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient,
+                            int lanes, double* out) {
+    for (int g = 0; g < groups; ++g) {
+        __m512d low[8], high[8];
+        for (int q = 0; q < 8; ++q) {
+            const double* c = coefficient + 32 * g + 4 * q;
+            low[q] = _mm512_maskz_mov_pd(0xAA, _mm512_set1_pd(c[0]));
+            low[q] = _mm512_mask_add_pd(low[q], 0xCC, low[q], _mm512_set1_pd(c[1]));
+            low[q] = _mm512_mask_add_pd(low[q], 0xF0, low[q], _mm512_set1_pd(c[2]));
+            high[q] = low[q] + _mm512_set1_pd(c[3]);
+        }
+        const uint32_t* row = words + g * ld;
+        for (int i = 0; i < lanes; i += 8) {
+            const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
+            const __m512i w = _mm512_maskz_cvtepu32_epi64(0xFF, half);
+            __m512d even = _mm512_loadu_pd(out + i), odd = _mm512_permutex2var_pd(low[0], w, high[0]);
+            even += _mm512_permutex2var_pd(low[1], _mm512_srli_epi64(w, 4), high[1]);
+            odd += _mm512_permutex2var_pd(low[2], _mm512_srli_epi64(w, 8), high[2]);
+            even += _mm512_permutex2var_pd(low[3], _mm512_srli_epi64(w, 12), high[3]);
+            odd += _mm512_permutex2var_pd(low[4], _mm512_srli_epi64(w, 16), high[4]);
+            even += _mm512_permutex2var_pd(low[5], _mm512_srli_epi64(w, 20), high[5]);
+            odd += _mm512_permutex2var_pd(low[6], _mm512_srli_epi64(w, 24), high[6]);
+            even += _mm512_permutex2var_pd(low[7], _mm512_srli_epi64(w, 28), high[7]);
+            _mm512_storeu_pd(out + i, even + odd);
+        }
+    }
+}
+
+static void transpose_bits(const uint32_t* words, uint32_t* out) {
+    const __m512i low = _mm512_loadu_si512(words), high = _mm512_loadu_si512(words + 16);
+    for (int b = 0; b < 32; ++b) {
+        const __m512i bit = _mm512_set1_epi32(static_cast<int>(1u << b));
+        out[b] = static_cast<uint32_t>(_mm512_test_epi32_mask(low, bit)) |
+                 static_cast<uint32_t>(_mm512_test_epi32_mask(high, bit)) << 16;
+    }
+}
+
+#else
+
+#if defined(__AVX2__)
+
+static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
+                     float* out) {
+    // Eleven tables of eight sums: ten of three bits and the last of two.
+    const __m256i one = _mm256_setr_epi32(0, -1, 0, -1, 0, -1, 0, -1);
+    const __m256i two = _mm256_setr_epi32(0, 0, -1, -1, 0, 0, -1, -1);
+    const __m256i four = _mm256_setr_epi32(0, 0, 0, 0, -1, -1, -1, -1);
+    for (int g = 0; g < groups; ++g) {
+        __m256 table[11];
+        for (int q = 0; q < 11; ++q) {
+            const float* c = coefficient + 32 * g + 3 * q;
+            table[q] = _mm256_and_ps(_mm256_castsi256_ps(one), _mm256_set1_ps(c[0]));
+            table[q] += _mm256_and_ps(_mm256_castsi256_ps(two), _mm256_set1_ps(c[1]));
+            if (q < 10) table[q] += _mm256_and_ps(_mm256_castsi256_ps(four), _mm256_set1_ps(c[2]));
+        }
+        const uint32_t* row = words + g * ld;
+        for (int i = 0; i < lanes; i += 8) {
+            const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
+            __m256 even = _mm256_loadu_ps(out + i), odd = _mm256_permutevar8x32_ps(table[0], w);
+            even += _mm256_permutevar8x32_ps(table[1], _mm256_srli_epi32(w, 3));
+            odd += _mm256_permutevar8x32_ps(table[2], _mm256_srli_epi32(w, 6));
+            even += _mm256_permutevar8x32_ps(table[3], _mm256_srli_epi32(w, 9));
+            odd += _mm256_permutevar8x32_ps(table[4], _mm256_srli_epi32(w, 12));
+            even += _mm256_permutevar8x32_ps(table[5], _mm256_srli_epi32(w, 15));
+            odd += _mm256_permutevar8x32_ps(table[6], _mm256_srli_epi32(w, 18));
+            even += _mm256_permutevar8x32_ps(table[7], _mm256_srli_epi32(w, 21));
+            odd += _mm256_permutevar8x32_ps(table[8], _mm256_srli_epi32(w, 24));
+            even += _mm256_permutevar8x32_ps(table[9], _mm256_srli_epi32(w, 27));
+            odd += _mm256_permutevar8x32_ps(table[10], _mm256_srli_epi32(w, 30));
+            _mm256_storeu_ps(out + i, even + odd);
+        }
+    }
+}
+
+#else
+
+static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
+                     float* out) {
+    look_up_sums(words, ld, groups, coefficient, lanes, out);
+}
+
+#endif
+
+static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient,
+                            int lanes, double* out) {
+    look_up_sums(words, ld, groups, coefficient, lanes, out);
+}
+
+// Blocks of halves, quarters, ... change places.
+static void transpose_bits(const uint32_t* words, uint32_t* out) {
+    for (int b = 0; b < 32; ++b) out[b] = words[b];
+    uint32_t mask = 0x0000FFFF;
+    for (int half = 16; half > 0; half /= 2, mask ^= mask << half)
+        for (int b = 0; b < 32; b = (b + half + 1) & ~half) {
+            const uint32_t swapped = (out[b] >> half ^ out[b + half]) & mask;
+            out[b] ^= swapped << half;
+            out[b + half] ^= swapped;
+        }
+}
+
+#endif
+
+static void scale(const float* factor, int n, float* z) {
+    for (int i = 0; i < n; i += FLOATS) store(z + i, load<vf>(factor + i) * load<vf>(z + i));
+}

@@ -1,0 +1,70 @@
+#include "rows/packed.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace isinglass {
+
+BitTable::BitTable(const Table& table)
+    : n_words((table.stride + 31) / 32),
+      width((table.n_features + 15) / 16 * 16),
+      words_(static_cast<size_t>(n_words) * width) {
+    for (int t = 0; t < table.n_features; ++t)
+        for (int n = 0; n < table.stride; n += 8) {
+            uint64_t bytes;  // eight bytes of 0 or 1, of which the product gathers the bits
+            std::memcpy(&bytes, table.column(t) + n, 8);
+            const uint32_t bits = static_cast<uint32_t>(bytes * 0x0102040810204080ULL >> 56);
+            words_[static_cast<size_t>(n / 32) * width + t] |= bits << n % 32;
+        }
+}
+
+void BitTable::sums(const double* a, double* out, const Kernels& kernels) const {
+    std::fill(out, out + width, 0.0);
+    kernels.bit_sums_double(words_.data(), width, n_words, a, width, out);
+}
+
+bool PackedColumns::holds(const int* columns, int count) const {
+    return count == size() && std::equal(columns_.begin(), columns_.end(), columns);
+}
+
+void PackedColumns::pack(const BitTable& table, const int* columns, int count, const Kernels& kernels) {
+    columns_.assign(columns, columns + count);
+    n_words_ = table.n_words;
+    const size_t narrow = static_cast<size_t>(n_words_) * lanes(),
+                 wide = static_cast<size_t>(n_words_) * 32 * groups();
+    if (by_column_.size() < narrow) by_column_.resize(narrow + narrow / 4);
+    if (by_row_.size() < wide) by_row_.resize(wide + wide / 4);
+    uint32_t block[32];
+    for (int i = 0; i < n_words_; ++i) {
+        const uint32_t* from = table.words(i);
+        uint32_t* to = by_column_.data() + static_cast<size_t>(i) * lanes();
+        for (int k = 0; k < count; ++k) to[k] = from[columns[k]];
+        std::fill(to + count, to + lanes(), 0u);
+        for (int g = 0; g < groups(); ++g) {
+            const int filled = std::min(32, lanes() - 32 * g);
+            std::copy(to + 32 * g, to + 32 * g + filled, block);
+            std::fill(block + filled, block + 32, 0u);
+            kernels.transpose_bits(block, by_row_.data() + (static_cast<size_t>(g) * n_words_ + i) * 32);
+        }
+    }
+}
+
+void PackedColumns::add(const float* d, int n_rows, float* z, const Kernels& kernels) const {
+    kernels.bit_sums(by_row_.data(), 32 * n_words_, groups(), d, n_rows, z);
+}
+
+void PackedColumns::add(const double* d, int n_rows, double* z, const Kernels& kernels) const {
+    kernels.bit_sums_double(by_row_.data(), 32 * n_words_, groups(), d, n_rows, z);
+}
+
+void PackedColumns::sums(const float* a, float* out, const Kernels& kernels) const {
+    std::fill(out, out + lanes(), 0.0f);
+    kernels.bit_sums(by_column_.data(), lanes(), n_words_, a, lanes(), out);
+}
+
+void PackedColumns::sums(const double* a, double* out, const Kernels& kernels) const {
+    std::fill(out, out + lanes(), 0.0);
+    kernels.bit_sums_double(by_column_.data(), lanes(), n_words_, a, lanes(), out);
+}
+
+}  // namespace isinglass

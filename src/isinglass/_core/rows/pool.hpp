@@ -1,0 +1,177 @@
+// A small pool of threads owned by one problem (no global state, so that forked workers start clean), and the
+// question whether to go on, asked between two pieces of work.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace isinglass {
+
+// Thrown on the calling thread when Python has a signal to handle; its exception is then pending.
+struct Interrupted {};
+
+// Asked often, answers quickly: the calling thread looks for signals a few times a second, the others for
+// what it has found.
+class Poll {
+ public:
+    // Set by the module: runs Python's signal handlers, true if one of them raised.
+    static inline bool (*is_interrupted)() = nullptr;
+
+    void begin() {
+        caller_ = std::this_thread::get_id();
+        stopped_ = false;
+    }
+    void operator()() {
+        if (stopped_.load(std::memory_order_relaxed)) throw Interrupted();
+        if (std::this_thread::get_id() != caller_) return;
+        if (!has_signal(last_)) return;
+        stopped_ = true;
+        throw Interrupted();
+    }
+    // For code that has no pool.
+    static void here() {
+        thread_local uint64_t last = 0;
+        if (has_signal(last)) throw Interrupted();
+    }
+
+ private:
+    static bool has_signal(uint64_t& last) {
+        const uint64_t now = ticks();
+        if (now - last < INTERVAL) return false;
+        last = now;
+        return is_interrupted && is_interrupted();
+    }
+    // Some 20 to 100 ms. Reading the clock of the system would cost more than a small piece of work.
+    static constexpr uint64_t INTERVAL = 100'000'000;
+#ifdef ISINGLASS_X86
+    static uint64_t ticks() { return __builtin_ia32_rdtsc(); }
+#else
+    static uint64_t ticks() { return 2 * std::chrono::steady_clock::now().time_since_epoch().count(); }
+#endif
+    std::thread::id caller_ = std::this_thread::get_id();
+    uint64_t last_ = ticks();
+    std::atomic<bool> stopped_{false};
+};
+
+constexpr int MAX_THREADS = 256;
+
+class Pool {
+ public:
+    Pool(int size, Poll& poll) : size_(std::clamp(size, 1, MAX_THREADS)), poll_(poll) {
+        try {
+            for (int k = 1; k < size_; ++k) threads_.emplace_back([this, k] { work(k); });
+        } catch (...) {  // no more threads to be had: those that started will do
+        }
+        size_ = static_cast<int>(threads_.size()) + 1;
+    }
+    ~Pool() {
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            stopping_ = true;
+        }
+        wake_.notify_all();
+        for (auto& thread : threads_) thread.join();
+    }
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+
+    int size() const { return size_; }
+    Poll& poll() { return poll_; }
+
+    // Calls task(index, worker) for 0 <= index < count. Every index writes only what belongs to it, so that
+    // the schedule cannot change a result.
+    template <class Task>
+    void each(size_t count, Task&& task) {
+        if (size_ == 1 || count < 2) {
+            for (size_t index = 0; index < count; ++index) {
+                task(static_cast<int>(index), 0);
+                poll_();
+            }
+            return;
+        }
+        task_ = &task;
+        call_ = [](void* what, int index, int worker) {
+            (*static_cast<std::remove_reference_t<Task>*>(what))(index, worker);
+        };
+        count_ = static_cast<int>(count);
+        next_ = 0;
+        running_ = size_ - 1;
+        {
+            // A worker going to sleep sees the new round or is woken.
+            std::lock_guard<std::mutex> lock(mutex_);
+            ++round_;
+        }
+        if (sleeping_ > 0) wake_.notify_all();
+        drain(0);
+        // The others are at their last index: yielding costs less than being woken.
+        while (running_.load(std::memory_order_acquire) > 0) {
+            std::this_thread::yield();
+            guarded([this] { poll_(); });
+        }
+        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+
+ private:
+    // What throws ends the round for everybody; the caller of each() gets the first exception.
+    template <class Action>
+    void guarded(Action&& action) {
+        try {
+            action();
+        } catch (...) {
+            next_ = count_;
+            std::lock_guard<std::mutex> lock(mutex_);
+            if (!failure_) failure_ = std::current_exception();
+        }
+    }
+    void drain(int worker) {
+        guarded([&] {
+            for (int index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_; poll_())
+                call_(task_, index, worker);
+        });
+    }
+    void work(int worker) {
+        for (long seen = 0;;) {
+            if (!await(seen)) return;
+            seen = round_;
+            drain(worker);
+            running_.fetch_sub(1, std::memory_order_release);
+        }
+    }
+    // Waits for the next round: awake for a moment, because rounds follow each other closely, then asleep.
+    bool await(long seen) {
+        for (int turn = 0; turn < PATIENCE; ++turn) {
+            if (stopping_) return false;
+            if (round_ != seen) return true;
+            std::this_thread::yield();
+        }
+        std::unique_lock<std::mutex> lock(mutex_);
+        ++sleeping_;
+        wake_.wait(lock, [&] { return stopping_ || round_ != seen; });
+        --sleeping_;
+        return !stopping_;
+    }
+
+    static constexpr int PATIENCE = 20000;  // a few milliseconds: longer than the serial part of a step
+    int size_;
+    Poll& poll_;
+    std::vector<std::thread> threads_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    void* task_ = nullptr;
+    void (*call_)(void*, int, int) = nullptr;
+    std::atomic<int> next_{0}, running_{0}, sleeping_{0};
+    std::atomic<long> round_{0};
+    int count_ = 0;
+    std::exception_ptr failure_;
+    std::atomic<bool> stopping_{false};
+};
+
+}  // namespace isinglass

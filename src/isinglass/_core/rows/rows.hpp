@@ -1,0 +1,91 @@
+// The seam: everything that touches rows of the table. What crosses it is sized by nodes, by slots of a
+// working set or by lists of pairs, never by rows, and every answer of a list of parts is a sum over them.
+//
+// Calls are batched over nodes: on this computer a batch is shared out over threads, elsewhere it is one
+// round of messages. A task names a node, what to do, and where to put the answer.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "rows/kernels.hpp"
+#include "rows/table.hpp"
+
+namespace isinglass {
+
+// Columns beside a node: its neighbours in a working set, or some of them.
+struct Beside {
+    const int* column = nullptr;
+    int count = 0;
+};
+
+// Adds offset + sum coefficient x to a node's predictor, and reports what follows from it.
+struct Move {
+    int node;
+    double offset;
+    Beside moved;
+    const double* coefficient;
+    Beside asked;      // columns whose gradient is wanted
+    double* gradient;  // out: sum_n w r_node x_t
+    NodeSums* sums;    // out
+};
+
+struct Gradient {
+    int node;
+    Beside asked;
+    double* gradient;  // out
+};
+
+// Second derivatives of a node's loss in its neighbours' coefficients, its field profiled out:
+//   G = X^T diag(w v) X - b b^T / S,   b = X^T (w v), S = sum w v,
+// computed from centred columns, which is the same without cancellation.
+struct Block {
+    int node;
+    Beside inner;
+    float* G;  // out, `stride` floats per row; null: only what goes beside products
+    int stride;
+    float* b;         // out
+    float* diagonal;  // out where G is null
+    double* curve;    // out: S
+};
+
+// Hd = G d for the columns and the curvatures of the node's last Block without G; centre = b d / S.
+struct Product {
+    int node;
+    Beside inner;
+    const float* d;
+    double centre;
+    float* Hd;  // out
+};
+
+// How far a node's residuals have moved since they were remembered: sum_n w (r - r_ref)^2 and its sum.
+struct Moved {
+    double square = 0, sum = 0;
+};
+
+enum class Curvature { own, majorized };  // w sigma (1 - sigma), or its bound w / 4
+
+class Rows {
+ public:
+    virtual ~Rows() = default;
+    virtual const Margins& margins() const = 0;
+    // afresh: the predictor starts from zero instead of where it is.
+    virtual void move(std::span<const Move> tasks, bool afresh) = 0;
+    virtual void gradients(std::span<const Gradient> tasks) = 0;
+    // sum_n |w v - w v of the last block|, for each node.
+    virtual std::vector<double> changes(std::span<const int> nodes) = 0;
+    virtual void blocks(std::span<const Block> tasks, Curvature curvature) = 0;
+    virtual void products(std::span<const Product> tasks) = 0;
+    // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1, over these nodes.
+    virtual double divergence(std::span<const int> nodes, double c) = 0;
+    virtual double largest_predictor(std::span<const int> nodes) = 0;
+
+    // Remembers the residuals of these nodes, for drift.
+    virtual void remember(std::span<const int> nodes) = 0;
+    // The gradient of every pair (0, 1), (0, 2), ..., (p - 2, p - 1) in single precision; returns a bound of
+    // its error.
+    virtual double all_pairs(float* triangle) = 0;
+    virtual std::vector<Moved> drift(std::span<const int> nodes) = 0;
+};
+
+}  // namespace isinglass

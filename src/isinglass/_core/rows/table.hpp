@@ -1,0 +1,83 @@
+// The 0/1 table: column-major bytes, equal rows merged into weights, rows padded for the kernels.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace isinglass {
+
+// A 64-byte aligned array of plain numbers, zero at the start.
+template <class T>
+class Buffer {
+ public:
+    explicit Buffer(size_t size = 0) { resize(size); }
+    void resize(size_t size) {  // forgets the contents
+        size_ = size;
+        data_.reset();
+        if (size == 0) return;
+        const size_t bytes = (size * sizeof(T) + 63) / 64 * 64;
+        data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
+        if (!data_) throw std::bad_alloc();
+        __builtin_memset(static_cast<void*>(data_.get()), 0, bytes);
+    }
+    size_t size() const { return size_; }
+    T* data() { return data_.get(); }
+    const T* data() const { return data_.get(); }
+    T& operator[](size_t i) { return data_.get()[i]; }
+    const T& operator[](size_t i) const { return data_.get()[i]; }
+
+ private:
+    struct Free {
+        void operator()(T* p) const { std::free(p); }
+    };
+    std::unique_ptr<T, Free> data_;
+    size_t size_ = 0;
+};
+
+class BitTable;
+
+struct Pair {
+    int s, t;
+};
+
+// Where the pairs (s, s + 1), (s, s + 2), ... begin in the triangle of all pairs.
+inline size_t first_of_row(int s, int n_features) {
+    return static_cast<size_t>(s) * (2 * static_cast<size_t>(n_features) - s - 1) / 2;
+}
+
+// Of every column, under the weights: share of ones, of zeros, and the standard deviation.
+struct Margins {
+    std::vector<double> mean, rest, sd;
+};
+
+struct Table {
+    // X is n_rows x n_features, row by row; weights may be null (equal). Rows of weight 0 are dropped.
+    // total: the sum of all weights, where these rows are only a part; 0: their own.
+    Table(const uint8_t* X, const double* weights, size_t n_rows, int n_features, double total = 0);
+
+    ~Table();
+
+    // The same columns as bits, made when they are first asked for.
+    const BitTable& bits() const;
+    const uint8_t* column(int s) const { return bytes.data() + static_cast<size_t>(s) * stride; }
+
+    int n_features;
+    int n_distinct;         // different rows
+    int stride;             // n_distinct, padded to ROW_ALIGN
+    int n_equal;            // leading rows of one weight, the most frequent, down to a multiple of ROW_ALIGN
+    Buffer<uint8_t> bytes;  // columns
+    Buffer<double> w;       // weights over their total; 0 in the padding
+    Buffer<double> inverse_w;  // 1 / w; 0 in the padding
+    Margins margins;           // of a part: its contribution
+
+ private:
+    void measure_margins(double share);
+
+    mutable std::once_flag has_bits_;
+    mutable std::unique_ptr<const BitTable> bits_;
+};
+
+}  // namespace isinglass

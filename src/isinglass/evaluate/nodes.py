@@ -1,0 +1,147 @@
+"""What a network says about each of its nodes: centrality, and how well the others predict it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.data import to_weighted
+from isinglass.errors import DataError
+from isinglass.network import as_network, read_only
+
+__all__ = ["NodeTable", "node_table", "share_where"]
+
+FloatArray = NDArray[np.float64]
+
+_SHOWN_NODES = 30  # in the repr of a table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NodeTable:
+    """What a network says about each of its nodes: one column per measure, one entry per node.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The nodes.
+    degree : ndarray of int
+        Number of edges.
+    strength : ndarray
+        Σ_t |θ_st|.
+    expected_influence : ndarray
+        Σ_t θ_st.
+    accuracy : ndarray
+        Share of rows whose value is the more probable one given the rest of the row; a tie counts one half.
+    marginal_accuracy : ndarray
+        The same without knowing the rest: the share of the more frequent value.
+    normalised_accuracy : ndarray
+        (accuracy − marginal) / (1 − marginal): 0 if the network is no help, 1 if it predicts perfectly, negative
+        if it misleads, NaN for a constant column.
+    deviance_explained : ndarray
+        1 − deviance given the rest / deviance of the column's mean; NaN for a constant column.
+    """
+
+    names: tuple[str, ...]
+    degree: NDArray[np.int64]
+    strength: FloatArray
+    expected_influence: FloatArray
+    accuracy: FloatArray
+    marginal_accuracy: FloatArray
+    normalised_accuracy: FloatArray
+    deviance_explained: FloatArray
+
+    def __post_init__(self) -> None:
+        for column in self.columns.values():
+            if isinstance(column, np.ndarray):
+                read_only(column)
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...] | NDArray[np.generic]]:
+        """All columns by name, ready for a data frame."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        header = [name.replace("_", " ") for name in self.columns]
+        shown = range(min(len(self), _SHOWN_NODES))
+        lines = [header] + [[_cell(column[k]) for column in self.columns.values()] for k in shown]
+        widths = [max(len(line[c]) for line in lines) for c in range(len(header))]
+        text = [
+            "  ".join(
+                [line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))]
+            )
+            for line in lines
+        ]
+        more = [f"… and {len(self) - _SHOWN_NODES} more nodes"] if len(self) > _SHOWN_NODES else []
+        return "\n".join(text + more)
+
+
+def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = None) -> NodeTable:
+    """Return the centrality of every node, and how well the network predicts it in the rows of X.
+
+    Parameters
+    ----------
+    model : Any, Solution or matrix
+        A matrix is the paper's Θ, with the fields on its diagonal.
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights.
+
+    Returns
+    -------
+    NodeTable
+
+    Examples
+    --------
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
+    >>> node_table([[-1.4, 2.8], [2.8, -1.4]], X)
+    names  degree  strength  expected influence  accuracy  marginal accuracy  normalised accuracy  deviance explained
+    x0          1     2.800               2.800     0.800              0.500                0.600               0.278
+    x1          1     2.800               2.800     0.800              0.500                0.600               0.278
+    """
+    read = as_network(network)
+    table, weight = to_weighted(X, sample_weight)
+    if table.shape[1] != read.n_features:
+        raise DataError(f"X must have one column per node ({read.n_features}); got {table.shape[1]}.")
+    weight = np.ones(len(table)) if weight is None else weight / weight.max()
+    weight = weight / weight.sum()
+    logits = read.logits(table)
+    means = np.clip(weight @ table, 0.0, 1.0)
+    accuracy = weight @ np.where(logits == 0, 0.5, (logits > 0) == table)
+    marginal = np.maximum(means, 1 - means)
+    # −log P(x_s | rest) = log(1 + exp(∓η)): no overflow, whatever η.
+    deviance = weight @ np.logaddexp(0.0, (1.0 - 2.0 * table) * logits)
+    varies = (table[weight > 0] != table[weight > 0][0]).any(axis=0)
+    return NodeTable(
+        tuple(read.names),
+        read.degree,
+        read.strength,
+        read.expected_influence,
+        accuracy,
+        marginal,
+        share_where(varies, accuracy - marginal, 1 - marginal),
+        share_where(varies, _entropy(means) - deviance, _entropy(means)),
+    )
+
+
+def share_where(varies: NDArray[np.bool_], top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Return top / bottom where asked for and possible, NaN elsewhere."""
+    shares: FloatArray = np.divide(top, bottom, out=np.full(len(top), np.nan), where=varies & (bottom > 0))
+    return shares
+
+
+def _entropy(means: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.array([q * np.log(q) for q in (means, 1 - means)])
+    entropy: FloatArray = -np.where(np.isnan(terms), 0.0, terms).sum(axis=0)
+    return entropy
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

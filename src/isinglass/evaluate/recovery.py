@@ -1,0 +1,267 @@
+"""How close one network is to another: edges found and missed, signs, couplings, ROC curves.
+
+A network may be given as a `Network`, a `Solution`, a fitted estimator, or a symmetric matrix, dense or sparse: the
+paper's Θ, whose diagonal holds the fields. Pairs are counted once, s < t; an edge is a pair whose coupling is not zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.errors import DataError
+from isinglass.network import Network, as_network, read_only
+from isinglass.pairs import pair_keys, spread
+from isinglass.results import Path
+
+__all__ = [
+    "EdgeConfusion",
+    "RocCurve",
+    "edge_confusion",
+    "f1_score",
+    "hamming_distance",
+    "matthews_correlation",
+    "ratio",
+    "relative_difference",
+    "roc_curve",
+    "sign_accuracy",
+    "weight_correlation",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EdgeConfusion:
+    """Pairs of nodes by whether they are an edge in the estimate and in the truth.
+
+    Parameters
+    ----------
+    true_positives, false_positives, false_negatives, true_negatives : int
+        Edges in both, in the estimate alone, in the truth alone, in neither.
+    """
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    true_negatives: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the estimated edges that are true; NaN if none is estimated."""
+        return ratio(self.true_positives, self.true_positives + self.false_positives)
+
+    @property
+    def recall(self) -> float:
+        """Share of the true edges that are found, the true positive rate; NaN if there is none."""
+        return ratio(self.true_positives, self.true_positives + self.false_negatives)
+
+    @property
+    def false_positive_rate(self) -> float:
+        """Share of the pairs without an edge that are estimated to be one; NaN if every pair is an edge."""
+        return ratio(self.false_positives, self.false_positives + self.true_negatives)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; 1 if there is nothing to find and nothing was found."""
+        return ratio(2 * self.true_positives, 2 * self.true_positives + self.hamming, otherwise=1.0)
+
+    @property
+    def mcc(self) -> float:
+        """Matthews' correlation of the two edge indicators; 0 if one of them is constant."""
+        tp, fp, fn, tn = (getattr(self, field.name) for field in fields(self))
+        scale = math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+        return ratio(tp * tn - fp * fn, scale, otherwise=0.0)
+
+    @property
+    def hamming(self) -> int:
+        """Number of pairs on which the two networks differ."""
+        return self.false_positives + self.false_negatives
+
+
+def edge_confusion(estimate: Any, truth: Any) -> EdgeConfusion:
+    """Count the pairs of nodes that are an edge in both networks, in one of them, in none.
+
+    Examples
+    --------
+    >>> edge_confusion([[0, 1, 1], [1, 0, 0], [1, 0, 0]], [[0, 2, 0], [2, 0, 0], [0, 0, 0]])
+    EdgeConfusion(true_positives=1, false_positives=1, false_negatives=0, true_negatives=1)
+    """
+    found, true = _same_size(estimate, truth)
+    both = len(np.intersect1d(_keys(found), _keys(true), assume_unique=True))
+    return EdgeConfusion(
+        both,
+        found.n_edges - both,
+        true.n_edges - both,
+        found.n_pairs - found.n_edges - true.n_edges + both,
+    )
+
+
+def f1_score(estimate: Any, truth: Any) -> float:
+    """Return the F1 of the estimated edges; see `EdgeConfusion.f1`."""
+    return edge_confusion(estimate, truth).f1
+
+
+def matthews_correlation(estimate: Any, truth: Any) -> float:
+    """Return Matthews' correlation coefficient of the edges; see `EdgeConfusion.mcc`."""
+    return edge_confusion(estimate, truth).mcc
+
+
+def hamming_distance(estimate: Any, truth: Any) -> int:
+    """Return the number of pairs that are an edge in one of the networks only."""
+    return edge_confusion(estimate, truth).hamming
+
+
+def sign_accuracy(estimate: Any, truth: Any) -> float:
+    """Return the share with the right sign among the edges that both networks have; NaN if they share none.
+
+    Examples
+    --------
+    >>> sign_accuracy([[0, 1.0], [1.0, 0]], [[0, -2.0], [-2.0, 0]])
+    0.0
+    """
+    found, true = _same_size(estimate, truth)
+    _, one, two = np.intersect1d(_keys(found), _keys(true), assume_unique=True, return_indices=True)
+    agree = np.count_nonzero(np.sign(found.edge_values[one]) == np.sign(true.edge_values[two]))
+    return ratio(int(agree), len(one))
+
+
+def weight_correlation(estimate: Any, truth: Any) -> float:
+    """Return Pearson's correlation of the couplings over all pairs, zeros included; NaN if one side is constant.
+
+    Examples
+    --------
+    >>> truth = [[0, 1.0, 0], [1.0, 0, -1.0], [0, -1.0, 0]]
+    >>> weight_correlation(0.5 * np.array(truth), truth)
+    1.0
+    """
+    found, true = _same_size(estimate, truth)
+    if _is_constant(found) or _is_constant(true):
+        return math.nan
+    pairs = np.union1d(_keys(found), _keys(true))
+    n, n_empty = found.n_pairs, found.n_pairs - len(pairs)
+    means = [network.edge_values.sum() / n for network in (found, true)]
+    a, b = (_at(pairs, network) - mean for network, mean in zip((found, true), means, strict=True))
+    # The pairs without an edge on either side are not stored; each deviates by minus the mean.
+    covariance = a @ b + n_empty * means[0] * means[1]
+    spreads = [c @ c + n_empty * mean**2 for c, mean in zip((a, b), means, strict=True)]
+    return float(np.clip(covariance / math.sqrt(spreads[0] * spreads[1]), -1.0, 1.0))
+
+
+def relative_difference(a: Any, b: Any) -> float:
+    """Return the paper's ε = ‖Θ̃_a − Θ̃_b‖ / ‖Θ̃_b‖ over the upper triangle and the diagonal.
+
+    0 if both are zero, infinite if only ``b`` is.
+
+    Examples
+    --------
+    >>> relative_difference([[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [2.0, 2.0]])
+    0.7453559924999299
+    """
+    one, two = _same_size(a, b)
+    pairs = np.union1d(_keys(one), _keys(two))
+    difference = _at(pairs, one) - _at(pairs, two)
+    top = math.hypot(float(np.linalg.norm(difference)), float(np.linalg.norm(one.fields - two.fields)))
+    bottom = math.hypot(float(np.linalg.norm(two.edge_values)), float(np.linalg.norm(two.fields)))
+    return top / bottom if bottom else math.inf if top else 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RocCurve:
+    """Rates of edge recovery along a path.
+
+    Parameters
+    ----------
+    fpr, tpr : ndarray of shape (n_points,)
+        False and true positive rates, sorted by both; from (0, 0) to (1, 1).
+    alphas : ndarray of shape (n_points,)
+        Penalty of each point: infinite for (0, 0), NaN for the added (1, 1) and where it is not known.
+    auc : float
+        Area under the points joined by straight lines.
+    """
+
+    fpr: FloatArray
+    tpr: FloatArray
+    alphas: FloatArray
+    auc: float
+
+    def __post_init__(self) -> None:
+        for array in (self.fpr, self.tpr, self.alphas):
+            read_only(array)
+
+    def __repr__(self) -> str:
+        return f"RocCurve(auc={self.auc:.4f}, {len(self.fpr)} points)"
+
+
+def roc_curve(path: Path | Sequence[Any], truth: Any) -> RocCurve:
+    """Return false and true positive rates of the edges along a path, and the area under them.
+
+    Every solution is one point. Two ends are added: (0, 0), no edge, which an infinite penalty gives, and (1, 1),
+    every pair an edge. A path that stops early is thereby joined to (1, 1) by a straight line, as if the
+    remaining pairs entered in random order; the area is not cut off where the path ends. Where a path is not
+    nested, so that edges leave again, its points are sorted before the area is taken.
+
+    Parameters
+    ----------
+    path : Path or sequence of networks
+        From sparse to dense, as `isinglass.ising_path` returns it; the order does not matter.
+    truth : Any, Solution or matrix
+        At least one pair with an edge and one without.
+
+    Returns
+    -------
+    RocCurve
+
+    Examples
+    --------
+    >>> truth = [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    >>> right, wrong = truth, [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    >>> roc_curve([right], truth).auc, roc_curve([wrong], truth).auc
+    (1.0, 0.25)
+    """
+    true = as_network(truth)
+    if not 0 < true.n_edges < true.n_pairs:
+        raise DataError(
+            "truth must have at least one pair with an edge and one without; "
+            f"got {true.n_edges} edges among {true.n_pairs} pairs."
+        )
+    points = [(0.0, 0.0, math.inf)]
+    for network in path:
+        counts = edge_confusion(network, true)
+        points.append((counts.false_positive_rate, counts.recall, getattr(network, "alpha", math.nan)))
+    points.append((1.0, 1.0, math.nan))
+    columns = np.array(sorted(points, key=lambda point: point[:2]), dtype=np.float64).T
+    fpr, tpr, alphas = (np.ascontiguousarray(column) for column in columns)
+    return RocCurve(fpr, tpr, alphas, float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1])) / 2))
+
+
+def ratio(top: float, bottom: float, otherwise: float = math.nan) -> float:
+    """Return top / bottom, or ``otherwise`` if bottom is zero."""
+    return top / bottom if bottom else otherwise
+
+
+def _same_size(a: Any, b: Any) -> tuple[Network, Network]:
+    one, two = as_network(a), as_network(b)
+    if one.n_features != two.n_features:
+        raise DataError(f"The networks must have the same number of nodes; got {one.n_features} and {two.n_features}.")
+    return one, two
+
+
+def _keys(network: Network) -> NDArray[np.int64]:
+    return pair_keys(network.edge_index, network.n_features)
+
+
+def _at(pairs: NDArray[np.int64], network: Network) -> FloatArray:
+    """Return the couplings of these pairs."""
+    return spread(network.edge_values, _keys(network), pairs)
+
+
+def _is_constant(network: Network) -> bool:
+    """Tell whether all pairs have the same coupling."""
+    complete = network.n_edges == network.n_pairs
+    return network.n_edges == 0 or (complete and bool((network.edge_values == network.edge_values[0]).all()))

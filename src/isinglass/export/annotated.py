@@ -1,0 +1,160 @@
+"""A network with attributes of its nodes and edges: what the file formats are written from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.errors import DataError
+from isinglass.export.columns import Cell, Column, check_name, pair_column, read_column
+from isinglass.names import by_node
+from isinglass.network import Network, as_network
+from isinglass.results import Solution
+from isinglass.show.palette import NEGATIVE, POSITIVE, color_groups
+
+__all__ = ["Annotated", "annotate", "check_positions"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Annotated:
+    """A network and what else a file says about it. Edges come in the order of `Network.by_strength`.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    node_columns, edge_columns : mapping of str to Column
+        Attributes that were added.
+    node_colors : tuple of str, optional
+        One ``#rrggbb`` per node.
+    positions : ndarray of shape (n_nodes, 2), optional
+        Where the nodes lie.
+    facts : mapping of str to number or bool
+        Alpha and certificate, where they are known.
+    """
+
+    network: Network
+    node_columns: Mapping[str, Column]
+    edge_columns: Mapping[str, Column]
+    node_colors: tuple[str, ...] | None
+    positions: FloatArray | None
+    facts: Mapping[str, Cell]
+
+    @property
+    def pairs(self) -> list[list[int]]:
+        """The two nodes of every edge, as numbers."""
+        return self.network.edge_index[self.network.by_strength].tolist()  # type: ignore[no-any-return]
+
+    @property
+    def node_values(self) -> dict[str, Column]:
+        """All that is said about nodes besides their names and places."""
+        columns = {
+            "field": Column("real", tuple(self.network.fields.tolist())),
+            "degree": Column("integer", tuple(self.network.degree.tolist())),
+            "strength": Column("real", tuple(self.network.strength.tolist())),
+            **self.node_columns,
+        }
+        return columns if self.node_colors is None else {**columns, "color": Column("text", self.node_colors)}
+
+    @property
+    def edge_values(self) -> dict[str, Column]:
+        """All that is said about edges besides their ends and colours."""
+        table = {name: tuple(column.tolist()) for name, column in self.network.edges().items()}
+        return {
+            "coupling": Column("real", table["coupling"]),
+            "sign": Column("integer", table["sign"]),
+            "weight": Column("real", table["weight"]),
+            **self.edge_columns,
+        }
+
+    @property
+    def edge_colors(self) -> tuple[str, ...]:
+        """Blue for positive couplings, vermillion for negative ones."""
+        return tuple(POSITIVE if sign > 0 else NEGATIVE for sign in self.network.edges()["sign"])
+
+
+def annotate(
+    network: Any,
+    *,
+    names: Sequence[str] | None = None,
+    node_attributes: Mapping[str, Any] | Any = None,
+    edge_attributes: Mapping[str, ArrayLike] | Any = None,
+    color_by: str | None = None,
+    group_colors: Mapping[Any, str] | None = None,
+    positions: ArrayLike | None = None,
+) -> Annotated:
+    """Return a network with its attributes; the parameters are those of `write_network`.
+
+    Examples
+    --------
+    >>> found = annotate(Network([0.5, 0], [[0, 1]], [-2], names=["tea", "coffee"]), node_attributes={"hot": [True, 1]})
+    >>> found.node_values["hot"]
+    Column(kind='text', values=('True', '1'))
+    """
+    read = as_network(network, names)
+    node_columns: dict[str, Column] = {}
+    for key, column in _items(node_attributes, "node_attributes"):
+        cells = by_node(column, read.names, f"attribute {str(key)!r}")
+        node_columns[check_name(key, "node", [*node_columns])] = read_column(str(key), cells, read.n_features)
+    edge_columns: dict[str, Column] = {}
+    pairs = read.edge_index[read.by_strength]
+    for key, matrix in _items(edge_attributes, "edge_attributes"):
+        edge_columns[check_name(key, "edge", [*edge_columns])] = pair_column(str(key), matrix, pairs, read.names)
+    return Annotated(
+        read,
+        node_columns,
+        edge_columns,
+        _node_colors(node_columns, color_by, group_colors),
+        None if positions is None else check_positions(positions, read.n_features),
+        _facts(network),
+    )
+
+
+def check_positions(positions: ArrayLike, n_nodes: int) -> FloatArray:
+    """Return one finite point of the plane per node."""
+    points = np.asarray(positions, dtype=np.float64)
+    if points.shape != (n_nodes, 2) or not np.isfinite(points).all():
+        raise DataError(f"positions must be finite and of shape {(n_nodes, 2)}; got shape {points.shape}.")
+    return points
+
+
+def _items(attributes: Any, name: str) -> list[tuple[Any, Any]]:
+    if attributes is None:
+        return []
+    if hasattr(attributes, "to_dict") and hasattr(attributes, "get_columns"):  # polars, whose frames have no items()
+        return [(column.name, column) for column in attributes.get_columns()]
+    if hasattr(attributes, "column_names") and hasattr(attributes, "columns"):  # pyarrow
+        columns = (column.to_pylist() for column in attributes.columns)
+        return list(zip(attributes.column_names, columns, strict=True))
+    if not hasattr(attributes, "items"):
+        raise DataError(f"{name} must map names to columns; got {type(attributes).__name__}.")
+    return list(attributes.items())
+
+
+def _node_colors(
+    columns: Mapping[str, Column], color_by: str | None, group_colors: Mapping[Any, str] | None
+) -> tuple[str, ...] | None:
+    if color_by is None:
+        if group_colors is not None:
+            raise DataError("group_colors must come with color_by, the node attribute that holds the groups; got None.")
+        return None
+    if color_by not in columns:
+        raise DataError(f"color_by must be one of the node attributes ({', '.join(columns)}); got {color_by!r}.")
+    groups = columns[color_by].values
+    colors = color_groups(groups, group_colors)
+    return tuple(colors[group] for group in groups)
+
+
+def _facts(network: Any) -> dict[str, Cell]:
+    """Return what is known about how the network was estimated."""
+    solution = getattr(network, "solution_", network)
+    if not isinstance(solution, Solution):
+        return {}
+    facts = {name: getattr(solution, name) for name in ("alpha", "kkt_residual", "duality_gap", "converged")}
+    return {name: value for name, value in facts.items() if value == value}  # a comparator may not know them

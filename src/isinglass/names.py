@@ -1,0 +1,109 @@
+"""Names of nodes: what nodes without one are called, and what belongs to which node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from isinglass.errors import DataError
+
+__all__ = ["by_node", "check_names", "default_names", "find_nodes"]
+
+
+@lru_cache(maxsize=16)
+def default_names(n_features: int) -> tuple[str, ...]:
+    """Return ``x0``, ``x1``, …: what nodes without names are called.
+
+    Examples
+    --------
+    >>> default_names(2)
+    ('x0', 'x1')
+    """
+    return tuple(f"x{k}" for k in range(n_features))
+
+
+def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]:
+    """Return one distinct name per node; those of `default_names` if there are none."""
+    if names is None:
+        return default_names(n_features)
+    if isinstance(names, str):
+        raise DataError(f"names must be a list of strings, one per node; got {names!r}.")
+    checked = tuple(names)
+    if len(checked) != n_features:
+        raise DataError(f"names must have one entry per node ({n_features}); got {len(checked)}.")
+    for name in checked:
+        if not isinstance(name, str):
+            raise DataError(f"names must be strings; got {name!r}. Use [str(name) for name in names].")
+    if len(set(checked)) < n_features:
+        repeated = next(name for k, name in enumerate(checked) if name in checked[:k])
+        raise DataError(f"names must be different from each other; got {repeated!r} twice.")
+    return tuple(str(name) for name in checked)  # plain str, not numpy.str_
+
+
+def by_node(values: Any, names: Sequence[str], what: str) -> list[Any]:
+    """Return one value per node, in the order of the nodes.
+
+    A mapping or a labelled series is joined by name, and nodes that it does not mention get None. Everything else
+    goes by position, as does a series whose index only counts its rows.
+
+    Parameters
+    ----------
+    values : mapping, pandas Series or sequence
+        What is known about the nodes.
+    names : sequence of str
+        The nodes.
+    what : str
+        How errors call it.
+
+    Examples
+    --------
+    >>> by_node({"b": 2, "a": 1}, ["a", "b", "c"], "groups")
+    [1, 2, None]
+    >>> by_node([1, 2], ["a", "b"], "groups")
+    [1, 2]
+    """
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise DataError(f"{what} must have one entry per node, by name or in order; got {values!r}.")
+    labels: Any
+    if isinstance(values, Mapping):
+        labels, listed = list(values), list(values.values())
+    else:
+        labels, listed = getattr(values, "index", None), list(values)
+    if not hasattr(labels, "__len__"):  # of a list, a method
+        labels = range(len(listed))
+    return [None if place is None else listed[place] for place in find_nodes(labels, names, what)]
+
+
+def find_nodes(labels: Any, names: Sequence[str], what: str) -> list[int | None]:
+    """Return the place of every node among the labels of a series, a mapping or one side of a matrix.
+
+    Examples
+    --------
+    >>> find_nodes(["b", "a"], ["a", "b", "c"], "groups")
+    [1, 0, None]
+    """
+    if _only_counts(labels):
+        if len(labels) != len(names):
+            raise DataError(f"{what} must have one entry per node ({len(names)}); got {len(labels)}.")
+        return list(range(len(names)))
+    node = {name: k for k, name in enumerate(names)}
+    if tuple(names) == default_names(len(names)):  # nodes without names go by their numbers, too
+        node |= {str(k): k for k in range(len(names))}
+    found: list[int | None] = [None] * len(names)
+    for place, label in enumerate(labels):
+        k = node.get(str(label))
+        if k is None or found[k] is not None:
+            problem = f"{label!r}, which is not a node" if k is None else f"{label!r} twice"
+            shown = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
+            raise DataError(
+                f"{what} must be labelled by the names of the nodes ({shown}); got {problem}. "
+                "Pass a plain list to go by position."
+            )
+        found[k] = place
+    return found
+
+
+def _only_counts(labels: Any) -> bool:
+    """Tell whether labels are no names, but the numbers that pandas makes up: 0, 1, 2, …."""
+    return type(labels).__name__ in ("range", "RangeIndex") and (labels.start, labels.step) == (0, 1)

@@ -1,0 +1,405 @@
+"""One network: its nodes, their fields, and the couplings of the pairs that have one.
+
+Everything that takes or returns a network uses this record. It is sparse; the dense matrix is made on demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from isinglass.data import to_binary
+from isinglass.errors import DataError
+from isinglass.names import check_names
+from isinglass.pairs import pair_keys, symmetric_matrix
+
+__all__ = ["Network", "as_network", "read_only"]
+
+FloatArray = NDArray[np.float64]
+Array = TypeVar("Array", bound=NDArray[Any])
+
+# Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
+_SYMMETRY_RTOL = 1e-12
+_SHOWN_EDGES = 3  # in the repr
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Network:
+    """Distribution of p yes/no variables, P(x) ∝ exp(Σ_s θ_ss x_s + Σ_{s<t} θ_st x_s x_t).
+
+    Arrays are copied and read-only. To start from a matrix, use `from_couplings` or `from_theta`.
+
+    Parameters
+    ----------
+    fields : array-like of shape (n_features,)
+        θ_ss.
+    edge_index : array-like of int, shape (n_edges, 2)
+        Pairs of nodes. Stored with s < t, in lexicographic order.
+    edge_values : array-like of shape (n_edges,)
+        θ_st of these pairs. Pairs whose coupling is zero are left out.
+    names : sequence of str, optional
+        One distinct name per node; ``x0``, ``x1``, … by default.
+
+    Examples
+    --------
+    >>> network = Network([-1.0, 0.0], [[0, 1]], [2.0], names=["rain", "umbrella"])
+    >>> network
+    Network(2 nodes, 1 edge: rain–umbrella +2)
+    >>> network.conditional_probabilities([[0, 1]]).round(3).tolist()
+    [[0.731, 0.5]]
+    """
+
+    fields: FloatArray
+    edge_index: NDArray[np.int32]
+    edge_values: FloatArray
+    names: tuple[str, ...]
+
+    def __init__(
+        self, fields: ArrayLike, edge_index: ArrayLike, edge_values: ArrayLike, names: Sequence[str] | None = None
+    ) -> None:
+        node_fields = _vector(fields, "fields")
+        if not len(node_fields):
+            raise DataError("fields must be a vector with one value per node; got shape (0,).")
+        index, values = _canonical(edge_index, edge_values, len(node_fields))
+        object.__setattr__(self, "fields", read_only(node_fields))
+        object.__setattr__(self, "edge_index", read_only(index))
+        object.__setattr__(self, "edge_values", read_only(values))
+        object.__setattr__(self, "names", check_names(names, len(node_fields)))
+
+    # ------------------------------------------------------------------------------------- other forms
+
+    @classmethod
+    def from_couplings(
+        cls, couplings: ArrayLike, fields: ArrayLike | None = None, names: Sequence[str] | None = None
+    ) -> Network:
+        """Read a symmetric matrix with zero diagonal, dense or sparse; fields are zero unless given.
+
+        Differences from the transpose of up to 1e-12 of the largest entry count as rounding: the upper triangle is
+        kept.
+
+        Examples
+        --------
+        >>> Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0], names=["rain", "umbrella"]).edges()["coupling"]
+        array([2.])
+        """
+        node_fields = None if fields is None else _vector(fields, "fields")
+        return cls(*_read_parts(couplings, node_fields, "couplings"), names)
+
+    @classmethod
+    def from_theta(cls, theta: ArrayLike, names: Sequence[str] | None = None) -> Network:
+        """Read the paper's Θ, dense or sparse, which holds the fields on its diagonal.
+
+        Examples
+        --------
+        >>> Network.from_theta([[0.5, 1.0], [1.0, -0.5]]).fields.tolist()
+        [0.5, -0.5]
+        """
+        index, values, diagonal = _read_matrix(theta, "theta")
+        return cls(diagonal, index, values, names)
+
+    @classmethod
+    def from_spins(cls, J: ArrayLike, h: ArrayLike, names: Sequence[str] | None = None) -> Network:
+        """Convert from ±1 coding, P(z) ∝ exp(Σ_s h_s z_s + Σ_{s<t} J_st z_s z_t) with z = 2x − 1.
+
+        θ_st = 4 J_st and θ_ss = 2 h_s − 2 Σ_t J_st.
+
+        Examples
+        --------
+        >>> Network.from_spins([[0, 0.25], [0.25, 0]], [0, 0]).theta.tolist()
+        [[-0.5, 1.0], [1.0, -0.5]]
+        """
+        spins = cls(*_read_parts(J, _vector(h, "h"), "J"), names)
+        return cls(
+            2 * spins.fields - 2 * spins.expected_influence, spins.edge_index, 4 * spins.edge_values, spins.names
+        )
+
+    def to_spins(self) -> tuple[FloatArray, FloatArray]:
+        """Return (J, h) of the same distribution in ±1 coding; the inverse of `from_spins`.
+
+        J_st = θ_st / 4 and h_s = θ_ss / 2 + Σ_t θ_st / 4. A field in one coding is not a field in
+        the other: it takes up the couplings of its node.
+        """
+        return self.couplings / 4, self.fields / 2 + self.expected_influence / 4
+
+    def with_names(self, names: Sequence[str] | None) -> Network:
+        """Return the same network with other names; None keeps those it has."""
+        return self if names is None else Network(self.fields, self.edge_index, self.edge_values, names)
+
+    @cached_property
+    def couplings(self) -> FloatArray:
+        """Dense symmetric coupling matrix with zero diagonal, made on demand."""
+        dense = np.zeros((self.n_features, self.n_features))
+        s, t = self.edge_index.T
+        dense[s, t] = dense[t, s] = self.edge_values
+        read_only(dense)
+        return dense
+
+    @cached_property
+    def couplings_sparse(self) -> sp.csr_array:
+        """Symmetric coupling matrix in compressed rows."""
+        matrix = symmetric_matrix(self.edge_index, self.edge_values, self.n_features)
+        read_only(matrix.data)
+        return matrix
+
+    @property
+    def theta(self) -> FloatArray:
+        """The paper's Θ, dense: the couplings with the fields on the diagonal."""
+        return self.couplings + np.diag(self.fields)
+
+    # ------------------------------------------------------------------------------------- nodes and edges
+
+    @property
+    def n_features(self) -> int:
+        """Number of nodes, isolated ones included."""
+        return len(self.names)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of non-zero couplings."""
+        return len(self.edge_values)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of nodes."""
+        return self.n_features * (self.n_features - 1) // 2
+
+    @property
+    def weights(self) -> FloatArray:
+        """|θ_st| of the edges."""
+        return np.abs(self.edge_values)
+
+    @property
+    def degree(self) -> NDArray[np.int64]:
+        """Number of edges of every node."""
+        return np.bincount(self.edge_index.ravel(), minlength=self.n_features)
+
+    @property
+    def strength(self) -> FloatArray:
+        """Σ_t |θ_st| of every node."""
+        return self.node_sums(self.weights)
+
+    @property
+    def expected_influence(self) -> FloatArray:
+        """Σ_t θ_st of every node."""
+        return self.node_sums(self.edge_values)
+
+    def node_sums(self, values: ArrayLike) -> FloatArray:
+        """Return, for every node, the sum of a value over its edges."""
+        sums = np.bincount(self.edge_index.T.ravel(), weights=np.tile(values, 2), minlength=self.n_features)
+        return sums.astype(np.float64)  # bincount of nothing counts
+
+    @property
+    def by_strength(self) -> NDArray[np.intp]:
+        """Numbers of the edges, the largest |θ_st| first, ties in node order: the order of every edge table."""
+        return np.argsort(-self.weights, kind="stable")
+
+    def edges(self) -> dict[str, NDArray[Any]]:
+        """Return the edge table as columns, ready for a data frame: the largest |θ_st| first, ties in node order.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1) and ``weight`` (|θ_st|).
+
+        Examples
+        --------
+        >>> Network([0, 0, 0], [[0, 1], [1, 2]], [1, -2], names=["a", "b", "c"]).edges()["source"].tolist()
+        ['b', 'a']
+        """
+        order = self.by_strength
+        values, names = self.edge_values[order], np.array(self.names, dtype=object)
+        source, target = names[self.edge_index[order]].T
+        sign = np.sign(values).astype(np.int64)
+        return {"source": source, "target": target, "coupling": values, "sign": sign, "weight": np.abs(values)}
+
+    # ------------------------------------------------------------------------------------- rows
+
+    def conditional_probabilities(self, X: ArrayLike) -> FloatArray:
+        """Return P(x_s = 1 | the rest of the row) for every cell, shape (n_samples, n_features)."""
+        probabilities: FloatArray = expit(self.logits(self._table(X)))
+        return probabilities
+
+    def log_pseudolikelihood(self, X: ArrayLike) -> FloatArray:
+        """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
+        table = self._table(X)
+        # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
+        rows: FloatArray = -np.logaddexp(0.0, (1.0 - 2.0 * table) * self.logits(table)).sum(axis=1)
+        return rows
+
+    def energy(self, X: ArrayLike) -> FloatArray:
+        """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""
+        table = self._table(X)
+        # Each coupling is in two logits, each field in one.
+        energies: FloatArray = -0.5 * np.einsum("ns,ns->n", self.logits(table) + self.fields, table)
+        return energies
+
+    def logits(self, table: NDArray[Any]) -> FloatArray:
+        """Return θ_ss + Σ_t θ_st x_t for every cell of a table with one column per node."""
+        logits: FloatArray = self.fields + (self.couplings_sparse @ table.T.astype(np.float64)).T
+        return logits
+
+    def _table(self, X: ArrayLike) -> NDArray[np.uint8]:
+        table = to_binary(X)
+        if table.shape[1] != self.n_features:
+            raise DataError(
+                f"X must have one column per node ({self.n_features}); got {table.shape[1]}. "
+                "Pass the columns the network was made from, in the same order."
+            )
+        return table
+
+    # ------------------------------------------------------------------------------------- Python
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and np.array_equal(self.edge_index, other.edge_index)
+            and np.array_equal(self.edge_values, other.edge_values)
+            and np.array_equal(self.fields, other.fields)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # holds arrays; equal networks need not be the same object
+
+    def __repr__(self) -> str:
+        table = self.edges()
+        strongest = list(zip(table["source"], table["target"], table["coupling"], strict=True))[:_SHOWN_EDGES]
+        shown = ", ".join(f"{source}–{target} {coupling:+.3g}" for source, target, coupling in strongest)
+        more = ", …" if self.n_edges > _SHOWN_EDGES else ""
+        counts = f"{self.n_features} node{'s' * (self.n_features != 1)}, {self.n_edges} edge{'s' * (self.n_edges != 1)}"
+        return f"Network({counts}" + (f": {shown}{more})" if shown else ")")
+
+
+def as_network(source: Any, names: Sequence[str] | None = None) -> Network:
+    """Return the network of whatever has one; ``names`` replace those it has.
+
+    Parameters
+    ----------
+    source : Network, Solution, fitted estimator or matrix
+        A matrix, dense or sparse, is the paper's Θ, with the fields on its diagonal.
+    names : sequence of str, optional
+        One distinct name per node.
+
+    Examples
+    --------
+    >>> as_network([[0, 1.0], [1.0, 0]], names=["a", "b"])
+    Network(2 nodes, 1 edge: a–b +1)
+    """
+    found = source
+    for attribute in ("network_", "network"):
+        found = getattr(found, attribute, found)
+    if isinstance(found, Network):
+        return found.with_names(names)
+    if isinstance(source, str | Mapping) or not (hasattr(source, "__len__") or sp.issparse(source)):
+        raise _not_a_network(source)
+    try:
+        return Network.from_theta(source, names)
+    except DataError as error:
+        raise DataError(str(error).replace("theta must", "network must", 1)) from None
+
+
+def _not_a_network(source: Any) -> DataError:
+    return DataError(
+        f"network must be a Network, a Solution, a fitted estimator or a square matrix; got {type(source).__name__}. "
+        "Fit the estimator first, or take one point of a path."
+    )
+
+
+# ------------------------------------------------------------------------------------------- checks
+
+
+def read_only(array: Array) -> Array:
+    """Return ``array`` with writing switched off: a frozen record shares it, nobody changes it."""
+    array.flags.writeable = False
+    return array
+
+
+def _numbers(values: Any, name: str) -> FloatArray:
+    try:
+        array = np.asarray(values)
+        if array.size and array.dtype.kind not in "buif":
+            raise TypeError
+        array = array.astype(np.float64)  # always a copy: the network owns its arrays
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be an array of numbers; got {values!r}.") from None
+    if not np.isfinite(array).all():
+        raise DataError(f"{name} must be finite; got {float(array[~np.isfinite(array)][0])!r}.")
+    return array
+
+
+def _vector(values: Any, name: str) -> FloatArray:
+    vector = _numbers(values, name)
+    if vector.ndim != 1:
+        raise DataError(f"{name} must be a vector with one value per node; got shape {vector.shape}.")
+    return vector
+
+
+def _canonical(edge_index: Any, edge_values: Any, n_features: int) -> tuple[NDArray[np.int32], FloatArray]:
+    """Return the pairs with s < t in lexicographic order, and their values, without zeros."""
+    values = _vector(edge_values, "edge_values")
+    index = np.asarray(edge_index)
+    if index.size == 0:
+        index = np.empty((0, 2), dtype=np.int32)
+    if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu":
+        raise DataError(f"edge_index must be integers of shape (n_edges, 2); got {index.dtype} {index.shape}.")
+    if len(index) != len(values):
+        raise DataError(f"edge_values must have one value per edge ({len(index)}); got {len(values)}.")
+    if len(index) and not (index.min() >= 0 and index.max() < n_features):
+        wrong = index[((index < 0) | (index >= n_features)).any(axis=1)][0]
+        raise DataError(f"edge_index must name nodes from 0 to {n_features - 1}; got {wrong.tolist()!r}.")
+    index, kept = np.sort(index.astype(np.int32), axis=1), values != 0.0
+    keys = pair_keys(index, n_features)
+    if not (np.diff(keys) > 0).all():
+        order = np.argsort(keys, kind="stable")
+        index, values, keys, kept = index[order], values[order], keys[order], kept[order]
+    wrong = np.flatnonzero((index[:, 0] == index[:, 1]) | (np.diff(keys, prepend=-1) == 0))
+    if len(wrong):
+        raise DataError(f"edge_index must join two different nodes, each pair once; got {index[wrong[0]].tolist()!r}.")
+    return np.ascontiguousarray(index[kept]), values[kept]
+
+
+def _read_parts(matrix: Any, fields: FloatArray | None, name: str) -> tuple[FloatArray, NDArray[np.int32], FloatArray]:
+    """Return fields, pairs and values of a coupling matrix, whose diagonal must be zero."""
+    index, values, diagonal = _read_matrix(matrix, name)
+    if diagonal.any():
+        raise DataError(
+            f"{name} must be zero on the diagonal; got {float(diagonal[diagonal != 0][0])!r}. "
+            "Put these values into the fields, or use Network.from_theta."
+        )
+    if fields is None:
+        return diagonal, index, values
+    if len(fields) != len(diagonal):
+        shape = (len(fields), len(fields))
+        raise DataError(f"{name} must have shape {shape}, one row per field; got {(len(diagonal), len(diagonal))}.")
+    return fields, index, values
+
+
+def _read_matrix(values: Any, name: str) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
+    """Return pairs and entries of the upper triangle of a symmetric matrix, and its diagonal."""
+    if sp.issparse(values):
+        matrix = sp.csr_array(values)
+        matrix.data = _numbers(matrix.data, name)
+    else:
+        dense = _numbers(values, name)
+        if dense.ndim != 2:
+            raise DataError(f"{name} must be a square matrix with at least one row; got shape {dense.shape}.")
+        matrix = sp.csr_array(dense)
+    if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
+        raise DataError(f"{name} must be a square matrix with at least one row; got shape {matrix.shape}.")
+    difference = abs(matrix - matrix.T).tocoo()
+    if difference.nnz and difference.data.max() > _SYMMETRY_RTOL * abs(matrix).max():
+        worst = int(difference.data.argmax())
+        s, t = (int(axis[worst]) for axis in difference.coords)
+        raise DataError(
+            f"{name} must be symmetric; got {float(matrix[s, t])!r} at ({s}, {t}) and {float(matrix[t, s])!r} "
+            f"at ({t}, {s}). Average the two directions first: (A + A.T) / 2."
+        )
+    upper = sp.coo_array(sp.triu(matrix, 1))
+    return np.column_stack(upper.coords).astype(np.int32), upper.data, np.asarray(matrix.diagonal(), dtype=np.float64)

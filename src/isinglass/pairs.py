@@ -1,0 +1,61 @@
+"""Pairs of nodes: the one way to number them, and the symmetric matrix they stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["pair_keys", "pairs_of", "spread", "symmetric_matrix"]
+
+FloatArray = NDArray[np.float64]
+
+
+def pair_keys(edge_index: NDArray[np.integer[Any]], n_features: int) -> NDArray[np.int64]:
+    """Return one number per pair, s · n_features + t: sorted wherever pairs are in lexicographic order.
+
+    Examples
+    --------
+    >>> pair_keys(np.array([[0, 1], [1, 2]]), 3).tolist()
+    [1, 5]
+    """
+    s, t = edge_index.astype(np.int64).T
+    keys: NDArray[np.int64] = s * n_features + t
+    return keys
+
+
+def pairs_of(keys: NDArray[np.int64], n_features: int) -> NDArray[np.int32]:
+    """Return the pairs of `pair_keys`, shape (n, 2)."""
+    return np.column_stack(np.divmod(keys, max(n_features, 1))).astype(np.int32)
+
+
+def spread(values: NDArray[Any], keys: NDArray[np.int64], over: NDArray[np.int64]) -> FloatArray:
+    """Return an array over the sorted keys ``over``, with values at those of ``keys`` that are there, else zero.
+
+    Examples
+    --------
+    >>> spread(np.array([0.5, 2.0]), np.array([3, 7]), np.array([1, 3, 5])).tolist()
+    [0.0, 0.5, 0.0]
+    """
+    found = np.zeros(len(over))
+    if len(over):
+        place = np.minimum(np.searchsorted(over, keys), len(over) - 1)
+        there = over[place] == keys
+        found[place[there]] = values[there]
+    return found
+
+
+def symmetric_matrix(edge_index: NDArray[Any], values: NDArray[Any], n_features: int) -> sp.csr_array:
+    """Return the symmetric matrix, in compressed and sorted rows, that has these values at the pairs.
+
+    Examples
+    --------
+    >>> symmetric_matrix(np.array([[0, 1]]), np.array([2.0]), 2).toarray().tolist()
+    [[0.0, 2.0], [2.0, 0.0]]
+    """
+    s, t = edge_index.T
+    matrix = sp.csr_array((np.r_[values, values], (np.r_[s, t], np.r_[t, s])), shape=(n_features, n_features))
+    matrix.sort_indices()
+    return matrix

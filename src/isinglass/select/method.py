@@ -1,0 +1,191 @@
+"""Whatever gives a network, as a method: numbers, estimators and selections, each also at a penalty that is kept."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.data import BinaryTable
+from isinglass.errors import DataError
+from isinglass.results import Solution
+from isinglass.select.contract import Method, PathFunction, fixed_option, parameters_of, settings_of, with_threads
+from isinglass.select.stages import Case
+from isinglass.select.two_stage import TwoStage, two_stage
+from isinglass.solve.path import ising_path
+
+__all__ = ["as_method", "fit_at", "is_estimator", "keep_penalty", "run_quickly", "solution_of"]
+
+FloatArray = NDArray[np.float64]
+Table = NDArray[np.uint8]
+
+RUN_SETTINGS: dict[str, Any] = {
+    "n_jobs": None,
+    "progress": False,
+    "checkpoint": None,
+    "n_threads": None,
+    "errors": False,
+}
+"""Settings that do not change the network, and what they are inside a resample."""
+
+
+def fit_at(
+    X: ArrayLike, alpha: float, *, path_function: PathFunction = ising_path, sample_weight: ArrayLike | None = None
+) -> Solution:
+    """Return the network of a path function at one alpha.
+
+    Examples
+    --------
+    >>> fit_at([[0, 0], [0, 1], [1, 1], [1, 1]], 0.1).n_edges
+    1
+    """
+    return path_function(X, [alpha], sample_weight=sample_weight).solutions[0]
+
+
+def is_estimator(given: Any) -> bool:
+    """Return whether something is an estimator, without knowing scikit-learn."""
+    return hasattr(given, "get_params") and hasattr(given, "fit") and not isinstance(given, type)
+
+
+def as_method(given: Any) -> Method:
+    """Return the method that a number, an estimator (fitted or not), a fit or a function stands for.
+
+    Examples
+    --------
+    >>> as_method(0.05).keywords
+    {'alpha': 0.05}
+    """
+    if given is None:
+        return two_stage
+    if not isinstance(given, type) and callable(getattr(given, "fit_function", None)):
+        return given.fit_function  # type: ignore[no-any-return]  # a fit or an estimator that says what gives its network
+    if is_estimator(given):
+        settings = {name: value for name, value in given.get_params().items() if name not in RUN_SETTINGS}
+        return functools.partial(_fit_estimator, kind=type(given), **settings)
+    if callable(given) and not isinstance(given, type):
+        return given  # type: ignore[no-any-return]
+    number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not number or not (np.isfinite(given) and given >= 0):
+        raise DataError(
+            "method must be an estimator, a function of a table, or an alpha that is finite and not negative; "
+            f"got {given!r}."
+        )
+    return functools.partial(fit_at, alpha=float(given))
+
+
+def solution_of(result: Any, method: Method, table: Table, sample_weight: FloatArray | None = None) -> Solution:
+    """Return the network of a result; where that is an alpha only, as of `stars`, fit the table there."""
+    for name in ("solution", "solution_"):
+        result = getattr(result, name, result)
+    if not isinstance(result, Solution) and hasattr(result, "alpha") and "path_function" in settings_of(method):
+        result = fit_at(table, result.alpha, path_function=_path_function(method), sample_weight=sample_weight)
+    if not isinstance(result, Solution):
+        raise DataError(
+            f"method must return a Solution, or a record that has one; got {type(result).__name__}. Take one point of "
+            "a path, such as lambda X: ising_path(X, [0.05])[0]."
+        )
+    if result.n_features != table.shape[1]:
+        raise DataError(f"method must return a network of all {table.shape[1]} columns; got {result.n_features} nodes.")
+    return result
+
+
+def run_quickly(method: Method, n_threads: int | None) -> Method:
+    """Return the method without bars, errors and jobs of its own, on so many threads (None: its own number)."""
+    known = settings_of(method)
+    changes = {name: value for name, value in RUN_SETTINGS.items() if name in known and name != "n_threads"}
+    if n_threads is not None and "n_threads" in known:
+        changes["n_threads"] = n_threads
+    if "path_function" in known:
+        changes["path_function"] = with_threads(_path_function(method), n_threads)
+    return functools.partial(method, **changes) if changes else method
+
+
+def keep_penalty(method: Method, result: Any) -> Method:
+    """Return the method at the penalty that it chose for the whole table."""
+    if isinstance(method, functools.partial) and method.func is fit_at:
+        return method
+    if isinstance(method, functools.partial) and method.func is _fit_estimator:
+        return _keep_of_estimator(method, result)
+    if isinstance(result, TwoStage):
+        return functools.partial(
+            _fit_stages,
+            first_alpha=result.stages[0].solution.alpha,
+            alpha=result.alpha,
+            exponent=result.stages[result.stage].exponent,
+            path_function=_path_function(method),
+        )
+    alpha = getattr(result, "alpha", math.nan)
+    if not math.isfinite(alpha) or "path_function" not in settings_of(method):
+        name = getattr(method, "__name__", type(method).__name__)
+        raise DataError(
+            f"reselect=False needs a method with one penalty for all pairs, chosen along a path_function; got {name}. "
+            "Leave reselect out, or pass the penalty as a number."
+        )
+    return functools.partial(fit_at, alpha=float(alpha), path_function=_path_function(method))
+
+
+# ------------------------------------------------------------------------------------------- estimators and stages
+
+
+def _fit_estimator(
+    X: Table,
+    *,
+    kind: type,
+    sample_weight: FloatArray | None = None,
+    groups: NDArray[Any] | None = None,
+    **settings: Any,
+) -> Any:
+    """Return a new estimator of this kind, fitted."""
+    options = {"groups": groups} if groups is not None and "groups" in parameters_of(kind.fit) else {}  # type: ignore[attr-defined]
+    return kind(**settings).fit(BinaryTable(X), sample_weight=sample_weight, **options)
+
+
+def _keep_of_estimator(method: functools.partial[Any], estimator: Any) -> Method:
+    settings = method.keywords
+    if "alpha" in settings and settings.get("criterion") is None:
+        return method  # nothing is chosen
+    alpha = float(getattr(estimator, "alpha_", math.nan))
+    path_function = getattr(estimator, "_path_function", None)
+    if path_function is None or not math.isfinite(alpha):
+        raise DataError(
+            f"reselect=False needs one penalty for all pairs; {type(estimator).__name__} chooses one per node. "
+            "Leave reselect out."
+        )
+    return functools.partial(fit_at, alpha=alpha, path_function=path_function())
+
+
+def _fit_stages(
+    X: Table,
+    *,
+    first_alpha: float,
+    alpha: float,
+    exponent: float,
+    path_function: PathFunction,
+    sample_weight: FloatArray | None = None,
+) -> Solution:
+    """Return the network of the two-stage estimate at given penalties."""
+    case = Case(X, sample_weight, path_function)
+    if exponent == 0.0:
+        return case.follow(np.array([alpha])).solutions[0]
+    first = case.follow(np.array([first_alpha])).solutions[0]
+    return case.follow(np.array([alpha]), exponent, first).solutions[0] if first.n_edges else first
+
+
+# ------------------------------------------------------------------------------------------- settings
+
+
+def _path_function(method: Method) -> PathFunction:
+    """Return the path function of a method: the one that was set, or its default."""
+    fixed: PathFunction | None = fixed_option(method, "path_function")
+    if fixed is not None:
+        return fixed
+    inner: Callable[..., Any] = method
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    default: PathFunction = inspect.signature(inner).parameters["path_function"].default
+    return default

@@ -1,0 +1,395 @@
+"""What resamples say about a network: intervals, inclusion, differences, and the stability of an order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from isinglass.errors import DataError, LimitError
+from isinglass.network import read_only
+from isinglass.pairs import pair_keys, spread
+from isinglass.results import Solution
+
+__all__ = ["Bootstrap", "Differences"]
+
+FloatArray = NDArray[np.float64]
+
+QUANTILES = (0.025, 0.5, 0.975)
+COLUMNS = ("q2.5", "q50", "q97.5")
+STATISTICS = ("strength", "expected_influence", "edges")
+MAX_COMPARED = 3000
+"""Edges or nodes that are compared with each other: the work grows with the square."""
+_CELLS_PER_BLOCK = 4_000_000  # resamples × pairs that are dense at once
+_SHOWN_EDGES = 10  # in the repr
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap:
+    """Networks of resampled rows, beside the network of the whole table.
+
+    Pairs without an edge in the whole table and in all resamples are not stored: their couplings, quantiles and shares
+    are zero.
+
+    Parameters
+    ----------
+    kind : {"rows", "case-drop"}
+        Rows drawn with replacement; or a share of the rows left out.
+    solution : Solution
+        The network of the whole table, with the names of the nodes.
+    edge_index : ndarray of int32, shape (n_pairs, 2)
+        Pairs with an edge in the whole table or in at least one resample, in lexicographic order.
+    draws : csc_array of shape (n_boot, n_pairs)
+        Their couplings in every resample.
+    fields : ndarray of shape (n_boot, n_features)
+        The fields in every resample.
+    alphas : ndarray of shape (n_boot,)
+        The penalty of every resample; NaN where each node has its own.
+    dropped : ndarray of shape (n_boot,)
+        Share of the rows left out of every resample; 0 for the kind "rows".
+    n_constant : int
+        Resamples in which a column was constant that varies in the whole table.
+    n_unconverged : int
+        Resamples whose network is not proved optimal to its tolerance.
+    """
+
+    kind: str
+    solution: Solution
+    edge_index: NDArray[np.int32]
+    draws: sp.csc_array
+    fields: FloatArray
+    alphas: FloatArray
+    dropped: FloatArray
+    n_constant: int = 0
+    n_unconverged: int = 0
+
+    def __post_init__(self) -> None:
+        for array in (self.edge_index, self.draws.data, self.fields, self.alphas, self.dropped):
+            read_only(array)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the nodes."""
+        return self.solution.names
+
+    @property
+    def n_boot(self) -> int:
+        """Number of resamples."""
+        return len(self.dropped)
+
+    # ------------------------------------------------------------------------------------- edges
+
+    @cached_property
+    def edge_values(self) -> FloatArray:
+        """Couplings of the pairs in the whole table; 0 for those that have an edge in resamples only."""
+        mine, all_pairs = (pair_keys(pairs, len(self.names)) for pairs in (self.solution.edge_index, self.edge_index))
+        return read_only(spread(self.solution.edge_values, mine, all_pairs))
+
+    @cached_property
+    def inclusion(self) -> FloatArray:
+        """Share of the resamples that have the edge."""
+        return read_only(np.diff(self.draws.indptr) / self.n_boot)
+
+    @cached_property
+    def edge_means(self) -> FloatArray:
+        """Mean coupling over the resamples, absent edges counted as zero."""
+        return read_only(np.asarray(self.draws.sum(axis=0)).ravel() / self.n_boot)
+
+    @cached_property
+    def edge_quantiles(self) -> FloatArray:
+        """Quantiles 2.5 %, 50 % and 97.5 % over the resamples, absent edges counted as zero, shape (3, n_pairs)."""
+        quantiles = np.empty((3, len(self.edge_index)))
+        step = max(1, _CELLS_PER_BLOCK // self.n_boot)
+        for first in range(0, len(self.edge_index), step):
+            block = self.draws[:, first : first + step].toarray()
+            quantiles[:, first : first + step] = np.quantile(block, QUANTILES, axis=0)
+        return read_only(quantiles)
+
+    def edges(self) -> dict[str, Any]:
+        """Return the pairs as columns, ready for a data frame: strongest first, then those seen most often.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``source``, ``target``, ``coupling`` (in the whole table), ``mean``, ``q2.5``, ``q50``, ``q97.5`` and
+            ``inclusion``.
+        """
+        order = np.lexsort([-self.inclusion, -np.abs(self.edge_values)])
+        names = np.array(self.names, dtype=object)
+        s, t = self.edge_index[order].T
+        numbers = [self.edge_values, self.edge_means, *self.edge_quantiles, self.inclusion]
+        columns = dict(zip(("coupling", "mean", *COLUMNS, "inclusion"), (n[order] for n in numbers), strict=True))
+        return {"source": names[s], "target": names[t], **columns}
+
+    # ------------------------------------------------------------------------------------- nodes
+
+    @cached_property
+    def strengths(self) -> FloatArray:
+        """Node strength Σ_t |θ_st| in every resample, shape (n_boot, n_features)."""
+        return read_only(_sums_over_pairs(abs(self.draws), self.edge_index, self.solution.n_features))
+
+    @property
+    def strength(self) -> FloatArray:
+        """Node strength Σ_t |θ_st| in the whole table."""
+        return self.solution.network.strength
+
+    @property
+    def strength_quantiles(self) -> FloatArray:
+        """Quantiles 2.5 %, 50 % and 97.5 % of the node strengths over the resamples, shape (3, n_features)."""
+        return np.quantile(self.strengths, QUANTILES, axis=0)
+
+    def nodes(self) -> dict[str, Any]:
+        """Return the nodes as columns, ready for a data frame.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``name``, ``strength`` (in the whole table), ``mean``, ``q2.5``, ``q50`` and ``q97.5`` of the strength.
+        """
+        quantiles = dict(zip(COLUMNS, self.strength_quantiles, strict=True))
+        names = np.array(self.names, dtype=object)
+        return {"name": names, "strength": self.strength, "mean": self.strengths.mean(axis=0), **quantiles}
+
+    # ------------------------------------------------------------------------------------- differences
+
+    def differences(self, of: str = "edges", *, level: float = 0.95) -> Differences:
+        """Compare the edges of the network with each other, or the strengths of its nodes.
+
+        Two of them differ if the interval of their difference over the resamples does not hold 0. This is the
+        bootstrapped difference test of Epskamp, Borsboom and Fried (2018), without correction for their number.
+
+        Parameters
+        ----------
+        of : {"edges", "strength"}, default "edges"
+            Couplings of the edges that the whole table has, with their signs; or node strengths.
+        level : float, default 0.95
+            Coverage of the intervals, between 0 and 1.
+
+        Returns
+        -------
+        Differences
+        """
+        if self.kind != "rows":
+            raise DataError(f'kind must be "rows" for a test of differences; got a bootstrap of kind {self.kind!r}.')
+        if not 0 < level < 1:
+            raise DataError(f"level must be between 0 and 1; got {level!r}.")
+        if of == "edges":
+            which = np.flatnonzero(self.edge_values)
+            labels = tuple(f"{self.names[s]} – {self.names[t]}" for s, t in self.edge_index[which])
+            values, draws = self.edge_values[which], self.draws[:, which].toarray()
+        elif of == "strength":
+            labels, values, draws = self.names, self.strength, self.strengths
+        else:
+            raise DataError(f'of must be "edges" or "strength"; got {of!r}.')
+        if len(values) > MAX_COMPARED:
+            raise LimitError(f"At most {MAX_COMPARED} {of} can be compared with each other; got {len(values)}.")
+        low, high = np.zeros((2, len(values), len(values)))
+        tails = (0.5 - level / 2, 0.5 + level / 2)
+        for k in range(len(values) - 1):
+            below, above = np.quantile(draws[:, k, None] - draws[:, k + 1 :], tails, axis=0)
+            low[k, k + 1 :], high[k, k + 1 :] = below, above
+            low[k + 1 :, k], high[k + 1 :, k] = -above, -below
+        return Differences(of, labels, values, low, high, float(level))
+
+    # ------------------------------------------------------------------------------------- dropped cases
+
+    def correlations(self, of: str = "strength") -> FloatArray:
+        """Return how every resample correlates with the whole table.
+
+        Parameters
+        ----------
+        of : {"strength", "expected_influence", "edges"}, default "strength"
+            Over the nodes: Σ_t |θ_st|, or Σ_t θ_st. Over all pairs: θ_st.
+
+        Returns
+        -------
+        ndarray of shape (n_boot,)
+            NaN where there is no variation, as in a network without edges.
+        """
+        if of == "edges":
+            p = self.solution.n_features
+            return _correlate_sparse(self.draws, self.edge_values, p * (p - 1) // 2)
+        if of == "strength":
+            return _correlate(self.strengths, self.strength)
+        if of != "expected_influence":
+            raise DataError(f"of must be one of {', '.join(STATISTICS)}; got {of!r}.")
+        influences = _sums_over_pairs(self.draws, self.edge_index, len(self.names))
+        return _correlate(influences, self.solution.network.expected_influence)
+
+    def cs_coefficient(self, of: str = "strength", *, correlation: float = 0.7, probability: float = 0.95) -> float:
+        """Return the largest share of rows that can be dropped while the order of nodes or edges stays.
+
+        This is the correlation stability (CS) coefficient of Epskamp, Borsboom and Fried (2018): the largest share at
+        which the correlation with the whole table is at least ``correlation`` with probability ``probability``. They
+        advise not to interpret the order below 0.25 and to prefer 0.5. A correlation that does not exist counts as too
+        small.
+
+        Parameters
+        ----------
+        of : {"strength", "expected_influence", "edges"}, default "strength"
+            What is correlated, see `correlations`.
+        correlation : float, default 0.7
+            What the correlation must reach.
+        probability : float, default 0.95
+            Share of the resamples in which it must.
+
+        Returns
+        -------
+        float
+            One of the shares that were dropped, or 0 if none will do.
+        """
+        self._refuse_unless_dropped()
+        for value, name in ((correlation, "correlation"), (probability, "probability")):
+            if not 0 < value <= 1:
+                raise DataError(f"{name} must be above 0 and at most 1; got {value!r}.")
+        shares = np.unique(self.dropped)
+        enough = np.nan_to_num(self.correlations(of), nan=-1.0) >= correlation
+        kept = [enough[self.dropped == share].mean() >= probability for share in shares]
+        return float(shares[kept].max(initial=0.0))
+
+    def drops(self) -> dict[str, Any]:
+        """Return as columns what becomes of nodes and edges as more rows are dropped.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``dropped``, the share; then for ``strength``, ``expected_influence`` and ``edges`` the mean correlation
+            with the whole table and, with ``_q5`` behind, its 5 % quantile. One that does not exist counts as 0.
+        """
+        self._refuse_unless_dropped()
+        shares = np.unique(self.dropped)
+        columns: dict[str, Any] = {"dropped": shares}
+        for of in STATISTICS:
+            found = np.nan_to_num(self.correlations(of), nan=0.0)
+            parts = [found[self.dropped == share] for share in shares]
+            columns[of] = np.array([part.mean() for part in parts])
+            columns[f"{of}_q5"] = np.array([np.quantile(part, 0.05) for part in parts])
+        return columns
+
+    def _refuse_unless_dropped(self) -> None:
+        if self.kind != "case-drop":
+            raise DataError(f'kind must be "case-drop" for a CS-coefficient; got a bootstrap of kind {self.kind!r}.')
+
+    # ------------------------------------------------------------------------------------- in words
+
+    def __repr__(self) -> str:
+        lines = [
+            f'Bootstrap("{self.kind}": {self.n_boot} resamples, {len(self.edge_index)} pairs with an edge at least '
+            f"once among {self.solution.n_features} nodes)"
+        ]
+        return "\n".join(lines + (self._describe_drops() if self.kind == "case-drop" else self._describe_edges()))
+
+    def _describe_drops(self) -> list[str]:
+        drops = self.drops()
+        rows = [
+            f"  {share:7.0%}  {mean:11.3f}  {low:12.3f}"
+            for share, mean, low in zip(drops["dropped"], drops["strength"], drops["strength_q5"], strict=True)
+        ]
+        found = ", ".join(f"{self.cs_coefficient(of):g} ({of})" for of in ("strength", "edges"))
+        return ["  dropped  correlation  5 % quantile", *rows, f"  CS-coefficient: {found}"]
+
+    def _describe_edges(self) -> list[str]:
+        columns = {name: column[:_SHOWN_EDGES] for name, column in self.edges().items()}
+        rows = ["  coupling     2.5 %      50 %    97.5 %  inclusion  edge"] if len(self.edge_index) else []
+        for source, target, coupling, _, low, median, high, share in zip(*columns.values(), strict=True):
+            quantiles = "  ".join(f"{value:+8.4f}" for value in (low, median, high))
+            rows.append(f"  {coupling:+8.4f}  {quantiles}  {share:9.1%}  {source} – {target}")
+        more = len(self.edge_index) - _SHOWN_EDGES
+        return [*rows, f"  … and {more} more"] if more > 0 else rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Differences:
+    """Intervals of the differences between edges, or between node strengths, over the resamples.
+
+    Parameters
+    ----------
+    of : {"edges", "strength"}
+        What is compared.
+    labels : tuple of str
+        The edges or nodes.
+    values : ndarray of shape (n,)
+        Their couplings or strengths in the whole table.
+    lower, upper : ndarray of shape (n, n)
+        Ends of the interval of value i − value j; 0 on the diagonal.
+    level : float
+        Its coverage.
+    """
+
+    of: str
+    labels: tuple[str, ...]
+    values: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    level: float
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.lower, self.upper):
+            read_only(array)
+
+    @property
+    def different(self) -> NDArray[np.bool_]:
+        """Which two differ: 0 is not in the interval of their difference. Shape (n, n)."""
+        return (self.lower > 0) | (self.upper < 0)
+
+    def table(self) -> dict[str, Any]:
+        """Return one row per comparison as columns, ready for a data frame.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``first``, ``second``, ``difference`` (first minus second, in the whole table), ``lower``, ``upper`` and
+            ``different``.
+        """
+        i, j = np.triu_indices(len(self.values), 1)
+        labels = np.array(self.labels, dtype=object)
+        return {
+            "first": labels[i],
+            "second": labels[j],
+            "difference": self.values[i] - self.values[j],
+            "lower": self.lower[i, j],
+            "upper": self.upper[i, j],
+            "different": self.different[i, j],
+        }
+
+    def __repr__(self) -> str:
+        n = len(self.values)
+        return (
+            f"Differences({n} {'edges' if self.of == 'edges' else 'nodes'}: {int(self.different.sum()) // 2} of "
+            f"{n * (n - 1) // 2} pairs differ at level {self.level:g})"
+        )
+
+
+def _sums_over_pairs(draws: sp.csc_array, edge_index: NDArray[np.int32], n_features: int) -> FloatArray:
+    """Return for every row and node the sum of the entries of its pairs."""
+    n_pairs = len(edge_index)
+    ends = (np.ones(2 * n_pairs), (np.tile(np.arange(n_pairs), 2), edge_index.T.ravel()))
+    incidence = sp.csr_array(ends, shape=(n_pairs, n_features))
+    return np.asarray((draws @ incidence).toarray(), dtype=np.float64)
+
+
+def _correlate(rows: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return Pearson's correlation of every row with the reference; NaN where one of them is constant."""
+    a, b = rows - rows.mean(axis=1, keepdims=True), reference - reference.mean()
+    varies = (np.ptp(rows, axis=1) > 0) & (np.ptp(reference) > 0)
+    scale = np.sqrt((a**2).sum(axis=1) * (b**2).sum())
+    found: FloatArray = np.divide(a @ b, scale, out=np.full(len(rows), np.nan), where=varies & (scale > 0))
+    return np.clip(found, -1.0, 1.0)
+
+
+def _correlate_sparse(draws: sp.csc_array, reference: FloatArray, n_pairs: int) -> FloatArray:
+    """Do the same where further pairs, up to ``n_pairs``, are zero in all of them."""
+    mean = np.asarray(draws.sum(axis=1)).ravel() / n_pairs
+    square = np.asarray((draws**2).sum(axis=1)).ravel() / n_pairs - mean**2
+    center = reference.sum() / n_pairs
+    spread = (reference**2).sum() / n_pairs - center**2
+    scale = np.sqrt(np.maximum(square, 0.0) * max(spread, 0.0))
+    covariance = draws @ reference / n_pairs - mean * center
+    # One value for all pairs leaves rounding only.
+    varies = (square > 1e-12 * (square + mean**2)) & (spread > 1e-12 * (spread + center**2))
+    found: FloatArray = np.divide(covariance, scale, out=np.full(len(mean), np.nan), where=varies)
+    return np.clip(found, -1.0, 1.0)

@@ -1,0 +1,158 @@
+"""One stage of an estimate: a path with penalty weights made of an earlier network, searched by a price per edge."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.network import read_only
+from isinglass.objective import penalty_matrix
+from isinglass.results import Path, Solution
+from isinglass.select.contract import PathFunction, fixed_option
+from isinglass.select.search import Lattice, search
+
+__all__ = ["Case", "Stage"]
+
+Table = NDArray[np.uint8]
+FloatArray = NDArray[np.float64]
+
+FIRST = Lattice(ratio=0.9, far=0.5, floor=1e-4)
+"""Where stage 1 looks. The dense end costs most, and its criterion has one minimum."""
+SECOND, EVERY = Lattice(ratio=0.93, far=0.1, floor=1e-5), 65
+"""Where stage 2 looks. Its support is small and its paths are cheap; with this count the first pass skips nothing."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stage:
+    """One stage: a path of convex problems, what it was judged by, and the choice.
+
+    Parameters
+    ----------
+    criterion : {"aic", "ebic"}
+        What the scores are.
+    price : float
+        What an edge adds to it.
+    exponent : float
+        Pairs are penalised in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself.
+    path : Path
+        Solutions in order of decreasing alpha, each with its certificate.
+    scores : ndarray of shape (n_alphas,)
+        The criterion; smaller is better.
+    index : int
+        The smallest.
+    extended : bool
+        Whether it lies below a hundredth of the first alpha.
+    coarse : ndarray of bool, shape (n_alphas,)
+        Which alphas belong to the first pass; the others fill in around the choice.
+    held_out : ndarray of shape (n_alphas,)
+        Cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed.
+    """
+
+    criterion: str
+    price: float
+    exponent: float
+    path: Path
+    scores: FloatArray
+    index: int
+    extended: bool
+    coarse: NDArray[np.bool_]
+    held_out: FloatArray
+
+    def __post_init__(self) -> None:
+        read_only(self.scores)
+        read_only(self.held_out)
+
+    @property
+    def solution(self) -> Solution:
+        """The choice of the criterion."""
+        return self.path.solutions[self.index]
+
+    def __repr__(self) -> str:
+        solution = self.solution
+        return (
+            f"Stage({self.criterion}, exponent {self.exponent:g}: alpha={solution.alpha:.6g}, number {self.index} of "
+            f"{len(self.path)}, {solution.n_edges} edges, {'converged' if solution.converged else 'NOT converged'})"
+        )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table and a path function: what every stage shares.
+
+    Parameters
+    ----------
+    table : ndarray of uint8, shape (n_samples, n_features)
+        The rows.
+    weight : ndarray of shape (n_samples,), optional
+        Their weights.
+    path_function : callable
+        With the parameter ``penalty_weights``.
+    """
+
+    table: Table
+    weight: FloatArray | None
+    path_function: PathFunction
+
+    @property
+    def n_rows(self) -> float:
+        """Number of rows: the sum of the weights."""
+        return float(len(self.table)) if self.weight is None else float(self.weight.sum())
+
+    def rows(self, numbers: NDArray[np.intp]) -> Case:
+        """Return the case of some of the rows."""
+        weight = None if self.weight is None else self.weight[numbers]
+        return Case(np.ascontiguousarray(self.table[numbers]), weight, self.path_function)
+
+    def search_first(self, alphas: int | float | ArrayLike, price: float) -> Stage:
+        """Search the path by −2·logPL plus the price of its edges."""
+        return self._search(alphas, price, 0.0, None)
+
+    def search_second(self, first: Solution, exponent: float, price: float) -> Stage:
+        """Search the path whose penalty weights come from a network of stage 1."""
+        return self._search(EVERY, price, exponent, self._reweighted(first, exponent))
+
+    def _search(
+        self, alphas: int | float | ArrayLike, price: float, exponent: float, penalty: FloatArray | None
+    ) -> Stage:
+        def score(solution: Solution) -> float:
+            edges = solution.edge_index
+            omega = self._given_penalty(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
+            loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
+            return 2.0 * self.n_rows * loss + price * solution.n_edges
+
+        lattice, criterion = (FIRST, "aic") if penalty is None else (SECOND, "ebic")
+        found = search(self._with_penalty(penalty), self.table, self.weight, alphas, score, lattice)
+        judged = (found.path, found.scores, found.index, found.extended, found.coarse)
+        return Stage(criterion, price, exponent, *judged, np.full(len(found.path), np.nan))
+
+    def follow(self, alphas: FloatArray, exponent: float = 0.0, first: Solution | None = None) -> Path:
+        """Return the solutions of a stage at given alphas."""
+        penalty = None if first is None else self._reweighted(first, exponent)
+        return self._with_penalty(penalty)(self.table, alphas, sample_weight=self.weight)
+
+    def _given_penalty(self, edges: NDArray[np.int32]) -> FloatArray:
+        """Return the penalty weights of the path function itself, at some pairs."""
+        given = fixed_option(self.path_function, "penalty_weights")
+        if given is None:
+            return np.ones(len(edges))
+        if isinstance(given, str):
+            share = np.average(self.table, axis=0, weights=self.weight)
+            sd = np.sqrt(share * (1.0 - share))
+            return np.asarray(sd[edges[:, 0]] + sd[edges[:, 1]])
+        matrix = penalty_matrix(np.empty(self.table.shape[1]), given)
+        return np.asarray(matrix[edges[:, 0], edges[:, 1]])
+
+    def _reweighted(self, first: Solution, exponent: float) -> FloatArray:
+        """Return penalty weights in inverse proportion to the couplings of a network; other pairs are forbidden."""
+        matrix = np.full((self.table.shape[1],) * 2, np.inf)
+        s, t = first.edge_index.T
+        matrix[s, t] = matrix[t, s] = self._given_penalty(first.edge_index) / np.abs(first.edge_values) ** exponent
+        return matrix
+
+    def _with_penalty(self, penalty: FloatArray | None) -> PathFunction:
+        if penalty is None:
+            return self.path_function
+        return functools.partial(self.path_function, penalty_weights=penalty)

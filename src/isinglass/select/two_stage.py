@@ -1,0 +1,357 @@
+"""The default estimate: a lasso to see which pairs matter, a reweighted one to estimate them, a check by prediction.
+
+Why it is built this way, and what it was measured against, is in docs/selection.md; the protocol of the measurements is
+docs/choosing-protocol.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.arguments import check_count
+from isinglass.data import to_weighted
+from isinglass.data.weights import warn_weight_scale
+from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.network import Network, read_only
+from isinglass.objective import smoothed_field
+from isinglass.randomness import RandomSource, as_generator
+from isinglass.results import Path, Solution
+from isinglass.select.contract import PathFunction, with_threads
+from isinglass.select.ebic import edge_price
+from isinglass.select.refit import standard_errors
+from isinglass.select.scoring import row_scores
+from isinglass.select.stages import Case, Stage
+from isinglass.select.tasks import kernel_threads, quietly, run_tasks
+from isinglass.solve.path import ising_path
+
+__all__ = ["TwoStage", "two_stage"]
+
+Table = NDArray[np.uint8]
+FloatArray = NDArray[np.float64]
+
+AIC = 4.0
+"""Price of an edge in stage 1. Without a true edge, twice the gain in log pseudo-likelihood is twice a chi-square with
+one degree of freedom, because a pair is seen from both of its ends: 2 degrees of freedom, 2 each."""
+EXPONENTS = (1.0, 0.5)
+"""Of the weights in stage 2: full reweighting, and a gentle one if that predicts too badly."""
+KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
+"""Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
+DOUBT = 2.0
+"""Standard errors by which another network must predict better before the choice of the EBIC is given up."""
+WIDEST = 30.0
+"""Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
+THIN = 3
+"""One in so many networks of stage 2 is judged by prediction, and the choice of the EBIC."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoStage:
+    """The network that the two-stage estimate chose, and how.
+
+    Parameters
+    ----------
+    stages : tuple of Stage
+        Stage 1, then stage 2 with full and, if that was needed, with gentle weights. Only stage 1 if that is empty.
+    stage, index : int
+        Where the network is: the number of the stage (from 0), and of the solution on its path.
+    reason : {"ebic", "prediction", "empty"}
+        The network with the smallest EBIC of stage 2; the sparsest that keeps the share ``keep`` of the cross-validated
+        gain, because that one does not; or none, because nothing predicts held-out rows better than no edges.
+    gamma, keep : float
+        The settings that were used.
+    n_folds : int
+        Of the cross-validation; 0 if there was none.
+    independent : float
+        Cross-validated log pseudo-likelihood per row of independent columns, which gains are gains over; NaN if there
+        was no cross-validation.
+    edge_errors : ndarray of shape (n_edges,)
+        Standard errors of the couplings; NaN where the unpenalised estimate is infinite, or if not asked for.
+    """
+
+    stages: tuple[Stage, ...]
+    stage: int
+    index: int
+    reason: str
+    gamma: float
+    keep: float
+    n_folds: int
+    independent: float
+    edge_errors: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        read_only(self.edge_errors)
+
+    @property
+    def path(self) -> Path:
+        """The path that the network belongs to."""
+        return self.stages[self.stage].path
+
+    @property
+    def solution(self) -> Solution:
+        """The network, with its certificate."""
+        return self.path.solutions[self.index]
+
+    @property
+    def held_out(self) -> float:
+        """Its cross-validated log pseudo-likelihood per row; NaN if there was no cross-validation."""
+        return self.independent + float(self.stages[self.stage].held_out[self.index])
+
+    @property
+    def alpha(self) -> float:
+        """Its penalty, in the units of its stage."""
+        return self.solution.alpha
+
+    def __repr__(self) -> str:
+        head = f"TwoStage({self.solution.n_edges} edges among {self.solution.n_features} nodes, by {self.reason})"
+        return "\n".join([head, *(f"  {stage!r}" for stage in self.stages)])
+
+
+def two_stage(
+    X: ArrayLike,
+    *,
+    alphas: int | float | ArrayLike = 30,
+    gamma: float = 0.25,
+    keep: float | None = None,
+    n_folds: int = 5,
+    path_function: PathFunction = ising_path,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    errors: bool = True,
+    random_state: RandomSource = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> TwoStage:
+    """Choose and estimate a network: the default of this package.
+
+    Stage 1 follows the lasso path to the alpha with the smallest AIC, dense enough to miss little. Stage 2 penalizes
+    the pairs it found in proportion to 1 / abs(coupling), forbids all others, and takes the smallest extended BIC: few
+    false edges, and strong couplings that are hardly shrunken. Then cross-validation asks whether that network keeps
+    most of what can be predicted. If it clearly does not, because many weak dependencies are spread over the table, the
+    sparsest network that does is taken instead: from stage 2, from stage 2 with weights 1 / sqrt(abs(coupling)), or
+    from stage 1.
+
+    Every network is the optimum of a convex problem and has its certificate. The number and the ends of the alphas
+    hardly matter: the paths go as far as they need, and are filled in around the choice.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1; a BinaryTable brings its weights along.
+    alphas : int, float or array-like, default 30
+        How close the alphas of stage 1 are in a first pass: as this many from the smallest alpha without edges to its
+        hundredth. Or these alphas themselves.
+    gamma : float, default 0.25
+        Weight of the number of candidate networks in the EBIC of stage 2; larger values choose fewer edges.
+    keep : float, optional
+        Share of the best cross-validated gain that the network must keep; 0 leaves the choice to the EBIC alone.
+        Default 0.95, or 0.85 with no more rows than columns.
+    n_folds : int, default 5
+        Parts into which the rows are split; fewer if there are fewer rows.
+    path_function : callable, default ising_path
+        With the parameters ``penalty_weights`` and ``sample_weight``; use `functools.partial` to set others.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; an integer weight equals repeated rows. The EBIC takes their sum for the number of rows.
+    groups : array-like of shape (n_samples,), optional
+        Rows with equal entries stay in one fold: the numbers of the original rows of a resample.
+    errors : bool, default True
+        Whether to compute standard errors.
+    random_state : int, Generator, RandomState, SeedSequence or None, default 0
+        Seed of the folds.
+    n_jobs : int, optional
+        Folds at the same time, as in joblib; -1 is all cores. The result does not depend on it.
+    progress : bool, optional
+        Whether to show a bar on stderr; default only if that is a terminal.
+
+    Returns
+    -------
+    TwoStage
+
+    Examples
+    --------
+    >>> from isinglass import simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(6, strength=1.5, fields="balanced"), 1000, random_state=0)
+    >>> found = two_stage(X)
+    >>> found.solution.edge_index.tolist(), found.reason
+    ([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]], 'ebic')
+    """
+    table, weight = to_weighted(X, sample_weight)
+    if keep is not None and not 0 <= keep <= 1:
+        raise DataError(f"keep must be from 0 to 1; got {keep!r}.")
+    case = Case(table, weight, path_function)
+    share = (KEEP if case.n_rows > table.shape[1] else KEEP_IF_FEW_ROWS) if keep is None else float(keep)
+    price = edge_price(table, weight, gamma)
+    warn_weight_scale(weight, stacklevel=3)
+    folds = _split(table, weight, groups, check_count("n_folds", n_folds, least=2), random_state)
+    first = case.search_first(alphas, AIC)
+    judge = _Judge(case, first.solution, folds if share > 0 else [], n_jobs, progress)
+    with quietly(ConstantColumnWarning):  # stage 1 has given it
+        stages, number, index, reason = _decide(judge, first, price, share)
+        found = TwoStage(tuple(stages), number, index, reason, float(gamma), share, len(judge.known), judge.independent)
+        spread = standard_errors(found.solution, table, weight) if errors else np.full(found.solution.n_edges, np.nan)
+    return replace(found, edge_errors=spread)
+
+
+def _decide(judge: _Judge, first: Stage, price: float, keep: float) -> tuple[list[Stage], int, int, str]:
+    """Return the stages with their held-out gains, the place of the choice among them, and the reason for it."""
+    if first.solution.n_edges == 0:
+        return [first], 0, first.index, "empty"
+    second = judge.case.search_second(first.solution, EXPONENTS[0], price)
+    if not judge.folds:
+        return [first, second], 1, second.index, "ebic"
+    judge.reference = second.solution.alpha
+    stages = judge.judge([first, second])
+    gain = stages[1].held_out[second.index]
+    best, error = judge.best(stages)
+    if best - gain <= max((1.0 - keep) * best, DOUBT * error):
+        return stages, 1, second.index, "ebic"
+    if best == 0.0:
+        return stages, 1, 0, "empty"
+    gentle = judge.case.search_second(judge.first, EXPONENTS[1], price)
+    stages += judge.judge([gentle])
+    best, _ = judge.best(stages)
+    good = [
+        (stage.path[k].n_edges, -stage.held_out[k], number, k)
+        for number, stage in enumerate(stages)
+        for k in np.flatnonzero(stage.held_out >= keep * best).tolist()
+    ]
+    _, _, number, index = min(good)
+    return stages, number, index, "prediction"
+
+
+@dataclass
+class _Judge:
+    """Scores networks by rows that were left out: each fold repeats both stages on the other rows."""
+
+    case: Case
+    first: Solution
+    folds: list[NDArray[np.intp]]
+    n_jobs: int | None
+    progress: bool | None
+    reference: float = 0.0
+    """The alpha of the network that the EBIC chose in stage 2, which others are compared with row by row."""
+
+    def __post_init__(self) -> None:
+        self.known: list[dict[str, NDArray[Any]]] = []  # stage 1 and the reference in every fold, once they were fitted
+        self.errors: list[FloatArray] = []  # standard errors of the differences from the reference, per stage
+
+    @property
+    def independent(self) -> float:
+        """Held-out score per row of independent columns, NaN before anything was judged."""
+        return self._mean("independent") if self.known else float("nan")
+
+    def judge(self, stages: Sequence[Stage]) -> list[Stage]:
+        """Return the stages with their held-out gains."""
+        asked = [_judged(stage, self.first.alpha) for stage in stages]
+        wanted = [(stage.exponent, stage.path.alphas[k]) for stage, k in zip(stages, asked, strict=True)]
+        path_function = with_threads(self.case.path_function, kernel_threads(self.n_jobs))
+        case = Case(self.case.table, self.case.weight, path_function)
+        known = self.known or [{} for _ in self.folds]
+        alphas = (self.first.alpha, self.reference)
+        self.known = run_tasks(
+            _score_fold,
+            [(case, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)],
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+            description="Cross-validation",
+        )
+        judged = []
+        for number, (stage, k) in enumerate(zip(stages, asked, strict=True)):
+            gains, errors = np.full((2, len(stage.path)), np.nan)
+            gains[k] = self._mean(f"gain{number}")
+            errors[k] = self._error(gains[k] - self._mean("reference"), f"square{number}")
+            judged.append(replace(stage, held_out=gains))
+            self.errors.append(errors)
+        return judged
+
+    def best(self, stages: Sequence[Stage]) -> tuple[float, float]:
+        """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
+        gains = np.concatenate([stage.held_out for stage in stages])
+        errors = np.concatenate(self.errors)
+        place = int(np.nanargmax(gains))
+        if gains[place] > 0.0:
+            return float(gains[place]), float(errors[place])
+        return 0.0, float(self._error(-self._mean("reference"), "square"))
+
+    def _mean(self, name: str) -> Any:
+        return sum(result[name] for result in self.known) / self.case.n_rows
+
+    def _error(self, difference: Any, squares: str) -> Any:
+        """Return the standard error of a mean difference, given the name of the sums of squares."""
+        return np.sqrt(np.maximum(self._mean(squares) - difference**2, 0.0) / self.case.n_rows)
+
+
+def _judged(stage: Stage, alpha: float) -> NDArray[np.intp]:
+    """Return which solutions of a stage are worth judging: the choice, and enough others."""
+    alphas = stage.path.alphas
+    if stage.exponent == 0.0:
+        wanted = stage.coarse & (alphas >= alpha) & (alphas <= WIDEST * alpha)
+    else:
+        wanted = np.arange(len(alphas)) % THIN == 0
+    wanted[stage.index] = True
+    return np.flatnonzero(wanted)
+
+
+def _score_fold(
+    case: Case,
+    held_out: NDArray[np.intp],
+    alphas: tuple[float, float],
+    wanted: Sequence[tuple[float, FloatArray]],
+    known: dict[str, NDArray[Any]],
+) -> dict[str, Any]:
+    """Return gains over independent columns, summed over the rows held out, and squares of leads over the reference.
+
+    The first time, stage 1 is fitted at its alpha, and the reference at that of stage 2; both are handed on.
+    """
+    kept = np.ones(len(case.table), dtype=bool)
+    kept[held_out] = False
+    if case.weight is not None:
+        kept &= case.weight > 0.0
+    training, table = case.rows(np.flatnonzero(kept)), case.table[held_out]
+    unit = np.ones(len(held_out)) if case.weight is None else case.weight[held_out]
+    independent = row_scores(_without_edges(training), table)
+    results: dict[str, Any] = {**known, "independent": unit @ independent}
+    gains: list[FloatArray] = []
+    with quietly(ConstantColumnWarning):
+        for exponent, some in wanted:
+            if exponent == 0.0:
+                path = training.follow(np.union1d(some, alphas[:1]))
+                last = path[-1]
+                results |= {"edges": last.edge_index, "values": last.edge_values, "fields": last.fields}
+                path = path[-len(some) :]
+            else:
+                first = Solution(Network(results["fields"], results["edges"], results["values"]), alphas[0])
+                path = training.follow(some, exponent, first)
+            gains.append(np.array([row_scores(solution, table) - independent for solution in path]))
+            if exponent == EXPONENTS[0]:
+                results["reference_rows"] = gains[-1][[solution.alpha for solution in path].index(alphas[1])]
+    reference = results["reference_rows"]
+    results |= {"reference": unit @ reference, "square": unit @ reference**2}
+    for number, rows in enumerate(gains):
+        results |= {f"gain{number}": rows @ unit, f"square{number}": (rows - reference) ** 2 @ unit}
+    return results
+
+
+def _without_edges(case: Case) -> Solution:
+    """Return the network of independent columns, with smoothed fields."""
+    ones = case.table.sum(axis=0) if case.weight is None else case.weight @ case.table
+    return Solution(Network(smoothed_field(ones, case.n_rows), [], []), np.inf)
+
+
+def _split(
+    table: Table, weight: FloatArray | None, groups: ArrayLike | None, n_folds: int, random_state: RandomSource
+) -> list[NDArray[np.intp]]:
+    """Return the rows that each fold holds out; rows of one group together, rows of weight zero nowhere."""
+    rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
+    labels = np.arange(len(table)) if groups is None else np.asarray(groups)
+    if labels.shape != (len(table),):
+        raise DataError(f"groups must have one entry per row ({len(table)},); got shape {labels.shape}.")
+    known, group = np.unique(labels[rows], return_inverse=True)
+    if len(known) < 2:
+        return []
+    parts = np.array_split(as_generator(random_state).permutation(len(known)), min(n_folds, len(known)))
+    return [rows[np.isin(group, part)] for part in parts]

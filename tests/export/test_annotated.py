@@ -1,0 +1,80 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from isinglass import Network, Solution
+from isinglass.errors import DataError
+from isinglass.export.annotated import annotate
+
+
+def random_model(p, seed, density=0.5):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < density), 1)
+    return Network.from_couplings(upper + upper.T, rng.normal(size=p))
+
+
+def test_facts_come_from_the_solution():
+    model = random_model(5, 1)
+    solution = Solution(model, 0.1, converged=True)
+    estimator = SimpleNamespace(network_=model, solution_=solution)
+    assert annotate(model).facts == {}
+    assert annotate(solution).facts == annotate(estimator).facts == {"alpha": 0.1, "converged": True}
+
+
+def test_names_replace_those_of_the_network():
+    model = Network.from_couplings([[0, 1], [1, 0]], [0, 0], names=["a", "b"])
+    assert annotate(model, names=["c", "d"]).network.names == ("c", "d")
+    with pytest.raises(DataError, match="names must be different"):
+        annotate(model, names=["c", "c"])
+
+
+def test_attributes_with_labels_are_joined_by_name():
+    model = Network(np.zeros(3), [[0, 1], [0, 2]], [2.0, 1.0], names=["a", "b", "c"])
+    frame = pd.DataFrame({"party": ["C", "B", "A"]}, index=["c", "b", "a"])
+    assert annotate(model, node_attributes=frame).node_columns["party"].values == ("A", "B", "C")
+    columns = {"party": {"c": "C", "a": "A"}, "age": pd.Series([3, 2, 1], index=["c", "b", "a"])}
+    found = annotate(model, node_attributes=columns).node_columns
+    assert found["party"].values == ("A", None, "C")
+    assert found["age"].values == (1, 2, 3)
+    shares = pd.DataFrame([[0, 0, 0.1], [0, 0, 0.2], [0.1, 0.2, 0]], index=list("cba"), columns=list("cba"))
+    assert annotate(model, edge_attributes={"share": shares}).edge_columns["share"].values == (0.2, 0.1)
+    with pytest.raises(DataError, match="attribute 'party' must be labelled by the names of the nodes"):
+        annotate(model, node_attributes={"party": pd.Series(["A"], index=["z"])})
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table, pa.RecordBatch.from_pydict])
+def test_attributes_from_mappings_and_frames(frame):
+    model = random_model(3, 0)
+    attributes = frame({"party": ["R", "D", "R"], "age": [1, 2, 3]})
+    graph = annotate(model, node_attributes=attributes, color_by="party", group_colors={"R": "red"})
+    assert {name: column.values for name, column in graph.node_columns.items()} == {
+        "party": ("R", "D", "R"),
+        "age": (1, 2, 3),
+    }
+    assert graph.node_colors[0] == graph.node_colors[2] == "#d55e00" != graph.node_colors[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"node_attributes": [1, 2, 3]}, "node_attributes must map names to columns"),
+        ({"node_attributes": {"degree": [1, 2, 3]}}, "Rename"),
+        ({"edge_attributes": {"weight": np.eye(3)}}, "Rename"),
+        ({"color_by": "party"}, "color_by must be one of"),
+        ({"group_colors": {"R": "red"}}, "must come with color_by"),
+        ({"positions": np.zeros((2, 2))}, "positions must be finite"),
+        ({"positions": np.full((3, 2), np.nan)}, "positions must be finite"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(DataError, match=message):
+        annotate(random_model(3, 0), **options)
+
+
+def test_ties_keep_the_order_of_the_nodes():
+    model = Network.from_couplings([[0, 1, -1], [1, 0, 1], [-1, 1, 0]], np.zeros(3))
+    assert annotate(model).pairs == [[0, 1], [0, 2], [1, 2]]

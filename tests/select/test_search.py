@@ -1,0 +1,70 @@
+"""The search along a path: it finds the best alpha whatever the count, and stops before the dense end."""
+
+import numpy as np
+import pytest
+
+from isinglass import ising_path, nodewise_path, objective, simulate
+from isinglass.errors import DataError
+from isinglass.select.search import Lattice, search
+
+X = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 400, random_state=3)
+WIDE = simulate.gibbs_sample(simulate.random_network(40, 0.1, random_state=0), 300, random_state=0)
+TOP = objective.alpha_max(X)
+LATTICE = Lattice(ratio=0.9, far=0.5, floor=1e-4)
+
+
+def bowl(target):
+    """Return a smooth criterion with its minimum at one alpha."""
+    return lambda solution: (np.log(solution.alpha) - np.log(target)) ** 2
+
+
+@pytest.mark.parametrize("count", [2, 5, 20, 30, 50, 100, 1000])
+@pytest.mark.parametrize("steps", [0, 1, 17, 60])
+def test_the_count_does_not_matter(count, steps):
+    target = TOP * 0.9**steps
+    found = search(ising_path, X, None, count, bowl(target), LATTICE)
+    assert found.solution.alpha == pytest.approx(target, rel=1e-12)
+    assert found.scores[found.index] == found.scores.min()
+    assert found.extended == (target < 0.01 * TOP)
+    assert (np.diff(found.path.alphas) < 0).all()
+    assert found.path.tol == 1e-7
+
+
+def test_the_dense_end_is_not_visited():
+    target = 0.3 * objective.alpha_max(WIDE)
+    found = search(ising_path, WIDE, None, 30, bowl(target), LATTICE)
+    assert found.path.alphas.min() > 0.5 * 0.3 * objective.alpha_max(WIDE) * 0.8
+    assert found.path[-1].n_edges < 0.6 * 780
+
+
+def test_a_level_curve_ends_the_search():
+    found = search(ising_path, X, None, 30, lambda solution: -1.0 if solution.n_edges else 0.0, LATTICE)
+    assert found.path.alphas.min() > 0.2 * TOP
+    slow = search(ising_path, X, None, 30, lambda solution: np.log(solution.alpha), LATTICE)
+    assert slow.solution.alpha < 2e-4 * TOP  # it never stands still, so it goes to the floor
+
+
+def test_a_path_function_without_callback_is_searched_too():
+    top = nodewise_path.alpha_max(X)
+    found = search(nodewise_path, X, None, 30, bowl(0.1 * top), LATTICE)
+    assert found.solution.alpha == pytest.approx(0.1 * top, rel=0.06)
+
+
+def test_given_alphas_are_tried_as_they_are():
+    found = search(ising_path, X, None, [0.2, 0.01, 0.05], bowl(1e-3), LATTICE)
+    assert found.path.alphas.tolist() == [0.2, 0.05, 0.01]
+    assert (found.index, found.extended) == (2, False)
+    assert search(ising_path, X, None, 0.07, bowl(1.0), LATTICE).path.alphas.tolist() == [0.07]
+    assert search(ising_path, X, None, 1, bowl(1.0), LATTICE).path.alphas == pytest.approx([TOP])
+
+
+def test_a_table_in_which_nothing_varies_together():
+    constant = np.ones((5, 3), dtype=np.uint8)
+    with pytest.warns(UserWarning, match="constant"):
+        found = search(ising_path, constant, None, 30, lambda solution: 0.0, LATTICE)
+    assert [solution.n_edges for solution in found.path] == [0]
+
+
+def test_a_count_that_is_none_is_refused():
+    with pytest.raises(DataError, match="alphas must be a count"):
+        search(ising_path, X, None, 0, bowl(1.0), LATTICE)

@@ -1,0 +1,305 @@
+"""The default estimate: what it chooses, that it proves it, and that it has an answer for every table."""
+
+import functools
+import pickle
+
+import numpy as np
+import pytest
+
+from isinglass import BinaryTable, IsingNetwork, bootstrap, ising_path, objective, refit, simulate
+from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.select import cross_validate, select_ebic, stars, two_stage
+from isinglass.select.ebic import ebic, edge_price
+from isinglass.select.refit import standard_errors
+
+CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
+X = simulate.exact_sample(CHAIN, 1500, random_state=1)
+
+
+def spread_thin(n_rows, n_columns, seed=0):
+    """Return rows that depend on a few hidden traits: every pair is a little dependent, none strongly."""
+    rng = np.random.default_rng(seed)
+    traits, loadings = rng.normal(size=(n_rows, 8)), rng.normal(size=(8, n_columns)) * 0.7
+    return (rng.random((n_rows, n_columns)) < 1 / (1 + np.exp(-traits @ loadings))).astype(np.uint8)
+
+
+# ------------------------------------------------------------------------------------------- what it chooses
+
+
+def test_finds_the_network_with_couplings_that_are_hardly_shrunken():
+    found = two_stage(X)
+    assert found.reason == "ebic"
+    assert (found.solution.couplings != 0).tolist() == (CHAIN.couplings != 0).tolist()
+    free = refit(found.solution, X)
+    plain = select_ebic(X).solution
+    values, best = np.abs(found.solution.edge_values), np.abs(free.edge_values)
+    assert (values > 0.9 * best).all()
+    s, t = found.solution.edge_index.T
+    assert (np.abs(plain.couplings[s, t]) < 0.9 * best).all()
+
+
+def test_every_stage_is_the_optimum_it_says():
+    found = two_stage(X)
+    first, second = found.stages
+    assert (first.criterion, second.criterion) == ("aic", "ebic")
+    assert objective.kkt_residual(X, first.solution.couplings, first.solution.fields, first.solution.alpha) < 1e-6
+    weights = np.full((8, 8), np.inf)
+    s, t = first.solution.edge_index.T
+    weights[s, t] = weights[t, s] = 1.0 / np.abs(first.solution.edge_values)
+    for solution in (second.solution, second.path[3]):
+        residual = objective.kkt_residual(
+            X, solution.couplings, solution.fields, solution.alpha, penalty_weights=weights
+        )
+        assert residual < 1e-6
+        assert solution.converged
+
+
+def test_the_scores_are_aic_and_ebic():
+    found = two_stage(X, gamma=0.5)
+    first, second = found.stages
+    np.testing.assert_allclose(second.scores, ebic(second.path, X, gamma=0.5), rtol=1e-9)
+    plain = ebic(first.path, X, gamma=0.5) - first.path.n_edges * edge_price(X, None, 0.5)
+    np.testing.assert_allclose(first.scores, plain + 4.0 * first.path.n_edges, rtol=1e-9)
+    assert first.index == first.scores.argmin()
+    assert second.index == second.scores.argmin()
+
+
+def test_held_out_gains_are_those_of_a_slow_twin():
+    found = two_stage(X, n_folds=3, random_state=5)
+    first, second = found.stages
+    parts = np.array_split(np.random.default_rng(5).permutation(len(X)), 3)
+    gains, base = 0.0, 0.0
+    for part in parts:
+        train = np.delete(X, part, axis=0)
+        lasso = ising_path(train, [first.solution.alpha])[0]
+        weights = np.full((8, 8), np.inf)
+        s, t = lasso.edge_index.T
+        weights[s, t] = weights[t, s] = 1.0 / np.abs(lasso.edge_values)
+        again = ising_path(train, [second.solution.alpha], penalty_weights=weights)[0]
+        for row in X[part].astype(float):
+            eta = again.fields + again.couplings @ row
+            gains -= np.logaddexp(0.0, (1 - 2 * row) * eta).sum()
+            ones = train.sum(axis=0)
+            fields = np.log((ones + 0.5) / (len(train) - ones + 0.5))
+            base -= np.logaddexp(0.0, (1 - 2 * row) * fields).sum()
+    assert found.independent == pytest.approx(base / len(X), rel=1e-9)
+    assert second.held_out[second.index] == pytest.approx((gains - base) / len(X), rel=1e-5)
+    assert found.held_out == pytest.approx(gains / len(X), rel=1e-6)
+
+
+def test_where_dependence_is_spread_thin_the_network_must_still_predict():
+    table = spread_thin(850, 30)
+    train, test = table[:250], table[250:]
+    alone, found = two_stage(train, keep=0), two_stage(train)
+    assert (alone.reason, found.reason) == ("ebic", "prediction")
+    assert found.solution.n_edges > alone.solution.n_edges
+
+    def score(solution):
+        eta = solution.fields + test @ solution.couplings
+        return -np.logaddexp(0.0, (1.0 - 2.0 * test) * eta).sum(axis=1).mean()
+
+    independent = score(ising_path(train, 1)[0])
+    best = max(score(solution) for solution in ising_path(train, 50))
+    assert score(found.solution) - independent > 0.9 * (best - independent)
+    assert score(alone.solution) - independent < 0.9 * (best - independent)
+    gains = np.concatenate([stage.held_out for stage in found.stages])
+    chosen = found.stages[found.stage].held_out[found.index]
+    assert chosen >= 0.95 * np.nanmax(gains)
+
+
+def test_no_edges_where_there_is_no_structure():
+    rng, n_edges, n_pairs = np.random.default_rng(0), 0, 0
+    for _ in range(20):
+        p = int(rng.integers(5, 25))
+        noise = (rng.random((int(rng.integers(500, 1500)), p)) < rng.uniform(0.1, 0.9, p)).astype(np.uint8)
+        n_edges += two_stage(noise, errors=False).solution.n_edges
+        n_pairs += p * (p - 1) // 2
+    assert n_edges <= 0.005 * n_pairs
+
+
+@pytest.mark.parametrize("count", [20, 50, 100])
+def test_the_number_of_alphas_does_not_matter(count):
+    table = simulate.gibbs_sample(simulate.random_network(20, 0.2, random_state=2), 800, burn_in=500, random_state=2)
+    one, other = two_stage(table, alphas=count).solution, two_stage(table).solution
+    assert other.n_edges > 10
+    assert one.edge_index.tolist() == other.edge_index.tolist()
+
+
+# ------------------------------------------------------------------------------------------- rows and weights
+
+
+def test_whole_weights_are_repeated_rows_up_to_the_folds():
+    weight = np.random.default_rng(0).integers(0, 4, len(X)).astype(float)
+    rows = np.repeat(np.arange(len(X)), weight.astype(int))
+    by_weight = two_stage(X, sample_weight=weight, keep=0)
+    repeated = two_stage(X[rows], keep=0)
+    assert by_weight.solution.edge_index.tolist() == repeated.solution.edge_index.tolist()
+    np.testing.assert_allclose(by_weight.solution.edge_values, repeated.solution.edge_values, atol=1e-6)
+    np.testing.assert_allclose(by_weight.edge_errors, repeated.edge_errors, rtol=1e-5)
+
+
+def test_groups_stay_together():
+    rows = np.sort(np.random.default_rng(0).integers(0, len(X), len(X)))
+    apart, together = two_stage(X[rows]), two_stage(X[rows], groups=rows)
+    leaked = apart.stages[0].held_out[apart.stages[0].index]
+    honest = together.stages[0].held_out[together.stages[0].index]
+    assert leaked > honest  # a row whose copy is in the training part is easier
+    relabelled = two_stage(X[rows], groups=rows + 10_000)
+    assert relabelled.held_out == together.held_out
+    with pytest.raises(DataError, match="groups must have one entry per row"):
+        two_stage(X, groups=[1, 2])
+
+
+def test_jobs_and_threads_do_not_matter():
+    one = two_stage(X, n_jobs=2)
+    two = two_stage(X, path_function=functools.partial(ising_path, n_threads=1))
+    for stage, other in zip(one.stages, two.stages, strict=True):
+        assert stage.scores.tobytes() == other.scores.tobytes()
+        assert stage.held_out.tobytes() == other.held_out.tobytes()
+    assert one.solution.edge_values.tobytes() == two.solution.edge_values.tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda table, **more: two_stage(table, **more).solution,
+        lambda table, **more: select_ebic(table, alphas=5, **more).solution,
+        lambda table, **more: cross_validate(table, alphas=[0.2, 0.02, 0.0], random_state=0, **more).solution,
+        lambda table, **more: ising_path(table, [0.05], **more)[0],
+        lambda table, **more: refit(ising_path(X, [0.1])[0], table, **more).solution,
+        lambda table, **more: ising_path(
+            table, [stars(table, alphas=[0.3, 0.12, 0.05], threshold=0.4, random_state=0, **more).alpha], **more
+        )[0],
+    ],
+)
+def test_a_table_brings_its_weights_along(function):
+    weight = np.random.default_rng(1).random(len(X)) + 0.5
+    weight /= weight.mean()
+    carried = function(BinaryTable(X, sample_weight=weight))
+    given = function(X, sample_weight=weight)
+    assert carried.edge_values.tobytes() == given.edge_values.tobytes()
+    assert carried.edge_values.tobytes() != function(X).edge_values.tobytes()
+    with pytest.raises(DataError, match="given once"):
+        function(BinaryTable(X, sample_weight=weight), sample_weight=weight)
+
+
+def test_it_can_be_resampled_and_pickled():
+    fit = functools.partial(two_stage, errors=False)
+    found = bootstrap(X[:300], pickle.loads(pickle.dumps(fit)), n_boot=3, random_state=0)
+    assert found.solution.edge_values.tobytes() == two_stage(X[:300]).solution.edge_values.tobytes()
+    assert found.n_boot == 3
+
+
+# ------------------------------------------------------------------------------------------- standard errors
+
+
+def test_errors_are_those_of_the_refit():
+    found = two_stage(X)
+    np.testing.assert_allclose(found.edge_errors, refit(found.solution, X).edge_errors, rtol=1e-3)
+    assert np.isnan(two_stage(X, errors=False).edge_errors).all()
+
+
+def test_errors_are_unknown_exactly_where_the_estimate_is_infinite():
+    table = np.column_stack(
+        [X, X[:, 0], np.where(X[:, 3] == 1, X[:, 5], 0)]
+    )  # a copy, and a column that implies another
+    network = ising_path(table, [0.05])[0]
+    errors = standard_errors(network, np.ascontiguousarray(table), None)
+    infinite = [tuple(pair) in {(0, 8), (3, 9), (5, 9)} for pair in network.edge_index.tolist()]
+    assert sum(infinite) >= 2
+    assert np.isnan(errors)[infinite].all()
+    assert not np.isnan(errors)[~np.array(infinite)].all()
+
+
+# ------------------------------------------------------------------------------------------- tables of every kind
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.ConstantColumnWarning")
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.zeros((10, 4)),
+        np.ones((1, 3)),
+        np.array([[0, 1], [1, 0]]),
+        np.array([[0, 1, 1], [1, 0, 1]]),
+        np.array([[0], [1], [1]]),
+        np.zeros((1, 1)),
+        np.repeat([[0, 0], [1, 1]], 30, axis=0),
+        np.array([[0, 0], [0, 1], [1, 0], [1, 1]]),
+        np.eye(6),
+        np.tri(40, 60),
+    ],
+    ids=[
+        "constant",
+        "one row",
+        "two rows",
+        "two rows, a constant",
+        "one column",
+        "one cell",
+        "copies",
+        "independent",
+        "identity",
+        "triangle",
+    ],
+)
+def test_every_table_has_a_finite_answer(table):
+    found = two_stage(table)
+    assert np.isfinite(found.solution.fields).all()
+    assert np.isfinite(found.solution.edge_values).all()
+    assert found.solution.n_features == table.shape[1]
+    assert found.solution.converged
+    assert len(found.edge_errors) == found.solution.n_edges
+    assert IsingNetwork().fit(table).solution_.n_edges == found.solution.n_edges
+
+
+def test_copies_are_joined_where_rows_are_enough():
+    assert two_stage(np.repeat([[0, 0], [1, 1]], 30, axis=0)).solution.edge_index.tolist() == [[0, 1]]
+
+
+def test_a_constant_column_is_named_once():
+    with pytest.warns(ConstantColumnWarning) as caught:
+        two_stage(np.column_stack([X, np.zeros(len(X))]))
+    assert len(caught) == 1
+
+
+def test_alphas_by_hand():
+    found = two_stage(X, alphas=[0.3, 0.1, 0.02])
+    assert found.stages[0].path.alphas.tolist() == [0.3, 0.1, 0.02]
+    assert len(found.stages[1].path) > 10
+    assert two_stage(X, alphas=0.02).solution.n_edges == 7
+    assert two_stage(X, alphas=[10.0]).reason == "empty"
+
+
+def test_free_and_forbidden_pairs_stay_so():
+    weights = np.ones((8, 8))
+    weights[0, 1] = weights[1, 0] = np.inf
+    weights[0, 7] = weights[7, 0] = 0.0
+    found = two_stage(X, path_function=functools.partial(ising_path, penalty_weights=weights))
+    assert found.solution.couplings[0, 1] == 0.0
+    assert found.solution.couplings[0, 7] != 0.0
+    scaled = two_stage(X, path_function=functools.partial(ising_path, penalty_weights=np.full((8, 8), 2.0)))
+    np.testing.assert_allclose(scaled.solution.couplings, two_stage(X).solution.couplings, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"keep": 1.5}, "keep must be from 0 to 1"),
+        ({"gamma": -1}, "gamma must be finite and not negative"),
+        ({"n_folds": 1}, "n_folds must be an integer of at least 2"),
+        ({"alphas": []}, "alphas must be"),
+        ({"alphas": [-1.0]}, "alphas must be finite and not negative"),
+        ({"sample_weight": np.zeros(1500)}, "positive sum"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(DataError, match=message):
+        two_stage(X, **options)
+
+
+def test_repr_says_what_each_stage_chose():
+    text = repr(two_stage(X))
+    assert text.splitlines()[0] == "TwoStage(7 edges among 8 nodes, by ebic)"
+    assert "Stage(aic" in text
+    assert "Stage(ebic" in text

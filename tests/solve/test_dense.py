@@ -1,0 +1,94 @@
+"""Tables where everything depends on everything: products on packed rows take the place of blocks."""
+
+import numpy as np
+import pytest
+from reference import nodewise_violations
+
+from isinglass import ising_path, nodewise_path, objective
+from isinglass.solve import path as path_module
+
+
+def latent_table(n, p, rank, seed=0):
+    rng = np.random.default_rng([seed, n, p])
+    loadings, scores = rng.normal(size=(p, rank)) / np.sqrt(rank), rng.normal(size=(n, rank))
+    odds = np.exp(1.7 * scores @ loadings.T - 1 + 0.8 * rng.normal(size=p))
+    return (rng.random((n, p)) < odds / (1 + odds)).astype(np.uint8)
+
+
+def with_width(width):
+    """Stand in for Problem: nodes are operators from this many neighbours on."""
+
+    def make(*args):
+        problem = Problem(*args)
+        problem.set_widest_block(width)
+        return problem
+
+    Problem = path_module.Problem
+    return make
+
+
+def options(kind, n, p):
+    rng = np.random.default_rng(3)
+    if kind == "weights":
+        return {"sample_weight": rng.integers(0, 4, n) + 1.0}
+    if kind == "standardized":
+        return {"penalty_weights": "standardized"}
+    if kind == "matrix":
+        omega = np.exp(rng.normal(scale=0.5, size=(p, p)))
+        omega = np.triu(omega, 1) + np.triu(omega, 1).T
+        omega[0, 1:3] = omega[1:3, 0] = 0.0  # free
+        omega[4, 5:9] = omega[5:9, 4] = np.inf  # forbidden
+        return {"penalty_weights": omega}
+    return {}
+
+
+@pytest.mark.parametrize("kind", ["plain", "weights", "standardized", "matrix"])
+@pytest.mark.parametrize("width", [0, 30])
+def test_products_and_blocks_find_the_same_certified_optimum(kind, width, monkeypatch):
+    n, p = 250, 70
+    X, extra = latent_table(n, p, 3), options(kind, n, p)
+    monkeypatch.setattr(path_module, "Problem", with_width(10**6))
+    blocks = ising_path(X, alphas=8, alpha_min_ratio=0.02, **extra)
+    monkeypatch.setattr(path_module, "Problem", with_width(width))
+    products = ising_path(X, alphas=8, alpha_min_ratio=0.02, **extra)
+    assert products.converged.all()
+    assert len(products[-1].edge_values) > 0.3 * p * (p - 1) / 2
+    for one, other in zip(blocks, products, strict=True):
+        residual = objective.kkt_residual(X, other.couplings, other.fields, other.alpha, **extra)
+        assert residual == pytest.approx(other.kkt_residual, abs=1e-12)
+        gap = objective.relative_gap(X, other.couplings, other.fields, other.alpha, **extra)
+        assert gap <= 1e-7
+        assert other.objective == pytest.approx(one.objective, rel=1e-10)
+
+
+def test_a_wide_table_uses_products_and_threads_do_not_change_a_bit():
+    X = latent_table(150, 140, 4)
+    paths = [ising_path(X, alphas=10, alpha_min_ratio=0.01, n_threads=n_threads) for n_threads in (1, 2, 3)]
+    assert len(paths[0][-1].edge_values) * 2 / 140 > 60  # wide enough
+    for a, b, c in zip(*paths, strict=True):
+        assert a.edge_values.tobytes() == b.edge_values.tobytes() == c.edge_values.tobytes()
+        assert a.fields.tobytes() == b.fields.tobytes() == c.fields.tobytes()
+        assert (a.duality_gap, a.kkt_residual) == (b.duality_gap, b.kkt_residual) == (c.duality_gap, c.kkt_residual)
+
+
+def test_screening_changes_nothing_on_a_dense_table(monkeypatch):
+    X = latent_table(150, 110, 4)
+    screened = ising_path(X, alphas=10, alpha_min_ratio=0.01)
+    monkeypatch.setattr(path_module, "strong_threshold", lambda alpha, previous: 0.0)
+    whole = ising_path(X, alphas=10, alpha_min_ratio=0.01)
+    for one, other in zip(screened, whole, strict=True):
+        assert one.objective == pytest.approx(other.objective, rel=1e-10)
+        np.testing.assert_allclose(one.couplings, other.couplings, atol=1e-3)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_regressions_on_many_columns_are_certified(standardize):
+    X = latent_table(300, 160, 4)
+    path = nodewise_path(X, alphas=8, alpha_min_ratio=0.01, standardize=standardize)
+    assert path.converged.all()
+    omega = X.std(axis=0) if standardize else None
+    for k, alpha in enumerate(path.alphas):
+        coefficients = path.asymmetric_couplings[k].toarray()
+        violations = nodewise_violations(X, coefficients, path.fields[k], alpha, omega=omega)
+        assert np.all(violations <= 1.01 * path.kkt_residuals[k] + 1e-12)
+    assert (coefficients != 0).sum(axis=1).max() > 60  # wide enough for products

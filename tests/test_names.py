@@ -1,0 +1,60 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from isinglass.errors import DataError
+from isinglass.names import by_node, check_names, default_names
+
+NAMES = ("tea", "milk", "rain")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"rain": 3, "tea": 1, "milk": 2},
+        pd.Series({"rain": 3, "tea": 1, "milk": 2}),
+        pd.Series([2, 3, 1], index=["milk", "rain", "tea"]),
+        pd.Series([1, 2, 3]),  # its index only counts
+        pl.Series([1, 2, 3]),
+        np.array([1, 2, 3]),
+        (1, 2, 3),
+    ],
+)
+def test_labels_are_joined_and_the_rest_goes_by_position(values):
+    assert by_node(values, NAMES, "groups") == [1, 2, 3]
+
+
+def test_nodes_that_are_not_mentioned_have_nothing():
+    assert by_node({"milk": 2}, NAMES, "groups") == [None, 2, None]
+    assert by_node(pd.Series({"milk": 2}), NAMES, "groups") == [None, 2, None]
+
+
+def test_nodes_without_names_go_by_number():
+    names = default_names(3)
+    assert by_node(pd.Series(["c", "a"], index=[2, 0]), names, "groups") == ["a", None, "c"]
+    assert by_node({"x2": "c", "x0": "a"}, names, "groups") == ["a", None, "c"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            {"sun": 1},
+            "groups must be labelled by the names of the nodes .*got 'sun', which is not a node. Pass",
+        ),
+        (pd.Series([1, 2, 3], index=[0, 1, 5]), "got 0, which is not a node"),
+        (pd.Series([1, 2], index=["tea", "tea"]), "got 'tea' twice"),
+        ([1, 2], r"groups must have one entry per node \(3\); got 2"),
+        (pd.Series([1, 2]), r"groups must have one entry per node \(3\); got 2"),
+        ("abc", "groups must have one entry per node, by name or in order; got 'abc'"),
+        (7, "by name or in order; got 7"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(values, message):
+    with pytest.raises(DataError, match=message):
+        by_node(values, NAMES, "groups")
+
+
+def test_default_names_exist_once():
+    assert check_names(None, 3) is default_names(3)

@@ -1,0 +1,269 @@
+import itertools
+import math
+from dataclasses import FrozenInstanceError
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isinglass.errors import DataError
+from isinglass.network import Network, as_network
+from isinglass.results import Solution
+
+seeds = st.integers(0, 2**31)
+
+
+def random_model(seed, p=None, scale=1.0):
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(1, 6)) if p is None else p
+    upper = np.triu(rng.normal(scale=scale, size=(p, p)), 1)
+    return Network.from_couplings(upper + upper.T, rng.normal(scale=scale, size=p))
+
+
+def naive_energy(model, x):
+    total = 0.0
+    for s in range(model.n_features):
+        total -= model.fields[s] * x[s]
+        for t in range(s + 1, model.n_features):
+            total -= model.couplings[s, t] * x[s] * x[t]
+    return total
+
+
+def naive_conditional(model, x, s):
+    """P(x_s = 1 | rest) from the two energies, not from the logit."""
+    with_one, with_zero = list(x), list(x)
+    with_one[s], with_zero[s] = 1, 0
+    one, zero = math.exp(-naive_energy(model, with_one)), math.exp(-naive_energy(model, with_zero))
+    return one / (one + zero)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds)
+def test_energy_conditionals_and_pseudolikelihood_against_loops(seed):
+    model = random_model(seed)
+    states = list(itertools.product([0, 1], repeat=model.n_features))
+    conditionals = np.array([[naive_conditional(model, x, s) for s in range(model.n_features)] for x in states])
+    cell = np.where(np.array(states) == 1, conditionals, 1 - conditionals)
+    np.testing.assert_allclose(model.energy(states), [naive_energy(model, x) for x in states], atol=1e-12)
+    np.testing.assert_allclose(model.conditional_probabilities(states), conditionals, rtol=1e-10)
+    np.testing.assert_allclose(model.log_pseudolikelihood(states), np.log(cell).sum(axis=1), rtol=1e-10)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds)
+def test_both_codings_have_identical_conditionals(seed):
+    model = random_model(seed)
+    J, h = model.to_spins()
+    states = np.array(list(itertools.product([0, 1], repeat=model.n_features)))
+    spins = 2 * states - 1
+    # In ±1 coding P(z_s = 1 | rest) has logit 2 (h_s + Σ_t J_st z_t).
+    in_spins = 1 / (1 + np.exp(-2 * (h + spins @ J)))
+    np.testing.assert_allclose(model.conditional_probabilities(states), in_spins, rtol=1e-12)
+    spin_energy = -(spins @ h + 0.5 * ((spins @ J) * spins).sum(axis=1))
+    shift = model.energy(states) - spin_energy
+    np.testing.assert_allclose(shift, shift[0], atol=1e-12)  # the same distribution
+    back = Network.from_spins(J, h)
+    np.testing.assert_allclose(back.theta, model.theta, atol=1e-14)
+
+
+def test_spin_formula_by_hand():
+    model = Network.from_spins([[0, 0.5], [0.5, 0]], [1.0, -1.0])
+    assert model.couplings[0, 1] == 2.0
+    assert model.fields.tolist() == [2 * 1.0 - 2 * 0.5, 2 * -1.0 - 2 * 0.5]
+
+
+@pytest.mark.parametrize("size", [709.0, 800.0, 1e4])
+def test_no_overflow_for_large_logits(size):
+    model = Network.from_couplings([[0, 2 * size], [2 * size, 0]], [-size, -size])
+    X = [[0, 0], [0, 1], [1, 1]]
+    np.testing.assert_allclose(model.conditional_probabilities(X), [[0, 0], [1, 0], [1, 1]], atol=1e-300)
+    np.testing.assert_allclose(model.log_pseudolikelihood(X), [0.0, -2 * size, 0.0], atol=1e-300)
+    assert model.energy(X).tolist() == [0.0, size, 0.0]
+
+
+def test_construction_copies_freezes_and_names():
+    couplings, fields = np.array([[0, 1.0], [1.0, 0]]), np.array([1, 2])
+    model = Network.from_couplings(couplings, fields)
+    couplings[0, 1] = 5
+    assert model.couplings[0, 1] == 1
+    assert model.fields.dtype == np.float64
+    assert model.names == ("x0", "x1")
+    assert (model.n_features, model.n_edges) == (2, 1)
+    for array in (model.couplings, model.fields):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(FrozenInstanceError):
+        model.names = ("a", "b")
+
+
+def test_rounding_asymmetry_is_repaired_from_the_upper_triangle():
+    model = Network.from_couplings([[0, 1.0], [1.0 + 1e-13, 0]], [0, 0])
+    assert model.couplings[1, 0] == model.couplings[0, 1] == 1.0
+    tiny = Network.from_couplings([[0, 5e-324], [5e-324, 0]], [0, 0])
+    assert tiny.n_edges == 1
+
+
+def test_theta_round_trip_and_solution():
+    theta = np.array([[1.0, 2.0], [2.0, -1.0]])
+    model = Network.from_theta(theta, names=["a", "b"])
+    np.testing.assert_array_equal(model.theta, theta)
+    assert theta[0, 0] == 1.0  # the argument is not changed
+    found = Solution.from_dense(0.1, model.couplings, model.fields)
+    assert found.network.with_names(["a", "b"]) == model
+    assert found.network.names == ("x0", "x1")
+
+
+def test_edges_strongest_first():
+    couplings = np.zeros((4, 4))
+    for s, t, value in [(0, 1, 0.5), (1, 3, -2.0), (2, 3, 0.5)]:
+        couplings[s, t] = couplings[t, s] = value
+    model = Network.from_couplings(couplings, np.zeros(4), names=list("abcd"))
+    assert {name: column.tolist() for name, column in model.edges().items()} == {
+        "source": ["b", "a", "c"],
+        "target": ["d", "b", "d"],
+        "coupling": [-2.0, 0.5, 0.5],
+        "sign": [-1, 1, 1],
+        "weight": [2.0, 0.5, 0.5],
+    }
+    assert repr(model) == "Network(4 nodes, 3 edges: b–d -2, a–b +0.5, c–d +0.5)"
+    assert repr(Network.from_couplings([[0]], [1])) == "Network(1 node, 0 edges)"
+    assert repr(random_model(0, p=4)).endswith(", …)")
+
+
+def test_equality_and_no_hash():
+    model = random_model(3, p=3)
+    assert model == Network.from_couplings(model.couplings, model.fields)
+    assert model != Network.from_couplings(model.couplings, model.fields + 1)
+    assert model != Network.from_couplings(model.couplings, model.fields, names=["a", "b", "c"])
+    assert model != random_model(3, p=4)
+    assert model != "model"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(model)
+
+
+def test_one_node():
+    model = Network.from_couplings([[0.0]], [0.0])
+    assert len(model.edges()["source"]) == 0
+    assert model.conditional_probabilities([[0], [1]]).tolist() == [[0.5], [0.5]]
+
+
+OK = [[0.0, 1.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ([[0, 1], [2, 0]], [0, 0]),
+            r"couplings must be symmetric; got 1\.0 at \(0, 1\) and 2\.0 at \(1, 0\). Average",
+        ),
+        (([[0, 1], [-1, 0]], [0, 0]), "couplings must be symmetric"),
+        (([[1, 0], [0, 0]], [0, 0]), r"couplings must be zero on the diagonal; got 1\.0. Put .*from_theta"),
+        (([[0, np.nan], [np.nan, 0]], [0, 0]), "couplings must be finite; got nan"),
+        (([[0, np.inf], [np.inf, 0]], [0, 0]), "couplings must be finite; got inf"),
+        ((np.zeros((2, 3)), [0, 0]), r"couplings must be a square matrix with at least one row; got shape \(2, 3\)"),
+        ((np.zeros(2), [0, 0]), "couplings must be a square matrix"),
+        ((OK, [0, 0, 0]), r"couplings must have shape \(3, 3\), one row per field; got \(2, 2\)"),
+        ((OK, [0, -np.inf]), "fields must be finite; got -inf"),
+        ((OK, [[0, 0]]), r"fields must be a vector with one value per node; got shape \(1, 2\)"),
+        ((np.zeros((0, 0)), []), "couplings must be a square matrix with at least one row"),
+        ((OK, ["a", "b"]), "fields must be an array of numbers; got"),
+        (([[0], [1, 2]], [0, 0]), "couplings must be an array of numbers; got"),
+        ((OK, [0, 0], ["a", "a"]), "names must be different from each other; got 'a' twice"),
+        ((OK, [0, 0], ["a"]), r"names must have one entry per node \(2\); got 1"),
+        ((OK, [0, 0], ["a", 1]), "names must be strings; got 1. Use"),
+        ((OK, [0, 0], "ab"), "names must be a list of strings, one per node; got 'ab'"),
+    ],
+)
+def test_bad_models_are_explained(arguments, message):
+    with pytest.raises(DataError, match=message):
+        Network.from_couplings(*arguments)
+
+
+def test_bad_theta_and_spins_are_called_by_their_name():
+    with pytest.raises(DataError, match="theta must be symmetric"):
+        Network.from_theta([[0, 1], [0, 0]])
+    with pytest.raises(DataError, match="J must be symmetric"):
+        Network.from_spins([[0, 1], [0, 0]], [0, 0])
+    with pytest.raises(DataError, match="h must be finite"):
+        Network.from_spins(OK, [0, np.nan])
+
+
+@pytest.mark.parametrize("method", ["conditional_probabilities", "log_pseudolikelihood", "energy"])
+def test_bad_tables(method):
+    model = Network.from_couplings(OK, [0, 0])
+    with pytest.raises(DataError, match=r"X must have one column per node \(2\); got 3"):
+        getattr(model, method)(np.zeros((1, 3)))
+    with pytest.raises(DataError, match="X must hold only 0 and 1; got -1"):
+        getattr(model, method)([[-1, 1]])
+
+
+# --- sparse -----------------------------------------------------------------------------------------------------------
+
+
+@given(seed=seeds, p=st.integers(1, 7))
+def test_sparse_and_dense_say_the_same(seed, p):
+    rng = np.random.default_rng(seed)
+    dense = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < 0.5), 1)
+    dense = dense + dense.T
+    pairs = [(s, t) for s in range(p) for t in range(s + 1, p) if dense[s, t]]
+    shuffled = [pairs[k][:: rng.choice([-1, 1])] for k in rng.permutation(len(pairs))]
+    network = Network(rng.normal(size=p), shuffled, [dense[pair] for pair in shuffled])
+    assert network.edge_index.tolist() == [list(pair) for pair in pairs]
+    np.testing.assert_array_equal(network.couplings, dense)
+    np.testing.assert_array_equal(network.couplings_sparse.toarray(), dense)
+    np.testing.assert_allclose(network.strength, np.abs(dense).sum(axis=1))
+    np.testing.assert_allclose(network.expected_influence, dense.sum(axis=1), atol=1e-12)
+    assert network.degree.tolist() == (dense != 0).sum(axis=1).tolist()
+    assert network == Network.from_couplings(dense, network.fields) == Network.from_theta(network.theta)
+    assert network == Network.from_couplings(sp.csr_array(dense), network.fields)
+    assert network == as_network(sp.coo_array(network.theta))
+
+
+def test_zero_couplings_are_no_edges():
+    network = Network(np.zeros(3), [[0, 1], [1, 2]], [0.0, 2.0])
+    assert network.edge_index.tolist() == [[1, 2]]
+
+
+def test_a_large_network_does_not_become_dense():
+    p = 200_000  # dense: 320 GB
+    network = Network(np.zeros(p), [[0, p - 1]], [2.0])
+    assert network.degree.sum() == 2
+    assert network.log_pseudolikelihood(np.ones((1, p), dtype=np.uint8)).shape == (1,)
+    assert network.edges()["target"].tolist() == [f"x{p - 1}"]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "values", "message"),
+    [
+        ([[0, 3]], [1.0], r"edge_index must name nodes from 0 to 2; got \[0, 3\]"),
+        ([[-1, 1]], [1.0], "edge_index must name nodes"),
+        ([[1, 1]], [1.0], r"two different nodes, each pair once; got \[1, 1\]"),
+        ([[0, 1], [1, 0]], [1.0, 2.0], r"two different nodes, each pair once; got \[0, 1\]"),
+        ([[0, 1]], [1.0, 2.0], r"edge_values must have one value per edge \(1\); got 2"),
+        ([0, 1], [1.0], r"edge_index must be integers of shape \(n_edges, 2\)"),
+        ([[0.0, 1.0]], [1.0], "edge_index must be integers"),
+        ([[0, 1]], [np.nan], "edge_values must be finite"),
+    ],
+)
+def test_bad_edges_are_explained(pairs, values, message):
+    with pytest.raises(DataError, match=message):
+        Network(np.zeros(3), pairs, values)
+
+
+def test_every_kind_of_result_is_read():
+    network = random_model(1, p=5)
+    solution = Solution(network, 0.1)
+    for source in (network, solution, SimpleNamespace(network_=network), network.theta, sp.csr_array(network.theta)):
+        assert as_network(source) == network
+    assert as_network(network, names=list("abcde")).names == tuple("abcde")
+    assert as_network(network) is network
+
+
+@pytest.mark.parametrize("source", [SimpleNamespace(), None, "model", {"a": 1}, [[0, 1], [2, 0]], np.zeros((2, 3)), []])
+def test_what_is_no_network_is_refused(source):
+    with pytest.raises(DataError, match="network must be"):
+        as_network(source)
