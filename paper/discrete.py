@@ -7,23 +7,21 @@ is computed once from its definition, conditional by conditional, and once as th
 from __future__ import annotations
 
 import itertools
-import sys
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
-from isinglass.solve.published.glm import logistic_path
-from paper import figures, markdown, study
-from paper.contract import Cell, Claim, Config, Row, Verdict
-from paper.summary import group, where
+from isinglass import published
+from paper import figures
+from paper.evidence import judge
+from paper.study import Cell, Config, Row
 
-NAME = "discrete"
-TITLE = "Other discrete networks"
-VERSION = 2
+VERSION = 3
 TIMED = False
 
 FloatArray = NDArray[np.float64]
@@ -54,26 +52,19 @@ def run_cell(cell: Cell) -> list[Row]:
     ]
 
 
-def run(config: Config) -> list[Row]:
-    """Return the rows of all networks."""
-    return study.run_item(sys.modules[__name__], config)
-
-
 # ------------------------------------------------------------------------------------------- three-way interactions
 
 
 def check_binary(
     p: int, rng: np.random.Generator, n_samples: int = 500, penalty: float = 0.02
 ) -> list[tuple[str, float, float]]:
-    """Return the loss at a random point and the penalised minimum, directly and by the stacked regression."""
+    """Return the loss at a random point and the penalized minimum, directly and by the stacked regression."""
     terms = [term for order in (2, 3) for term in itertools.combinations(range(p), order)]
     X = rng.integers(0, 2, (n_samples, p)).astype(float)
-    X[:, -1] = (X[:, 0] * X[:, 1] + rng.random(n_samples) > 0.7).astype(
-        float
-    )  # something that takes three nodes to say
+    X[:, -1] = X[:, 0] * X[:, 1] + rng.random(n_samples) > 0.7  # something that takes three nodes to say
     design, response = stack_terms(X, terms)
     point = rng.normal(0, 0.5, design.shape[1])
-    found = logistic_path(
+    found = published.logistic_path(
         design,
         response,
         penalty / p,
@@ -87,7 +78,7 @@ def check_binary(
     stacked = p * logistic_loss(design, response, best) + penalty * np.abs(best[: len(terms)]).sum()
     return [
         ("loss", direct_loss(X, terms, point), p * logistic_loss(design, response, point)),
-        ("penalised minimum", minimise_directly(X, terms, penalty), float(stacked)),
+        ("penalized minimum", minimize_directly(X, terms, penalty), float(stacked)),
     ]
 
 
@@ -117,8 +108,8 @@ def direct_loss(X: FloatArray, terms: list[tuple[int, ...]], point: FloatArray) 
     return float(total.mean())
 
 
-def minimise_directly(X: FloatArray, terms: list[tuple[int, ...]], penalty: float) -> float:
-    """Return the penalised minimum by a general optimiser that knows nothing of the stacked design."""
+def minimize_directly(X: FloatArray, terms: list[tuple[int, ...]], penalty: float) -> float:
+    """Return the penalized minimum by a general optimizer that knows nothing of the stacked design."""
     m, p = len(terms), X.shape[1]
     features = [
         np.column_stack([X[:, [t for t in term if t != s]].prod(axis=1) * (s in term) for term in terms])
@@ -192,73 +183,30 @@ def conditional_loss(X: NDArray[np.int64], s: int, fields: FloatArray, couplings
     return float(np.mean(logsumexp(energies, axis=1) - energies[chosen]))
 
 
-# ------------------------------------------------------------------------------------------- the page
+# ------------------------------------------------------------------------------------------- what the rows say
 
 
-def draw(rows: list[Row]) -> figures.Figure:
+def facts(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return what the text says."""
+    table = rows.set_index(["network", "what"]).rename_axis(["network", ""])
+    fits = (rows["difference"] <= SAME).groupby(rows["network"]).all()
+    return {
+        "table": table,
+        "binary": fits[BINARY],
+        "stacks": fits[STATES],
+        "minimum": table["difference"][BINARY, "penalized minimum"],
+        "verdicts": {"applies": judge(False, fits[BINARY])},
+    }
+
+
+def draw(rows: pd.DataFrame) -> figures.Figure:
     """Draw the relative differences."""
     figure, grid = figures.new_figure(size=(6.8, 2.2))
-    axes = grid[0, 0]
-    labels = [f"{row['network']}:\n{row['what']}" for row in rows]
-    values = [max(row["difference"], 1e-16) for row in rows]
-    colors = ["#0072B2" if value <= SAME else "#D55E00" for value in values]
-    axes.scatter(values, range(len(rows)), color=colors, zorder=3)
+    axes, places = grid[0, 0], range(len(rows))
+    values = rows["difference"].clip(lower=1e-16)
+    axes.scatter(values, places, color=np.where(values <= SAME, "#0072B2", "#D55E00"), zorder=3)
     axes.axvline(SAME, color="#888888", linewidth=0.9, linestyle="--")
-    axes.set_yticks(range(len(rows)), labels=labels)
-    axes.set(
-        xscale="log",
-        xlabel="pseudo-likelihood and stacked regression: relative difference",
-        ylim=(len(rows) - 0.5, -0.5),
-    )
+    axes.set_yticks(places, labels=rows["network"] + ":\n" + rows["what"])
+    axes.set(xscale="log", xlabel="pseudo-likelihood and stacked regression: relative difference")
+    axes.set(ylim=(len(rows) - 0.5, -0.5))
     return figure
-
-
-def section(rows: list[Row]) -> str:
-    """Return the comparison."""
-    lines = [
-        [
-            row["network"],
-            row["what"],
-            f"{row['pseudo_likelihood']:.5f}",
-            f"{row['stacked']:.5f}",
-            f"{row['difference']:.1e}",
-        ]
-        for row in rows
-    ]
-    header = ["network", "", "pseudo-likelihood", "stacked regression", "relative difference"]
-    return f"""\
-The paper's last sentence says that the method applies to other discrete networks whose pseudo-likelihood is close to a
-logistic loss, and shows none. For yes/no variables the order of the interactions does not matter: the stacked design
-has a column for every term, whose entry is the product of the term's other nodes. With three states the conditionals
-are softmax functions. Their losses stack as well, but into a multinomial regression whose coefficients are tied across
-classes, which glmnet cannot express. One logistic regression per state is no way around this: it normalises each state
-against its complement by itself, so that the fitted probabilities of a node's states need not add up to 1 and are not
-the conditionals of any network; only with two states do softmax and logistic function coincide.
-
-{markdown.table(header, lines, text_columns=2)}
-"""
-
-
-def claims(rows: list[Row]) -> list[Claim]:
-    """Judge the sentence."""
-    fits = {
-        name: {row["what"]: row["difference"] <= SAME for row in found}
-        for name, found in group(rows, "network").items()
-    }
-    binary, stacks = all(fits[BINARY].values()), all(fits[STATES].values())
-    verdict = Verdict.REMARK if binary else Verdict.NOT
-    minimum = where(rows, network=BINARY, what="penalised minimum")[0]["difference"]
-    finding = (
-        f"It {'holds' if binary else 'does not hold'} for yes/no variables with interactions of three: the minimum of "
-        f"the stacked regression and that of a general optimiser differ by {minimum:.0e}. With three states the "
-        "conditionals are softmax functions, and no logistic regression has the pseudo-likelihood as its loss; a "
-        f"stacked softmax {'does' if stacks else 'does not either'}, which glmnet cannot fit, as its coefficients are "
-        "tied across classes."
-    )
-    rule = (
-        "with a remark if the stacked logistic regression has the pseudo-likelihood of yes/no variables with "
-        f"interactions of three as its loss and its minimum (to {SAME:g}), else not. More is out of reach: with three "
-        "states the loss is not logistic."
-    )
-    text = "The method applies to other discrete networks (stated, not shown)"
-    return [Claim(text, "Conclusion", verdict, finding, rule)]

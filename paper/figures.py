@@ -1,4 +1,4 @@
-"""One look for all figures: a palette that the colour-blind can tell apart, one mark and line per method."""
+"""One look for all figures: a palette that the color-blind can tell apart, one mark and line per method."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ mpl.use("Agg")
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from paper.tables import fill_whole
+from paper.files import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ class Style(NamedTuple):
     line: str = "-"
 
 
-# Okabe and Ito's palette. Our implementation of a method and glmnet's own share a colour and differ by line.
+# Okabe and Ito's palette. Our implementation of a method and glmnet's own share a color and differ by line.
 METHODS = {
     "isinglass": Style("isinglass", "#000000", "o"),
     "isinglass-nodewise": Style("isinglass, node-wise", "#56B4E9", "P"),
@@ -66,7 +66,7 @@ def label(method: str) -> str:
 
 
 def shade(place: float) -> Any:
-    """Return the colour at a place between 0 and 1 of a scale that darkens evenly, for ordered curves."""
+    """Return the color at a place between 0 and 1 of a scale that darkens evenly, for ordered curves."""
     return mpl.colormaps["viridis"](place)
 
 
@@ -107,4 +107,5 @@ def add_legend(figure: Figure, axes: Axes, *, columns: int = 4) -> None:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a PNG file without dates, so that equal figures are equal files."""
-    fill_whole(path, lambda scratch: figure.savefig(scratch, dpi=130, metadata={"Software": None}))
+    with whole(path) as file:
+        figure.savefig(file, format="png", dpi=130, metadata={"Software": None})

@@ -6,6 +6,7 @@ stacked design are not part of them.
 
 from __future__ import annotations
 
+import math
 import select
 import shutil
 import subprocess
@@ -18,12 +19,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.solve.published.stacked import stacked_design, unvectorise
-from paper import memory
+from isinglass import stacked_design
 
 SCRIPT = Path(__file__).with_suffix(".R")
 START_LIMIT = 120.0  # seconds for R to start on a busy machine
 REFUSED = 9999  # our code for a regression that glmnet would not begin
+FEWEST = 2
+"""Rows of either kind that a response must have: glmnet refuses one with fewer."""
 
 FloatArray = NDArray[np.float64]
 
@@ -36,19 +38,10 @@ class GlmnetError(Exception):
 class GlmnetFits:
     """What glmnet returned for a list of penalties: one regression (stacked) or one per node.
 
-    Parameters
-    ----------
-    theta : ndarray of shape (n_alphas, p, p)
-        Stacked: symmetric with the fields on the diagonal. Node-wise: row s is the regression of column s, its
-        intercept on the diagonal. Alphas that glmnet did not reach repeat the last one it solved.
-    seconds : ndarray of shape (n_regressions,)
-    passes : ndarray of int, shape (n_regressions,)
-        Passes of coordinate descent, all alphas together.
-    jerr : ndarray of int, shape (n_regressions,)
-        0: no complaint; −k: not converged at alpha number k after ``maxit`` passes; ``REFUSED``: glmnet would not fit
-        the node, one of whose values occurs in fewer than two rows.
-    solved : ndarray of int, shape (n_regressions,)
-        Number of alphas with coefficients; a fit that did not converge at the first one has coefficients 0.
+    ``theta`` has shape (n_alphas, p, p), as ``methods.Fit.theta``; alphas that glmnet did not reach repeat the last one
+    it solved. The others have one entry per regression: ``passes`` of all alphas together; ``jerr`` is 0 if there was
+    no complaint, −k if alpha number k did not converge, ``REFUSED`` if one value of the node occurs in fewer than two
+    rows; ``solved`` is the number of alphas with coefficients.
     """
 
     theta: FloatArray
@@ -64,17 +57,14 @@ class Session:
     def __init__(self) -> None:
         self.scratch = tempfile.TemporaryDirectory(prefix="glmnet-")
         self.folder = Path(self.scratch.name)
+        pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            ["Rscript", "--vanilla", str(SCRIPT)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
+            ["Rscript", "--vanilla", str(SCRIPT)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0
         )
         self.pending = b""
         self.shape = (0, 0)
         try:
-            self.greeting = dict(part.split("=") for part in self._read_line(START_LIMIT).split()[1:])
+            self._read_line(START_LIMIT)
         except BaseException:
             self.close()
             raise
@@ -113,10 +103,6 @@ class Session:
         self._ask({"do": "fit", "mode": mode, "thresh": thresh, "maxit": maxit, "hessian": hessian}, timeout)
         return self._read_answer(mode == "stacked", len(values))
 
-    def peak_bytes(self) -> int | None:
-        """Return the largest memory R has had so far, where the system tells."""
-        return memory.peak_bytes(self.process.pid)
-
     def close(self) -> None:
         """End R and remove the files."""
         if self.process.poll() is None:
@@ -131,8 +117,7 @@ class Session:
             file.unlink()
 
     def _ask(self, job: dict[str, object], timeout: float | None) -> None:
-        lines = [f"{key}={value!r}" if isinstance(value, float) else f"{key}={value}" for key, value in job.items()]
-        (self.folder / "job.txt").write_text("".join(f"{line}\n" for line in lines))
+        (self.folder / "job.txt").write_text("".join(f"{key}={value}\n" for key, value in job.items()))
         self.process.stdin.write(f"{self.folder}\n".encode())
         verdict = self._read_line(timeout)
         if verdict.startswith("error"):
@@ -152,30 +137,29 @@ class Session:
         return line.decode()
 
     def _read_answer(self, stacked: bool, n_alphas: int) -> GlmnetFits:
-        read = self._read_integers("fit", "column", "alpha")
-        value = np.fromfile(self.folder / "value.bin")
+        """Read coefficients as (fit, column, alpha, value), column 0 being the intercept, and the counts."""
+        names = ("fit", "column", "alpha", "passes", "jerr", "solved")
+        read = {name: np.fromfile(self.folder / f"{name}.bin", dtype=np.int32) for name in names}
         p = self.shape[1]
         n_fits, width = (1, p * (p + 1) // 2) if stacked else (p, p - 1)
         found = np.zeros((n_fits, n_alphas, width + 1))
-        found[read["fit"], read["alpha"], read["column"]] = value
-        counts = {
-            name: np.fromfile(self.folder / f"{name}.bin", dtype=np.int32) for name in ("passes", "jerr", "solved")
-        }
-        for k, solved in enumerate(counts["solved"]):
+        found[read["fit"], read["alpha"], read["column"]] = np.fromfile(self.folder / "value.bin")
+        for k, solved in enumerate(read["solved"]):
             found[k, solved:] = found[k, solved - 1] if solved else 0.0
-        theta = np.array([unvectorise(v) for v in found[0, :, 1:]]) if stacked else _node_rows(found)
+        if stacked:
+            theta = np.array([unstack(vector) for vector in found[0, :, 1:]])
+        else:
+            theta = np.stack([np.insert(found[s, :, 1:], s, found[s, :, 0], axis=1) for s in range(p)], axis=1)
+        counts = {name: read[name] for name in ("passes", "jerr", "solved")}
         return GlmnetFits(theta, np.fromfile(self.folder / "times.bin"), **counts)
 
-    def _read_integers(self, *names: str) -> dict[str, NDArray[np.int32]]:
-        return {name: np.fromfile(self.folder / f"{name}.bin", dtype=np.int32) for name in names}
 
-
-def _node_rows(found: FloatArray) -> FloatArray:
-    """Put the intercept of every node's regression between its coefficients."""
-    p = len(found)
-    theta = np.empty((found.shape[1], p, p))
-    for s in range(p):
-        theta[:, s] = np.insert(found[s, :, 1:], s, found[s, :, 0], axis=1)
+def unstack(vector: FloatArray) -> FloatArray:
+    """Return the symmetric Θ of a stacked design's coefficients: pairs row by row below the diagonal, then fields."""
+    p = (math.isqrt(8 * len(vector) + 1) - 1) // 2
+    theta = np.diag(vector[p * (p - 1) // 2 :])
+    s, t = np.tril_indices(p, -1)
+    theta[s, t] = theta[t, s] = vector[: len(s)]
     return theta
 
 

@@ -9,80 +9,84 @@ no intercept, from 0, where all weights are 1/4 and no step is long. "Start swap
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from isinglass import Network, ising_path, nodewise_path, simulate
-from isinglass.errors import LimitError
-from isinglass.solve.published.stacked import stacked_design
-from paper import glmnet, published, study
-from paper.contract import Cell, Config, Row
-from paper.data import Table
-from paper.imbalance_report import claims, draw, section
-from paper.regressions import (
-    FEWEST,
-    OLDER_MIN_PROBABILITY,
-    Outcome,
-    Variant,
-    fit_nodes,
-    fit_stacked,
-    joint_accuracy,
-    node_accuracy,
-)
+from isinglass import Network, errors, simulate, stacked_design
+from paper import figures, printed
+from paper.data import Table, sample
+from paper.evidence import judge, pick
+from paper.glmnet import FEWEST
+from paper.methods import FITS, MAX_ITER, WARM_STEPS, WARM_TOP, Fit, accuracy, prepare
+from paper.study import Cell, Config, Row
 
-__all__ = ["claims", "draw", "section"]
-
-NAME = "imbalance"
-TITLE = "Unbalanced data: where node-wise regression slows down, and why"
 VERSION = 2
 TIMED = False
 
 ALPHAS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-7)
+SMALL = 1e-5
+"""The smallest λ of the paper's range."""
 PROBABILITY = 0.3
+MATTERS = 2.0
+"""Factor by which a variant must change the passes to matter."""
+OLDER_MIN_PROBABILITY = 1e-5
+"""From where on older versions of glmnet let a fitted probability count as 0 or 1."""
 
+BALANCED, PAPER, SEVERAL = "balanced", "paper", "5 rare"
 DATA: dict[str, dict[str, Any]] = {
-    "balanced": {"n_rare": 0},
-    "paper": {},
+    BALANCED: {"n_rare": 0},
+    PAPER: {},
     "θ_11 = 7": {"field": 7.0},
     "3 rare": {"n_rare": 3},
-    "5 rare": {"n_rare": 5},
+    SEVERAL: {"n_rare": 5},
     "N = 200": {"n_samples": 200},
     "N = 5000": {"n_samples": 5000},
     "p = 25": {"p": 25},
 }
 """How the tables are made; what is not said is the paper's: p = 10, N = 1000, θ_11 = 5."""
+KINDS = {
+    BALANCED: "balanced: θ_11 as the others",
+    PAPER: "the paper's: θ_11 = 5",
+    "θ_11 = 7": "rarer: θ_11 = 7",
+    "3 rare": "three nodes with θ_ss = 5",
+    SEVERAL: "five nodes with θ_ss = 5",
+    "N = 200": "the paper's, N = 200",
+    "N = 5000": "the paper's, N = 5000",
+    "p = 25": "the paper's, p = 25",
+}
 MAX_REDRAWS = 1000
 
-VARIANTS: dict[str, Variant] = {
-    "published": Variant({}),
-    "standardised": Variant({"standardize": True}),
-    "warm starts": Variant({}, warm=True),
-    "older glmnet": Variant({"min_probability": OLDER_MIN_PROBABILITY}),
-    "threshold 1e-5": Variant({"thresh": 1e-5}),
-    "threshold 1e-10": Variant({"thresh": 1e-10}),
-    "start swapped": Variant({}, swap=True),
+PUBLISHED, SWAPPED, OLDER, TIGHT = "published", "start swapped", "older glmnet", "threshold 1e-10"
+VARIANTS: dict[str, dict[str, Any]] = {
+    PUBLISHED: {},
+    "standardized": {"standardize": True},
+    "warm starts": {"warm": True},
+    OLDER: {"min_probability": OLDER_MIN_PROBABILITY},
+    "threshold 1e-5": {"thresh": 1e-5},
+    TIGHT: {"thresh": 1e-10},
+    SWAPPED: {"swap": True},
 }
-"""Variants of the algorithm; ``imbalance_report.VARIANTS`` says what they are."""
+"""Variants of the algorithm; the text says what they are."""
 IN_R = {"glmnet in R": "Newton", "bounded Hessian": "modified.Newton"}
 """glmnet's own, to confirm ours, and with an upper bound in place of the Hessian, an option that only R has."""
-VARIED = ("paper", "5 rare")
+VARIED = {PAPER: "the paper's design", SEVERAL: "five rare nodes"}
 """Kinds of tables on which the variants are tried."""
 VARIED_TRIALS = 10
-SLOW_TRIALS = {"threshold 1e-10": 5, "start swapped": 5}
+SLOW_TRIALS = {TIGHT: 5, SWAPPED: 5}
 
 
 def cells(config: Config) -> list[Cell]:
     """Return one cell per table and variant."""
-    trials = dict.fromkeys([*VARIANTS, *IN_R], VARIED_TRIALS) | SLOW_TRIALS | {"published": published.TRIALS}
-    alphas = [1e-2, 1e-5] if config.quick else list(ALPHAS)
-    wanted = [(data, "published") for data in (("balanced", *VARIED) if config.quick else DATA)]
+    trials = dict.fromkeys([*VARIANTS, *IN_R], VARIED_TRIALS) | SLOW_TRIALS | {PUBLISHED: printed.TRIALS}
+    alphas = [1e-2, SMALL] if config.quick else list(ALPHAS)
+    wanted = [(data, PUBLISHED) for data in ((BALANCED, *VARIED) if config.quick else DATA)]
     if config.quick:
-        trials = {"published": 2, "start swapped": 1}
-        wanted += [(VARIED[-1], "start swapped")]
+        trials = {PUBLISHED: 1, SWAPPED: 1}
+        wanted += [(SEVERAL, SWAPPED)]
     else:
         wanted += [(data, variant) for variant in [*VARIANTS, *IN_R][1:] for data in VARIED]
     return [
@@ -92,26 +96,15 @@ def cells(config: Config) -> list[Cell]:
     ]
 
 
-def run(config: Config) -> list[Row]:
-    """Return the rows of all cells."""
-    return study.run_item(sys.modules[__name__], config)
-
-
 def run_cell(cell: Cell) -> list[Row]:
     """Fit one table at every penalty, node by node and stacked, as published or varied, and with isinglass."""
     table, n_redraws = make_rare_table(cell["trial"], cell["seed"], **DATA[cell["data"]])
     X, n_constant = drop_constant(table)
-    key = {name: cell[name] for name in ("data", "variant", "trial")} | describe(X, n_constant, n_redraws)
-    rows = []
-    for alpha in cell["alphas"]:
-        if cell["variant"] in IN_R:
-            found = fit_in_r(X, alpha, IN_R[cell["variant"]])
-        else:
-            variant = VARIANTS[cell["variant"]]
-            found = [report(X, alpha, name, fit(X, alpha, variant), variant) for name, fit in FITS.items()]
-            found += ours(X, alpha) if cell["variant"] == "published" else []
-        rows += [{**key, "alpha": alpha, **row} for row in found]
-    return rows
+    key = {name: cell[name] for name in ("data", "variant", "trial")}
+    key |= {"n_constant": n_constant, "n_redraws": n_redraws, **describe(X)}
+    return [
+        {**key, "alpha": alpha, **row} for alpha in cell["alphas"] for row in fit_variant(X, alpha, cell["variant"])
+    ]
 
 
 # ------------------------------------------------------------------------------------------- tables
@@ -127,10 +120,8 @@ def make_table(
     # Spawned, not appended to the entropy: [..., trial, 1] would be the second spawned seed, the first chain, again.
     seeds = np.random.SeedSequence([seed, p, round(1000 * PROBABILITY), trial]).spawn(2 + attempt)
     model = simulate.random_network(p, PROBABILITY, random_state=seeds[0])
-    fields = model.fields.copy()
-    fields[:n_rare] = field
-    model = Network.from_couplings(model.couplings, fields)
-    return simulate.gibbs_sample(model, n_samples, burn_in=1000, random_state=seeds[-1], n_threads=1)
+    fields = np.r_[np.full(n_rare, field), model.fields[n_rare:]]
+    return sample(Network.from_couplings(model.couplings, fields), n_samples, seeds[-1])
 
 
 def make_rare_table(trial: int, seed: int, *, n_rare: int = 1, **design: Any) -> tuple[Table, int]:
@@ -143,7 +134,7 @@ def make_rare_table(trial: int, seed: int, *, n_rare: int = 1, **design: Any) ->
         X = make_table(trial, seed, n_rare=n_rare, **design, attempt=attempt)
         if (minorities(X)[:n_rare] >= FEWEST).all():
             return X, attempt
-    raise LimitError(
+    raise errors.LimitError(
         f"The rare nodes must have at least {FEWEST} rows of either kind; got fewer in each of {MAX_REDRAWS + 1} "
         f"chains of trial {trial} with n_rare={n_rare} and {design!r}. Lower the field or sample more rows."
     )
@@ -176,16 +167,14 @@ def rare_nodes(X: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     return rare, rare & (together > 0).any(axis=1)
 
 
-def describe(X: Table, n_constant: int, n_redraws: int) -> Row:
+def describe(X: Table) -> Row:
     """Return how unbalanced a table is, and whether its regressions would be separated without a penalty."""
     (n, p), rare = X.shape, int(minorities(X).argmin())
     joint = None
-    if n * p <= 10_000:  # the linear programme of larger tables takes too long
+    if n * p <= 10_000:  # the linear program of larger tables takes too long
         design, response = stacked_design(X)
         joint = is_separated(design.toarray(), response)
     return {
-        "n_constant": n_constant,
-        "n_redraws": n_redraws,
         "minority": int(minorities(X).min()),
         "n_refused": int((minorities(X) < FEWEST).sum()),
         "node_separated": is_separated(np.column_stack([np.delete(X, rare, axis=1), np.ones(n)]), X[:, rare]),
@@ -194,7 +183,7 @@ def describe(X: Table, n_constant: int, n_redraws: int) -> Row:
 
 
 def is_separated(design: NDArray[Any], response: NDArray[Any]) -> bool:
-    """Tell whether some coefficients put every response on its side, so that without penalty they grow for ever."""
+    """Tell whether some coefficients put every response on its side, so that without penalty they grow forever."""
     rows = np.unique(np.column_stack([design, response]).astype(np.float64), axis=0)
     margins = (2.0 * rows[:, -1:] - 1.0) * rows[:, :-1]
     found = linprog(-margins.sum(axis=0), A_ub=-margins, b_ub=np.zeros(len(margins)), bounds=(-1.0, 1.0))
@@ -203,32 +192,40 @@ def is_separated(design: NDArray[Any], response: NDArray[Any]) -> bool:
 
 # ------------------------------------------------------------------------------------------- fits
 
-FITS = {"nlr": fit_nodes, "plg": fit_stacked}
+
+def fit_variant(X: Table, alpha: float, variant: str) -> list[Row]:
+    """Return the rows of one table, penalty and variant; none where it takes R and there is none."""
+    if variant in IN_R:
+        names = prepare(X, ["nlr-glmnet", "plg-glmnet"])
+        return [count(X, name[:3], FITS[name](X, alpha, hessian=IN_R[variant])) for name in names]
+    settings, rows = VARIANTS[variant], []
+    for method in ("nlr", "plg"):
+        fit = FITS[method](X, alpha, **settings)
+        row = count(X, method, fit) | {"newton_steps": int(fit.newton_steps.max())}
+        if "standardize" not in settings:  # its penalties are others, and so is its optimum
+            row["epsilon"] = accuracy(X, method, fit.theta, alpha)[1]
+        rows.append(row)
+    for method in ("isinglass-nodewise", "isinglass") if variant == PUBLISHED else ():
+        fit = FITS[method](X, alpha)
+        steps, epsilon = int(fit.iterations.max()), accuracy(X, method, fit.theta, alpha)[1]
+        rows.append({"method": method, "converged": fit.converged, "newton_steps": steps, "epsilon": epsilon})
+    return rows
 
 
-def report(X: Table, alpha: float, method: str, found: Outcome, variant: Variant) -> Row:
-    """Return a row; its accuracy only where the objective is the common one."""
-    row = count(X, method, found.passes, found.converged) | {"newton_steps": int(found.newton_steps.max())}
-    if variant.settings.get("standardize"):
-        return row
-    measure = node_accuracy if method == "nlr" else joint_accuracy
-    return row | {"epsilon": measure(X, found.theta, alpha)[1]}
-
-
-def count(X: Table, method: str, passes: NDArray[Any], converged: NDArray[np.bool_]) -> Row:
-    """Return what all methods of glmnet's kind have in common."""
+def count(X: Table, method: str, fit: Fit) -> Row:
+    """Return passes and failures of NLR or PLG; nodes that glmnet refuses are not among the failures it is given."""
     row: Row = {
         "method": method,
         # A pass of the stacked regression visits every column of every node's regression once.
-        "table_passes": float(passes.mean()),
-        "converged": bool(converged.all()),
+        "table_passes": float(fit.iterations.mean()),
+        "converged": fit.converged,
     }
     if method == "plg":
         return row
-    failed = ~converged & (minorities(X) >= FEWEST)
+    failed = ~fit.met & (minorities(X) >= FEWEST)
     rare, meeting = rare_nodes(X)
     return row | {
-        "rare_passes": int(passes[minorities(X).argmin()]),
+        "rare_passes": int(fit.iterations[minorities(X).argmin()]),
         "n_failed_accepted": int(failed.sum()),
         "n_alone": int((rare & ~meeting).sum()),
         "n_failed_alone": int((failed & rare & ~meeting).sum()),
@@ -238,38 +235,183 @@ def count(X: Table, method: str, passes: NDArray[Any], converged: NDArray[np.boo
     }
 
 
-def fit_in_r(X: Table, alpha: float, hessian: str) -> list[Row]:
-    """Fit with glmnet in R, where nodes that it refuses count neither as passes nor as failures."""
-    session = glmnet.session()
-    if session is None:
-        return []
-    session.load(X)
-    rows = []
-    for method, mode in (("nlr", "nodewise"), ("plg", "stacked")):
-        found = session.fit(mode, alpha, hessian=hessian)
-        rows.append(count(X, method, found.passes, (found.jerr == 0) | (found.jerr == glmnet.REFUSED)))
-    return rows
+# ------------------------------------------------------------------------------------------- what the rows say
 
 
-def ours(X: Table, alpha: float) -> list[Row]:
-    """Fit with isinglass; its iterations are Newton steps."""
-    nodes, joint = nodewise_path(X, [alpha / 2], n_threads=1), ising_path(X, [alpha], n_threads=1)[0]
-    theta = nodes.asymmetric_couplings[0].toarray() + np.diag(nodes.fields[0])
-    found = [
-        ("isinglass-nodewise", nodes[0].converged, nodes.nodes.n_iter[0], node_accuracy(X, theta, alpha)),
-        (
-            "isinglass",
-            joint.converged,
-            np.array([joint.n_iter]),
-            joint_accuracy(X, joint.couplings + np.diag(joint.fields), alpha),
-        ),
-    ]
-    return [
-        {
-            "method": method,
-            "converged": converged,
-            "newton_steps": int(steps.max()),
-            "epsilon": epsilon,
-        }
-        for method, converged, steps, (_, epsilon) in found
-    ]
+def summarize(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the tables of every kind, variant and method: how many, their passes, failures and errors."""
+    flags = {
+        "redrawn": rows["n_redraws"] > 0,
+        "refused": rows["n_refused"] > 0,
+        "failed": ~rows["converged"],
+    }
+    found = rows.assign(**flags, failed_accepted=rows["n_failed_accepted"] > 0)
+    return found.groupby(["data", "variant", "method"]).agg(
+        tables=("trial", "size"),
+        minority=("minority", "median"),
+        redrawn=("redrawn", "sum"),
+        separated=("node_separated", "sum"),
+        refused=("refused", "sum"),
+        rare_median=("rare_passes", "median"),
+        rare_mean=("rare_passes", "mean"),
+        passes=("table_passes", "mean"),
+        failed=("failed", "sum"),
+        failed_accepted=("failed_accepted", "sum"),
+        epsilon=("epsilon", "median"),
+    )
+
+
+def side_by_side(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return NLR and PLG beside each other, for every kind and variant."""
+    return pd.concat({name: summary.xs(name, level="method") for name in ("nlr", "plg")}, axis=1)
+
+
+def tried(rows: pd.DataFrame, data: str, variant: str) -> pd.DataFrame:
+    """Return a variant beside the published algorithm, on the tables of one kind tried with both."""
+    found = pick(rows, data=data, alpha=SMALL)
+    found = found[found["variant"].isin([PUBLISHED, variant])]
+    both = found["trial"].isin(pick(found, variant=variant)["trial"])
+    return summarize(found[both]).droplevel("data")
+
+
+def swap_effect(failed: pd.Series) -> str:
+    """Return in one word what exchanging the starting points does to the failures, by variant and method."""
+    if failed.empty or not failed.any():
+        return "unknown"
+    change = {method: failed[SWAPPED, method] - failed[PUBLISHED, method] for method in ("nlr", "plg")}
+    if change["plg"] > 0 and change["nlr"] <= 0:
+        return "exchanged"
+    return "untouched" if change["plg"] == change["nlr"] == 0 else "partly"
+
+
+def causes(rows: pd.DataFrame, summary: pd.DataFrame) -> dict[str, Any]:
+    """Return what the rows say to each step of the explanation."""
+    nodes = pick(rows, variant=PUBLISHED, method="nlr", alpha=SMALL)
+    known = nodes[nodes["node_separated"]]["joint_separated"].dropna().astype(bool)
+    failing = nodes[~nodes["converged"]]["newton_steps"]
+    return {
+        "separated": pick(nodes, data=PAPER).groupby("node_separated")["rare_passes"].median(),
+        "joint": (int(known.sum()), len(known)),
+        "one": summary.loc[PAPER, PUBLISHED],
+        "tight": summary.loc[PAPER, TIGHT].loc["plg"] if (PAPER, TIGHT) in summary.index.droplevel("method") else None,
+        "meeting": nodes.filter(regex="^n_").sum().astype(int),
+        "steps": (int(failing.min()), int(failing.max())) if len(failing) else None,
+    }
+
+
+def facts(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return what the text says."""
+    summary = summarize(pick(rows, alpha=SMALL))
+    both = side_by_side(summary)
+    kinds = both.xs(PUBLISHED, level="variant")
+    kinds = kinds.loc[[data for data in KINDS if data in kinds.index]]
+    trouble = (kinds["nlr", "failed_accepted"] > 0) | (kinds["nlr", "passes"] > kinds["plg", "passes"])
+    swapped = tried(rows, SEVERAL, SWAPPED)
+    older = {text: tried(rows, data, OLDER) for data, text in VARIED.items()}
+    older = {text: found.xs("nlr", level="method") for text, found in older.items() if len(found)}
+    changed = [found["passes"][OLDER] / found["passes"][PUBLISHED] for found in older.values()]
+    other = [found["failed"][OLDER] != found["failed"][PUBLISHED] for found in older.values()]
+    ours = rows[rows["method"].str.startswith("isinglass")]["converged"]
+    effect = swap_effect(swapped["failed"])
+    return {
+        "fewest": FEWEST,
+        "max_iter": f"{MAX_ITER:,}",
+        "warm": {"steps": WARM_STEPS, "top": WARM_TOP},
+        "ours": (int(ours.sum()), len(ours)),
+        "kinds": kinds,
+        "trouble": trouble[trouble].index.tolist(),
+        "variants": both.loc[
+            [(data, name) for name in [*VARIANTS, *IN_R] for data in VARIED if (data, name) in both.index]
+        ].swaplevel(),
+        "older": older,
+        "older_matters": any(other) or any(not 1 / MATTERS <= factor <= MATTERS for factor in changed),
+        "swapped": swapped,
+        "effect": effect,
+        "verdicts": {"reason": judge(effect == "untouched", effect != "exchanged")},
+        **causes(rows, summary),
+    }
+
+
+# ------------------------------------------------------------------------------------------- figure
+
+
+def draw(rows: pd.DataFrame) -> figures.Figure:
+    """Draw passes with one rare node and with five, what the fits are worth, and the swapped starts."""
+    figure, grid = figures.new_figure(2, 2, size=(9.0, 7.4))
+    means = rows.groupby(["data", "variant", "method", "alpha"])[["table_passes", "rare_passes"]].mean()
+    draw_passes(grid[0, 0], means)
+    draw_tables(grid[0, 1], pick(rows, data=SEVERAL, variant=PUBLISHED), means.loc[SEVERAL, PUBLISHED])
+    draw_accuracy(grid[1, 0], pick(rows, data=PAPER))
+    draw_starts(grid[1, 1], tried(rows, SEVERAL, SWAPPED))
+    for axes in grid.ravel()[:3]:
+        axes.set(xscale="log", yscale="log", xlabel="λ")
+        axes.invert_xaxis()
+        axes.legend(frameon=False, fontsize=8, loc="lower right" if axes is grid[1, 0] else "best")
+    return figure
+
+
+def draw_passes(axes: Any, means: pd.DataFrame) -> None:
+    """Draw the paper's design against balanced tables."""
+    for method in ("nlr", "plg"):
+        name, style = method.upper(), figures.METHODS[method]
+        look = {"color": style.color, "marker": style.marker}
+        axes.plot(means.loc[PAPER, PUBLISHED, method]["table_passes"][::-1], label=name, **look)
+        look |= {"linestyle": ":", "alpha": 0.6, "markersize": 3.5}
+        axes.plot(
+            means.loc[BALANCED, PUBLISHED, method]["table_passes"][::-1], label=f"{name}, balanced tables", **look
+        )
+    look = {"color": figures.METHODS["nlr"].color, "marker": "x", "linestyle": "--"}
+    axes.plot(means.loc[PAPER, PUBLISHED, "nlr"]["rare_passes"][::-1], label="NLR, the rare node alone", **look)
+    axes.set(title="One rare node: the paper's design", ylabel="passes over the table (mean)")
+
+
+def draw_tables(axes: Any, rows: pd.DataFrame, means: pd.DataFrame) -> None:
+    """Draw every table with five rare nodes."""
+    rng = np.random.default_rng(0)
+    for method, shift in (("nlr", 1.12), ("plg", 1 / 1.12)):
+        color, found = figures.METHODS[method].color, pick(rows, method=method)
+        for converged, look in ((True, {"s": 9, "marker": "o", "linewidths": 0}), (False, CROSS)):
+            some = pick(found, converged=converged)
+            x = some["alpha"] * shift * np.exp(rng.uniform(-0.12, 0.12, len(some)))
+            axes.scatter(x, some["table_passes"], color=color, alpha=0.65, **look)
+        axes.plot(means.loc[method]["table_passes"][::-1], color=color, label=f"{method.upper()}, mean")
+    axes.scatter([], [], color="#555555", label="not converged", **CROSS)
+    axes.set(title="Five rare nodes: every table", ylabel="passes over the table")
+
+
+CROSS = {"s": 22, "marker": "x", "linewidths": 1.1}
+
+
+def draw_accuracy(axes: Any, rows: pd.DataFrame) -> None:
+    """Draw how far from the optimum the fits stop: the median of ε, which may be huge where a fit failed."""
+    medians = rows.groupby(["variant", "method", "alpha"])["epsilon"].median()
+    medians = medians[medians > 1e-13]  # nothing entered: exact
+    lines = [(method, variant) for method in ("nlr", "plg") for variant in (PUBLISHED, TIGHT)]
+    for method, variant in [*lines, ("isinglass", PUBLISHED)]:
+        if variant in medians:
+            style = figures.METHODS[method]
+            line, text = ("-", "default threshold") if variant == PUBLISHED else ("--", TIGHT)
+            label = method if method == "isinglass" else f"{method.upper()}, {text}"
+            axes.plot(
+                medians[variant, method][::-1], label=label, linestyle=line, color=style.color, marker=style.marker
+            )
+    axes.axhline(1, color="#888888", linewidth=0.8)
+    axes.set(title="One rare node: error of what is returned", ylabel="ε to the optimum (median)")
+    axes.set_ylim(bottom=1e-12)
+
+
+def draw_starts(axes: Any, found: pd.DataFrame) -> None:
+    """Draw the share of tables on which everything converged, by starting point."""
+    bars = [(method, variant) for method in ("nlr", "plg") for variant in (PUBLISHED, SWAPPED)]
+    labels = []
+    for k, (method, variant) in enumerate(bars):
+        total, good = found["tables"][variant, method], (found["tables"] - found["failed"])[variant, method]
+        height, own = 100 * good / total, variant == PUBLISHED
+        axes.bar(k, height, color=figures.METHODS[method].color, alpha=1 if own else 0.5)
+        axes.annotate(f"{good} of {total}", (k, height), (0, 3), textcoords="offset points", ha="center")
+        start = "null model" if (method == "nlr") == own else "zero"
+        labels.append(f"{method.upper()}\nfrom {start}" + ("\n(published)" if own else ""))
+    axes.set_xticks(range(len(bars)), labels=labels)
+    axes.set(ylim=(0, 115), ylabel="tables converged (%)")
+    axes.set(title=f"Five rare nodes, λ = {SMALL:g}: where the fit starts")
+    axes.grid(visible=False, axis="x")

@@ -1,120 +1,213 @@
-"""Render the page from the tables: every number in it is computed from rows that lie beside it as CSV."""
+"""Fill the texts of ``text/`` with numbers from the rows: every number on the page comes from a CSV file beside it.
+
+A text is a Jinja template in Markdown. It knows its item's constants and ``facts``, and the names in ``WORDS``. Claims
+are written as blocks, and gathered for the table of verdicts::
+
+    {% call claim("PLG is much faster than BMN", "Abstract", verdicts.faster) %}
+    Rule: reproduced if ...
+
+    Finding: ...
+    {% endcall %}
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from paper import markdown, theorems
-from paper.contract import ROOT, Claim, Config, Item, Row, Verdict
+import jinja2
+import pandas as pd
 
-DOCS = ROOT / "docs"
-THEOREMS = "Theorems and slips of the paper"
+from paper import figures, printed
+from paper.data import N_SAMPLES
+from paper.evidence import Verdict
+from paper.files import ROOT
+from paper.study import Config, name_of
 
-INTRODUCTION = """\
-# The paper, reproduced
-
-Geng, Kuang and Page, *An Efficient Pseudo-likelihood Method for Sparse Binary Pairwise Markov Network Estimation*
-(2017), proposed to fit the L1-regularised pseudo-likelihood as one logistic regression (PLG), and compared it with
-Höfling and Tibshirani's algorithm (BMN) and with one regression per node (NLR). This page repeats every table and
-every figure, and judges every claim.
-
-{provenance}
-
-`make paper` runs the study and writes this page; `make paper-quick` runs a miniature. A verdict is the outcome of a
-rule that is stated with the claim and applied to the rows of a table; nothing on this page is typed in by hand except
-the numbers that the paper prints and the times that its BMN took elsewhere (`published.csv`).
-
-"""
+TEXTS = Path(__file__).with_name("text")
+Show = Callable[[Any], str]
 
 
-def render(items: list[tuple[Item, list[Row]]], config: Config) -> str:
-    """Return the whole page for the items that have rows."""
-    claims = {item.NAME: item.claims(rows) for item, rows in items}
-    found = [(item.TITLE, claim) for item, _ in items for claim in claims[item.NAME]]
-    parts = [INTRODUCTION.format(provenance=provenance(config.out / "config.json"))]
-    parts.append(verdict_table([*found, *((THEOREMS, claim) for claim in theorems.claims())]))
-    for item, rows in items:
-        parts.append(section(item, rows, claims[item.NAME], config.out))
-    parts.append(theorem_section())
-    return place_links("\n".join(part.rstrip("\n") + "\n" for part in parts), config)
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper, where it stands, the rule for the verdict, and the numbers it was applied to."""
+
+    text: str
+    where: str
+    verdict: Verdict
+    rule: str
+    finding: str
+    evidence: str
+    """Name of the text that judges it."""
 
 
-def place_links(text: str, config: Config) -> str:
-    """Let links to files of the study and to other pages of the documentation lead there from where the page is."""
-    here = config.page.parent
-    text = text.replace("](paper/", f"]({config.out.name}/")
-    return re.sub(r"\]\(([\w-]+\.md)\)", lambda m: f"]({Path(os.path.relpath(DOCS / m[1], here)).as_posix()})", text)
+# ------------------------------------------------------------------------------------------- numbers and tables
 
 
-def provenance(path: Path) -> str:
-    """Return what the numbers were measured with, as ``study`` recorded it."""
-    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    if not facts:
-        return ""
-    versions = ", ".join(f"{name} {version}" for name, version in facts["software"].items() if version)
-    mode = "The miniature, which shows that everything runs and nothing else. " if facts["quick"] else ""
-    hardware = facts["hardware"]
-    return (
-        f"{mode}Seed {facts['seed']}; {versions}; {hardware['cpu']}, {hardware['cores']} cores. {exceptions(facts)}"
-        "Dates, versions, processor and load of every table: `config.json`."
+def number(value: float, digits: int = 3) -> str:
+    """Return a value with so many significant digits, tiny and huge ones with a power of ten; – for none."""
+    if math.isnan(value):
+        return "–"
+    if value == 0 or 1e-3 <= abs(value) < 1e6:
+        decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+        return f"{value:.{max(decimals, 0)}f}"
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def seconds(value: float) -> str:
+    """Return a duration in a readable unit."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= size:
+            return f"{number(value / size)} {unit}"
+    return f"{value * 1e6:.2g} µs" if value == value else "–"
+
+
+def show(spec: str) -> Show:
+    """Return the function that formats a value."""
+    return lambda value: format(value, spec)
+
+
+def digits(count: int) -> Show:
+    """Return the function that writes a value with so many significant digits."""
+    return lambda value: number(value, count)
+
+
+def listed(values: Any, shown: Show = str) -> str:
+    """Return values with commas between them."""
+    return ", ".join(map(shown, values))
+
+
+def table(frame: pd.DataFrame, header: str | Sequence[str] = "{}") -> str:
+    """Return a Markdown table: the index as first columns, then the cells; text to the left, numbers to the right.
+
+    ``header`` names the columns, or is a pattern that their names are put into.
+    """
+    keys = [frame.index.get_level_values(k) for k in range(frame.index.nlevels)]
+    marks = ["---" if pd.api.types.is_string_dtype(key) else "---:" for key in keys] + ["---:"] * frame.shape[1]
+    names = [header.format(name) for name in frame.columns] if isinstance(header, str) else header
+    cells = [frame.iloc[:, k] for k in range(frame.shape[1])]
+    lines = [[*(key.name or "" for key in keys), *names], marks, *zip(*keys, *cells, strict=True)]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+# ------------------------------------------------------------------------------------------- text
+
+
+def title_of(name: str) -> str:
+    """Return the heading of a text: its first line."""
+    with (TEXTS / f"{name}.md").open(encoding="utf-8") as file:
+        return file.readline().removeprefix("## ").strip()
+
+
+def link(name: str) -> str:
+    """Return a link to the section of a text, with the anchor that the documentation gives its heading."""
+    title = title_of(name)
+    anchor = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_").replace(" ", "-")
+    return f"[{title}](#{anchor})"
+
+
+def refill(text: str) -> str:
+    """Set paragraphs and list items anew, so that templates may break lines where they like."""
+    return "\n\n".join(_fill(block) for block in re.split(r"\n\s*\n", text.strip())) + "\n"
+
+
+def _fill(block: str) -> str:
+    block = block.strip("\n")
+    if block.startswith(("|", "#", "!")):
+        return block
+    parts = [_tidy(part) for part in re.split(r"\n(?=- )", block)]
+    options: dict[str, Any] = {"width": 120, "break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(
+        textwrap.fill(part, subsequent_indent="  " if part.startswith("- ") else "", **options) for part in parts
     )
 
 
-def exceptions(facts: dict[str, Any]) -> str:
-    """Name the tables with cells that were computed with something else than the last run had."""
+def _tidy(text: str) -> str:
+    """Return text in one line, without the spaces before commas that line breaks in a template leave."""
+    return re.sub(r" ([,;.])(?= |$)", r"\1", " ".join(text.split()))
+
+
+WORDS: dict[str, Any] = {
+    "N_SAMPLES": N_SAMPLES,
+    "digits": digits,
+    "label": figures.label,
+    "link": link,
+    "listed": listed,
+    "number": number,
+    "printed": printed,
+    "seconds": seconds,
+    "show": show,
+}
+"""What every text may use, besides the filters ``label``, ``number``, ``seconds``, ``table`` and ``to``."""
+ENVIRONMENT = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(TEXTS), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+ENVIRONMENT.globals |= WORDS
+ENVIRONMENT.filters |= {
+    "apply": lambda value, macro: macro(value),
+    "label": figures.label,
+    "number": number,
+    "seconds": seconds,
+    "table": table,
+    "to": format,
+}
+
+
+def write_section(name: str, facts: Mapping[str, Any], config: Config) -> tuple[str, list[Claim]]:
+    """Return a text filled with facts, and the claims it judges."""
+    claims: list[Claim] = []
+
+    def claim(text: str, where: str, verdict: Verdict, caller: Callable[[], str]) -> str:
+        rule, finding = map(_tidy, caller().split("Finding:"))
+        claims.append(Claim(text, where, Verdict(verdict), rule.removeprefix("Rule: "), finding, name))
+        return f"\n- **{text}** ({where}). {rule} *{str(verdict).capitalize()}*: {finding}\n"
+
+    folder, docs = config.out.name, Path(os.path.relpath(ROOT / "docs", config.page.parent)).as_posix()
+    figure = f"![{title_of(name)}]({folder}/{name}.png)\n\nRows: `{folder}/{name}.csv`."
+    places = {"folder": folder, "docs": "" if docs == "." else f"{docs}/", "figure": figure, "claim": claim}
+    return refill(ENVIRONMENT.get_template(f"{name}.md").render(**places, **facts)), claims
+
+
+def item_section(item: ModuleType, rows: pd.DataFrame, config: Config) -> tuple[str, list[Claim]]:
+    """Return the section of an item, and the claims it judges."""
+    constants = {name: value for name, value in vars(item).items() if name.isupper()}
+    return write_section(name_of(item), constants | item.facts(rows), config)
+
+
+def render(items: Sequence[tuple[ModuleType, pd.DataFrame]], config: Config) -> str:
+    """Return the whole page for the items that have rows."""
+    sections = [item_section(item, rows, config) for item, rows in items]
+    sections.append(write_section("theorems", {}, config))
+    claims = pd.DataFrame([claim for _, found in sections for claim in found])
+    verdicts = claims[["text", "where"]].rename(columns={"text": "claim of the paper"})
+    verdicts = verdicts.assign(verdict="**" + claims["verdict"] + "**", evidence=claims["evidence"].map(link))
+    file = config.out / "config.json"
+    facts = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+    counts = {verdict: int((claims["verdict"] == verdict).sum()) for verdict in Verdict}
+    page = ENVIRONMENT.get_template("page.md").render(
+        config=facts, exceptions=exceptions(facts), counts=counts, verdicts=verdicts.set_index(list(verdicts))
+    )
+    return "\n".join([refill(page), *(text for text, _ in sections)])
+
+
+def exceptions(facts: Mapping[str, Any] | None) -> dict[str, list[str]]:
+    """Return which tables have cells that were computed with something else than the last run had, and with what."""
+    if facts is None:
+        return {}
     now = {**facts["software"], **facts["hardware"]}
-    parts = []
+    found = {}
     for name, entry in facts["items"].items():
         made = entry.get("made_with", {})
-        other = [
-            f"{key} {', '.join(map(str, made[key]))}"
-            for key in now
-            if key in made and made[key] not in ([], [now[key]])
-        ]
+        other = [f"{key} {listed(made[key])}" for key in now if made.get(key) not in (None, [], [now[key]])]
         if other:
-            parts.append(f"`{name}` with {'; '.join(other)}")
-    return f"Computed with other versions: {'. '.join(parts)}. " if parts else ""
-
-
-def verdict_table(found: list[tuple[str, Claim]]) -> str:
-    """Return all claims with their verdicts and the heading of their evidence, and how many there are of each."""
-    counts = {verdict: sum(claim.verdict == verdict for _, claim in found) for verdict in Verdict}
-    summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    rows = [[claim.text, claim.where, f"**{claim.verdict}**", f"[{title}](#{anchor(title)})"] for title, claim in found]
-    return f"## Verdicts\n\n{len(found)} claims: {summary}.\n\n" + markdown.table(
-        ["claim of the paper", "where", "verdict", "evidence"], rows, text_columns=4
-    )
-
-
-def theorem_section() -> str:
-    """Return what needs no measurement: the paper's identities with the tests that check them, and its slips."""
-    listed = "".join(f"- {slip}\n" for slip in theorems.slips())
-    claims = "\n".join(describe_claim(claim) for claim in theorems.claims())
-    return f"## {THEOREMS}\n\n{claims}\nSlips that matter to a reader who computes:\n\n{listed}"
-
-
-def section(item: Item, rows: list[Row], claims: list[Claim], out: Path) -> str:
-    """Return one item's part: text and tables, figure, claims with findings and rules."""
-    parts = [f"## {item.TITLE}\n", item.section(rows)]
-    if (out / f"{item.NAME}.png").exists():
-        parts.append(f"![{item.TITLE}]({out.name}/{item.NAME}.png)\n")
-    parts.append(f"Rows: `{out.name}/{item.NAME}.csv`.\n")
-    parts += [describe_claim(claim) for claim in claims]
-    return "\n".join(parts)
-
-
-def describe_claim(claim: Claim) -> str:
-    """Return one claim: the rule first, then the verdict and the finding that the rule was applied to."""
-    return (
-        f"- **{claim.text}** ({claim.where}). Rule: {claim.rule} *{str(claim.verdict).capitalize()}*: {claim.finding}\n"
-    )
-
-
-def anchor(title: str) -> str:
-    """Return the anchor that the documentation gives a heading (GitHub's rule)."""
-    kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_")
-    return kept.replace(" ", "-")
+            found[name] = other
+    return found

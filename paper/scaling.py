@@ -14,14 +14,14 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from paper import figures, glmnet, markdown, study
-from paper.contract import ROOT, Cell, Claim, Config, Row, Verdict
-from paper.methods import stacked_bytes
-from paper.summary import column, geometric_mean, group, original, where
+from paper import figures, glmnet, study
+from paper.evidence import geometric_mean, judge, original, pick
+from paper.files import ROOT
+from paper.page import number, seconds
+from paper.study import Cell, Config, Row
 
-NAME = "scaling"
-TITLE = "Beyond the paper: larger networks"
 VERSION = 4
 TIMED = True
 
@@ -29,7 +29,7 @@ SIZES = (100, 300, 1000, 3000)
 METHODS = ("isinglass", "isinglass-nodewise", "nlr", "nlr-glmnet", "plg", "plg-glmnet", "bmn")
 N_SAMPLES = 1000
 DEGREE = 5.0
-"""Expected neighbours of a node: that of the paper's networks with p = 25, P = 0.2."""
+"""Expected neighbors of a node: that of the paper's networks with p = 25, P = 0.2."""
 LIMIT_SECONDS = 60.0
 LIMIT_BYTES = 8_000_000_000
 READY = 300.0
@@ -44,7 +44,7 @@ STACKED_COPIES = 2
 
 def cells(config: Config) -> list[Cell]:
     """Return one cell per method: it goes up in p until it is stopped."""
-    sizes, limit, trials = (SIZES[:2], 5.0, 1) if config.quick else (SIZES, LIMIT_SECONDS, TRIALS)
+    sizes, limit, trials = (SIZES[:1], 5.0, 1) if config.quick else (SIZES, LIMIT_SECONDS, TRIALS)
     common = {"seed": config.seed, "limit": limit, "max_bytes": LIMIT_BYTES, "trials": trials}
     common["N"] = 300 if config.quick else N_SAMPLES
     names = [name for name in METHODS if glmnet.versions()["glmnet"] or not name.endswith("glmnet")]
@@ -57,8 +57,9 @@ def run_cell(cell: Cell) -> list[Row]:
     for p in cell["sizes"]:
         key = {"method": cell["method"], "p": p, "N": cell["N"], "lambda": penalty(p, cell["N"])}
         key |= {"limit_seconds": cell["limit"], "limit_gb": cell["max_bytes"] / 1e9}
-        if rows and rows[-1]["reason"]:
-            rows.append({**key, "trial": 0, "reason": f"not tried: stopped at p = {first_stop(rows)}"})
+        stopped = [row["p"] for row in rows if row["reason"]]
+        if stopped:
+            rows.append({**key, "trial": 0, "reason": f"not tried: stopped at p = {stopped[0]}"})
             continue
         for trial in range(cell["trials"]):
             rows.append({**key, "trial": trial, **measure(cell, p, trial)})
@@ -76,12 +77,12 @@ def penalty(p: int, n: int) -> float:
     return float(f"{0.25 * math.sqrt(2 * math.log(p * (p - 1) / 2) / n):.4g}")
 
 
-def first_stop(rows: list[Row]) -> int:
-    """Return the p at which a method was stopped."""
-    return next(row["p"] for row in rows if row["reason"])
+def stacked_bytes(n: int, p: int) -> float:
+    """Return the size of the stacked design of a balanced table: a double and a row number for every entry."""
+    return 12.0 * n * p * (1.0 + (p - 1) / 2.0)
 
 
-def measure(cell: Cell, p: int, trial: int) -> dict[str, Any]:
+def measure(cell: Cell, p: int, trial: int) -> Row:
     """Fit once in a process of its own; a reason instead of numbers where it is refused or ended."""
     needed = STACKED_COPIES * stacked_bytes(cell["N"], p) if cell["method"].startswith("plg") else 0.0
     if needed > cell["max_bytes"]:
@@ -96,7 +97,7 @@ def measure(cell: Cell, p: int, trial: int) -> dict[str, Any]:
             stderr=subprocess.PIPE,
             cwd=ROOT,
             text=True,
-            env={**study.single_thread_environment(), "TMPDIR": scratch},
+            env={**os.environ, **study.SINGLE, "TMPDIR": scratch},
             start_new_session=True,
         )
         try:
@@ -105,30 +106,29 @@ def measure(cell: Cell, p: int, trial: int) -> dict[str, Any]:
             end(worker)
 
 
-def read_answer(worker: subprocess.Popen[str], job: dict[str, Any], limit: float) -> dict[str, Any]:
+def read_answer(worker: subprocess.Popen[str], job: dict[str, Any], limit: float) -> Row:
     """Hand over the job and return what the worker measured, or the reason why there is nothing."""
     worker.stdin.write(json.dumps(job))
     worker.stdin.close()
     try:
-        if read_line(worker, READY).strip() != "start":
-            return {"reason": describe_failure(last_line(worker), job["max_bytes"])}
-        answer = read_line(worker, limit + 1.0)
+        answer = read_line(worker, READY).strip()
+        if answer == "start":
+            answer = read_line(worker, limit + 1.0)
     except TimeoutError:
         return {"reason": f"time: more than {limit:.0f} s"}
-    if not answer:
-        return {"reason": describe_failure(last_line(worker), job["max_bytes"])}
-    return {"reason": None, **json.loads(answer)}
+    return {"reason": None, **json.loads(answer)} if answer else {"reason": describe_failure(worker, job["max_bytes"])}
 
 
-def describe_failure(message: str, max_bytes: int) -> str:
+def describe_failure(worker: subprocess.Popen[str], max_bytes: int) -> str:
     """Return the reason for a worker's end by what it said last: memory in the words of Python, C++ and R, or else."""
+    message = (worker.stderr.read().strip() or "no message").splitlines()[-1][:200]
     if any(words in message for words in OUT_OF_MEMORY):
         return f"memory: more than {max_bytes / 1e9:.0f} GB"
     return f"failed: {message}"
 
 
 def end(worker: subprocess.Popen[str]) -> None:
-    """End a worker and the R it may have started: left alone, that one would go on and disturb the next fit."""
+    """End a worker and the R it may have started: left alone, R would go on and disturb the next fit."""
     with suppress(ProcessLookupError):
         os.killpg(worker.pid, signal.SIGKILL)
     worker.wait()
@@ -138,41 +138,52 @@ def end(worker: subprocess.Popen[str]) -> None:
 
 def read_line(worker: subprocess.Popen[str], limit: float) -> str:
     """Read a line that must come within ``limit`` seconds; empty if the worker ended."""
-    ready, _, _ = select.select([worker.stdout], [], [], limit)
-    if not ready:
+    if not select.select([worker.stdout], [], [], limit)[0]:
         raise TimeoutError
     return worker.stdout.readline()
-
-
-def last_line(worker: subprocess.Popen[str]) -> str:
-    """Return what a worker that failed said last."""
-    lines = worker.stderr.read().strip().splitlines()
-    return lines[-1][:200] if lines else "no message"
-
-
-def run(config: Config) -> list[Row]:
-    """Return the rows of all methods."""
-    return study.run_item(sys.modules[__name__], config)
 
 
 # ------------------------------------------------------------------------------------------- what the rows say
 
 
-def finished(rows: list[Row], method: str) -> dict[int, list[Row]]:
-    """Return the rows with numbers of one method by p."""
-    return group([row for row in where(rows, method=method) if row.get("seconds") is not None], "p")
+def describe(mean: pd.Series) -> str:
+    """Return time and memory, or why there are none."""
+    return mean.reason if math.isnan(mean.seconds) else f"{seconds(mean.seconds)}, {number(mean.megabytes)} MB"
 
 
-def draw(rows: list[Row]) -> figures.Figure:
+def facts(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return what the text says."""
+    sizes, plg = rows["p"].unique(), original(rows, "plg")
+    means = rows.groupby(["method", "p"], sort=False).agg(
+        seconds=("seconds", geometric_mean), megabytes=("peak_mb", "mean"), reason=("reason", "first")
+    )
+    table = means.apply(describe, axis=1).unstack("p").reindex(rows["method"].unique())
+    reached = rows.dropna(subset="seconds").groupby("method")["p"].max().reindex([plg, "isinglass"], fill_value=0)
+    stopped = pick(rows, method=plg).dropna(subset="reason")
+    ours = pick(rows, method="isinglass")
+    return {
+        "sizes": sizes,
+        "first": rows.iloc[0],
+        "penalties": rows.groupby("p")["lambda"].first(),
+        "edges": ours.groupby("p")["n_edges"].mean().dropna(),
+        "tables": rows["trial"].max() + 1,
+        "table": table.rename(index=figures.label).rename_axis(None),
+        "plg": plg,
+        "reached": reached,
+        "stopped": None if stopped.empty else stopped.iloc[0],
+        "verdicts": {"scales": judge(reached[plg] == sizes[-1], reached[plg] > sizes[0])},
+    }
+
+
+def draw(rows: pd.DataFrame) -> figures.Figure:
     """Draw time and memory against p; a cross where a method was stopped."""
     figure, grid = figures.new_figure(2, size=(9.4, 4.2))
+    finished = rows.dropna(subset="seconds")
     for name, axes in (("seconds", grid[0, 0]), ("peak_mb", grid[0, 1])):
-        for method in group(rows, "method"):
-            found = finished(rows, method)
-            means = [geometric_mean(column(trials, name)) for trials in found.values()]
-            if found:
-                figures.draw_line(axes, method, list(found), means)
-        figures.log_axis(axes.xaxis, sorted(group(rows, "p")))
+        means = np.exp(np.log(finished[name]).groupby([finished["method"], finished["p"]], sort=False).mean())
+        for method in finished["method"].unique():
+            figures.draw_line(axes, method, means[method].index, means[method])
+        figures.log_axis(axes.xaxis, sorted(rows["p"].unique()))
         axes.set(yscale="log", xlabel="p")
     mark_limits(grid[0, 0], rows)
     grid[0, 0].set_ylabel("seconds of one fit")
@@ -182,71 +193,16 @@ def draw(rows: list[Row]) -> figures.Figure:
     return figure
 
 
-def mark_limits(axes: Any, rows: list[Row]) -> None:
+def mark_limits(axes: Any, rows: pd.DataFrame) -> None:
     """Put a cross at the top of the panel where a method was stopped, the crosses of one p side by side."""
     axes.margins(y=0.15)
-    stopped = [row for row in rows if row["reason"] and not row["reason"].startswith("not tried")]
-    top = 2.0 * max(column(rows, "seconds"))
-    for p, found in group(stopped, "p").items():
-        for k, row in enumerate(found):
+    stopped = rows.dropna(subset="reason")
+    top = 2.0 * rows["seconds"].max()
+    for p, found in stopped[~stopped["reason"].astype(str).str.startswith("not tried")].groupby("p"):
+        for k, row in enumerate(found.itertuples()):
             place = p * 1.12 ** (k - (len(found) - 1) / 2)
-            style = figures.METHODS[row["method"]]
-            axes.plot(
-                place, top, marker="x" if style.line == "-" else "+", color=style.color, markersize=7, linestyle=""
-            )
-            word = row["reason"].split(":")[0]
+            style = figures.METHODS[row.method]
+            marker = "x" if style.line == "-" else "+"
+            axes.plot(place, top, marker=marker, color=style.color, markersize=7, linestyle="")
+            word = row.reason.split(":")[0]
             axes.annotate(word, (place, top), (0, 6), textcoords="offset points", ha="center", fontsize=6, rotation=45)
-
-
-# ------------------------------------------------------------------------------------------- the page
-
-
-def section(rows: list[Row]) -> str:
-    """Return times and memory, and why methods stopped."""
-    sizes, first = list(group(rows, "p")), rows[0]
-    penalties = ", ".join(f"{found[0]['lambda']:g} for p = {p}" for p, found in group(rows, "p").items())
-    ours, tables = finished(rows, "isinglass"), 1 + max(column(rows, "trial"))
-    edges = ", ".join(f"{np.mean(column(found, 'n_edges')):.0f}" for found in ours.values())
-    lines = [[figures.label(m), *(describe(rows, m, p) for p in sizes)] for m in group(rows, "method")]
-    return f"""\
-One fit at one λ on tables with N = {first["N"]} rows from random networks with {DEGREE:g} neighbours per node on
-average, couplings uniform on [−1, 1] as in the paper (its P would make every node a neighbour of hundreds). λ is
-half the size that gradients of absent edges reach: {penalties}, which gives {edges} edges.
-The fields are not drawn but chosen such that every column is 1 in half of the rows: no column is rare, as some are in
-the paper's networks.
-Each fit has a process of its own with one thread, {first["limit_seconds"]:.0f} seconds and
-{first["limit_gb"]:.0f} GB of address space (R the same); the stacked design of PLG is refused beforehand when
-{STACKED_COPIES} copies of it would not fit. Fits shorter than {SHORT:g} s are measured on up to {tables} tables
-(geometric mean). Memory is the peak of the process, Python or R and the table included. Before, each process has
-fitted a small table. Building the stacked design is part of the time of the re-implemented PLG, not of the one in R.
-
-{markdown.table(["", *(f"p = {p}" for p in sizes)], lines)}
-"""
-
-
-def describe(rows: list[Row], method: str, p: int) -> str:
-    """Return time and memory of a method at one p, or why there are none."""
-    found = where(rows, method=method, p=p)
-    times, memory = column(found, "seconds"), column(found, "peak_mb")
-    if not times:
-        return str(found[0]["reason"]) if found else "–"
-    return f"{markdown.seconds(geometric_mean(times))}, {markdown.number(float(np.mean(memory)))} MB"
-
-
-def claims(rows: list[Row]) -> list[Claim]:
-    """Judge whether PLG scales."""
-    sizes = sorted(group(rows, "p"))
-    plg = original(rows, "plg")
-    reached = {method: max(finished(rows, method), default=0) for method in (plg, "isinglass")}
-    verdict = (
-        Verdict.REPRODUCED if reached[plg] == sizes[-1] else Verdict.REMARK if reached[plg] > sizes[0] else Verdict.NOT
-    )
-    stopped = [row for row in where(rows, method=plg) if row["reason"]]
-    finding = f"{figures.label(plg)} manages p = {reached[plg]} within the limits"
-    finding += f" and stops at p = {stopped[0]['p']} ({stopped[0]['reason']})" if stopped else ""
-    finding += f"; isinglass manages p = {reached['isinglass']}."
-    rule = (
-        f"reproduced if PLG manages every p up to {sizes[-1]} within {rows[0]['limit_seconds']:.0f} s and "
-        f"{rows[0]['limit_gb']:.0f} GB, with a remark if it manages more than p = {sizes[0]}, else not."
-    )
-    return [Claim("PLG is a candidate for scalable and efficient learning", "Conclusion", verdict, finding, rule)]

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import math
-import sys
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.ticker import NullLocator
 
 from isinglass import ising_path, stars
 from isinglass.datasets import load_senate109
-from paper import figures, markdown, published, study
-from paper.contract import Cell, Claim, Config, Row, Verdict
-from paper.senators import EIGHTY_PERCENT
-from paper.summary import column, geometric_mean, group, where
+from paper import figures, printed
+from paper.evidence import geometric_mean, judge, pick, within
+from paper.study import Cell, Config, Row
 
-NAME = "senate_lambda"
-TITLE = "Senate: λ selected by StARS"
 VERSION = 1
 TIMED = False
 
 RATIO = 1.05
-GRID = tuple(float(f"{published.SENATE_LAMBDA * RATIO**k:.5g}") for k in range(44, -33, -1))
+GRID = tuple(float(f"{printed.SENATE_LAMBDA * RATIO**k:.5g}") for k in range(44, -33, -1))
 """From 0.51, above the largest λ any subsample can have an edge at, to 0.0126; the paper's 0.06 is one of them."""
 BETAS = (0.025, 0.05, 0.075, 0.1)
 STANDARD = {"b": 167, "B": 20}
 """Liu, Roeder and Wasserman's size, 10 √N, and number; their β is 0.05."""
 STANDARD_BETA = 0.05
+EIGHTY_PERCENT = 223
 SIZES = (139, 167, EIGHTY_PERCENT, 251)
 """Rows of a subsample: N/2, 10 √N, 0.8 N, 0.9 N."""
 MANY = 100
@@ -68,72 +67,76 @@ def run_cell(cell: Cell) -> list[Row]:
     ]
 
 
-def run(config: Config) -> list[Row]:
-    """Return the rows of all settings."""
-    return study.run_item(sys.modules[__name__], config)
-
-
 # ------------------------------------------------------------------------------------------- what the rows say
 
 
-def select(rows: list[Row], beta: float) -> float | None:
-    """Return the smallest λ of one run before its instability first exceeds β; None if it never does."""
-    below = np.maximum.accumulate(column(rows, "instability")) <= beta
-    return None if below.all() else rows[max(int(below.sum()) - 1, 0)]["alpha"]
+def choices(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return what every run (B, b, draw) chooses for every β: the smallest λ before its instability first exceeds β.
+
+    NaN if it never does.
+    """
+    found = {}
+    for key, run in rows.groupby(["B", "b", "draw"]):
+        below = run["instability"].cummax().to_numpy()[:, None] <= np.array(BETAS)
+        chosen = run["alpha"].to_numpy()[np.maximum(below.sum(axis=0) - 1, 0)]
+        found[key] = np.where(below.all(axis=0), np.nan, chosen)
+    index = pd.MultiIndex.from_tuples(found, names=["B", "b", "draw"])
+    return pd.DataFrame(list(found.values()), index, pd.Index(BETAS, name="beta"))
 
 
-def choices(rows: list[Row], beta: float, *, b: int, B: int) -> list[float]:
-    """Return what the runs with a setting choose, without those whose instability never exceeds β."""
-    found = (select(run_, beta) for run_ in group(where(rows, b=b, B=B), "draw").values())
-    return [value for value in found if value is not None]
+def show(chosen: pd.Series) -> str:
+    """Return the geometric mean of the choices of some runs and its range, and how many runs chose nothing."""
+    known = chosen.dropna()
+    never = f"{len(chosen) - len(known)} of {len(chosen)} never exceed β"
+    if known.empty:
+        return never
+    spread = f" ({known.min():.3f}…{known.max():.3f})" if known.max() > known.min() else ""
+    return f"{geometric_mean(known):.3f}{spread}" + (f"; {never}" if len(known) < len(chosen) else "")
 
 
-def count_runs(rows: list[Row], *, b: int, B: int) -> int:
-    """Return the number of runs with a setting."""
-    return len(group(where(rows, b=b, B=B), "draw"))
+def facts(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return what the text says."""
+    chosen, target = choices(rows), printed.SENATE_LAMBDA
+    runs = chosen.groupby(["B", "b"])
+    table, means = runs.agg(show), runs.agg(geometric_mean).stack()
+    table.columns = [f"β = {beta}" for beta in BETAS]
+    at_paper = rows[np.isclose(rows["alpha"], target)].groupby(["B", "b"])["instability"].mean()
+    table[f"instability at {target}"] = at_paper.map("{:.3f}".format)
+    B = rows["B"].min()
+    standard = means.get((B, STANDARD["b"], STANDARD_BETA), math.nan)
+    nearest = np.log(means / target).abs().idxmin()
+    return {
+        "n_rows": len(load_senate109().X),
+        "least": rows["alpha"].min(),
+        "table": table.set_axis([f"b = {b}, B = {n}" for n, b in table.index]),
+        "B": B,
+        "standard": standard,
+        "edges": {at: edges_at(rows, at) for at in (standard, target) if at > 0},
+        "nearest": {**dict(zip(("B", "b", "beta"), nearest, strict=True)), "mean": means[nearest]},
+        "eighty": show(chosen.loc[(B, EIGHTY_PERCENT), STANDARD_BETA]),
+        "verdicts": {"selects": judge(within(standard / target, CLOSE), within(means[nearest] / target, CLOSE))},
+    }
 
 
-def settings(rows: list[Row]) -> list[dict[str, int]]:
-    """Return the settings (b, B) that were run."""
-    return [{"b": b, "B": n} for b, n in group(rows, "b", "B")]
-
-
-def standard(rows: list[Row]) -> dict[str, int]:
-    """Return the standard setting, with as many subsamples as were run."""
-    return next(setting for setting in settings(rows) if setting["b"] == STANDARD["b"])
-
-
-def nearest(rows: list[Row]) -> tuple[dict[str, int], float, float]:
-    """Return the setting and β whose choice comes nearest to the paper's, and that choice."""
-    found = [
-        (setting, beta, geometric_mean(chosen))
-        for setting in settings(rows)
-        for beta in BETAS
-        if (chosen := choices(rows, beta, **setting))
-    ]
-    return min(found, key=lambda entry: abs(math.log(entry[2] / published.SENATE_LAMBDA)))
-
-
-def edges_at(rows: list[Row], alpha: float) -> int:
+def edges_at(rows: pd.DataFrame, alpha: float) -> int:
     """Return the number of edges of the network of all rows at the λ of the grid nearest to ``alpha``."""
-    return min(rows, key=lambda row: abs(math.log(row["alpha"] / alpha)))["n_edges"]
+    return int(rows.loc[np.log(rows["alpha"] / alpha).abs().idxmin(), "n_edges"])
 
 
-def draw(rows: list[Row]) -> figures.Figure:
+def draw(rows: pd.DataFrame) -> figures.Figure:
     """Draw the instability along λ for every subsample size, with the thresholds and the paper's λ."""
     figure, grid = figures.new_figure(size=(6.4, 4.0))
     axes = grid[0, 0]
     colors = ("#CC79A7", "#000000", "#0072B2", "#E69F00")
-    fewest = min(row["B"] for row in rows)
-    for (b, found), color in zip(group(where(rows, B=fewest), "b").items(), colors, strict=False):
+    fewest = rows["B"].min()
+    for (b, found), color in zip(pick(rows, B=fewest).groupby("b", sort=False), colors, strict=False):
         label = f"b = {b}" + (" = 10√N" if b == STANDARD["b"] else f" = {b / len(load_senate109().X):.2g} N")
-        for k, run_ in enumerate(group(found, "draw").values()):
-            y = np.maximum.accumulate(column(run_, "instability"))
-            axes.plot(column(run_, "alpha"), y, color=color, linewidth=1.2, alpha=0.8, label=None if k else label)
-    axes.axvline(published.SENATE_LAMBDA, color="#D55E00", linewidth=1.2)
-    axes.annotate(
-        "the paper's λ", (published.SENATE_LAMBDA, 0.163), (4, 0), textcoords="offset points", color="#D55E00"
-    )
+        for k, run in found.groupby("draw"):
+            options = {"color": color, "linewidth": 1.2, "alpha": 0.8, "label": None if k else label}
+            axes.plot(run["alpha"], run["instability"].cummax(), **options)
+    axes.axvline(printed.SENATE_LAMBDA, color="#D55E00", linewidth=1.2)
+    place = (printed.SENATE_LAMBDA, 0.163)
+    axes.annotate("the paper's λ", place, (4, 0), textcoords="offset points", color="#D55E00")
     for beta in (0.05, 0.1):
         axes.axhline(beta, color="#888888", linewidth=0.9, linestyle="--")
         axes.annotate(f"β = {beta}", (0.5, beta), (0, 3), textcoords="offset points", color="#555555", ha="left")
@@ -143,64 +146,3 @@ def draw(rows: list[Row]) -> figures.Figure:
     axes.invert_xaxis()
     axes.legend(frameon=False, loc="upper left", title=f"{fewest} subsamples of b rows; one line per seed")
     return figure
-
-
-# ------------------------------------------------------------------------------------------- the page
-
-
-def section(rows: list[Row]) -> str:
-    """Return the choices for every setting."""
-    at = {(row["b"], row["B"]): [] for row in rows}
-    for row in where(rows, alpha=published.SENATE_LAMBDA):
-        at[row["b"], row["B"]].append(row["instability"])
-    lines = []
-    for setting in settings(rows):
-        chosen = [choices(rows, beta, **setting) for beta in BETAS]
-        unstable = at[setting["b"], setting["B"]]
-        total = count_runs(rows, **setting)
-        shown = [show(values, total) for values in chosen]
-        lines.append([f"b = {setting['b']}, B = {setting['B']}", *shown, f"{np.mean(unstable):.3f}"])
-    header = ["", *(f"β = {beta}" for beta in BETAS), f"instability at {published.SENATE_LAMBDA}"]
-    return f"""\
-λ chosen for the table of {load_senate109().X.shape[0]} roll calls (geometric mean over seeds of the subsamples, and its
-range), for every size b and number B of the subsamples and every threshold β. Runs whose instability exceeds β nowhere
-on the grid, down to λ = {min(row["alpha"] for row in rows):.3g}, choose nothing; they are counted. The paper reports
-{published.SENATE_LAMBDA} and no settings.
-
-{markdown.table(header, lines)}
-"""
-
-
-def show(chosen: list[float], total: int) -> str:
-    """Return a mean and its range, and how many of the runs chose nothing."""
-    never = f"{total - len(chosen)} of {total} never exceed β"
-    if not chosen:
-        return never
-    spread = f" ({min(chosen):.3f}…{max(chosen):.3f})" if max(chosen) > min(chosen) else ""
-    return f"{geometric_mean(chosen):.3f}{spread}" + (f"; {never}" if len(chosen) < total else "")
-
-
-def claims(rows: list[Row]) -> list[Claim]:
-    """Judge the paper's λ."""
-    target, setting = published.SENATE_LAMBDA, standard(rows)
-    usual = geometric_mean(choices(rows, STANDARD_BETA, **setting))
-    close, beta, best = nearest(rows)
-    near = [abs(math.log(value / target)) <= math.log(CLOSE) for value in (usual, best)]
-    verdict = Verdict.REPRODUCED if near[0] else Verdict.REMARK if near[1] else Verdict.NOT
-    chosen = f"{usual:.3f}, a network of {edges_at(rows, usual)} edges" if usual > 0 else "nothing on this grid"
-    most = show(
-        choices(rows, STANDARD_BETA, b=EIGHTY_PERCENT, B=setting["B"]),
-        count_runs(rows, b=EIGHTY_PERCENT, B=setting["B"]),
-    )
-    finding = (
-        f"With the standard settings (b = {setting['b']}, β = {STANDARD_BETA}, B = {setting['B']}) StARS chooses "
-        f"{chosen}, against {edges_at(rows, target)} edges at {target}; the nearest setting, b = {close['b']}, β = "
-        f"{beta} and B = {close['B']}, gives {best:.3f}; b = {EIGHTY_PERCENT}, "
-        f"{100 * EIGHTY_PERCENT / len(load_senate109().X):.0f} % of the rows, with β and B as in the standard settings "
-        f"{most}."
-    )
-    rule = (
-        f"reproduced if the standard settings choose a λ within a factor of {CLOSE:g} of the paper's, with a remark if "
-        "another setting of the scan does, else not."
-    )
-    return [Claim(f"StARS selects λ = {target} for the Senate", "Section on real data", verdict, finding, rule)]

@@ -1,56 +1,91 @@
-"""Run the cells of an item: those that are finished come from the cache, the others are computed and kept.
+"""Run the cells of an item: finished ones come from the cache, the others are computed and kept.
 
 A cell's rows are written to a file of their own as soon as they are there, under a name made of the cell and the
-item's version. A run that was killed therefore loses the cells that were being computed and nothing else. Cells that
-are not timed share the cores; timed ones run one after the other in this process, with nothing beside them.
+item's version, so a run that was killed loses only the cells it was working on. Cells that are not timed share the
+cores; timed ones run one after the other in this process, with nothing beside them.
 """
 
 from __future__ import annotations
 
+import datetime
 import hashlib
+import importlib.metadata
 import json
 import os
+import platform
 import sys
 import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from paper import machine
-from paper.contract import Cell, Config, Item, Row
-from paper.tables import write_whole
+from paper import glmnet
+from paper.files import ROOT, write_text
+
+Cell = dict[str, Any]
+"""Plain values (text, numbers, flags) that say what one cell computes, its seed included: the key of the cache."""
+Row = dict[str, Any]
+"""One line of an item's table: plain values by column."""
 
 SINGLE = {"ISINGLASS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""What a worker is started with: the cells share the cores, not their kernels."""
+"""Environment of the workers: the cells share the cores, not their kernels."""
 QUIET = 5.0
 """Seconds between two lines of progress where standard error is not a terminal."""
 
 
-def run_item(item: Item, config: Config) -> list[Row]:
-    """Return the rows of all cells of ``item``, in the order of its cells."""
+@dataclass(frozen=True)
+class Config:
+    """Settings of one run: the page is written beside the folder ``out``, under its name with ``.md`` appended."""
+
+    quick: bool = False
+    seed: int = 2017
+    jobs: int = 1
+    out: Path = ROOT / "docs" / "paper"
+    cache: Path = ROOT / "paper" / ".cache"
+
+    @property
+    def page(self) -> Path:
+        """Where the rendered page goes."""
+        return self.out.with_name(f"{self.out.name}.md")
+
+
+def name_of(item: ModuleType) -> str:
+    """Return the stem of an item's files."""
+    return item.__name__.rpartition(".")[2]
+
+
+def run(item: ModuleType, config: Config) -> list[Row]:
+    """Return the rows of all cells of an item, in the order of its cells."""
     cells = item.cells(config)
     missing = [cell for cell in cells if not cell_file(item, cell, config.cache).exists()]
     if missing:
-        progress = Progress(item.NAME, len(cells), len(cells) - len(missing))
+        progress = Progress(name_of(item), len(cells), len(cells) - len(missing))
         for _ in compute(item, missing, config):
             progress.advance()
         progress.close()
-    found = [json.loads(cell_file(item, cell, config.cache).read_text(encoding="utf-8")) for cell in cells]
-    return [row for content in found for row in content["rows"]]
+    return [row for content in read_cells(item, config) for row in content["rows"]]
 
 
-def cell_file(item: Item, cell: Cell, cache: Path) -> Path:
+def read_cells(item: ModuleType, config: Config) -> list[dict[str, Any]]:
+    """Return what was kept of every cell of a finished item."""
+    files = [cell_file(item, cell, config.cache) for cell in item.cells(config)]
+    return [json.loads(file.read_text(encoding="utf-8")) for file in files]
+
+
+def cell_file(item: ModuleType, cell: Cell, cache: Path) -> Path:
     """Return where the rows of a cell are kept."""
     key = json.dumps([item.VERSION, cell], sort_keys=True, allow_nan=False)
-    return cache / item.NAME / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
+    return cache / name_of(item) / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
 
 
-def compute(item: Item, cells: list[Cell], config: Config) -> Iterator[Cell]:
+def compute(item: ModuleType, cells: list[Cell], config: Config) -> Iterator[Cell]:
     """Compute and keep the cells, and yield each as it is finished."""
     jobs = 1 if item.TIMED else min(config.jobs, len(cells))
     if jobs <= 1:
@@ -58,7 +93,9 @@ def compute(item: Item, cells: list[Cell], config: Config) -> Iterator[Cell]:
             keep_cell(item.__name__, cell, config.cache)
             yield cell
         return
-    with single_threads(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    context = get_context("forkserver")  # imports once what every worker needs
+    context.set_forkserver_preload(["paper.page", "paper.methods"])
+    with single_threads(), ProcessPoolExecutor(jobs, mp_context=context) as pool:
         tasks = {pool.submit(keep_cell, item.__name__, cell, config.cache): cell for cell in cells}
         try:
             for task in as_completed(tasks):
@@ -70,56 +107,75 @@ def compute(item: Item, cells: list[Cell], config: Config) -> Iterator[Cell]:
 
 def keep_cell(module: str, cell: Cell, cache: Path) -> None:
     """Compute one cell and write its rows; runs in a worker, hence the name instead of the module."""
-    item = import_module(module)
-    started = time.perf_counter()
+    item, started = import_module(module), time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whether a fit converged is a column of its rows
             rows = item.run_cell(dict(cell))
     except Exception as error:
-        error.add_note(f"in the cell {cell!r} of {item.NAME}")
+        error.add_note(f"in the cell {cell!r} of {module}")
         raise
-    content = {"cell": cell, "seconds": time.perf_counter() - started, "rows": rows, "made_with": machine.describe()}
-    write_whole(cell_file(item, cell, cache), json.dumps(content))
+    content = {"cell": cell, "seconds": time.perf_counter() - started, "rows": rows, "made_with": describe_machine()}
+    write_text(cell_file(item, cell, cache), json.dumps(content))
 
 
-def describe_cells(item: Item, config: Config) -> dict[str, Any]:
-    """Return how long the cells of a finished item took, when they were computed and with what, whenever that was.
-
-    Each fact is listed with all the values that its cells have; a cell of a file without facts has none.
-    """
-    files = [cell_file(item, cell, config.cache) for cell in item.cells(config)]
-    contents = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+def describe_cells(item: ModuleType, config: Config) -> dict[str, Any]:
+    """Return how long the cells of a finished item took, and everything they were computed with, whenever that was."""
+    contents = read_cells(item, config)
     facts = [content["made_with"] for content in contents if "made_with" in content]
-    loads = [fact["load"] for fact in facts if fact["load"] is not None]
     names = dict.fromkeys(name for fact in facts for name in fact if name != "load")
     return {
         "cells": len(contents),
         "cells_without_facts": len(contents) - len(facts),
         "seconds_in_cells": round(sum(content["seconds"] for content in contents), 1),
-        "largest_load": max(loads, default=None),
+        "largest_load": max((fact["load"] for fact in facts if fact["load"] is not None), default=None),
         "made_with": {name: list(dict.fromkeys(fact.get(name) for fact in facts)) for name in names},
     }
 
 
-def single_thread_environment() -> dict[str, str]:
-    """Return the environment of a process that shall use one thread."""
-    return {**os.environ, **SINGLE}
+# ------------------------------------------------------------------------------------------- the machine
+
+
+def describe_machine() -> dict[str, str | int | float | None]:
+    """Return date, versions, processor and load in one level, as they are kept with every cell."""
+    load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+    today = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
+    return {"date": today, **describe_software(), **describe_hardware(), "load": load}
+
+
+def describe_software() -> dict[str, str | None]:
+    """Return the versions that enter the results; None for R and glmnet where they are not installed."""
+    names = ("numpy", "scipy", "matplotlib", "isinglass")
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    return found | {name: importlib.metadata.version(name) for name in names} | glmnet.versions()
+
+
+def describe_hardware() -> dict[str, str | int]:
+    """Return the processor's name and the number of cores that may be used."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    models = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
+    return {"cpu": models[0] if models else platform.processor() or platform.machine(), "cores": available_cores()}
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def single_threads() -> Iterator[None]:
     """Let processes that are started meanwhile use one thread each."""
-    before = {name: os.environ.get(name) for name in SINGLE}
+    before = dict(os.environ)
     os.environ.update(SINGLE)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
+        for name in SINGLE:
+            if name in before:
+                os.environ[name] = before[name]
             else:
-                os.environ[name] = value
+                del os.environ[name]
 
 
 class Progress:

@@ -21,3 +21,11 @@ def test_given_numbers_win_over_the_environment(monkeypatch):
 def test_what_is_no_number_of_threads_is_refused(bad):
     with pytest.raises(DataError, match="n_threads must be an integer of at least 1; got"):
         thread_count(bad)
+
+
+@pytest.mark.parametrize("many", [257, 2000, 2**31, 2**70])
+def test_more_threads_than_any_fit_can_use_are_refused(many, monkeypatch):
+    with pytest.raises(DataError, match="n_threads must be at most 256; got"):
+        thread_count(many)
+    monkeypatch.setenv("ISINGLASS_NUM_THREADS", str(many))
+    assert thread_count() == 256

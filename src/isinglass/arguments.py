@@ -55,6 +55,8 @@ def check_count(name: str, value: Any, *, least: int = 1, most: int | None = 2**
     >>> check_count("max_iter", 100)
     100
     """
-    if not is_whole(value) or value < least or (most is not None and value > most):
+    if not is_whole(value) or value < least or (most is not None and value >= 2**31):
         raise DataError(f"{name} must be an integer of at least {least}; got {value!r}.")
+    if most is not None and value > most:
+        raise DataError(f"{name} must be at most {most} here; got {value!r}.")
     return int(value)

@@ -8,6 +8,9 @@ import numpy as np
 
 from isinglass.errors import DataError
 
+MAX_THREADS = 256
+"""More are never started."""
+
 __all__ = ["thread_count"]
 
 
@@ -24,8 +27,10 @@ def thread_count(n_threads: int | None = None) -> int:
     if n_threads is None:
         for variable in ("ISINGLASS_NUM_THREADS", "OMP_NUM_THREADS"):
             if os.environ.get(variable, "").isdecimal():
-                return max(int(os.environ[variable]), 1)
+                return min(max(int(os.environ[variable]), 1), MAX_THREADS)
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(n_threads, bool) or not isinstance(n_threads, int | np.integer) or n_threads < 1:
         raise DataError(f"n_threads must be an integer of at least 1; got {n_threads!r}.")
+    if n_threads > MAX_THREADS:
+        raise DataError(f"n_threads must be at most {MAX_THREADS}; got {n_threads}. More than the cores is no faster.")
     return int(n_threads)

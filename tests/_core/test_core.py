@@ -1,9 +1,11 @@
 """The compiled backend against plain NumPy: gradients, screening bounds, every instruction set."""
 
 import gc
+import itertools
 import os
 import subprocess
 import sys
+import time
 import weakref
 
 import numpy as np
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass import _core, objective
-from isinglass._core import Problem, count_ones
+from isinglass._core import Nodewise, Problem, count_ones
 from isinglass.solve.screening import all_pairs
 
 
@@ -220,3 +222,93 @@ def test_nodes_as_operators_give_the_same_optimum(width, parts):
         assert other.objective == pytest.approx(one.objective, rel=1e-9)
         for a, b in zip(dense(p, one), dense(p, other), strict=True):
             np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+# --- promises ---------------------------------------------------------------------------------------------------------
+
+
+def test_rows_made_to_collide_do_not_slow_the_merging():
+    """Against a hash without a secret: these rows differ in the bits it drops, and it took seventy times as long."""
+    n, p = 60_000, 24
+    rng = np.random.default_rng(0)
+    plain = rng.integers(0, 2, (n, p)).astype(np.uint8)
+    crafted = flooding_rows(n)
+    times = []
+    for X in (plain, crafted):
+        start = time.process_time()
+        problem = Problem(X, None, None, False, 1)
+        times.append(time.process_time() - start)
+        assert problem.n_distinct == len(np.unique(X @ (1 << np.arange(p)), axis=0))
+    assert times[1] < 10 * times[0]
+
+
+def flooding_rows(n):
+    """Return distinct rows of 24 columns whose hashes, as version 0.1 computed them, share their low bits."""
+
+    def mix(h):
+        h ^= h >> np.uint64(32)
+        h *= np.uint64(0xD6E8FEB86659FD93)
+        return h ^ (h >> np.uint64(32))
+
+    number = np.arange(1 << 24, dtype=np.uint64)
+    h = np.full(len(number), 0x9E3779B97F4A7C15, dtype=np.uint64)
+    for byte in range(3):
+        bits = (number >> np.uint64(8 * byte)) & np.uint64(255)
+        h = mix(h ^ bits * np.uint64(0x9FB21C651E98DF25))
+    chosen = np.argsort(h & np.uint64((1 << 17) - 1), kind="stable")[:n]
+    # The hash packed eight cells into a byte, the first into its lowest bit.
+    return ((number[chosen, None] >> np.arange(24, dtype=np.uint64)) & np.uint64(1)).astype(np.uint8)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np
+import isinglass
+from isinglass import _core
+rng = np.random.default_rng(0)
+def table(n, p):
+    f = rng.normal(size=(n, 5))
+    return (rng.random((n, p)) < 1 / (1 + np.exp(-2 * f @ rng.normal(size=(5, p))))).astype(np.uint8)
+def joint():
+    X = table(1500, 400)
+    isinglass.ising_path(X, 50, alpha_min_ratio=1e-4, tol=1e-12, n_threads=2)
+def nodewise():
+    isinglass.nodewise_path(table(3000, 400), 100, alpha_min_ratio=1e-5, n_threads=2)
+def gibbs():
+    words, states = np.ones((1, 4), dtype=np.uint64), np.zeros((1, 300), dtype=np.uint8)
+    nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
+    _core.gibbs_sweep(np.zeros(301, dtype=np.int64), *nothing, np.zeros(300), words, states, 10**9, 1)
+def bmn():
+    _core.Bmn(table(2000, 100), None).solve(1e-4, 1e-14, 10**8, 10**8, False)
+def merging():
+    for _ in range(100):
+        _core.Problem(np.tile(table(2000, 30), (1000, 1)), None, None, False, 1)
+start = None
+def later():
+    global start
+    time.sleep(1.0)
+    start = time.perf_counter()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=later, daemon=True).start()
+try:
+    globals()[sys.argv[1]]()
+except KeyboardInterrupt:
+    print(time.perf_counter() - start)
+"""
+
+
+@pytest.mark.parametrize("kernel", ["joint", "nodewise", "gibbs", "bmn", "merging"])
+def test_an_interrupt_is_heard_while_a_kernel_runs(kernel):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, kernel], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout, done.stderr
+    assert float(done.stdout) < 5.0  # half a second on an idle computer
+
+
+def test_independent_columns_have_no_penalty_that_admits_an_edge():
+    X = np.array(list(itertools.product([0, 0, 1], repeat=3)), dtype=np.uint8)
+    assert Problem(X, None, None, False, 1).alpha_max() == 0.0
+    assert Nodewise(X, None, 1).alpha_max(np.ones(3)).tolist() == [0.0, 0.0, 0.0]
+    weight = np.repeat([1e-3, 1.0, 1e3], 9) * np.tile([1.0, 3.0, 7.0], 9)
+    assert Problem(X, weight, None, False, 1).alpha_max() < 1e-12

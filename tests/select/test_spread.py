@@ -1,6 +1,7 @@
 import importlib
 import itertools
 
+import networkx
 import numpy as np
 import pandas as pd
 import pytest
@@ -145,7 +146,7 @@ def test_missing_correlations_count_as_too_small():
 
 
 def test_cs_coefficient_of_a_clear_network():
-    model = simulate.star_network(6, strength=2.0, fields="balanced")
+    model = simulate.graph_network(networkx.star_graph(5), strength=2.0, fields="balanced")
     X = simulate.exact_sample(model, 1000, random_state=0)
     found = bootstrap(X, 0.02, n_boot=70, kind="case-drop", random_state=0)
     assert found.cs_coefficient() == found.cs_coefficient("edges") == 0.7

@@ -612,7 +612,7 @@ def test_unconverged_networks_are_said_to_be(visit, tmp_path):
     bad = Solution.from_dense(0.1, np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(2), kkt_residual=0.5, duality_gap=0.5)
     page = visit(write(bad, tmp_path / "bad.html"))
     assert "NOT reached" in page.text_content("#verdict")
-    assert "not reached" in page.text_content("#figures")
+    assert "not optimal" in page.text_content("#figures")
 
 
 @pytest.mark.parametrize("p", [1, 2, 6])
@@ -691,6 +691,13 @@ def test_cap_is_announced(visit, tmp_path, large):
 # ------------------------------------------------------------------------------------------- what the words say
 
 
+def test_the_page_says_what_is_proved(visit, file):
+    """The fit is optimal for its table and penalty: the network itself is not proved."""
+    figures = visit(file).text_content("#figures")
+    assert "Fitoptimalfor this table and penalty" in figures
+    assert "proved" not in figures
+
+
 def test_regressions_are_not_one_proof(visit, tmp_path, table):
     net = NodewiseIsing(0.05).fit(table)
     page = visit(write(net, tmp_path / "nodewise.html"))
@@ -698,14 +705,14 @@ def test_regressions_are_not_one_proof(visit, tmp_path, table):
     note = page.text_content("#certificate-note")
     assert "rule “and”" in note
     assert "no other couplings" not in note
-    assert "proved" not in page.text_content("#figures")
+    assert "all optimal" in page.text_content("#figures")
 
 
 def test_earlier_methods_prove_nothing(visit, tmp_path, table):
     net = PublishedIsing(0.05).fit(table)
     page = visit(write(net, tmp_path / "plg.html"))
     assert "proves nothing" in page.text_content("#verdict")
-    assert "not proved" in page.text_content("#figures")
+    assert "not proved optimal" in page.text_content("#figures")
 
 
 def test_rows_and_weights_are_told_apart(visit, tmp_path, table):

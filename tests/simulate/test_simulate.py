@@ -1,3 +1,4 @@
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +6,6 @@ from hypothesis import strategies as st
 from reference import Xoshiro, gibbs_chain
 from scipy import stats
 
-from isinglass import simulate
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.errors import DataError, MixingWarning
 from isinglass.network import Network
@@ -15,15 +15,13 @@ from isinglass.simulate import (
     chain_network,
     effective_sample_size,
     exact_sample,
+    gibbs,
     gibbs_diagnostics,
     gibbs_sample,
+    graph_network,
     grid_network,
-    hub_network,
     random_network,
     random_regular_network,
-    scale_free_network,
-    small_world_network,
-    star_network,
 )
 from isinglass.solve.exact import moments, state_probabilities
 
@@ -86,40 +84,12 @@ def test_grid_and_torus():
     assert grid_network(1, 1).n_edges == 0
 
 
-def test_star_and_hubs():
-    assert degrees(star_network(6)).tolist() == [5, 1, 1, 1, 1, 1]
-    assert degrees(hub_network(7, 2)).tolist() == [3, 1, 1, 1, 2, 1, 1]
-    assert hub_network(5, 5).n_edges == 0
-
-
-@given(seed=seeds, p=st.integers(3, 30), data=st.data())
-def test_small_world_keeps_the_number_of_edges(seed, p, data):
-    k = 2 * data.draw(st.integers(0, (p - 1) // 2))
-    probability = data.draw(st.sampled_from([0.0, 0.2, 1.0]))
-    model = small_world_network(p, k, probability, random_state=seed)
-    assert model.n_edges == p * k // 2
-    if probability == 0:
-        assert degrees(model).tolist() == [k] * p
-
-
-def test_small_world_rewires():
-    ring, world = (small_world_network(100, 4, probability, random_state=0) for probability in (0.0, 0.2))
-    moved = len(edge_set(ring) - edge_set(world))
-    assert 20 <= moved <= 60  # 200 edges, 0.2 each
-
-
-@given(seed=seeds, p=st.integers(2, 40), data=st.data())
-def test_scale_free_has_the_right_edges(seed, p, data):
-    m = data.draw(st.integers(1, p - 1))
-    model = scale_free_network(p, m, random_state=seed)
-    assert model.n_edges == m * (p - m)
-    later = np.triu(model.couplings != 0, 1)[:, m + 1 :].sum(axis=0)  # every newcomer links to m older nodes
-    assert later.tolist() == [m] * (p - m - 1)
-
-
-def test_scale_free_has_hubs_and_a_tree_has_none_missing():
-    assert degrees(scale_free_network(400, 1, random_state=0)).max() > 15
-    assert scale_free_network(5, 0).n_edges == 0
+def test_a_graph_of_networkx_becomes_a_network():
+    graph = networkx.Graph([("b", "a"), ("b", "c")])
+    graph.add_node("alone")
+    model = graph_network(graph, couplings=(0.5, 1.5), random_state=0)
+    assert model.names == ("b", "a", "c", "alone")
+    assert edge_set(model) == {(0, 1), (0, 2)}
 
 
 @given(seed=seeds, p=st.integers(2, 24), data=st.data())
@@ -139,10 +109,7 @@ def test_random_regular_graphs_are_spread_evenly():
 GENERATORS = {
     "chain": lambda **options: chain_network(9, **options),
     "grid": lambda **options: grid_network(3, 3, **options),
-    "star": lambda **options: star_network(7, **options),
-    "hub": lambda **options: hub_network(8, 2, **options),
-    "small world": lambda **options: small_world_network(10, 4, 0.3, **options),
-    "scale-free": lambda **options: scale_free_network(10, 2, **options),
+    "small world": lambda **options: graph_network(networkx.watts_strogatz_graph(10, 4, 0.3, seed=0), **options),
     "regular": lambda **options: random_regular_network(10, 3, **options),
 }
 
@@ -176,9 +143,8 @@ def test_bad_requests_are_named():
         (lambda: random_network(3, "a"), "edge_probability must be a number"),
         (lambda: chain_network(3, couplings="strong"), 'couplings must be "ferromagnetic"'),
         (lambda: chain_network(3, fields="none"), 'fields must be "zero" or "balanced"'),
-        (lambda: hub_network(3, 4), "n_hubs must be at most 3 here"),
-        (lambda: small_world_network(9, 3), "n_neighbours must be even"),
-        (lambda: scale_free_network(3, 3), "n_links must be at most 2"),
+        (lambda: graph_network(networkx.Graph([(0, 0)])), "two different nodes, each pair once"),
+        (lambda: graph_network(networkx.DiGraph([(0, 1), (1, 0)])), "two different nodes, each pair once"),
         (lambda: random_regular_network(5, 3), "must be even, two ends per edge"),
         (lambda: random_regular_network(4, 4), "degree must be at most 3"),
         (lambda: gibbs_sample(chain_network(3), 0), "n_samples must be an integer of at least 1"),
@@ -311,7 +277,7 @@ def test_bits_do_not_depend_on_threads_or_on_pauses(monkeypatch):
         np.testing.assert_array_equal(X, gibbs_sample(model, 103, n_threads=n_threads, **options))
     monkeypatch.setenv("ISINGLASS_NUM_THREADS", "4")
     np.testing.assert_array_equal(X, gibbs_sample(model, 103, **options))
-    monkeypatch.setattr(simulate, "_UPDATES_PER_CALL", 200)
+    monkeypatch.setattr(gibbs, "_UPDATES_PER_CALL", 200)
     np.testing.assert_array_equal(X, gibbs_sample(model, 103, **options))
 
 
@@ -348,9 +314,11 @@ MODELS = {
     "dense": random_network(8, 1.0, coupling_range=(-2, 2), random_state=3),
     "ring": chain_network(11, periodic=True, strength=1.5, fields="balanced"),
     "grid": grid_network(3, 4, couplings="mixed", strength=1.2, random_state=4),
-    "star": star_network(9, couplings=-1.0),
+    "star": graph_network(networkx.star_graph(8), couplings=-1.0),
     "regular": random_regular_network(12, 3, couplings=(-1.0, 1.0), fields="balanced", random_state=5),
-    "scale-free": scale_free_network(12, 2, couplings="mixed", fields="balanced", random_state=6),
+    "scale-free": graph_network(
+        networkx.barabasi_albert_graph(12, 2, seed=6), couplings="mixed", fields="balanced", random_state=6
+    ),
     "single": Network.from_couplings([[0.0]], [-1.0]),
 }
 

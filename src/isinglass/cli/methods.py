@@ -104,7 +104,7 @@ class Method:
         """Return the solutions along the alphas; ``advance`` is called after each, where the method can."""
         if advance is not None and self.method in ONE_BY_ONE:
             settings["callback"] = lambda solution: advance()
-        return self.path_function(data.X, alphas, sample_weight=data.sample_weight, **settings)
+        return self.path_function(data, alphas, **settings)  # names and weights come along
 
     @property
     def record(self) -> dict[str, Any]:

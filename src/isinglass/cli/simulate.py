@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 FILES = ["table.csv", "truth.npz", "edges.csv"]
-KINDS = ["random", "chain", "star", "small-world", "scale-free", "regular"]
+KINDS = ["random", "chain", "regular"]
 COUNT = click.IntRange(min=1)
 
 
@@ -39,7 +39,7 @@ COUNT = click.IntRange(min=1)
         type=click.IntRange(min=0),
         default=4,
         show_default=True,
-        help="small-world, regular: edges per node; scale-free: edges of a newcomer.",
+        help="regular: edges per node.",
     ),
     Option(
         "--strength",
@@ -124,9 +124,6 @@ def _draw_network(
         return simulation.random_network(nodes, edge_probability, coupling_range=bounds, random_state=seed)  # type: ignore[arg-type]
     functions = {
         "chain": (simulation.chain_network, ()),
-        "star": (simulation.star_network, ()),
-        "small-world": (simulation.small_world_network, (degree,)),
-        "scale-free": (simulation.scale_free_network, (degree,)),
         "regular": (simulation.random_regular_network, (degree,)),
     }
     function, arguments = functions[kind]

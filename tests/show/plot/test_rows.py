@@ -117,17 +117,17 @@ def test_intervals_are_the_quantiles(resamples):
     assert shares == [f"{resamples.inclusion[k]:.0%}" for k in chosen]
 
 
-def test_every_edge_is_drawn_and_what_is_not_is_counted(resamples):
+def test_every_edge_is_drawn_and_what_is_not_is_counted(resamples, monkeypatch):
     ax = bootstrap_intervals(resamples)
     silent = (resamples.edge_values == 0) & (resamples.edge_quantiles == 0).all(axis=0)
     assert silent.any()
     assert len(words(ax.get_yticklabels())) == (~silent).sum() > 30
-    assert ax.get_xlabel().splitlines()[1:] == [
-        f"{silent.sum()} pairs with an edge in few resamples, whose interval is zero, not drawn"
-    ]
+    assert ax.get_xlabel() == "coupling"
     few = bootstrap_intervals(resamples, n_edges=4)
-    assert f"{(~silent).sum() - 4} weaker pairs, not drawn" in few.get_xlabel()
+    assert f"(the 4 strongest of {(~silent).sum()} pairs; {(~silent).sum() - 4} are not shown)" in few.get_xlabel()
     assert ax.figure.get_figheight() > few.figure.get_figheight()
+    monkeypatch.setattr(rows, "MOST_ROWS", 1)
+    assert len(words(bootstrap_intervals(resamples).get_yticklabels())) == resamples.solution.n_edges > 1
 
 
 def test_a_figure_fits_into_a_file():
@@ -179,8 +179,10 @@ def test_dropped_cases_have_no_intervals(table):
 
 def test_a_network_without_edges():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    ax = bootstrap_intervals(bootstrap(X, 5.0, n_boot=3, random_state=0))
+    empty = bootstrap(X, 5.0, n_boot=3, random_state=0)
+    ax = bootstrap_intervals(empty)
     assert words(ax.get_yticklabels()) == []
+    assert words(bootstrap_differences(empty).get_yticklabels()) == []
     ax.figure.canvas.draw()
 
 
@@ -251,3 +253,24 @@ def test_axes_are_used(stability, resamples, table):
     assert node_strength(model, axes[1, 0]) is axes[1, 0]
     assert predictability(metrics.node_table(model, table), axes[1, 1]) is axes[1, 1]
     assert plt.get_fignums() == [figure.number]
+
+
+def test_all_nodes_are_drawn_or_the_figure_says_how_many_are_not():
+    model = Network(np.zeros(57), [[k, k + 1] for k in range(56)], np.ones(56))
+    table = metrics.node_table(model, np.eye(57, dtype=int))
+    for draw, result in ((node_strength, model), (predictability, table)):
+        ax = draw(result)
+        assert len(ax.get_yticks()) == 57
+        assert "not shown" not in ax.get_xlabel()
+        ax = draw(result, n_nodes=40)
+        assert len(ax.get_yticks()) == 40
+        assert "of 57 nodes; 17 are not shown" in ax.get_xlabel()
+    large = Network(np.zeros(300), [[k, k + 1] for k in range(299)], np.ones(299))
+    assert "the 200 strongest of 300 nodes; 100 are not shown" in node_strength(large).get_xlabel()
+
+
+def test_edges_without_an_interval_are_counted():
+    X = simulate.exact_sample(simulate.chain_network(6, strength=2.0, fields="balanced"), 200, random_state=0)
+    found = bootstrap(X, 0.05, n_boot=10, random_state=0)
+    assert "not shown" not in bootstrap_intervals(found).get_xlabel()
+    assert "the 2 strongest of " in bootstrap_intervals(found, n_edges=2).get_xlabel()

@@ -45,8 +45,8 @@ class Chain {
         for (int s = 0; s < network.n_nodes; ++s) masks_[s] = mask(state_[s]);
     }
 
-    void sweep(int64_t n_sweeps) {
-        for (int64_t k = 0; k < n_sweeps; ++k)
+    void sweep(int64_t n_sweeps, Poll& poll) {
+        for (int64_t k = 0; k < n_sweeps; ++k, poll())
             for (int s = 0; s < network_.n_nodes; ++s) visit(s);
     }
     void write(uint8_t* row) const {
@@ -110,7 +110,7 @@ void sweep(const Network& network, const Chains& chains, int64_t n_sweeps, int n
     Pool pool(std::min(n_threads, chains.count), poll);
     pool.each(chains.count, [&](int c, int) {
         Chain chain(network, chains, c);
-        chain.sweep(n_sweeps);
+        chain.sweep(n_sweeps, poll);
         chain.save();
     });
 }
@@ -123,7 +123,7 @@ void record(const Network& network, const Chains& chains, int64_t thin, const in
         Chain chain(network, chains, c);
         const int64_t end = std::min(last, offsets[c + 1] - offsets[c]);
         for (int64_t k = first; k < end; ++k) {
-            chain.sweep(thin);
+            chain.sweep(thin, poll);
             chain.write(rows + static_cast<size_t>(offsets[c] + k) * network.n_nodes);
         }
         chain.save();

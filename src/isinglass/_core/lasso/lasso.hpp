@@ -44,6 +44,10 @@ class Penalty {
     }
     // factor * omega of the pairs (s, first), (s, first + 1), ...; forbidden: infinite, whatever the factor.
     void fill_limits(int s, int first, double factor, float* limits) const {
+        if (kind_ == Kind::equal) {
+            std::fill(limits, limits + n_features_ - first, static_cast<float>(factor));
+            return;
+        }
         for (int t = first; t < n_features_; ++t) {
             const double omega = (*this)(s, t);
             limits[t - first] = static_cast<float>(std::isfinite(omega) ? factor * omega : omega);

@@ -328,11 +328,11 @@ void Quadratic::factorise_face() {
     if (factor_.size() < m * stride) factor_.resize(2 * m * stride);
     std::fill(factor_.data(), factor_.data() + m * stride, 0.0f);
     for (const FaceNode& node : face_nodes_)
-        for (int i = node.begin; i < node.end; ++i)
-            for (int j = node.begin; j < node.end; ++j)
-                if (face_places_[j] >= face_places_[i])
-                    factor_[face_places_[i] * stride + face_places_[j]] +=
-                        face_rows_[i][face_slots_[j] - set_.offset[node.node]];
+        for (int i = node.begin; i < node.end; ++i) {
+            float* u = factor_.data() + face_places_[i] * stride;
+            const float* row = face_rows_[i] - set_.offset[node.node];
+            for (int j = i; j < node.end; ++j) u[face_places_[j]] += row[face_slots_[j]];
+        }
     std::vector<float> scale(m);
     for (size_t i = 0; i < m; ++i) {
         float* u = factor_.data() + i * stride;

@@ -11,6 +11,7 @@ namespace {
 // A new reference is taken once so many of the pairs cannot be excluded: about the number of exact values
 // that costs as much. All pairs at once are a product of two matrices, those of one node are not.
 constexpr double REFRESH_ALL = 1.0 / 16, REFRESH_ONE = 0.3;
+constexpr int FEW = 64;            // columns of a table whose pairs are quickly computed each time
 constexpr double NARROW = 1.5e-7;  // of the reference of one node: residuals and values in single precision
 
 }  // namespace
@@ -27,7 +28,14 @@ Screen::Screen(Rows& rows, const Penalty& penalty, Pool& pool, bool is_shared)
       shift_(nodes_.size()),
       sd_(rows.margins().sd.begin(), rows.margins().sd.end()),
       mean_(rows.margins().mean.begin(), rows.margins().mean.end()),
-      zeros_(is_shared ? 0 : n_features_) {}
+      zeros_(is_shared ? 0 : n_features_),
+      limits_(pool.size(), std::vector<float>(n_features_)),
+      positions_(pool.size(), std::vector<int>(n_features_)) {}
+
+// Then nothing needs to be remembered, which matters for tables of many rows.
+bool Screen::is_always_fresh() const {
+    return is_shared_ && n_features_ <= FEW;
+}
 
 void Screen::start(int node) {
     node_ = node;
@@ -42,7 +50,7 @@ const float* Screen::reference(int line) const {
 void Screen::take_reference() {
     const size_t p = n_features_, size = is_shared_ ? p * (p - 1) / 2 : p;
     if (reference_.size() < size) reference_.resize(size);
-    rows_.remember(nodes_);
+    if (!is_always_fresh()) rows_.remember(nodes_);
     if (is_shared_) {
         slack_ = rows_.all_pairs(reference_.data());
     } else {
@@ -93,16 +101,13 @@ void Screen::fill_limits(int line, double factor, float* limits) const {
 
 // Every pair whose gradient may reach threshold * omega.
 std::vector<Pair> Screen::candidates(double threshold) {
-    const int p = n_features_;
     std::vector<std::vector<int>> found(std::max(n_lines(), 0));
-    std::vector<std::vector<float>> limits(pool_.size(), std::vector<float>(p));
-    std::vector<std::vector<int>> positions(pool_.size(), std::vector<int>(p));
     pool_.each(found.size(), [&](int line, int worker) {
-        fill_limits(line, threshold, limits[worker].data());
-        int* out = positions[worker].data();
-        const int count =
-            kernels_.find_above(reference(line), drift(line), limits[worker].data(), p - first(line), out);
-        found[line].assign(out, out + count);
+        float* limits = limits_[worker].data();
+        int* out = positions_[worker].data();
+        fill_limits(line, threshold, limits);
+        const int width = n_features_ - first(line);
+        found[line].assign(out, out + kernels_.find_above(reference(line), drift(line), limits, width, out));
     });
     std::vector<Pair> pairs;
     for (size_t line = 0; line < found.size(); ++line)
@@ -112,35 +117,38 @@ std::vector<Pair> Screen::candidates(double threshold) {
 }
 
 std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
-    const int p = n_features_, halves = is_shared_ ? 2 : 1;
-    std::vector<int> start(p + 1, 0);
-    for (const Pair& pair : pairs) {
-        ++start[pair.s + 1];
-        if (is_shared_) ++start[pair.t + 1];
+    const int p = n_features_;
+    std::vector<double> values(pairs.size());
+    if (!is_shared_) {
+        std::vector<int> columns;
+        for (const Pair& pair : pairs) columns.push_back(pair.t);
+        const Gradient task{node_, {columns.data(), static_cast<int>(columns.size())}, values.data()};
+        rows_.gradients({&task, 1});
+        return values;
     }
+    std::vector<int> start(p + 1, 0);
+    for (const Pair& pair : pairs) ++start[pair.s + 1], ++start[pair.t + 1];
     for (int s = 0; s < p; ++s) start[s + 1] += start[s];
     std::vector<int> next(start.begin(), start.end() - 1);
-    std::vector<int> columns(halves * pairs.size()), place(2 * pairs.size());
+    std::vector<int> columns(2 * pairs.size()), place(2 * pairs.size());  // pair k: its two halves
     for (size_t k = 0; k < pairs.size(); ++k) {
-        const auto [s, t] = pairs[k];
-        columns[place[2 * k] = next[s]++] = t;
-        if (is_shared_) columns[place[2 * k + 1] = next[t]++] = s;
+        columns[place[2 * k] = next[pairs[k].s]++] = pairs[k].t;
+        columns[place[2 * k + 1] = next[pairs[k].t]++] = pairs[k].s;
     }
-    std::vector<double> parts(columns.size()), values(pairs.size());
+    std::vector<double> parts(columns.size());
     std::vector<Gradient> tasks;
     for (int s = 0; s < p; ++s)
         if (start[s + 1] > start[s])
             tasks.push_back(
                 {s, {columns.data() + start[s], start[s + 1] - start[s]}, parts.data() + start[s]});
     rows_.gradients(tasks);
-    for (size_t k = 0; k < pairs.size(); ++k)
-        values[k] = parts[place[2 * k]] + (is_shared_ ? parts[place[2 * k + 1]] : 0.0);
+    for (size_t k = 0; k < pairs.size(); ++k) values[k] = parts[place[2 * k]] + parts[place[2 * k + 1]];
     return values;
 }
 
 PairList Screen::above(double threshold, const WorkingSet& set) {
     const double n_pairs = static_cast<double>(n_features_) * n_features_ / (is_shared_ ? 2 : n_features_);
-    if (has_reference_)
+    if (has_reference_ && !is_always_fresh())
         measure_drift();
     else
         take_reference();
@@ -179,6 +187,13 @@ PairList Screen::above(double threshold, const WorkingSet& set) {
     return list;
 }
 
+// What rounding may leave of a gradient that is zero: the half of s sums terms w r_s x_t, whose sizes sum to
+// at most min(2 sd_s^2, mean_t) without edges.
+double Screen::noise(int s, int t) const {
+    const auto half = [&](int a, int b) { return std::min(2.0 * sd_[a] * sd_[a], double{mean_[b]}); };
+    return 8 * std::numeric_limits<double>::epsilon() * (half(s, t) + (is_shared_ ? half(t, s) : 0.0));
+}
+
 double Screen::alpha_max(const WorkingSet& set) {
     take_reference();
     double reached = 0;  // by some pair, for certain
@@ -188,9 +203,13 @@ double Screen::alpha_max(const WorkingSet& set) {
             if (t != left(line) && weight > 0 && std::isfinite(weight))
                 reached = std::max(reached, (g - slack_) / weight);
         }
+    const PairList list = above(reached, set);
     double largest = 0;
-    for (double value : above(reached, set).values)
-        if (std::isfinite(value)) largest = std::max(largest, value);
+    for (size_t k = 0; k < list.values.size(); ++k) {
+        const auto [s, t] = list.pairs[k];
+        if (std::isfinite(list.values[k]) && list.values[k] * penalty_(s, t) > noise(s, t))
+            largest = std::max(largest, list.values[k]);
+    }
     return largest;
 }
 
@@ -199,12 +218,11 @@ int64_t Screen::certified_outside(double alpha, const WorkingSet& set, const Cer
     const float c = static_cast<float>(certificate.scale),
                 half_gap = static_cast<float>(certificate.proof_gap / 2 * (1 + 1e-6));
     std::vector<int64_t> counts(n_lines(), 0);
-    std::vector<std::vector<float>> limits(pool_.size(), std::vector<float>(n_features_));
     std::vector<size_t> begin(set.n_nodes + 1, 0);  // the working set, row by row
     for (int s : set.s) ++begin[s + 1];
     for (int s = 0; s < set.n_nodes; ++s) begin[s + 1] += begin[s];
     pool_.each(counts.size(), [&](int line, int worker) {
-        float* limit = limits[worker].data();
+        float* limit = limits_[worker].data();
         const int count = n_features_ - first(line);
         // Forbidden pairs are not proved zero, they are told to be: limit -1 keeps them out of the count.
         fill_limits(line, alpha, limit);

@@ -38,6 +38,8 @@ class Screen {
     int n_lines() const { return is_shared_ ? n_features_ - 1 : 1; }
     int left(int line) const { return is_shared_ ? line : node_; }
     int first(int line) const { return is_shared_ ? line + 1 : 0; }
+    bool is_always_fresh() const;
+    double noise(int s, int t) const;
     const float* reference(int line) const;
     void take_reference();
     void measure_drift();
@@ -58,6 +60,8 @@ class Screen {
     double slack_ = 0;
     std::vector<float> norm_, shift_;  // of every node: how far its residuals have moved
     std::vector<float> sd_, mean_, zeros_;
+    std::vector<std::vector<float>> limits_;  // scratch of every thread
+    std::vector<std::vector<int>> positions_;
 };
 
 }  // namespace isinglass

@@ -73,7 +73,7 @@ void WorkingSet::arrange() {
             row[offset[node] + k] = floats;
     }
     has_operators = !operators.empty();
-    if (blocks.size() < floats) blocks.resize(floats + floats / 2);
+    if (blocks.size() < floats) blocks.resize(floats + floats / 4);
     if (b.size() < edge.size()) {
         b.resize(edge.size() * 2);
         diagonal.resize(edge.size() * 2);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lasso/lasso.hpp"
+#include "rows/pool.hpp"
 
 namespace isinglass {
 
@@ -31,7 +32,6 @@ Bmn::Bmn(const uint8_t* X, const double* weights, size_t n_rows, int n_features)
       theta_(static_cast<size_t>(n_features) * n_features),
       eta_(static_cast<size_t>(n_features) * table_.stride),
       wr_(static_cast<size_t>(n_features) * table_.stride),
-      unused_(table_.stride),
       sums_(n_features),
       columns_(n_features),
       places_(n_features) {}
@@ -135,6 +135,7 @@ bool Bmn::run_round() {
     saved_ = values_;
     for (int iteration = 0; iteration < settings_.max_iter; ++iteration) {
         ++n_iter_;
+        Poll::here();
         measure_gradient();
         const double change = propose(next);
         if (change <= settings_.tolerance) {
@@ -169,7 +170,7 @@ double Bmn::evaluate(const std::vector<double>& values) {
             kernels_.add_columns(eta(s), 0.0, columns_[s].data(), coefficients.data(),
                                  static_cast<int>(coefficients.size()), table_.stride);
         sums_[s] = kernels_.node_pass(eta(s), table_.column(s), table_.w.data(), table_.stride,
-                                      table_.n_equal, wr(s), unused_.data());
+                                      table_.n_equal, wr(s));
         objective += sums_[s].loss;
     }
     return objective;

@@ -62,7 +62,6 @@ class Bmn {
 
     std::vector<double> theta_;  // s <= t: fields on the diagonal
     Buffer<double> eta_, wr_;
-    Buffer<float> unused_;
     std::vector<NodeSums> sums_;
 
     std::vector<Pair> working_;  // s == t: a field

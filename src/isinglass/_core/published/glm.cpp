@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rows/pool.hpp"
+
 namespace isinglass {
 
 namespace {
@@ -131,6 +133,7 @@ bool Lognet::minimise_model(double lambda) {
 
 double Lognet::sweep(double lambda, const std::vector<int>& order) {
     ++n_passes_;
+    Poll::here();
     double largest = 0.0;
     for (size_t k = 0; k < order.size(); ++k) {
         const int j = order[k];

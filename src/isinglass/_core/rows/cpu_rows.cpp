@@ -7,9 +7,9 @@
 namespace isinglass {
 namespace {
 
-constexpr int TILE = 64;     // nodes of one block of the full gradient
-constexpr int MANY = 32;     // columns from which their bits are worth having
-constexpr int CHUNK = 1024;  // rows accumulated at a time: panels stay in the second-level cache
+constexpr int TILE = 64;    // nodes of one block of the full gradient
+constexpr int MANY = 32;    // columns from which their bits are worth having
+constexpr int CHUNK = 512;  // rows accumulated at a time: panels stay in the second-level cache
 
 // |computed - exact| of one single-precision gradient, at worst: per lane the products of one chunk from both
 // sides, the sum of the lanes, the sum over chunks, and the rounding of wr, each relative to a sum of
@@ -48,7 +48,6 @@ CpuRows::CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
       pool_(pool),
       eta_(size_t(stride_) * (holds == Holds::one_node ? 1 : table_->n_features)),
       wr_(eta_.size()),
-      wv_(eta_.size()),
       packed_(holds == Holds::one_node ? 1 : table_->n_features),
       curve_(packed_.size()),
       scratch_(pool.size()) {}
@@ -104,7 +103,7 @@ void CpuRows::move(std::span<const Move> tasks, bool afresh) {
         if (afresh) std::fill(e, e + stride_, task.offset);
         if (!afresh || task.moved.count > 0) add_columns(task.node, task, afresh ? 0.0 : task.offset, worker);
         *task.sums = kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
-                                        table_->n_equal, wr(task.node), wv(task.node));
+                                        table_->n_equal, wr(task.node));
         curve_[line(task.node)] = task.sums->curve;
         dots(wr(task.node), task.node, task.asked, task.gradient, worker);
     });
@@ -116,10 +115,17 @@ void CpuRows::gradients(std::span<const Gradient> tasks) {
     });
 }
 
+const float* CpuRows::curvatures(int node, int worker) {
+    make_room(scratch_[worker].curves, stride_);
+    kernels_.curvatures(eta(node), table_->column(node), table_->w.data(), table_->inverse_w.data(), wr(node),
+                        stride_, scratch_[worker].curves.data());
+    return scratch_[worker].curves.data();
+}
+
 std::vector<double> CpuRows::changes(std::span<const int> nodes) {
     std::vector<double> sums(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int) {
-        sums[k] = kernels_.change(wv(nodes[k]), made_from_.data() + place(nodes[k]), stride_);
+    pool_.each(nodes.size(), [&](int k, int worker) {
+        sums[k] = kernels_.change(curvatures(nodes[k], worker), made_from(nodes[k]), stride_);
     });
     return sums;
 }
@@ -133,16 +139,15 @@ void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
             quarter_ += table_->w[n] / 4;
         }
     }
-    make_room(made_from_, wv_.size());
+    make_room(made_from_, eta_.size());
     int widest = 0;
     for (const Block& task : tasks)
         if (task.G) widest = std::max(widest, task.inner.count);
     for (Scratch& scratch : scratch_) make_room(scratch.panels, gram_scratch(widest));
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Block& task = tasks[k];
-        float* curves = made_from_.data() + place(task.node);
-        const float* source = is_own ? wv(task.node) : quarter_w_.data();
-        std::copy(source, source + stride_, curves);
+        const float* curves = is_own ? curvatures(task.node, worker) : quarter_w_.data();
+        std::copy(curves, curves + stride_, made_from(task.node));
         *task.curve = is_own ? curve_[line(task.node)] : quarter_;
         if (task.inner.count == 0) return;
         if (task.G)
@@ -189,7 +194,7 @@ void CpuRows::multiply(const Product& task, int worker) {
     std::fill(z, z + stride_, static_cast<float>(-task.centre));
     std::fill(z + stride_, z + rows, 0.0f);
     packed.add(coefficients, stride_, z, kernels_);
-    kernels_.scale(made_from_.data() + place(task.node), stride_, z);
+    kernels_.scale(made_from(task.node), stride_, z);
     packed.sums(z, sums, kernels_);
     std::copy(sums, sums + d, task.Hd);
 }
@@ -235,7 +240,7 @@ double CpuRows::all_pairs(float* triangle) {
     std::vector<Pair> tiles;
     for (int top = 0; top < p; top += TILE)
         for (int left = top; left < p; left += TILE) tiles.push_back({top, left});
-    const size_t size = static_cast<size_t>(2 * std::min(TILE, p)) * CHUNK + TILE * TILE;
+    const size_t size = static_cast<size_t>(4 * std::min(TILE, p)) * CHUNK + TILE * TILE;
     for (Scratch& scratch : scratch_) make_room(scratch.panels, size);
     pool_.each(tiles.size(), [&](int index, int worker) {
         fill_tile(tiles[index].s, tiles[index].t, scratch_[worker].panels.data(), triangle);
@@ -243,27 +248,32 @@ double CpuRows::all_pairs(float* triangle) {
     return rounding_slack(stride_, kernels_.lanes);
 }
 
+// Columns and residuals of some nodes, a chunk of rows, in single precision.
+void CpuRows::fill_panels(int first, int count, int row, int rows, float* x, float* r) {
+    for (int k = 0; k < count; ++k) {
+        kernels_.widen(table_->column(first + k) + row, rows, x + k * CHUNK);
+        kernels_.narrow(wr(first + k) + row, rows, r + k * CHUNK);
+    }
+}
+
 // The pairs between the nodes from top and those from left, TILE each.
 void CpuRows::fill_tile(int top, int left, float* scratch, float* triangle) {
     const int p = table_->n_features;
     const int height = std::min(TILE, p - top), width = std::min(TILE, p - left);
-    float *tile = scratch, *x_top = scratch + TILE * TILE, *x_left = x_top + height * CHUNK;
+    float *tile = scratch, *x_top = tile + TILE * TILE, *r_top = x_top + height * CHUNK;
+    float *x_left = r_top + height * CHUNK, *r_left = x_left + width * CHUNK;
     std::fill(tile, tile + TILE * TILE, 0.0f);
     for (int row = 0; row < stride_; row += CHUNK) {
         const int rows = std::min(CHUNK, stride_ - row);
-        for (int k = 0; k < height; ++k)
-            kernels_.widen(table_->column(top + k) + row, rows, x_top + k * CHUNK);
-        for (int k = 0; k < width; ++k)
-            kernels_.widen(table_->column(left + k) + row, rows, x_left + k * CHUNK);
+        fill_panels(top, height, row, rows, x_top, r_top);
+        fill_panels(left, width, row, rows, x_left, r_left);
         for (int i = 0; i < height; i += 4)
             for (int j = 0; j < width; j += 4) {
                 const float *r_i[4], *x_i[4], *r_j[4], *x_j[4];
                 for (int k = 0; k < 4; ++k) {  // a short last group repeats its last node
-                    const int a = std::min(i + k, height - 1), b = std::min(j + k, width - 1);
-                    r_i[k] = reference_wr_.data() + place(top + a) + row;
-                    r_j[k] = reference_wr_.data() + place(left + b) + row;
-                    x_i[k] = x_top + a * CHUNK;
-                    x_j[k] = x_left + b * CHUNK;
+                    const int a = std::min(i + k, height - 1) * CHUNK, b = std::min(j + k, width - 1) * CHUNK;
+                    r_i[k] = r_top + a, x_i[k] = x_top + a;
+                    r_j[k] = r_left + b, x_j[k] = x_left + b;
                 }
                 kernels_.gradient_tile(r_i, x_i, r_j, x_j, rows, tile + i * TILE + j, TILE);
             }

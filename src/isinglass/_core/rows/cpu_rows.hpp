@@ -32,12 +32,14 @@ class CpuRows final : public Rows {
     size_t place(int node) const { return line(node) * stride_; }
     double* eta(int node) { return eta_.data() + place(node); }
     double* wr(int node) { return wr_.data() + place(node); }
-    float* wv(int node) { return wv_.data() + place(node); }
+    float* made_from(int node) { return made_from_.data() + place(node); }
+    const float* curvatures(int node, int worker);
     const uint8_t* const* columns(const Beside& beside, int worker);
     void dots(const double* a, int node, const Beside& asked, double* out, int worker);
     void add_columns(int node, const Move& task, double offset, int worker);
     void diagonal(const Block& task, const float* curves, int worker);
     void multiply(const Product& task, int worker);
+    void fill_panels(int first, int count, int row, int rows, float* x, float* r);
     void fill_tile(int top, int left, float* scratch, float* triangle);
 
     const Kernels& kernels_;
@@ -46,16 +48,15 @@ class CpuRows final : public Rows {
     const int stride_;
     Pool& pool_;
     Buffer<double> eta_, wr_;
-    Buffer<float> wv_;
     std::vector<PackedColumns> packed_;  // the columns beside a node that is an operator
-    std::vector<double> curve_;          // sums of wv
+    std::vector<double> curve_;          // sums of the curvatures
     double quarter_ = 0;                 // sum of quarter_w_
     Buffer<float> made_from_;            // the curvatures of the last blocks
     Buffer<float> reference_wr_;         // the remembered residuals
     Buffer<float> quarter_w_;
     struct Scratch {
         std::vector<const uint8_t*> columns;
-        Buffer<float> panels, line, coefficients, sums;
+        Buffer<float> panels, curves, line, coefficients, sums;
         Buffer<double> wide_line, wide_coefficients, wide_sums;
     };
     std::vector<Scratch> scratch_;  // one per thread

@@ -34,10 +34,13 @@ struct Drift {
 struct Kernels {
     const char* name;
     int lanes;  // single-precision numbers of one vector
-    // eta -> wr = w (sigma - x) and wv = w sigma (1 - sigma), with their sums; the first n_equal rows, a
-    // multiple of ROW_ALIGN, have the same weight.
+    // eta -> wr = w (sigma - x), with the sums; the first n_equal rows, a multiple of ROW_ALIGN, have the
+    // same weight.
     NodeSums (*node_pass)(const double* eta, const uint8_t* x, const double* w, int n, int n_equal,
-                          double* wr, float* wv);
+                          double* wr);
+    // wv = w sigma (1 - sigma) from the residuals of that pass.
+    void (*curvatures)(const double* eta, const uint8_t* x, const double* w, const double* inverse_w,
+                       const double* wr, int n, float* wv);
     // eta += offset + sum_k coefficient_k x_k over the listed columns.
     void (*add_columns)(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
                         int n);

@@ -89,6 +89,11 @@ inline double total(vd v) {
 inline float total(vf v) {
     return total_of<FLOATS>(v);
 }
+inline bool any_of(vl v) {
+    int64_t any = 0;
+    for (int i = 0; i < DOUBLES; ++i) any |= v[i];
+    return any != 0;
+}
 
 // Lane totals of COUNT vectors at once, a power of two: each merge adds the halves of two vectors into one.
 // Four times fewer instructions than COUNT separate totals, which decides the speed of short columns.
@@ -168,21 +173,31 @@ static double bound_curvature(const double* eta, const uint8_t* x, const double*
     for (int i = 0; i < n; ++i) {
         const double miss = x[i] ? -eta[i] : eta[i];
         if (miss <= WRONG) continue;
-        const float bound = static_cast<float>(w[i] / (2 * miss));  // tanh is 1 to three digits
-        added += static_cast<double>(bound) - static_cast<double>(wv[i]);
-        wv[i] = bound;
+        const double bound = w[i] / (2 * miss), y = __builtin_exp(-miss);  // tanh is 1 to three digits
+        added += bound - w[i] * y / ((1 + y) * (1 + y));
+        if (wv) wv[i] = static_cast<float>(bound);
     }
     return added;
 }
 
-// One vector of rows: residuals and curvatures are stored, sums are added; returns exp(-|eta|) and what the
-// loss has beyond log(1 + exp(-|eta|)).
+static void curvatures(const double* eta, const uint8_t* x, const double* w, const double* inverse_w,
+                       const double* wr, int n, float* wv) {
+    vl wrong{};
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd r = load<vd>(wr + i), size = r < 0.0 ? -r : r;
+        const vd other = size * load<vd>(inverse_w + i);  // probability of the answer not given
+        wrong |= other > 0.999;
+        store(wv + i, __builtin_convertvector(size * (1.0 - other), vf_half));
+    }
+    if (any_of(wrong)) bound_curvature(eta, x, w, n, wv);
+}
+
+// One vector of rows: residuals are stored, sums are added; returns exp(-|eta|).
 struct PassSums {
     vd zeros{}, ones{}, curve{}, excess{};
     vl wrong{};
 };
-inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double* wr, float* wv,
-                    PassSums& sums) {
+inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double* wr, PassSums& sums) {
     const vd e = load<vd>(eta), weight = load<vd>(w);
     const vl positive = e >= 0.0, is_one = bytes_to_doubles(x) != 0.0;
     const vd y = exp_negative(positive ? -e : e);
@@ -192,20 +207,18 @@ inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double
     const vl agrees = (vl)(positive == is_one);
     const vd other = agrees ? unlikely : likely;
     const vd size = weight * other;
-    const vd v = weight * (likely * unlikely);
     const vd minus_margin = is_one ? -e : e;
     sums.wrong |= minus_margin > WRONG;
     sums.excess += weight * (minus_margin > 0.0 ? minus_margin : vd{});
     sums.zeros += is_one ? vd{} : size;
     sums.ones += is_one ? size : vd{};
-    sums.curve += v;
+    sums.curve += weight * (likely * unlikely);
     store(wr, is_one ? -size : size);
-    store(wv, __builtin_convertvector(v, vf_half));
     return y;
 }
 
 static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, int n_equal,
-                          double* wr, float* wv) {
+                          double* wr) {
     PassSums sums;
     double loss = 0;
     // Rows of equal weight: the sum of logarithms is the logarithm of a product, which stays below 2^512.
@@ -214,19 +227,18 @@ static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, 
         const int stop = start + FACTORS < n_equal ? start + FACTORS : n_equal;
         vd product = vd{} + 1.0;
         for (int i = start; i < stop; i += DOUBLES)
-            product *= 1.0 + pass_rows(eta + i, x + i, w + i, wr + i, wv + i, sums);
+            product *= 1.0 + pass_rows(eta + i, x + i, w + i, wr + i, sums);
         double logs = 0;
         for (int k = 0; k < DOUBLES; ++k) logs += __builtin_log(product[k]);
         loss += w[0] * logs;
     }
     vd rest{};
     for (int i = n_equal; i < n; i += DOUBLES)
-        rest += load<vd>(w + i) * log1p_unit(pass_rows(eta + i, x + i, w + i, wr + i, wv + i, sums));
-    int64_t any = 0;
-    for (int i = 0; i < DOUBLES; ++i) any |= sums.wrong[i];
+        rest += load<vd>(w + i) * log1p_unit(pass_rows(eta + i, x + i, w + i, wr + i, sums));
     const double zeros = total(sums.zeros), ones = total(sums.ones);
     return {loss + total(rest) + total(sums.excess), zeros - ones,
-            total(sums.curve) + (any ? bound_curvature(eta, x, w, n, wv) : 0.0), zeros, ones};
+            total(sums.curve) + (any_of(sums.wrong) ? bound_curvature(eta, x, w, n, nullptr) : 0.0), zeros,
+            ones};
 }
 
 static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
@@ -468,10 +480,10 @@ static double divergence(const double* eta, const uint8_t* x, const double* w, i
 #include "rows/kernels_packed.hpp"
 
 extern const Kernels table;
-const Kernels table = {
-    ISINGLASS_NAME, FLOATS,   node_pass,       add_columns,    dots,          gram,       change,
-    add_rows,       widen,    narrow,          distance,       gradient_tile, find_above, count_certified,
-    divergence,     bit_sums, bit_sums_double, transpose_bits, scale};
+const Kernels table = {ISINGLASS_NAME, FLOATS,   node_pass,       curvatures,     add_columns,
+                       dots,           gram,     change,          add_rows,       widen,
+                       narrow,         distance, gradient_tile,   find_above,     count_certified,
+                       divergence,     bit_sums, bit_sums_double, transpose_bits, scale};
 
 }  // namespace ISINGLASS_ISA
 }  // namespace isinglass

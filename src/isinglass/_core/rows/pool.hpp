@@ -2,6 +2,7 @@
 // question whether to go on, asked between two pieces of work.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -31,16 +32,23 @@ class Poll {
     void operator()() {
         if (stopped_.load(std::memory_order_relaxed)) throw Interrupted();
         if (std::this_thread::get_id() != caller_) return;
-        const uint64_t now = ticks();
-        if (now - last_ < INTERVAL) return;
-        last_ = now;
-        if (is_interrupted && is_interrupted()) {
-            stopped_ = true;
-            throw Interrupted();
-        }
+        if (!has_signal(last_)) return;
+        stopped_ = true;
+        throw Interrupted();
+    }
+    // For code that has no pool.
+    static void here() {
+        thread_local uint64_t last = 0;
+        if (has_signal(last)) throw Interrupted();
     }
 
  private:
+    static bool has_signal(uint64_t& last) {
+        const uint64_t now = ticks();
+        if (now - last < INTERVAL) return false;
+        last = now;
+        return is_interrupted && is_interrupted();
+    }
     // Some 20 to 100 ms. Reading the clock of the system would cost more than a small piece of work.
     static constexpr uint64_t INTERVAL = 100'000'000;
 #ifdef ISINGLASS_X86
@@ -53,9 +61,11 @@ class Poll {
     std::atomic<bool> stopped_{false};
 };
 
+constexpr int MAX_THREADS = 256;
+
 class Pool {
  public:
-    Pool(int size, Poll& poll) : size_(size < 1 ? 1 : size), poll_(poll) {
+    Pool(int size, Poll& poll) : size_(std::clamp(size, 1, MAX_THREADS)), poll_(poll) {
         try {
             for (int k = 1; k < size_; ++k) threads_.emplace_back([this, k] { work(k); });
         } catch (...) {  // no more threads to be had: those that started will do

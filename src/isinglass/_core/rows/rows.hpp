@@ -80,10 +80,10 @@ class Rows {
     virtual double divergence(std::span<const int> nodes, double c) = 0;
     virtual double largest_predictor(std::span<const int> nodes) = 0;
 
-    // Remembers the residuals of these nodes, for all_pairs and drift.
+    // Remembers the residuals of these nodes, for drift.
     virtual void remember(std::span<const int> nodes) = 0;
-    // The gradient of every pair (0, 1), (0, 2), ..., (p - 2, p - 1) at the remembered residuals, in single
-    // precision; returns a bound of its error.
+    // The gradient of every pair (0, 1), (0, 2), ..., (p - 2, p - 1) in single precision; returns a bound of
+    // its error.
     virtual double all_pairs(float* triangle) = 0;
     virtual std::vector<Moved> drift(std::span<const int> nodes) = 0;
 };

@@ -4,33 +4,37 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <stdexcept>
 
 #include "rows/kernels.hpp"
 #include "rows/packed.hpp"
+#include "rows/pool.hpp"
 
 namespace isinglass {
 namespace {
 
-uint64_t mix(uint64_t h) {
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93ULL;
-    h ^= h >> 32;
-    return h;
-}
+constexpr size_t POLLED = 4096;  // rows between two looks for an interrupt
+
+// Secret, so that nobody can make a table whose rows collide. The order of the rows does not depend on it.
+struct Secret {
+    uint64_t start, factor;
+    Secret() {
+        std::random_device device;
+        const auto word = [&] { return static_cast<uint64_t>(device()) << 32 | device(); };
+        start = word(), factor = word() | 1;
+    }
+};
 
 uint64_t hash_row(const uint8_t* row, int length) {
-    uint64_t h = 0x9e3779b97f4a7c15ULL, word;
-    int i = 0;
-    for (; i + 8 <= length; i += 8) {
-        std::memcpy(&word, row + i, 8);
-        // Eight 0/1 bytes -> eight bits, then mixed in.
-        h = mix(h ^ ((word * 0x0102040810204080ULL) >> 56) * 0x9fb21c651e98df25ULL);
-    }
-    if (i < length) {
+    static const Secret secret;
+    uint64_t h = secret.start, word;
+    for (int i = 0; i < length; i += 8) {
         word = 0;
-        std::memcpy(&word, row + i, length - i);
-        h = mix(h ^ word * 0x9fb21c651e98df25ULL);
+        std::memcpy(&word, row + i, std::min(8, length - i));
+        // Both halves of the product of two numbers that depend on the secret.
+        const auto product = static_cast<unsigned __int128>(h ^ word) * (secret.factor + 2 * i);
+        h = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
     }
     return h;
 }
@@ -43,6 +47,7 @@ void merge_rows(const uint8_t* X, const double* weights, size_t n_rows, int n_fe
     std::vector<int64_t> slots(capacity, -1);
     for (size_t n = 0; n < n_rows; ++n) {
         const double w = weights ? weights[n] : 1.0;
+        if (n % POLLED == 0) Poll::here();
         if (w == 0.0) continue;
         const uint8_t* row = X + n * n_features;
         size_t slot = hash_row(row, n_features) & (capacity - 1);
@@ -107,6 +112,7 @@ Table::Table(const uint8_t* X, const double* weights, size_t n_rows, int feature
     for (int n = 0; n < n_distinct; ++n) {
         w[n] = weight[n] / sum;
         inverse_w[n] = sum / weight[n];
+        if (n % POLLED == 0) Poll::here();
         const uint8_t* row = X + first[n] * n_features;
         for (int s = 0; s < n_features; ++s) bytes[static_cast<size_t>(s) * stride + n] = row[s];
     }

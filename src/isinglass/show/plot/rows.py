@@ -31,6 +31,8 @@ LOSS: dict[str, Any] = {"facecolor": NEGATIVE, "hatch": "///", "edgecolor": "whi
 """What is negative is also hatched, so that it can be seen without colours."""
 CROWDED, TALLEST = 60, 200.0
 """Rows beyond which they move closer together, and inches that no figure exceeds: files have at most 65536 dots."""
+MOST_ROWS = 200
+"""Bars or intervals that are drawn unless another number is asked for; a figure of more cannot be read."""
 NAMES_UP_TO = 60
 """Nodes up to which a heat map names its rows and columns."""
 
@@ -115,8 +117,9 @@ def bootstrap_intervals(
     names : sequence of str, optional
         Names of the nodes, in place of those the result has.
     n_edges : int, optional
-        Only so many: those of the whole table with the largest couplings first, then the others by inclusion. By
-        default all, and every pair whose interval is not zero alone. A line below says how many are not drawn.
+        How many pairs: those of the whole table with the largest couplings first, then the others by inclusion. By
+        default every edge of the whole table, and others until there are 200. The figure says how many are not drawn.
+        Pairs whose estimate and whole interval are zero are left out.
 
     Returns
     -------
@@ -136,7 +139,8 @@ def bootstrap_intervals(
     labels = result.solution.network.with_names(names).names
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
     something = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
-    ranked = ranked[something[ranked]][: None if n_edges is None else check_count("n_edges", n_edges)]
+    every = ranked[something[ranked]]
+    ranked = every[: max(MOST_ROWS, result.solution.n_edges) if n_edges is None else check_count("n_edges", n_edges)]
     rows = ranked[np.argsort(result.edge_values[ranked], kind="stable")]
     low, median, high = result.edge_quantiles[:, rows]
     ax = axes_or_new(ax, (7.5, _height(len(rows))))
@@ -148,21 +152,11 @@ def bootstrap_intervals(
     ax.axvline(0.0, color=ink(), linewidth=0.6)
     pairs = result.edge_index[rows]
     _name_rows(ax, [f"{readable(labels[s], 20)} – {readable(labels[t], 20)}" for s, t in pairs])
+    ax.set_xlabel("coupling" + _left_out(len(ranked), len(every), "pairs", "strongest"))
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=_row_font(len(rows)))
     shares.tick_params(length=0)
     shares.set_ylabel(f"share of {result.n_boot} resamples with the edge", fontsize=9)
-    left_out = np.setdiff1d(np.arange(len(something)), rows)
-    n_silent = int((~something[left_out]).sum())
-    notes = [
-        f"{number} {what}, not drawn"
-        for number, what in (
-            (len(left_out) - n_silent, "weaker pairs"),
-            (n_silent, "pairs with an edge in few resamples, whose interval is zero"),
-        )
-        if number
-    ]
-    ax.set_xlabel("\n".join(["coupling", *notes]))
     return ax
 
 
@@ -214,7 +208,8 @@ def bootstrap_differences(
     size = 2.5 + min(0.2 * max(len(order), 8), 38.0)
     ax = axes_or_new(ax, (size + 1.0, size))
     hidden = np.ma.masked_array(signs, np.eye(len(order), dtype=bool))
-    ax.imshow(hidden, cmap=ListedColormap([NEGATIVE, "#eeeeee", POSITIVE]), vmin=-1, vmax=1, interpolation="none")
+    if len(order):
+        ax.imshow(hidden, cmap=ListedColormap([NEGATIVE, "#eeeeee", POSITIVE]), vmin=-1, vmax=1, interpolation="none")
     texts = [" – ".join(readable(named[node], 20) for node in pairs[k]) for k in order]
     font = _row_font(len(texts))
     ax.set_yticks(range(len(texts)), texts, fontsize=font, **PLAIN)
@@ -226,7 +221,7 @@ def bootstrap_differences(
 
 
 def node_strength(
-    result: Any, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_nodes: int = 40
+    result: Any, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_nodes: int | None = None
 ) -> Axes:
     """Draw the strength Σ_t |θ_st| of the nodes as bars, positive and negative couplings apart.
 
@@ -238,8 +233,8 @@ def node_strength(
         Where to draw; a new figure by default.
     names : sequence of str, optional
         Names of the nodes, in place of those the network has.
-    n_nodes : int, default 40
-        How many nodes: the strongest.
+    n_nodes : int, optional
+        How many nodes: the strongest; all up to 200 by default. The figure says how many are not drawn.
 
     Returns
     -------
@@ -256,14 +251,15 @@ def node_strength(
     network = as_network(result, names)
     values, strength = network.edge_values, network.strength
     positive, negative = (network.node_sums(np.maximum(part, 0.0)) for part in (values, -values))
-    strongest = np.argsort(-strength, kind="stable")[: check_count("n_nodes", n_nodes)][::-1]
+    strongest = np.argsort(-strength, kind="stable")[: _limit("n_nodes", n_nodes)][::-1]
     ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(strongest), 4)))
     y = np.arange(len(strongest))
     ax.barh(y, positive[strongest], color=POSITIVE)
     ax.barh(y, negative[strongest], left=positive[strongest], **LOSS)
     _name_rows(ax, [readable(network.names[k]) for k in strongest])
     ax.set_xlim(0.0, 1.05 * float(strength.max()) or 1.0)
-    ax.set_xlabel("strength: sum of absolute couplings")
+    left_out = _left_out(len(strongest), network.n_features, "nodes", "strongest")
+    ax.set_xlabel("strength: sum of absolute couplings" + left_out)
     entries = [(Patch(color=POSITIVE), "positive couplings")]
     if negative[strongest].any():
         entries.append((Patch(**LOSS), "negative couplings"))
@@ -271,7 +267,7 @@ def node_strength(
     return ax
 
 
-def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int = 40) -> Axes:
+def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int | None = None) -> Axes:
     """Draw how well the network predicts every node, beside what its mean alone would give.
 
     Grey is the share of rows that the more frequent value gets right, blue what the rest of the row adds to it. Where
@@ -283,8 +279,9 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int = 
         What `isinglass.evaluate.metrics.node_table` returned.
     ax : Axes, optional
         Where to draw; a new figure by default.
-    n_nodes : int, default 40
-        How many nodes: those with the largest accuracy.
+    n_nodes : int, optional
+        How many nodes: those with the largest accuracy; all up to 200 by default. The figure says how many are not
+        drawn.
 
     Returns
     -------
@@ -302,7 +299,7 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int = 
     """
     if not isinstance(result, NodeTable):
         raise DataError(f"result must be a NodeTable, as metrics.node_table returns it; got {type(result).__name__}.")
-    best = np.argsort(-result.accuracy, kind="stable")[: check_count("n_nodes", n_nodes)][::-1]
+    best = np.argsort(-result.accuracy, kind="stable")[: _limit("n_nodes", n_nodes)][::-1]
     accuracy, marginal = result.accuracy[best], result.marginal_accuracy[best]
     ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(best), 4)))
     y = np.arange(len(best))
@@ -313,7 +310,7 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int = 
         bar.set(**LOSS)
     _name_rows(ax, [readable(result.names[k]) for k in best])
     ax.set_xlim(min(0.5, float(accuracy.min(initial=1.0))), 1.0)
-    ax.set_xlabel("share of rows predicted right")
+    ax.set_xlabel("share of rows predicted right" + _left_out(len(best), len(result), "nodes", "best predicted"))
     entries = [(Patch(color=NEUTRAL), "by the node's mean"), (Patch(color=POSITIVE), "added by the network")]
     if loses.any():
         entries.append((Patch(**LOSS), "lost by the network"))
@@ -356,6 +353,15 @@ def _check_resampled(result: Any) -> None:
 def _height(n_rows: int) -> float:
     """Return the height in inches at which so many rows can be read; what is beyond is crowded."""
     return 1.5 + min((0.22 if n_rows <= CROWDED else 0.12) * max(n_rows, 4), TALLEST)
+
+
+def _limit(name: str, asked: int | None) -> int:
+    return MOST_ROWS if asked is None else check_count(name, asked)
+
+
+def _left_out(shown: int, of: int, what: str, which: str) -> str:
+    """Return what an axis says about rows that are not drawn; nothing if all are."""
+    return "" if shown == of else f"\n(the {shown} {which} of {of} {what}; {of - shown} are not shown)"
 
 
 def _sign_color(value: float) -> str:

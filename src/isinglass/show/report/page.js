@@ -23,8 +23,9 @@ const column = (label) => NODES.columns.find((found) => found.label === label)?.
 /* What the certificate is about, in words: one optimum, one per regression, or none that is proved. */
 const OTHER_ROWS = "It says nothing about other rows. How far the edges depend on the sample is what stability and bootstrap measure.";
 const JOINT = {
-  figure: ["Optimum", "proved", "not reached"],
-  reached: "The optimum was reached",
+  figure: ["Fit", "optimal", "not optimal"],
+  about: "for this table and penalty, with certificate",
+  reached: "The fit is optimal for this table and this penalty",
   missed: "The tolerance was NOT reached: some edges may be wrong. Allow more iterations.",
   residual: "Largest violation of the optimality conditions, over all pairs and fields. Zero at the optimum.",
   gap: "The objective is at most this much above its minimum.",
@@ -34,7 +35,8 @@ const VERDICTS = {
   joint: JOINT,
   exact: JOINT,
   nodewise: {
-    figure: ["Regressions", "all at their optimum", "not all converged"],
+    figure: ["Regressions", "all optimal", "not all optimal"],
+    about: "for this table and these penalties, with certificate",
     reached: `Each of the ${N_NODES} regressions reached its optimum`,
     missed: "A regression did NOT reach the tolerance: some edges may be wrong. Allow more iterations.",
     residual: "Largest violation of a regression’s optimality conditions. Zero where each is at its optimum.",
@@ -42,7 +44,8 @@ const VERDICTS = {
     note: `This is a proof about each regression: no other coefficients fit these rows better under its penalty. The couplings combine two coefficients of every pair${DATA.certificate.rule === null ? "" : ` by the rule “${DATA.certificate.rule}”`}; no single objective has the network as its optimum. ${OTHER_ROWS}`,
   },
   published: {
-    figure: ["Optimum", "not proved", "not reached"],
+    figure: ["Fit", "not proved optimal", "stopped early"],
+    about: "by the method’s own rule",
     reached: "The method stopped by its own rule, which proves nothing",
     missed: "The method did NOT meet its own rule: some edges may be wrong. Allow more iterations.",
     residual: JOINT.residual,
@@ -86,10 +89,11 @@ function showLead() {
   ];
   const proof = DATA.certificate;
   if (proof.kkt_residual[SELECTED] !== null) {
-    const [label, reached, missed] = VERDICTS[proof.kind].figure;
+    const { figure: [label, reached, missed], about } = VERDICTS[proof.kind];
     const converged = proof.converged[SELECTED];
     const tone = converged ? (proof.kind === "published" ? "" : "good") : "bad";
-    figures.push([label, converged ? reached : missed, `KKT residual ${formatNumber(proof.kkt_residual[SELECTED], 2)}`, tone]);
+    const residual = `KKT residual ${formatNumber(proof.kkt_residual[SELECTED], 2)}`;
+    figures.push([label, converged ? reached : missed, converged ? `${about}; ${residual}` : residual, tone]);
   }
   byId("figures").append(
     ...figures.map(([label, value, extra, tone]) => {

@@ -3,13 +3,13 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from isinglass import Network
-from isinglass.solve.published.stacked import stacked_design
+from isinglass import Network, stacked_design
 from paper import discrete
-from paper.contract import Config, Verdict
-from paper.tables import read_rows, write_rows
+from paper.evidence import Verdict
+from paper.study import Config
 
 
 def test_pairs_alone_are_the_papers_design():
@@ -33,28 +33,21 @@ def test_direct_loss_is_the_pseudo_likelihood():
     assert discrete.direct_loss(X.astype(float), terms, point) == pytest.approx(expected)
 
 
-def test_rows_and_verdict(tmp_path):
-    write_rows(
-        tmp_path / "rows.csv", [row for cell in discrete.cells(Config(quick=True)) for row in discrete.run_cell(cell)]
-    )
-    rows = read_rows(tmp_path / "rows.csv")
-    differences = {(row["network"], row["what"]): row["difference"] for row in rows}
+def test_rows_and_verdict():
+    rows = pd.DataFrame([row for cell in discrete.cells(Config(quick=True)) for row in discrete.run_cell(cell)])
+    differences = rows.set_index(["network", "what"])["difference"]
     assert differences[discrete.BINARY, "loss"] < 1e-12
-    assert differences[discrete.BINARY, "penalised minimum"] < 1e-8
+    assert differences[discrete.BINARY, "penalized minimum"] < 1e-8
     assert differences[discrete.STATES, "softmax loss"] < 1e-12
-    assert [claim.verdict for claim in discrete.claims(rows)] == [Verdict.REMARK]
-    assert discrete.draw(rows).axes
-    assert "three states" in discrete.section(rows)
-    wrong = [dict(row, difference=1.0) for row in rows]
-    assert discrete.claims(wrong)[0].verdict is Verdict.NOT
+    assert discrete.facts(rows)["verdicts"] == {"applies": Verdict.REMARK}
+    assert discrete.facts(rows.assign(difference=1.0))["verdicts"] == {"applies": Verdict.NOT}
 
 
 def test_the_minimum_uses_an_interaction_of_three():
     """Otherwise the comparison would say nothing about them."""
-    rng = np.random.default_rng([Config.seed, 5])
-    (_, _, _), (_, minimum, _) = discrete.check_binary(5, rng)
+    (_, _, _), (_, minimum, _) = discrete.check_binary(5, np.random.default_rng([Config.seed, 5]))
     rng = np.random.default_rng([Config.seed, 5])
     X = rng.integers(0, 2, (500, 5)).astype(float)
-    X[:, -1] = (X[:, 0] * X[:, 1] + rng.random(500) > 0.7).astype(float)
-    pairs_only = discrete.minimise_directly(X, list(itertools.combinations(range(5), 2)), 0.02)
+    X[:, -1] = X[:, 0] * X[:, 1] + rng.random(500) > 0.7
+    pairs_only = discrete.minimize_directly(X, list(itertools.combinations(range(5), 2)), 0.02)
     assert pairs_only > minimum + 1e-3

@@ -1,0 +1,222 @@
+"""Rows drawn from a network by Gibbs sampling, and whether the chains have mixed."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
+from isinglass.arguments import check_count
+from isinglass.data import to_binary
+from isinglass.errors import DataError, MixingWarning
+from isinglass.network import Network, as_network
+from isinglass.randomness import RandomSource, as_generator, spawn_seeds
+from isinglass.results import Solution
+from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnostics, diagnose
+from isinglass.solve.exact import MAX_NODES
+from isinglass.threads import thread_count
+
+__all__ = ["gibbs_diagnostics", "gibbs_sample"]
+
+FloatArray = NDArray[np.float64]
+
+_UPDATES_PER_CALL = 30_000_000  # about a third of a second, after which an interrupt is noticed
+
+
+def gibbs_sample(
+    model: Network | Solution,
+    n_samples: int,
+    *,
+    burn_in: int = 1000,
+    thin: int = 1,
+    n_chains: int = 1,
+    start: ArrayLike | None = None,
+    random_state: RandomSource = None,
+    n_threads: int | None = None,
+) -> NDArray[np.uint8]:
+    """Draw rows by Gibbs sampling: sweeps that redraw every node given the others, in order.
+
+    Row k = 0, 1, … of a chain is its state after ``burn_in + (k + 1) * thin`` sweeps. With ``burn_in=0`` and
+    ``thin=1`` the first row is one sweep away from the start, which itself is never returned.
+
+    Parameters
+    ----------
+    model : Network or Solution
+        Any number of nodes; the time per sweep is proportional to nodes plus edges.
+    n_samples : int
+        Number of rows.
+    burn_in : int
+        Sweeps discarded at the beginning of every chain; 0 discards none. Whether it is long enough depends
+        on the model: see `gibbs_diagnostics`.
+    thin : int
+        Sweeps from one row to the next.
+    n_chains : int
+        Independent chains, at most ``n_samples``. The result holds their rows chain after chain; if
+        ``n_samples`` is not a multiple of it, the first chains have one row more.
+    start : array-like of shape (n_features,) or (n_chains, n_features), optional
+        Where the chains start; by default at independent fair coin flips.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Seed; chain k gets a stream of its own, whatever ``n_chains`` is.
+    n_threads : int, optional
+        Threads that share the chains; default as in `isinglass.ising_path`. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_samples, n_features)
+
+    Examples
+    --------
+    >>> from isinglass.simulate import chain_network
+    >>> model = chain_network(100, strength=2.0, fields="balanced")
+    >>> X = gibbs_sample(model, 500, random_state=0)
+    >>> X.shape, round(float((X[:, 1:] == X[:, :-1]).mean()), 2)
+    ((500, 100), 0.73)
+    """
+    n_rows = check_count("n_samples", n_samples)
+    before, apart = check_count("burn_in", burn_in, least=0), check_count("thin", thin)
+    several = check_count("n_chains", n_chains, most=n_rows)
+    chains = _Chains.begin(as_network(model), several, start, random_state, thread_count(n_threads))
+    chains.sweep(before)
+    share, more = divmod(n_rows, several)
+    offsets = np.concatenate([[0], np.cumsum(share + (np.arange(several) < more))])
+    return chains.record(offsets, apart)
+
+
+@dataclass(frozen=True, eq=False)
+class _Chains:
+    """Sparse couplings, and what the chains carry from one call of the kernel to the next."""
+
+    network: tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]
+    words: NDArray[np.uint64]  # four per chain: the generator
+    states: NDArray[np.uint8]
+    n_threads: int
+
+    @classmethod
+    def begin(
+        cls, model: Network, n_chains: int, start: ArrayLike | None, seed: RandomSource, n_threads: int
+    ) -> _Chains:
+        rows = model.couplings_sparse
+        network = (
+            np.asarray(rows.indptr, dtype=np.int64),
+            np.asarray(rows.indices, dtype=np.int32),
+            np.asarray(rows.data, dtype=np.float64),
+            np.ascontiguousarray(model.fields),
+        )
+        words = np.array([child.generate_state(4, np.uint64) for child in spawn_seeds(seed, n_chains)])
+        states = np.empty((n_chains, model.n_features), dtype=np.uint8)
+        gibbs_start(words, states)
+        if start is not None:
+            states[:] = _start_states(start, states.shape)
+        return cls(network, words, states, n_threads)
+
+    @property
+    def sweeps_per_call(self) -> int:
+        updates = len(self.words) * (len(self.network[3]) + len(self.network[1]) // 8)
+        return max(1, _UPDATES_PER_CALL // updates)
+
+    def sweep(self, n_sweeps: int) -> None:
+        """Advance every chain; control comes back to Python now and then, so that it can be interrupted."""
+        for done in range(0, n_sweeps, self.sweeps_per_call):
+            count = min(self.sweeps_per_call, n_sweeps - done)
+            gibbs_sweep(*self.network, self.words, self.states, count, self.n_threads)
+
+    def record(self, offsets: NDArray[np.int64], thin: int) -> NDArray[np.uint8]:
+        """Return the rows ``offsets[c] … offsets[c + 1] - 1`` of every chain c, ``thin`` sweeps before each."""
+        rows = np.empty((int(offsets[-1]), len(self.network[3])), dtype=np.uint8)
+        longest, step = int(np.diff(offsets).max()), max(1, self.sweeps_per_call // thin)
+        for first in range(0, longest, step):
+            last = min(first + step, longest)
+            gibbs_record(*self.network, self.words, self.states, thin, offsets, first, last, rows, self.n_threads)
+        return rows
+
+
+def _start_states(start: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    states = to_binary(np.atleast_2d(start))
+    if states.shape not in (shape, (1, shape[1])):
+        raise DataError(f"start must have shape {(shape[1],)} or {shape}; got {np.shape(start)}.")
+    return states
+
+
+def gibbs_diagnostics(
+    model: Network | Solution,
+    *,
+    n_samples: int = 1000,
+    burn_in: int = 1000,
+    thin: int = 1,
+    n_chains: int = 4,
+    random_state: RandomSource = None,
+    n_threads: int | None = None,
+) -> MixingDiagnostics:
+    """Run chains from scattered starts and tell whether ``burn_in`` sweeps are enough for this model.
+
+    The first chain starts at all zeros, the second at all ones, the others at coin flips: chains that agree
+    after such starts have forgotten them. Agreement is evidence, not proof: a region that no chain has found
+    is invisible.
+
+    Parameters
+    ----------
+    model : Network or Solution
+        What is to be sampled.
+    n_samples : int
+        Rows per chain, at least 4.
+    burn_in, thin : int
+        As for `gibbs_sample`.
+    n_chains : int
+        At least 2.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Seed.
+    n_threads : int, optional
+        As for `gibbs_sample`.
+
+    Returns
+    -------
+    MixingDiagnostics
+
+    Warns
+    -----
+    MixingWarning
+        If the chains have not mixed; the message says what to change.
+
+    Examples
+    --------
+    >>> from isinglass.simulate import chain_network
+    >>> gibbs_diagnostics(chain_network(10, fields="balanced"), random_state=0).mixed
+    True
+    """
+    n_draws, m = check_count("n_samples", n_samples, least=4), check_count("n_chains", n_chains, least=2)
+    whole = as_network(model)
+    at_start, at_run = spawn_seeds(random_state, 2)
+    start = as_generator(at_start).integers(0, 2, (m, whole.n_features), dtype=np.uint8)
+    start[0], start[1] = 0, 1
+    rows = gibbs_sample(
+        model,
+        m * n_draws,
+        burn_in=burn_in,
+        thin=thin,
+        n_chains=m,
+        start=start,
+        random_state=at_run,
+        n_threads=n_threads,
+    )
+    diagnostics = diagnose(rows.reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws), burn_in, thin)
+    if not diagnostics.mixed:
+        warnings.warn(_mixing_message(diagnostics), MixingWarning, stacklevel=2)
+    return diagnostics
+
+
+def _mixing_message(found: MixingDiagnostics) -> str:
+    what = f"{found.burn_in} burn-in sweeps do not seem to be enough for this model: "
+    if found.largest_rhat > RHAT_LIMIT:
+        what += (
+            f"chains from different starts disagree (largest split-R̂ {found.largest_rhat:.3g}, limit {RHAT_LIMIT}). "
+            f"Raise burn_in and n_samples well above the {found.autocorrelation_time:.3g} sweeps per effective draw "
+            "seen so far, weaken the couplings,"
+        )
+    else:
+        enough = math.ceil(BURN_IN_TIMES * found.autocorrelation_time)
+        what += f"an effective draw takes {found.autocorrelation_time:.3g} sweeps. Raise burn_in to {enough},"
+    return what + f" or use exact_sample (up to {MAX_NODES} nodes)."

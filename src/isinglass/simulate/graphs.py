@@ -1,0 +1,281 @@
+"""Networks to draw rows from: random ones, chains, grids, and couplings on any graph.
+
+Graphs are drawn first and couplings second, in lexicographic order of the pairs, so that a seed fixes both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.arguments import check_count
+from isinglass.errors import DataError
+from isinglass.network import Network
+from isinglass.randomness import RandomSource, as_generator
+
+__all__ = ["chain_network", "graph_network", "grid_network", "random_network", "random_regular_network"]
+
+FloatArray = NDArray[np.float64]
+Edges = Iterable[tuple[int, int]]
+Couplings = str | float | tuple[float, float]
+
+_MAX_PAIRINGS = 10_000  # of a random regular graph; one in a few succeeds
+
+
+def random_network(
+    n_nodes: int,
+    edge_probability: float,
+    *,
+    coupling_range: tuple[float, float] = (-1.0, 1.0),
+    random_state: RandomSource = None,
+    unbalanced: bool = False,
+) -> Network:
+    """Draw a network as the paper does: every element of Θ, diagonal included, is non-zero with one probability.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes.
+    edge_probability : float
+        Probability P that an element on or above the diagonal of Θ is not zero.
+    coupling_range : (float, float)
+        Non-zero elements are uniform on this interval.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Seed of the draw.
+    unbalanced : bool
+        Whether to set the first field (the paper's θ_11) to 5, so that the first column is nearly constant.
+
+    Returns
+    -------
+    Network
+
+    Examples
+    --------
+    >>> random_network(20, 0.3, random_state=0).n_edges
+    52
+    """
+    p = check_count("n_nodes", n_nodes)
+    probability = _probability(edge_probability, "edge_probability")
+    low, high = _interval(coupling_range, "coupling_range")
+    rng = as_generator(random_state)
+    s, t = np.triu_indices(p)
+    present = rng.random(len(s)) < probability
+    values = np.where(present, rng.uniform(low, high, len(s)), 0.0)
+    fields, between = values[s == t], s < t
+    if unbalanced:
+        fields[0] = 5.0
+    return Network(fields, np.column_stack([s, t])[between], values[between])
+
+
+def chain_network(
+    n_nodes: int,
+    *,
+    periodic: bool = False,
+    couplings: Couplings = "ferromagnetic",
+    strength: float = 1.0,
+    fields: str = "zero",
+    random_state: RandomSource = None,
+) -> Network:
+    """Connect every node to the next one; ``periodic`` closes the ring.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes.
+    periodic : bool
+        Whether the last node is connected to the first one (from 3 nodes on).
+    couplings : {"ferromagnetic", "mixed"}, float or (float, float)
+        All ``+strength``; ``+strength`` or ``-strength`` with equal probability; one value for all; or
+        uniform on an interval.
+    strength : float
+        Absolute value of the couplings of the first two kinds.
+    fields : {"zero", "balanced"}
+        θ_ss = 0, or −½ Σ_t θ_st, with which every column is 1 in half of the rows: the ±1 model has no field.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Seed of what is random.
+
+    Returns
+    -------
+    Network
+
+    Examples
+    --------
+    >>> chain_network(3, strength=2.0, fields="balanced").theta.tolist()
+    [[-1.0, 2.0, 0.0], [2.0, -2.0, 2.0], [0.0, 2.0, -1.0]]
+    """
+    p = check_count("n_nodes", n_nodes)
+    edges = [(s, s + 1) for s in range(p - 1)]
+    if periodic and p > 2:
+        edges.append((0, p - 1))
+    return _network(p, edges, couplings, strength, fields, as_generator(random_state))
+
+
+def grid_network(
+    n_rows: int,
+    n_columns: int,
+    *,
+    periodic: bool = False,
+    couplings: Couplings = "ferromagnetic",
+    strength: float = 1.0,
+    fields: str = "zero",
+    random_state: RandomSource = None,
+) -> Network:
+    """Connect the nodes of a rectangular grid to their neighbours in four directions.
+
+    Node ``r * n_columns + c`` stands in row r and column c. ``periodic`` closes the grid to a torus, in each
+    direction that has at least 3 nodes. The other parameters are those of `chain_network`.
+
+    Examples
+    --------
+    >>> grid_network(2, 3).n_edges, grid_network(3, 3, periodic=True).n_edges
+    (7, 18)
+    """
+    shape = (check_count("n_rows", n_rows), check_count("n_columns", n_columns))
+    nodes = np.arange(shape[0] * shape[1]).reshape(shape)
+    edges: list[tuple[int, int]] = []
+    for axis, length in enumerate(shape):
+        following = np.roll(nodes, -1, axis)
+        last = length if periodic and length > 2 else length - 1
+        pair = [np.take(array, np.arange(last), axis).ravel().tolist() for array in (nodes, following)]
+        edges += zip(*pair, strict=True)
+    return _network(nodes.size, edges, couplings, strength, fields, as_generator(random_state))
+
+
+def random_regular_network(
+    n_nodes: int,
+    degree: int,
+    *,
+    couplings: Couplings = "ferromagnetic",
+    strength: float = 1.0,
+    fields: str = "zero",
+    random_state: RandomSource = None,
+) -> Network:
+    """Draw a graph in which every node has ``degree`` neighbours, nearly uniformly among all of these.
+
+    Half-edges are paired at random, pairs that would repeat an edge or join a node to itself are dealt again,
+    and a hand that cannot be completed starts afresh (Steger and Wormald 1999). ``n_nodes * degree`` must be
+    even. The other parameters are those of `chain_network`.
+
+    Examples
+    --------
+    >>> set((random_regular_network(10, 3, random_state=0).couplings != 0).sum(axis=0).tolist())
+    {3}
+    """
+    p = check_count("n_nodes", n_nodes)
+    d = check_count("degree", degree, least=0, most=p - 1)
+    if p * d % 2:
+        raise DataError(f"n_nodes * degree must be even, two ends per edge; got {n_nodes!r} * {degree!r}.")
+    rng = as_generator(random_state)
+    dense = 2 * d > p - 1  # the missing edges are a regular graph too, and easier to draw
+    edges = _regular_edges(p, p - 1 - d if dense else d, rng)
+    if dense:
+        edges = {(s, t) for s in range(p) for t in range(s + 1, p)} - edges
+    return _network(p, edges, couplings, strength, fields, rng)
+
+
+def _regular_edges(p: int, degree: int, rng: np.random.Generator) -> set[tuple[int, int]]:
+    for _ in range(_MAX_PAIRINGS):
+        edges: set[tuple[int, int]] = set()
+        ends = np.repeat(np.arange(p), degree)
+        while len(ends):
+            rng.shuffle(ends)
+            left = []
+            for s, t in np.sort(ends.reshape(-1, 2), axis=1).tolist():
+                if s == t or (s, t) in edges:
+                    left += [s, t]
+                else:
+                    edges.add((s, t))
+            nodes = sorted(set(left))
+            if left and all((s, t) in edges for k, s in enumerate(nodes) for t in nodes[k + 1 :]):
+                break  # whatever is dealt now repeats an edge
+            ends = np.array(left, dtype=np.int64)
+        else:
+            return edges
+    raise DataError(f"degree must leave room for random pairing; got {degree!r} with {p} nodes. Try another seed.")
+
+
+def graph_network(
+    graph: Any,
+    *,
+    couplings: Couplings = "ferromagnetic",
+    strength: float = 1.0,
+    fields: str = "zero",
+    random_state: RandomSource = None,
+) -> Network:
+    """Put couplings on the edges of a graph of networkx, whose nodes become the names.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        Undirected, without loops; or anything that has ``nodes`` and ``edges`` as it does.
+    couplings, strength, fields, random_state
+        See `chain_network`.
+
+    Returns
+    -------
+    Network
+
+    Examples
+    --------
+    >>> import networkx
+    >>> graph_network(networkx.star_graph(4), strength=2.0).degree.tolist()
+    [4, 1, 1, 1, 1]
+    """
+    nodes = {node: k for k, node in enumerate(graph.nodes)}
+    edges = [(nodes[s], nodes[t]) for s, t in graph.edges]
+    pairs = [(min(pair), max(pair)) for pair in edges]
+    found = _network(len(nodes), pairs, couplings, strength, fields, as_generator(random_state))
+    return found.with_names([str(node) for node in nodes])
+
+
+def _network(
+    p: int, edges: Edges, couplings: Couplings, strength: float, fields: str, rng: np.random.Generator
+) -> Network:
+    """Put couplings on the edges of a graph, and the fields that go with them."""
+    if fields not in ("zero", "balanced"):
+        raise DataError(f'fields must be "zero" or "balanced"; got {fields!r}.')
+    index = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
+    network = Network(np.zeros(p), index, _coupling_values(len(index), couplings, strength, rng))
+    # −½ Σ_t θ_st is a field of zero in ±1 coding (docs/math.md): flipping all nodes changes no probability.
+    return replace(network, fields=-0.5 * network.expected_influence) if fields == "balanced" else network
+
+
+def _coupling_values(n_edges: int, couplings: Couplings, strength: float, rng: np.random.Generator) -> FloatArray:
+    if isinstance(couplings, str):
+        if couplings not in ("ferromagnetic", "mixed"):
+            raise DataError(f'couplings must be "ferromagnetic", "mixed", a number or an interval; got {couplings!r}.')
+        size = _number(strength, "strength")
+        signs = rng.choice([-1.0, 1.0], n_edges) if couplings == "mixed" else np.ones(n_edges)
+        return size * signs
+    if isinstance(couplings, tuple | list):
+        low, high = _interval(couplings, "couplings")
+        return rng.uniform(low, high, n_edges)
+    return np.full(n_edges, _number(couplings, "couplings"))
+
+
+def _number(value: float, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise DataError(f"{name} must be a number; got {value!r}.")
+    if not math.isfinite(value):
+        raise DataError(f"{name} must be finite; got {value!r}.")
+    return float(value)
+
+
+def _probability(value: float, name: str) -> float:
+    if not 0 <= _number(value, name) <= 1:
+        raise DataError(f"{name} must be between 0 and 1; got {value!r}.")
+    return float(value)
+
+
+def _interval(bounds: Sequence[float], name: str) -> tuple[float, float]:
+    if not isinstance(bounds, Sequence | np.ndarray) or len(bounds) != 2:
+        raise DataError(f"{name} must be two numbers, (low, high); got {bounds!r}.")
+    low, high = (_number(bound, name) for bound in bounds)
+    if low > high:
+        raise DataError(f"{name} must be two numbers, the lower one first; got {bounds!r}.")
+    return low, high
