@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test fuzz test-oldest check check-page bench paper paper-quick docs clean
+.PHONY: help install demo test fuzz sanitize FORCE test-oldest check check-page bench paper paper-quick docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,20 @@ test: $(INSTALLED)  ## run the tests
 
 fuzz: $(INSTALLED)  ## attack it at random for FUZZ_MINUTES (4), all suites or those in FUZZ_SUITES
 	$(BIN)/python tests/fuzz $(FUZZ_SUITES) --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED)
+
+sanitize: $(INSTALLED)  ## run the tests of the core under the address, undefined-behavior and thread sanitizers
+	$(MAKE) --no-print-directory build/sanitize-address,undefined build/sanitize-thread
+
+# Memory of Python itself is not ours to check; a module with a sanitizer needs its runtime loaded first. The thread
+# sanitizer does not get along with random addresses, hence setarch.
+build/sanitize-%: $(INSTALLED) FORCE
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $@ --config-settings=build-dir=$@ \
+		--config-settings=cmake.build-type=RelWithDebInfo --config-settings=cmake.define.ISINGLASS_SANITIZE=$* .
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 TSAN_OPTIONS=halt_on_error=1 OPENBLAS_NUM_THREADS=1 \
+		LD_PRELOAD="$$($(CXX) -print-file-name=$(if $(findstring thread,$*),libtsan.so,libasan.so)) $$($(CXX) -print-file-name=libstdc++.so)" \
+		setarch -R $(BIN)/python tests/_core/sanitized.py $$(echo $@/_native.*.so) tests/_core tests/solve/test_hard_tables.py
+
+FORCE:
 
 test-oldest: $(OLDEST)/.installed  ## run the tests of the estimators with the oldest supported packages
 	$(OLDEST)/bin/python -m pytest tests/estimators/test_estimators.py tests/estimators/test_sklearn_checks.py
