@@ -3,6 +3,8 @@
 import io
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,3 +53,10 @@ def test_house_8_advice_can_be_followed(tmp_path):
     (tmp_path / "e.csv").write_text("a,b\n1,5\n0,7\n")
     line = error_line(run("info", tmp_path / "e.csv", "--encode", "1=1,0=0,7=1", code=3))
     assert "VALUE=1, VALUE=0 or VALUE= (missing)" in line
+
+
+def test_fault_11_the_source_distribution_has_what_its_tests_read():
+    root = Path(__file__).resolve().parents[2]
+    left_out = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["scikit-build"]["sdist"]["exclude"]
+    sources = [file.read_text() for file in (root / "tests").rglob("*.py")]
+    assert [name for name in left_out if any(f'/ "{name}"' in source for source in sources)] == []
