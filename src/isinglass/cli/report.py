@@ -70,6 +70,7 @@ def report(
     options: dict[str, Any] = {}
     fitted_to: dict[str, str] = {}
     if table is not None:
+        reading = loaded.recall(reading)
         data = loaded.read_table(console, reading, table)
         loaded.check_fitted_to(data, SAME_OPTIONS)
         fitted_to = {"Table": reading.describe(data, table)}
