@@ -107,7 +107,7 @@ def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attribute
     from isinglass.show.layout import force_layout
 
     model = found.network
-    measured = node_table(model, data.X, data.sample_weight).columns
+    measured = node_table(model, data).columns
     nodes: dict[str, Any] = {**attributes.columns, **{name: measured[name] for name in NODE_MEASURES}}
     positions = force_layout(model.n_features, model.edge_index, model.weights)
     write_edges(model, here / "edges.csv", edge_attributes=found.edge_attributes)

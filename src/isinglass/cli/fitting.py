@@ -101,22 +101,22 @@ def _run(
     console: Console, data: BinaryTable, method: Method, choosing: Choosing, alpha: float | None, criterion: str | None
 ) -> dict[str, Any]:
     """Return the parts of a fit: the solution, its tolerance, and what the criterion found."""
-    run, weight = fit_function(method, choosing, alpha, criterion), data.sample_weight
+    run = fit_function(method, choosing, alpha, criterion)  # names and weights come along with the table
     if criterion is None:
         with console.progress("Fitting"):
-            path = method.path_function(data.X, [alpha], sample_weight=weight)
+            path = method.path_function(data, [alpha])
         return {"solution": path[0], "tol": float(path.tol)}
     if method.method == "nodewise":
         with console.progress("Fitting"):
-            return {"solution": run(data.X, sample_weight=weight), "tol": method.tol or 1e-7}
+            return {"solution": run(data), "tol": method.tol or 1e-7}
     if criterion == "ebic":
         with console.progress("Fitting"):
-            return _from_ebic(run(data.X, sample_weight=weight))
+            return _from_ebic(run(data))
     # These show a bar of their own.
-    found = run(data.X, sample_weight=weight, n_jobs=choosing.n_jobs, progress=console.progress_wanted)
+    found = run(data, n_jobs=choosing.n_jobs, progress=console.progress_wanted)
     if criterion == "stars":
         alphas = found.alphas[: len(found.edge_frequencies)]
-        path = method.path_function(data.X, alphas, sample_weight=weight)
+        path = method.path_function(data, alphas)
         return {"solution": path[found.index], "path": path, "stability": found, "tol": float(path.tol)}
     return _from_cv(found) if criterion == "cv" else _from_stages(found, data)
 

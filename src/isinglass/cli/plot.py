@@ -94,7 +94,7 @@ def _predictability(request: Request) -> Axes:
     from isinglass.show.plot import predictability
 
     data = request.table()
-    return predictability(node_table(request.loaded.model, data.X, data.sample_weight), request.ax)
+    return predictability(node_table(request.loaded.model, data), request.ax)
 
 
 def _path(request: Request) -> Axes:

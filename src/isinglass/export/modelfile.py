@@ -27,7 +27,7 @@ from isinglass.version import __version__
 
 __all__ = ["load", "read_model", "save"]
 
-FORMAT, SCHEMA = "isinglass model", 1
+FORMAT, SCHEMA = "isinglass model", 2
 MAX_BYTES = 1 << 31
 """Default limit: 2 GiB."""
 FRAMES = (None, "pandas", "polars", "pyarrow")
@@ -238,6 +238,8 @@ def _read(archive: Archive) -> Any:
     header = archive.header
     if header.get("format") != FORMAT:
         raise DamagedError("it is not a model file")
+    if header.get("schema") == 1:
+        raise DamagedError("it was written by isinglass 0.1, whose files can no longer be read: fit the table again")
     if header.get("schema") != SCHEMA:
         raise DamagedError(f"it has layout {header.get('schema')!r}, and this version of isinglass reads {SCHEMA}")
     n_features, names = header.get("n_features"), header.get("names")
