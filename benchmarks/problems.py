@@ -32,7 +32,7 @@ class Problem:
     Parameters
     ----------
     name, group, description : str
-        The group is a section of the report: grid, senate, sparse, unbalanced, growth_p or growth_n.
+        The group is a section of the report: grid, senate, sparse, dense, unbalanced, growth_p or growth_n.
     make : callable
         Returns the 0/1 table; called at most once, the result is cached on disk.
     ratio_to : float
@@ -132,6 +132,15 @@ def sparse_table(p: int, n_samples: int, seed: int, degree: float = 3.0, n_sweep
     return gibbs_table(couplings, fields, n_samples, n_sweeps, rng)
 
 
+def latent_table(n_samples: int, p: int, rank: int, seed: int) -> NDArray[np.uint8]:
+    """Sample answers that a few latent factors decide, as abilities, topics and tastes do: every pair depends."""
+    rng = np.random.default_rng([seed, n_samples, p, rank])
+    loadings = rng.standard_normal((p, rank)) / np.sqrt(rank)
+    scores = rng.standard_normal((n_samples, rank))
+    logit = 1.7 * scores @ loadings.T - 1.0 + 0.8 * rng.standard_normal(p)
+    return (rng.random((n_samples, p)) < 1.0 / (1.0 + np.exp(-logit))).astype(np.uint8)
+
+
 def senate_table() -> NDArray[np.uint8]:
     """Return the votes of the 109th Senate with missing votes as 0, as in the paper."""
     from isinglass.datasets import load_senate109
@@ -141,7 +150,7 @@ def senate_table() -> NDArray[np.uint8]:
 
 def all_problems() -> dict[str, Problem]:
     """Return every problem by name, in the order of the report."""
-    problems = [*_grid(), *_senate(), *_sparse(), *_unbalanced(), *_growth()]
+    problems = [*_grid(), *_senate(), *_sparse(), *_dense(), *_unbalanced(), *_growth()]
     return {problem.name: problem for problem in problems}
 
 
@@ -182,6 +191,21 @@ def _sparse() -> list[Problem]:
             n_alphas=n_alphas,
         )
         for p, ratio, n_alphas in shapes
+    ]
+
+
+def _dense() -> list[Problem]:
+    shapes = ((400, 500, 5, 30, 0.01), (1600, 180, 3, 30, 0.01), (9000, 100, 5, 30, 0.01), (1600, 1000, 20, 12, 0.05))
+    return [
+        Problem(
+            f"dense-{n}x{p}",
+            "dense",
+            f"{rank} latent factors, N = {n}, p = {p}, {n_alphas} alphas to {ratio} alpha_max",
+            lambda n=n, p=p, rank=rank: latent_table(n, p, rank, seed=1),
+            ratio_to=ratio,
+            n_alphas=n_alphas,
+        )
+        for n, p, rank, n_alphas, ratio in shapes
     ]
 
 

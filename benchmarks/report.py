@@ -20,6 +20,7 @@ COLUMNS = (
 SECTIONS = {
     "senate": "Senate votes",
     "sparse": "Sparse graphs",
+    "dense": "Dense tables",
     "unbalanced": "Unbalanced data (θ_11 = 5)",
 }
 GROWTH = {"growth_p": ("p", "time against p, N = 1000"), "growth_n": ("n", "time against N, p = 100")}
@@ -35,7 +36,7 @@ def write(rows: list[Row], folder: Path) -> None:
     done = [row for row in rows if row["status"] == "ok"]
     parts = [_introduction(rows), _grid(done)]
     parts += [_section(title, [row for row in rows if row["group"] == group]) for group, title in SECTIONS.items()]
-    parts += [_growth(done), _skipped(rows)]
+    parts += [_nodewise(done), _growth(done), _skipped(rows)]
     (folder / "index.md").write_text("\n\n".join(part for part in parts if part) + "\n")
     if any(row["group"] == "growth_p" for row in done):
         draw(done, folder / "time_against_p.png")
@@ -105,6 +106,25 @@ def _section(title: str, rows: list[Row]) -> str:
         lines += [_line(_cells(row)) for row in mine]
         lines += _yardstick(mine)
     return "\n".join(lines)
+
+
+def _nodewise(rows: list[Row]) -> str:
+    """Compare with node-wise glmnet on dense tables: our joint fit, and ours node by node (the same problem)."""
+    by_pair = {(row["problem"], row["rival"]): row for row in rows if row["group"] == "dense"}
+    lines, joint, nodewise = [], [], []
+    for problem in _ordered(problem for problem, _ in by_pair):
+        theirs, ours = by_pair.get((problem, "glmnet-nodewise")), by_pair.get((problem, "isinglass-nodewise"))
+        if theirs is None or ours is None:
+            continue
+        joint.append(theirs["ratio"])
+        nodewise.append(theirs["ratio"] / ours["ratio"])  # both ratios are to our joint fit, measured beside each
+        lines.append(_line([theirs["description"], f"{joint[-1]:.3g}×", f"{nodewise[-1]:.3g}×"]))
+    if not lines:
+        return ""
+    means = [f"{_geometric(np.array(ratios)):.3g}×" for ratios in (joint, nodewise)]
+    head = ["## Dense tables: the time of node-wise glmnet over ours", ""]
+    head += _table_head(["problem", "over our joint fit", "over our node-wise fit"])
+    return "\n".join([*head, *lines, _line(["geometric mean", *means])])
 
 
 def _cells(row: Row) -> list[str]:

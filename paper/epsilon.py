@@ -148,14 +148,12 @@ def judge_accuracy(factor: float, plg: float, bmn: float) -> Verdict:
 
 
 def facts(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return what the text says about the rows."""
-    names = ["eps", PLG, "bmn", "objective", "objective_plg", "objective_bmn", "excess_plg", "excess_bmn"]
-    cells_ = {source: means_of(rows, ["p", "P"], source).reindex(columns=["printed", *names]) for source in SOURCES}
-    for means in cells_.values():
-        means["printed"] = printed.GRID["epsilon"]
+    """Return what the text says."""
+    tables = {source: means_of(rows, ["p", "P"], source).join(printed.GRID["epsilon"]) for source in SOURCES}
     sizes, selected = (means_of(rows, ["p"], source) for source in SOURCES)
     ended, stuck = rows[rows["bmn_converged"]], rows[~rows["bmn_converged"]]
-    ratios = cells_["paper"]["eps"] / printed.GRID["epsilon"].reindex(cells_["paper"].index)
+    found = pick(ended, source="paper")
+    ratios = tables["paper"]["eps"] / tables["paper"]["epsilon"]
     spread = max(ratios.max(), 1 / ratios.min())
     disagreement = (ended["excess_plg"] - ended["excess_bmn"]).abs().max()
     drop = (sizes[PLG] / sizes[f"plg_{PLG_THRESHOLDS[-1]:.0e}"].clip(lower=TINY)).min()
@@ -170,11 +168,15 @@ def facts(rows: pd.DataFrame) -> dict[str, Any]:
         "stuck": stuck,
         "sizes": sizes,
         "selected": selected,
-        "cells_": cells_,
-        "misprint": printed.MISPRINT in cells_["paper"].index,
+        "tables": tables,
+        "misprint": printed.MISPRINT in ratios.index,
         "ratios": ratios,
         "ratio": geometric_mean(ratios),
         "disagreement": disagreement,
+        "distances": by_rule(sizes),
+        "counts": by_rule(sizes, "passes_", "steps_", "passes or steps, p = {}"),
+        "powers": {"plg": power(found, "plg", PLG_THRESHOLDS), "bmn": power(found, "bmn", BMN_TOLERANCES)},
+        "shares": {kind: found[name].mean() / found["eps"].mean() for kind, name in (("plg", PLG), ("bmn", "bmn"))},
         "drop": drop,
         "needed": needed,
         "farther": factor,
@@ -188,18 +190,6 @@ def facts(rows: pd.DataFrame) -> dict[str, Any]:
             "cause": judge(drop >= DROP and needed[-1] < needed[0], drop >= DROP),
             "accuracy": judge_accuracy(factor, **others),
         },
-    } | distances(pick(ended, source="paper"), sizes)
-
-
-def distances(found: pd.DataFrame, sizes: pd.DataFrame) -> dict[str, Any]:
-    """Return how the distances from the optimum depend on the stopping rules, and what share of ε they are."""
-    if f"bmn_{BMN_DEFAULT:.0e}" not in found:
-        return {}
-    return {
-        "distances": by_rule(sizes),
-        "counts": by_rule(sizes, "passes_", "steps_", "passes or steps, p = {}"),
-        "powers": {"plg": power(found, "plg", PLG_THRESHOLDS), "bmn": power(found, "bmn", BMN_TOLERANCES)},
-        "shares": {kind: found[name].mean() / found["eps"].mean() for kind, name in (("plg", PLG), ("bmn", "bmn"))},
     }
 
 

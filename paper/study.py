@@ -18,7 +18,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context
@@ -35,9 +34,9 @@ Row = dict[str, Any]
 """One line of an item's table: plain values by column."""
 
 SINGLE = {"ISINGLASS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""Environment of the workers: the cells share the cores, not their kernels."""
+"""Environment of the command and its workers: the cells share the cores, not their kernels."""
 QUIET = 5.0
-"""Seconds between two lines of progress where standard error is not a terminal."""
+"""Seconds between two lines of progress."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,12 @@ def run(item: ModuleType, config: Config) -> list[Row]:
     """Return the rows of all cells of an item, in the order of its cells."""
     cells = item.cells(config)
     missing = [cell for cell in cells if not cell_file(item, cell, config.cache).exists()]
-    if missing:
-        progress = Progress(name_of(item), len(cells), len(cells) - len(missing))
-        for _ in compute(item, missing, config):
-            progress.advance()
-        progress.close()
+    started = shown = time.monotonic()
+    for done, _ in enumerate(compute(item, missing, config), 1):
+        now, rest = time.monotonic(), len(missing) - done
+        if now - shown > QUIET or not rest:
+            shown, text = now, f"{now - started:.0f} s, about {(now - started) / done * rest:.0f} s left"
+            print(f"{name_of(item)}: {len(cells) - rest} of {len(cells)} cells, {text}", file=sys.stderr, flush=True)
     return [row for content in read_cells(item, config) for row in content["rows"]]
 
 
@@ -93,9 +93,7 @@ def compute(item: ModuleType, cells: list[Cell], config: Config) -> Iterator[Cel
             keep_cell(item.__name__, cell, config.cache)
             yield cell
         return
-    context = get_context("forkserver")  # imports once what every worker needs
-    context.set_forkserver_preload(["paper.page", "paper.methods"])
-    with single_threads(), ProcessPoolExecutor(jobs, mp_context=context) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         tasks = {pool.submit(keep_cell, item.__name__, cell, config.cache): cell for cell in cells}
         try:
             for task in as_completed(tasks):
@@ -161,47 +159,3 @@ def describe_hardware() -> dict[str, str | int]:
 def available_cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@contextmanager
-def single_threads() -> Iterator[None]:
-    """Let processes that are started meanwhile use one thread each."""
-    before = dict(os.environ)
-    os.environ.update(SINGLE)
-    try:
-        yield
-    finally:
-        for name in SINGLE:
-            if name in before:
-                os.environ[name] = before[name]
-            else:
-                del os.environ[name]
-
-
-class Progress:
-    """How many cells are done and how long the rest will take, on standard error."""
-
-    def __init__(self, name: str, total: int, done: int) -> None:
-        self.name, self.total, self.done, self.skipped = name, total, done, done
-        self.started = self.shown = time.monotonic()
-        self.live = sys.stderr.isatty()
-        self._show(f", {done} of them finished before" if done else "")
-
-    def advance(self) -> None:
-        """Count one cell."""
-        self.done += 1
-        if self.live or time.monotonic() - self.shown > QUIET:
-            elapsed = time.monotonic() - self.started
-            left = elapsed / (self.done - self.skipped) * (self.total - self.done)
-            self._show(f", {elapsed:.0f} s, about {left:.0f} s left")
-
-    def close(self) -> None:
-        """Say how long it took."""
-        self._show(f", {time.monotonic() - self.started:.0f} s")
-        if self.live:
-            print(file=sys.stderr)
-
-    def _show(self, text: str) -> None:
-        self.shown = time.monotonic()
-        line = f"{self.name}: {self.done} of {self.total} cells{text}"
-        print(f"\r{line:<78}" if self.live else line, end="" if self.live else "\n", file=sys.stderr, flush=True)

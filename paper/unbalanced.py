@@ -117,10 +117,9 @@ def facts(rows: pd.DataFrame) -> dict[str, Any]:
 
 def draw(rows: pd.DataFrame) -> figures.Figure:
     """Draw time, passes over the table and the share of tables on which all converged, for both kinds of tables."""
-    kinds = [data for data in KINDS if data in set(rows["data"])]
-    figure, grid = figures.new_figure(3, len(kinds), size=(10.2, 2.9 * len(kinds) + 0.7))
-    for line, data in zip(grid, kinds, strict=True):
-        draw_kind(line, pick(rows, data=data), KINDS[data])
+    figure, grid = figures.new_figure(3, len(KINDS), size=(10.2, 2.9 * len(KINDS) + 0.7))
+    for line, (data, text) in zip(grid, KINDS.items(), strict=True):
+        draw_kind(line, pick(rows, data=data), text)
     figures.add_legend(figure, grid[0, 0], columns=3)
     return figure
 

@@ -169,13 +169,15 @@ class Archive:
         Opened for reading; can be searched.
     max_bytes : int
         Limit of what all entries together may unpack to.
+    most_entries : int
+        Limit of their number.
     """
 
-    def __init__(self, file: IO[bytes], max_bytes: int) -> None:
+    def __init__(self, file: IO[bytes], max_bytes: int, *, most_entries: int = MOST_ENTRIES) -> None:
         self._zip = zipfile.ZipFile(file)
         entries = self._zip.infolist()
         self._entries = {entry.filename: entry for entry in entries}
-        if len(entries) > MOST_ENTRIES or len(self._entries) < len(entries):
+        if len(entries) > most_entries or len(self._entries) < len(entries):
             raise DamagedError(f"it has {len(entries)} entries, too many or two of one name")
         if {entry.compress_type for entry in entries} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
             raise DamagedError("it is compressed in another way")  # in ways that are unpacked without a bound

@@ -31,3 +31,7 @@ class MixingWarning(UserWarning):
 
 class GridEndWarning(UserWarning):
     """The choice sits at an end of the grid of alphas."""
+
+
+class FewColumnsWarning(UserWarning):
+    """A criterion was asked for that was made for many columns, and misses most edges among few."""

@@ -337,8 +337,7 @@ class NodeFits:
         n_alphas, n_features = self.counts.shape
         varying = np.isfinite(self.losses)
         kkt, gap = (np.where(varying, m, 0.0) for m in (self.kkt_residuals, self.duality_gaps))
-        # For alpha = 0 the gap is NaN where no bound is known; the KKT residual decides alone there.
-        open_gap = (gap > tol * np.maximum(self.null_losses, 1e-12)) | (np.isnan(gap) & (self.alphas > 0.0))
+        open_gap = ~(gap <= tol * np.maximum(self.null_losses, 1e-12))
         failed = np.asarray((open_gap | (kkt > tol)).any(axis=1))
         objective = np.where(varying, self.objectives, 0.0).sum(axis=1)
         n_screened = n_features * (n_features - 1) - self.n_working.sum(axis=1)

@@ -19,6 +19,7 @@ from commands import (
     write_table,
 )
 
+from isinglass import bootstrap as resample
 from isinglass import load
 from isinglass.cli.plot import KINDS
 
@@ -301,6 +302,30 @@ def test_report(tmp_path, folder):
     assert "<sugar>" not in text
     run(*words, "-o", tmp_path / "again.html", "--title", "Drinks & more")
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
+
+
+def test_report_shows_what_the_bootstrap_wrote(tmp_path, folder, model):
+    run("bootstrap", folder / "table.csv", "--alpha", "0.05", "-B", "12", "-o", tmp_path / "boot")
+    words = ["report", model, folder / "table.csv", "--bootstrap", tmp_path / "boot"]
+    run(*words, "-o", tmp_path / "a.html")
+    data = data_in(tmp_path / "a.html")
+    found = resample(X, 0.05, n_boot=12, random_state=0)
+    columns = {column["label"]: column["values"] for column in data["edge_columns"]}
+    assert {"n11", "q2.5", "q97.5", "inclusion"} <= columns.keys()
+    place = {pair: k for k, pair in enumerate(zip(data["path"]["s"], data["path"]["t"], strict=True))}
+    for k, pair in enumerate(found.edge_index.tolist()):
+        if tuple(pair) in place:
+            assert columns["inclusion"][place[tuple(pair)]] == pytest.approx(found.inclusion[k], rel=1e-4)
+            assert columns["q2.5"][place[tuple(pair)]] == pytest.approx(found.edge_quantiles[0, k], rel=1e-4)
+    nodes = {column["label"]: column["values"] for column in data["nodes"]["columns"]}
+    assert nodes["strength q97.5"] == pytest.approx(found.strength_quantiles[2], rel=1e-4)
+    assert "accuracy" in nodes
+    assert data["settings"]["Bootstrap"] == '12, kind "rows", seed 0'
+
+    run("bootstrap", folder / "table.csv", "--alpha", "0.1", "-B", "2", "-o", tmp_path / "other")
+    assert "other edges" in data_error(*words[:-1], tmp_path / "other", "-o", tmp_path / "b.html")
+    assert "bootstrap" in error_line(run(*words[:-1], folder, "-o", tmp_path / "b.html", code=2))
+    assert not (tmp_path / "b.html").exists()
 
 
 def test_report_makes_the_slider_of_a_single_fit_from_the_table(tmp_path, folder, model):

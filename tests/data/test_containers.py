@@ -1,4 +1,4 @@
-"""Files of NumPy, Matrix Market, Parquet and Feather, written by others and broken by us."""
+"""Files of NumPy, Parquet and Feather, written by others and broken by us."""
 
 import io
 import zipfile
@@ -10,10 +10,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
 from scipy import sparse
-from scipy.io import mmwrite
 
 from isinglass import read_table
-from isinglass.errors import CellTypeError, DataError, LimitError
+from isinglass.errors import DataError, LimitError
 
 BITS = np.array([[0, 1, 1], [1, 0, 1]])
 FRAME = pd.DataFrame(BITS, columns=["a", "b", "c"])
@@ -37,10 +36,6 @@ FILES = {
     "npz bsr": written(sparse.save_npz, sparse.bsr_array(BITS)),
     "npz dia": written(sparse.save_npz, sparse.dia_array(BITS)),
     "npz matrix": written(sparse.save_npz, sparse.csr_matrix(BITS)),
-    "mtx dense": written(mmwrite, BITS),
-    "mtx": written(mmwrite, sparse.coo_array(BITS)),
-    "mtx real": written(mmwrite, sparse.coo_array(BITS.astype(float)), comment="a\nb"),
-    "mtx pattern": written(mmwrite, sparse.coo_array(BITS), field="pattern"),
     "parquet": written(lambda file: FRAME.to_parquet(file)),
     "parquet bool": written(lambda file: FRAME.astype(bool).to_parquet(file, compression="zstd")),
     "feather": written(lambda file: FRAME.to_feather(file)),
@@ -72,8 +67,7 @@ def test_limits_hold(kind):
 @pytest.mark.parametrize("kind", FILES)
 def test_truncated_files_are_one_clear_error(kind):
     data = FILES[kind]
-    last = data.rstrip().rfind(b"\n") if kind.startswith("mtx") else len(data) - 1  # half a number is still a number
-    for stop in (last, len(data) // 2, 40):
+    for stop in (len(data) - 1, len(data) // 2, 40):
         with pytest.raises((DataError, LimitError), match=r"^the stream: "):
             read_table(io.BytesIO(data[:stop]), format=kind.split()[0])
 
@@ -99,9 +93,9 @@ def test_numbers_that_are_no_characters(order, point):
 
 def test_nothing_is_unpickled():
     objects = written(np.save, BITS.astype(object), allow_pickle=True)
-    with pytest.raises(DataError, match="an array of numbers or text; got dtype object"):
+    with pytest.raises(DataError, match=r"an array of numbers or text; got dtype .O"):
         read_table(io.BytesIO(objects))
-    with pytest.raises(DataError, match="an array of numbers or text; got dtype object"):
+    with pytest.raises(DataError, match=r"an array of numbers or text; got dtype .O"):
         read_table(io.BytesIO(written(np.savez, X=BITS.astype(object))))
 
 
@@ -109,9 +103,9 @@ def test_nothing_is_unpickled():
     ("data", "message"),
     [
         (written(np.save, BITS[0]), r"1 dimension\(s\)"),
-        (written(np.save, np.zeros(2, dtype=[("a", int)])), r"got dtype \[\('a'"),
+        (written(np.save, np.zeros(2, dtype=[("a", int)])), "of objects and not of numbers or text"),
         (written(np.savez, a=BITS, b=BITS), r"one called X; got \['a', 'b'\]"),
-        (written(np.save, BITS).replace(b"<i8", b"|S0"), "got empty fields"),
+        (written(np.save, BITS).replace(b"<i8", b"|S0"), "numbers or text; got dtype .S0"),
         (written(np.save, BITS).replace(b"(2, 3)", b"(2,-3)"), "must be"),
         (written(np.save, BITS).replace(b"descr", b"descx"), "a sound npy file"),
         (b"PK\x03\x04" + b"\x00" * 50, "a sound npz file"),
@@ -126,20 +120,20 @@ def test_bad_files(data, message):
 
 def test_files_that_claim_to_be_huge_are_not_allocated():
     header = {"descr": "<i8", "fortran_order": False, "shape": (10**9, 10**9)}
-    banner = b"%%MatrixMarket matrix coordinate pattern general\n"
-    for data, limit in (
-        (banner + b"9000000 90000 1\n1 1\n", "max_bytes"),
-        (banner + b"999999999999 2 1\n1 1\n", "max_rows"),
-        (written(np.lib.format.write_array_header_1_0, header), "max_bytes"),
-    ):
-        with pytest.raises(LimitError, match=limit):
-            read_table(io.BytesIO(data))
+    data = written(np.lib.format.write_array_header_1_0, header)
+    with pytest.raises(LimitError, match="max_bytes must be at least the size of the data; got 268435456"):
+        read_table(io.BytesIO(data))
+
+
+def test_matrix_market_is_named():
+    with pytest.raises(DataError, match="got a Matrix Market file"):
+        read_table(io.BytesIO(b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n"))
 
 
 def test_an_archive_that_unpacks_to_too_much():
     data = written(np.savez_compressed, X=np.zeros((3000, 1000)))
     assert len(data) < 2**16
-    with pytest.raises(LimitError, match="an archive of 24000128 bytes"):
+    with pytest.raises(LimitError, match="it unpacks to 24000128 bytes"):
         read_table(io.BytesIO(data), max_bytes=2**20)
 
 
@@ -188,7 +182,7 @@ def test_answers_in_parquet():
 
 def test_lists_in_cells():
     data = written(lambda file: pd.DataFrame({"a": [[0], [1]], "b": [0, 1]}).to_parquet(file))
-    with pytest.raises(CellTypeError, match=r"X must hold numbers or text; got .* in column 'a'"):
+    with pytest.raises(DataError, match=r"column 'a' holds list<.*, not single values"):
         read_table(io.BytesIO(data))
 
 

@@ -102,7 +102,7 @@ def test_wrong_encoding_names_the_line():
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-le", "cp1252", "UTF_8"])
 def test_encodings(encoding):
-    assert to_utf8("é,b\n".encode(encoding), encoding) == "é,b\n".encode()
+    assert to_utf8("é,b\n".encode(encoding), encoding, Limits()) == "é,b\n".encode()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_encodings(encoding):
 )
 def test_bad_encodings(data, encoding, message):
     with pytest.raises(DataError, match=message):
-        to_utf8(data, encoding)
+        to_utf8(data, encoding, Limits())
 
 
 def test_limits_hold_while_reading():

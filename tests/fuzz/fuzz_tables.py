@@ -30,7 +30,6 @@ OPTIONS = (
     {"coding": "spins", "columns": [0], "header": True},
     {"weights": 0, "missing": "zero", "na_values": [1], "encode": "auto"},
     {"encoding": "latin-1", "delimiter": "blank"},
-    {"format": "mtx"},
     {"format": "npz"},
     {"delimiter": "none"},
 )

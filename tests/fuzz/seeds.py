@@ -31,17 +31,14 @@ def _written(write: Callable[..., Any], *args: Any, **options: Any) -> bytes:
 
 
 def numpy_files() -> dict[str, bytes]:
-    """Return files of NumPy, scipy and Matrix Market."""
+    """Return files of NumPy and scipy."""
     from scipy import sparse
-    from scipy.io import mmwrite
 
     return {
         "npy": _written(np.save, BITS.astype(np.uint8)),
         "npy text": _written(np.save, np.where(BITS, "Yes", "No")),
         "npz": _written(np.savez_compressed, X=BITS.astype(np.int8)),
         "npz sparse": _written(sparse.save_npz, sparse.csr_array(BITS.astype(np.int8))),
-        "mtx": _written(mmwrite, sparse.coo_array(BITS)),
-        "mtx dense": _written(mmwrite, BITS),
     }
 
 

@@ -152,6 +152,9 @@ def epsilon_rows(scale=1.0, excess=1e-8, bmn=1e-3, rising=True, other=0, wrong=N
             **{"other_edges_plg": other, "other_edges_bmn": 0},
             **{f"plg_{t:.0e}": wrong or p * t**0.5 for t in epsilon.PLG_THRESHOLDS},
             **{f"plg_passes_{t:.0e}": round(-10 * np.log10(t)) for t in epsilon.PLG_THRESHOLDS},
+            **{f"bmn_{t:.0e}": t for t in epsilon.BMN_TOLERANCES},
+            **{f"bmn_steps_{t:.0e}": round(-50 * np.log10(t)) for t in epsilon.BMN_TOLERANCES},
+            **dict.fromkeys(("objective", "objective_plg", "objective_bmn"), 3.0),
         }
         for source in ("paper", "selected")
         for p in (5, 25)
@@ -174,7 +177,9 @@ def test_price_of_losing_no_accuracy_is_counted_in_passes():
     rows = pd.DataFrame(epsilon_rows(bmn=1.01 * near))
     assert epsilon.sufficient_threshold(rows) == 1e-8
     assert epsilon.passes_factor(rows, 1e-8) == pytest.approx(80 / 70)
+    assert "from the threshold 1e-08 on, which takes 1.1 times the passes" in text_of(epsilon, rows)
     assert epsilon.sufficient_threshold(pd.DataFrame(epsilon_rows(bmn=1e-12))) is None
+    assert "No threshold down to 1e-14 brings it as close" in text_of(epsilon, epsilon_rows(bmn=1e-12))
     for p in (5, 25):  # the distance is p times the root of the threshold
         assert epsilon.threshold_for(rows, p, 1e-4) == pytest.approx((1e-4 / p) ** 2)
 
@@ -185,6 +190,11 @@ def test_fits_in_which_bmn_stopped_too_early_count_for_plg_alone():
     means = epsilon.means_of(pd.DataFrame(rows), ["p"])
     assert means.loc[5, "plg_1e-07"] > 0.25
     assert means.loc[5, "bmn"] == pytest.approx(1e-3)
+    text = text_of(epsilon, [{**row, "bmn_cycles": not row["bmn_converged"]} for row in rows])
+    assert "In 1 of 16 fits BMN ran out of its 10000 steps, in 1 of them going back and forth" in text
+    assert "glmnet in R was not installed" in text
+    found = epsilon.facts(pd.DataFrame(rows))
+    assert found["powers"] == {"plg": pytest.approx(0.5, abs=0.02), "bmn": pytest.approx(1.0)}
 
 
 def lambda_rows(factor, half=0.5):

@@ -124,13 +124,16 @@ def test_key_of_a_cell_is_all_of_it_and_the_version(make_item, tmp_path):
     assert len(found) == 5
 
 
-def test_workers_use_one_thread_and_the_environment_comes_back(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    monkeypatch.delenv("ISINGLASS_NUM_THREADS", raising=False)
-    with study.single_threads():
-        assert {os.environ[name] for name in study.SINGLE} == {"1"}
-    assert os.environ["OMP_NUM_THREADS"] == "7"
-    assert "ISINGLASS_NUM_THREADS" not in os.environ
+def test_command_starts_again_with_one_thread_for_every_library(tmp_path):
+    """And so do the workers, which inherit it."""
+    environment = os.environ | {"OMP_NUM_THREADS": "7", "PYTHONPATH": str(tmp_path)}
+    (tmp_path / "sitecustomize.py").write_text(
+        "import atexit, os\natexit.register(lambda: print(os.environ.get('OMP_NUM_THREADS')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "paper", "--help"], env=environment, cwd=files.ROOT, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines()[-1] == "1"
 
 
 def test_rows_come_back_from_their_file(tmp_path):

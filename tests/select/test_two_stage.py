@@ -184,11 +184,6 @@ def test_a_table_brings_its_weights_along(function):
         function(BinaryTable(X, sample_weight=weight), sample_weight=weight)
 
 
-def test_the_bootstrap_refuses_a_table_with_weights():
-    with pytest.raises(DataError, match="no row weights"):
-        bootstrap(BinaryTable(X, sample_weight=np.arange(len(X)) + 1.0), 0.05, n_boot=2)
-
-
 def test_it_can_be_resampled_and_pickled():
     fit = functools.partial(two_stage, errors=False)
     found = bootstrap(X[:300], pickle.loads(pickle.dumps(fit)), n_boot=3, random_state=0)

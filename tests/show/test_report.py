@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import isinglass
-from isinglass import Network, Path, Solution, ising_path, nodewise_ebic, simulate
+from isinglass import Network, Path, Solution, bootstrap, ising_path, nodewise_ebic, simulate
 from isinglass import select as selection
 from isinglass.data import BinaryTable
 from isinglass.datasets import load_senate109
@@ -386,6 +386,13 @@ def test_edge_columns_find_their_pairs(path, kind):
     for column, value in zip(data["edge_columns"], (7, "a"), strict=True):
         assert column["values"][e] == value
         assert [v for k, v in enumerate(column["values"]) if k != e] == [None] * (len(column["values"]) - 1)
+
+
+def test_edge_columns_of_the_caller_stand_beside_those_of_the_estimator(table):
+    net = IsingLasso(0.05).fit(table)
+    data = data_of(build_report(net, edge_table=bootstrap(table, net, n_boot=5, random_state=0).edges()))
+    labels = [column["label"] for column in data["edge_columns"]]
+    assert labels == ["n11", "n10", "n01", "n00", "log_odds_ratio", "mean", "q2.5", "q50", "q97.5", "inclusion"]
 
 
 def test_groups_by_name_and_in_order(path):

@@ -363,7 +363,7 @@ def test_one_column_and_two():
     one = nodewise_path([[0], [1], [1]], 3)
     assert one.alphas.tolist() == [0.0]
     assert one[0].converged
-    assert one[0].duality_gap <= 1e-15
+    assert one[0].duality_gap <= 1e-14  # a bound, with room for rounding
     assert one[0].fields[0] == pytest.approx(np.log(2.0))
     assert nodewise_ebic([[0], [1], [1]]).n_edges == 0
     X = np.array([[0, 0], [0, 0], [0, 1], [1, 1], [1, 1], [1, 0]])

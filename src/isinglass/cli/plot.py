@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from isinglass.data import BinaryTable
     from isinglass.results import Path as NetworkPath
+    from isinglass.select import Bootstrap
 
 __all__ = ["plot"]
 
@@ -122,13 +123,12 @@ def _frequencies(request: Request) -> Axes:
     return edge_frequencies(stability, request.ax, names=request.names)
 
 
-def _bootstrap(request: Request) -> Axes:
+def _resamples(request: Request) -> Bootstrap:
     from isinglass.select.bootstrap import bootstrap
-    from isinglass.show.plot import bootstrap_intervals
 
     fitted = request.known("solution_", "only the model of a fit says how it was fitted")
     request.loaded.check_fitted_to(request.table(), SAME_OPTIONS)
-    found = bootstrap(
+    return bootstrap(
         request.table(),
         fitted,
         n_boot=request.settings["resamples"],
@@ -136,7 +136,22 @@ def _bootstrap(request: Request) -> Axes:
         n_jobs=request.settings["n_jobs"],
         progress=request.settings["progress"],
     )
-    return bootstrap_intervals(found, request.ax, names=request.names)
+
+
+def _bootstrap(request: Request) -> Axes:
+    from isinglass.show.plot import bootstrap_intervals
+
+    return bootstrap_intervals(_resamples(request), request.ax, names=request.names)
+
+
+def _differences(request: Request, of: str = "edges") -> Axes:
+    from isinglass.show.plot import bootstrap_differences
+
+    return bootstrap_differences(_resamples(request), request.ax, of=of, names=request.names)
+
+
+def _strength_differences(request: Request) -> Axes:
+    return _differences(request, "strength")
 
 
 def _roc(request: Request) -> Axes:
@@ -158,6 +173,8 @@ KINDS: dict[str, Callable[[Request], Axes]] = {
     "instability": _instability,
     "frequencies": _frequencies,
     "bootstrap": _bootstrap,
+    "differences": _differences,
+    "strength-differences": _strength_differences,
     "roc": _roc,
 }
 
@@ -186,7 +203,12 @@ KINDS: dict[str, Callable[[Request], Axes]] = {
     Option("--min-weight", type=Number(min=0), default=0.0, help="network: leave out weaker edges."),
     Option("--truth", type=MODEL_FILE, metavar="MODEL", help="roc: the true network, such as simulate's truth.npz."),
     Option(
-        "-B", "--resamples", type=click.IntRange(min=1), default=200, show_default=True, help="bootstrap: how many."
+        "-B",
+        "--resamples",
+        type=click.IntRange(min=1),
+        default=200,
+        show_default=True,
+        help="bootstrap, differences: how many.",
     ),
     Option("--size", type=(Number(1, 100),) * 2, metavar="WIDTH HEIGHT", help="In inches."),
     Option("--dpi", type=click.IntRange(20, 1000), default=150, show_default=True, help="Dots per inch of a .png."),
@@ -209,15 +231,17 @@ def plot(
     r"""Draw a figure of MODEL, the model.npz of a fit.
 
     \b
-      network         nodes and edges
-      strength        the strength of every node
-      predictability  how well every node is predicted (needs TABLE)
-      path            every coupling along the penalty (fitted without --alpha, or TABLE)
-      certificate     how close to the optimum that is (the same)
-      instability     how far subsamples disagree (fitted by --select stars)
-      frequencies     the share of subsamples with each edge (the same)
-      bootstrap       the spread of the strongest edges (needs TABLE)
-      roc             true edges against false ones (needs --truth, and a path)
+      network               nodes and edges
+      strength              the strength of every node
+      predictability        how well every node is predicted (needs TABLE)
+      path                  every coupling along the penalty (fitted without --alpha, or TABLE)
+      certificate           how close to the optimum that is (the same)
+      instability           how far subsamples disagree (fitted by --select stars)
+      frequencies           the share of subsamples with each edge (the same)
+      bootstrap             the interval of every edge over resamples (needs TABLE)
+      differences           which edges differ over resamples (needs TABLE)
+      strength-differences  which nodes differ in strength (the same)
+      roc                   true edges against false ones (needs --truth, and a path)
     """
     if settings["edge_color"] == "group" and groups.groups is None:
         raise click.UsageError("--edge-color group needs --groups FILE, the attributes of the nodes.")

@@ -225,7 +225,7 @@ READING = Bundle(
         ),
         Option(
             "--format",
-            type=click.Choice(["text", "npy", "npz", "mtx", "parquet", "feather", "stata", "spss"]),
+            type=click.Choice(["text", "npy", "npz", "parquet", "feather", "stata", "spss"]),
             section=SECTION,
             help="Kind of file.  [default: told by its first bytes and its name]",
         ),

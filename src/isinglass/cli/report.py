@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import math
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,9 @@ from isinglass.cli.output import check_target, read_record
 from isinglass.cli.reading import READING, Reading
 
 __all__ = ["report"]
+
+SAME_COUPLING = 1e-3
+"""Difference up to which two fits of one table count as one: beyond their tolerance, below what anybody reads."""
 
 
 @command(
@@ -39,6 +45,12 @@ __all__ = ["report"]
         show_default=True,
         help="Steps of the slider, if the model has no path and TABLE is given.",
     ),
+    Option(
+        "--bootstrap",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Show the intervals and inclusions that `isinglass bootstrap -o FOLDER` wrote.",
+    ),
     Option("--max-edges", type=click.IntRange(min=1), default=6000, show_default=True, help="Most pairs in the page."),
     SEED,
     bundles=[GROUPS, READING],
@@ -50,6 +62,7 @@ def report(
     output: Path,
     title: str | None,
     alphas: int | list[float],
+    bootstrap: Path | None,
     max_edges: int,
     seed: int,
     groups: Groups,
@@ -78,6 +91,11 @@ def report(
         if loaded.can_follow:
             with console.progress("Path"):
                 options["path"] = loaded.follow(data, alphas)
+    if bootstrap is not None:
+        resampled = Resampled.read(bootstrap, loaded)
+        options["edge_table"] = resampled.edges
+        options["node_table"] = resampled.beside(options.get("node_table"))
+        fitted_to["Bootstrap"] = resampled.summary
     output.parent.mkdir(parents=True, exist_ok=True)
     with console.progress("Page"):
         write_report(
@@ -94,6 +112,59 @@ def report(
     console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
     if console.as_json:
         console.write_json("report", {"model": model, "file": str(output)})
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """What `isinglass bootstrap` wrote into a folder."""
+
+    edges: dict[str, list[Any]]
+    nodes: dict[str, list[Any]]
+    summary: str
+
+    @classmethod
+    def read(cls, folder: Path, loaded: Loaded) -> Resampled:
+        """Read the folder, and refuse it if it is about another network."""
+        from isinglass.errors import DataError
+
+        record = read_record(folder)
+        if not {"edges.csv", "nodes.csv"} <= record.files.keys():
+            raise click.BadParameter(
+                f"{str(folder)!r} must be a folder that `isinglass bootstrap --kind rows -o FOLDER` wrote.",
+                param_hint="'--bootstrap'",
+            )
+        edges, nodes = (_columns(folder / name) for name in ("edges.csv", "nodes.csv"))
+        network = {
+            frozenset(pair): value
+            for *pair, value in zip(edges["source"], edges["target"], edges["coupling"], strict=True)
+            if value
+        }
+        ours = loaded.model.edges()
+        same = len(network) == loaded.model.n_edges and all(
+            abs(network.get(frozenset(pair), math.inf) - value) <= SAME_COUPLING * max(1.0, abs(value))
+            for *pair, value in zip(ours["source"], ours["target"], ours["coupling"], strict=True)
+        )
+        if not same or nodes["name"] != list(loaded.model.names):
+            raise DataError(
+                f"--bootstrap must be about the network of MODEL; {str(folder)!r} has other edges. Run "
+                "`isinglass bootstrap` with the options of the fit."
+            )
+        return cls(edges, nodes, record.summary.get("Resamples", ""))
+
+    def beside(self, measures: Any) -> dict[str, list[Any]]:
+        """Return the measures of the nodes with the intervals of their strengths."""
+        columns = {} if measures is None else dict(measures.columns)
+        return columns | {f"strength {name}": self.nodes[name] for name in ("q2.5", "q97.5")}
+
+
+def _columns(file: Path) -> dict[str, list[Any]]:
+    """Return the columns of a CSV file of ours: names as they are, everything else as numbers."""
+    with file.open(encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    return {
+        name: list(cells) if name in ("source", "target", "name") else [float(cell) for cell in cells]
+        for name, cells in zip(header, zip(*rows, strict=True) if rows else [()] * len(header), strict=True)
+    }
 
 
 def _recipe(model: Path) -> tuple[str, dict[str, str]]:

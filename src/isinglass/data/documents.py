@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import io
 import lzma
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -21,8 +21,9 @@ __all__ = ["Document", "open_document"]
 
 _CHUNK = 2**20
 _LZMA_MEMORY = 2**28  # an xz header may ask for 4 GiB; the strongest preset needs 65 MiB
-
-_COMPRESSED = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ\x00", "xz"))
+_FEED = 2**13
+"""Bytes that are unpacked at once: with more, a file of many empty streams would be copied many times over."""
+_NOT_BLANK = re.compile(rb"\S")
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,14 @@ class Document:
         Its ending in lower case, without that of the compression: ".csv" for "votes.csv.gz".
     data : bytes
         Its content, decompressed.
+    limits : Limits
+        Those for a file of its size.
     """
 
     name: str
     suffix: str
     data: bytes
+    limits: Limits
 
 
 def open_document(path: Any, limits: Limits) -> Document:
@@ -55,17 +59,15 @@ def open_document(path: Any, limits: Limits) -> Document:
     else:
         raise DataError(f'path must be a path, "-" or an open file; got {type(path).__name__}.')
     try:
-        raw = _read_stream(stream, limits)
-        kind = next((kind for magic, kind in _COMPRESSED if raw.startswith(magic)), None)
-        data = raw if kind is None else _decompress(raw, kind, limits)
-        if not data.strip():
+        data, limits = _read_stream(stream, limits)
+        if not _NOT_BLANK.search(data):
             raise DataError(f"the file must be a table; got {len(data)} byte(s) without any content.")
     except (DataError, LimitError) as error:
         raise type(error)(f"{name}: {error}") from None
     finally:
         if stream is not path and name != "standard input":
             stream.close()
-    return Document(name, _find_suffix(name), data)
+    return Document(name, _find_suffix(name), data, limits)
 
 
 def _find_suffix(name: str) -> str:
@@ -75,49 +77,78 @@ def _find_suffix(name: str) -> str:
     return endings[-1] if endings else ""
 
 
-def _read_stream(stream: Any, limits: Limits) -> bytes:
-    chunks, total = [], 0
-    while chunk := stream.read(_CHUNK):
-        data = chunk.encode() if isinstance(chunk, str) else bytes(chunk)
-        total += len(data)
-        limits.check_bytes(total, "a file")
-        chunks.append(data)
-    return b"".join(chunks)
-
-
-def _decompress(raw: bytes, kind: str, limits: Limits) -> bytes:
-    """Decompress piece by piece, so that a small file that unpacks to a huge one is stopped in time."""
-    pieces, total = [], 0
+def _read_stream(stream: Any, limits: Limits) -> tuple[bytes, Limits]:
+    """Return the content, unpacked if need be, and the limits for a file of its size."""
+    raw = _gather(iter(lambda: stream.read(_CHUNK), None), limits, "a file")
+    limits = limits.of_file(len(raw))
+    kind = next((kind for kind, (magic, _) in _COMPRESSED.items() if raw.startswith(magic)), None)
+    if kind is None:
+        return raw, limits
     try:
-        for piece in _DECOMPRESSORS[kind](raw):
-            total += len(piece)
-            limits.check_bytes(total, "a decompressed file")
-            pieces.append(piece)
+        return _gather(_unpack(raw, _COMPRESSED[kind][1]), limits, "a decompressed file"), limits
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"the file must be a complete {kind} file; got one that cannot be unpacked: {error}.") from None
-    return b"".join(pieces)
 
 
-def _gunzip(raw: bytes) -> Iterator[bytes]:
-    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
-        while piece := stream.read(_CHUNK):
-            yield piece
+def _gather(pieces: Iterator[bytes | str], limits: Limits, what: str) -> bytes:
+    """Put pieces together and count them, so that what is too large is stopped in time."""
+    whole = io.BytesIO()
+    for piece in pieces:
+        if not piece:
+            break
+        limits.check_bytes(whole.tell() + len(piece), what)
+        whole.write(piece.encode() if isinstance(piece, str) else piece)
+    limits.check_bytes(whole.tell(), what)
+    return whole.getvalue()  # without a copy
 
 
-def _unpack(raw: bytes, new_decompressor: Callable[[], Any]) -> Iterator[bytes]:
-    """Yield the pieces of all streams that follow each other."""
-    while raw:
-        decompressor = new_decompressor()
-        yield decompressor.decompress(raw, _CHUNK)
-        while not decompressor.eof:
-            if decompressor.needs_input:
-                raise EOFError("the end of the stream is missing")
-            yield decompressor.decompress(b"", _CHUNK)
-        raw = decompressor.unused_data.lstrip(b"\x00")  # streams of xz may be padded
+def _unpack(raw: bytes, new_unpacker: Callable[[], Any]) -> Iterator[bytes]:
+    """Yield the pieces of all streams that follow each other; what goes in and what comes out is bounded."""
+    source = io.BytesIO(raw)
+    waiting = source.read(_FEED)
+    while waiting:
+        unpacker = new_unpacker()
+        while not unpacker.eof:
+            fed = b""
+            if unpacker.needs_input:
+                fed, waiting = waiting or source.read(_FEED), b""
+                if not fed:
+                    raise EOFError("the end of the stream is missing")
+            if piece := unpacker.decompress(fed, _CHUNK):
+                yield piece
+        waiting = unpacker.unused_data.lstrip(b"\x00")  # streams may be padded
+        while not waiting and (more := source.read(_FEED)):
+            waiting = more.lstrip(b"\x00")
 
 
-_DECOMPRESSORS: dict[str, Callable[[bytes], Iterator[bytes]]] = {
-    "gzip": _gunzip,
-    "bzip2": lambda raw: _unpack(raw, bz2.BZ2Decompressor),
-    "xz": lambda raw: _unpack(raw, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_LZMA_MEMORY)),
+class _Gunzip:
+    """What ``bz2`` and ``lzma`` have, for gzip."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(wbits=31)
+
+    def decompress(self, data: bytes, most: int) -> bytes:
+        """Return at most so many bytes of what the data given so far stand for."""
+        return self._inner.decompress(self._inner.unconsumed_tail + data, most)
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether everything that was given has been used."""
+        return not self._inner.unconsumed_tail
+
+    @property
+    def eof(self) -> bool:
+        """Whether the stream has ended."""
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        """What follows it."""
+        return self._inner.unused_data
+
+
+_COMPRESSED: dict[str, tuple[bytes, Callable[[], Any]]] = {
+    "gzip": (b"\x1f\x8b", _Gunzip),
+    "bzip2": (b"BZh", bz2.BZ2Decompressor),
+    "xz": (b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_LZMA_MEMORY)),
 }

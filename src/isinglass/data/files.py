@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -10,16 +11,15 @@ from typing import IO, Any
 import numpy as np
 
 from isinglass.data import BinaryTable
+from isinglass.data.apart import FORMATS, load_apart
 from isinglass.data.cells import Vocabulary
-from isinglass.data.containers import load_feather, load_npy, load_npz, load_parquet
+from isinglass.data.containers import load_npy, load_npz
 from isinglass.data.documents import Document, open_document
 from isinglass.data.header import lay_out
 from isinglass.data.levels import is_number, show_value
 from isinglass.data.limits import Limits
-from isinglass.data.market import load_mtx
 from isinglass.data.reading import convert_source
 from isinglass.data.sheet import Sheet
-from isinglass.data.surveys import load_spss, load_stata
 from isinglass.data.text import find_delimiter, read_records, to_utf8
 from isinglass.data.uniform import read_named_rows, read_uniform
 from isinglass.errors import DataError, LimitError
@@ -29,16 +29,11 @@ __all__ = ["read_table"]
 _LOADERS: dict[str, Callable[[bytes, Limits], Sheet]] = {
     "npy": load_npy,
     "npz": load_npz,
-    "mtx": load_mtx,
-    "parquet": load_parquet,
-    "feather": load_feather,
-    "stata": load_stata,
-    "spss": load_spss,
+    **{kind: functools.partial(load_apart, kind) for kind in FORMATS},
 }
 _MAGIC = (
     (b"\x93NUMPY", "npy"),
     (b"PK\x03\x04", "npz"),
-    (b"%%MatrixMarket", "mtx"),
     (b"PAR1", "parquet"),
     (b"ARROW1", "feather"),
     (b"<stata_dta>", "stata"),
@@ -48,6 +43,7 @@ _MAGIC = (
 _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
     ((b"\xd0\xcf\x11\xe0",), "a spreadsheet. Save it as CSV first"),
+    ((b"%%matrixmarket",), "a Matrix Market file. Save it with scipy.sparse.save_npz(file, scipy.io.mmread(path))"),
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
 )
 _SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
@@ -73,7 +69,7 @@ def read_table(
     encoding: str = "utf-8",
     max_rows: int = 10_000_000,
     max_columns: int = 100_000,
-    max_bytes: int = 2**32,
+    max_bytes: int | None = None,
 ) -> BinaryTable:
     r"""Read a table of 0 and 1, or of values that stand for them, from a file.
 
@@ -81,7 +77,7 @@ def read_table(
     ----------
     path : path, "-" or file object
         "-" is the standard input. Files compressed by gzip, bzip2 or xz are recognised by their first bytes.
-    format : {"text", "npy", "npz", "mtx", "parquet", "feather", "stata", "spss"}, optional
+    format : {"text", "npy", "npz", "parquet", "feather", "stata", "spss"}, optional
         Kind of file; by default told by its first bytes and its ending. "parquet" and "feather" need pyarrow, "stata"
         and "spss" need pyreadstat (the extra ``io``).
     delimiter : str, optional
@@ -107,7 +103,8 @@ def read_table(
     encoding : str, default="utf-8"
         Encoding of a text.
     max_rows, max_columns, max_bytes : int
-        Limits on the table in the file; `max_bytes` bounds the file, what it decompresses to, and the table.
+        Limits on the table in the file. `max_bytes` bounds the file, what it decompresses to, and the table; by default
+        it is 4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
 
     Returns
     -------
@@ -142,10 +139,11 @@ def read_table(
     try:
         kind = _find_format(document, format)
         if kind == "text":
-            sheet = _load_text(document, delimiter, header, encoding, vocabulary, limits)
+            sheet = _load_text(document, delimiter, header, encoding, vocabulary)
             encode = vocabulary.read_encode(encode)
         else:
-            sheet = _LOADERS[kind](document.data, limits).mark_missing(vocabulary)
+            sheet = _LOADERS[kind](document.data, document.limits).mark_missing(vocabulary)
+        document = replace(document, data=b"")  # what was read from it stays
         labelled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
         # After a transposition these arguments speak of other columns.
         named = set() if transpose else _named_columns(weights, columns, drop, encode)
@@ -189,9 +187,9 @@ def _load_text(
     header: bool | str,
     encoding: str,
     vocabulary: Vocabulary,
-    limits: Limits,
 ) -> Sheet:
-    data = to_utf8(document.data, encoding)
+    limits = document.limits
+    data = to_utf8(document.data, encoding, limits)
     mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
     if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
         raise DataError(f"delimiter must be one character or one of {tuple(_DELIMITERS)}; got {delimiter!r}.")

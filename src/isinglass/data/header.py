@@ -56,12 +56,12 @@ def has_header(records: Records, values: list[Any], vocabulary: Vocabulary) -> b
     read = [vocabulary.read(records.first[j]) for j in columns]
     texts = [(j, value) for j, value in zip(columns, read, strict=True) if isinstance(value, str)]
     if texts:
-        positions: dict[str, list[int]] = {}
+        positions: dict[str, list[int]] = {text: [] for _, text in texts}
         for position, value in enumerate(values):
-            if isinstance(value, str):
-                positions.setdefault(value, []).append(position)
-        used = _used_codes(records, values) if any(text in positions for _, text in texts) else None
-        fresh = sum(used is None or not used[positions.get(text, [])].any() for _, text in texts)
+            if isinstance(value, str) and value in positions:
+                positions[value].append(position)
+        used = _used_codes(records, values) if any(positions.values()) else None
+        fresh = sum(used is None or not used[positions[text]].any() for _, text in texts)
         return 2 * fresh > len(texts)
     if codes.shape[1] > 1 and all(value is None for value in read):
         named = isinstance(vocabulary.read(records.first[0]), str)
@@ -79,14 +79,18 @@ def _used_codes(records: Records, values: list[Any]) -> NDArray[np.bool_]:
         or (len(codes) > 2 and len(np.unique(codes[:, 0])) == len(codes))
     )
     used = np.zeros(len(values), dtype=bool)
-    for j in range(int(named), codes.shape[1]):  # by column: one table of counts over all cells would be large
-        used |= np.bincount(codes[:, j], minlength=len(values)) > 0
+    for j in range(int(named), codes.shape[1]):  # by column: a copy of the whole would be large
+        used[codes[:, j]] = True
     return used
 
 
 def _prepend(records: Records, values: list[Any], vocabulary: Vocabulary) -> tuple[Any, list[str], list[Any]]:
     """Return codes, words and values with the first record in front."""
-    positions = {word: position for position, word in reversed(list(enumerate(records.words)))}
+    positions: dict[str, int] = {}
+    searched = set(records.first)
+    for position, word in enumerate(records.words):
+        if word in searched:
+            positions.setdefault(word, position)
     words, values = list(records.words), list(values)
     first = []
     for word in records.first:

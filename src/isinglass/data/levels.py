@@ -104,12 +104,12 @@ def find_levels(column: Column, where: str) -> Levels:
 def find_grid_levels(grid: Grid, j: int) -> Levels:
     """Return the distinct values of a column whose cells have been numbered, without looking at each cell."""
     codes = grid.codes[:, j]
-    used = np.flatnonzero(np.bincount(codes, minlength=len(grid.values)))
+    few = len(grid.values) <= len(codes)  # else a count of all values, for every column, would take the time
+    used = np.flatnonzero(np.bincount(codes, minlength=len(grid.values))) if few else np.unique(codes)
     positions: dict[Any, int] = {}
-    place = np.zeros(len(grid.values), dtype=np.intp)
-    for code in used:
-        place[code] = positions.setdefault(grid.values[code], len(positions))
-    return Levels(list(positions), place[codes], np.array([value is None for value in positions], dtype=bool))
+    place = np.array([positions.setdefault(grid.values[code], len(positions)) for code in used], dtype=np.intp)
+    inverse = place[np.searchsorted(used, codes)]
+    return Levels(list(positions), inverse, np.array([value is None for value in positions], dtype=bool))
 
 
 def _is_missing(value: Any) -> bool:

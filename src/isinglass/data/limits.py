@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
-import numpy as np
-
-from isinglass.errors import DataError, LimitError
+from isinglass.archive import most_unpacked
+from isinglass.arguments import check_count
+from isinglass.errors import LimitError
 
 __all__ = ["Limits"]
+
+LARGEST = 2**32
+"""Bytes, unless the user says otherwise."""
+LONGEST_LINE = 2**26
+BYTES_PER_ROW, BYTES_PER_CELL, BYTES_PER_WORD = 80, 8, 160
+"""What text costs beside its own length if its cells have to be looked at one by one, about; words are counted once."""
 
 
 @dataclass(frozen=True)
@@ -19,25 +26,39 @@ class Limits:
     ----------
     max_rows, max_columns : int
         Of the table in the file.
-    max_bytes : int
-        Of the file, of what it decompresses to, and of the table, which takes one byte per cell.
+    max_bytes : int, optional
+        Of the file, of what it unpacks to, and of the table, which takes one byte per cell. By default 4 GiB, and not
+        more than 25 times the size of the file or 256 MiB, whichever is larger: no small file takes much memory.
+    size : int
+        Of the file.
 
     Examples
     --------
     >>> Limits(max_rows=10).check_shape(11, 2)
     Traceback (most recent call last):
     isinglass.errors.LimitError: max_rows must be at least the number of rows; got 10 for a table of 11 or more. ...
+    >>> Limits().of_file(1000).n_bytes == 2**28
+    True
     """
 
     max_rows: int = 10_000_000
     max_columns: int = 100_000
-    max_bytes: int = 2**32
+    max_bytes: int | None = None
+    size: int = LARGEST
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise DataError(f"{field.name} must be an integer of at least 1; got {value!r}.")
+            if field.name != "max_bytes" or self.max_bytes is not None:
+                check_count(field.name, getattr(self, field.name), least=int(field.name != "size"), most=None)
+
+    def of_file(self, size: int) -> Limits:
+        """Return the limits for a file of this size."""
+        return replace(self, size=size)
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """The limit in bytes that is in force."""
+        return most_unpacked(self.size, LARGEST) if self.max_bytes is None else self.max_bytes
 
     def check_shape(self, n_rows: int, n_columns: int) -> None:
         """Refuse a table with too many rows, columns or cells."""
@@ -52,10 +73,19 @@ class Limits:
                 )
         self.check_bytes(n_rows * n_columns, "a table with one byte per cell")
 
+    def check_text(self, *, n_rows: int = 0, n_cells: int = 0, n_words: int = 0) -> None:
+        """Refuse text with more rows, cells or different words than there is room for."""
+        for each, number, what in (
+            (BYTES_PER_ROW, n_rows, "rows of text"),
+            (BYTES_PER_CELL, n_cells, "cells of text"),
+            (BYTES_PER_WORD, n_words, "different words"),
+        ):
+            self.check_bytes(each * number, f"{number} {what}, which take the room")
+
     def check_bytes(self, n_bytes: int, what: str) -> None:
         """Refuse more bytes than allowed."""
-        if n_bytes > self.max_bytes:
+        if n_bytes > self.n_bytes:
             raise LimitError(
-                f"max_bytes must be at least the size of the data; got {self.max_bytes} for {what} of {n_bytes} bytes "
+                f"max_bytes must be at least the size of the data; got {self.n_bytes} for {what} of {n_bytes} bytes "
                 "or more. Raise max_bytes if the file is what it should be."
             )

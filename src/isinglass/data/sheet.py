@@ -150,6 +150,9 @@ class Sheet:
     def mark_missing(self, vocabulary: Vocabulary) -> Sheet:
         """Read the spellings of missing cells in a table that has types of its own."""
         cells = self.cells
+        if cells.grid is not None:
+            grid = replace(cells.grid, values=[vocabulary.read_value(value) for value in cells.grid.values])
+            return replace(self, cells=replace(cells, column=grid.column, grid=grid))
         numbers = list(vocabulary.missing_numbers)
         masked = cells.masked
         if cells.block is not None and numbers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from array import array
@@ -14,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.data.cells import NA_VALUES
-from isinglass.data.limits import Limits
-from isinglass.errors import DataError
+from isinglass.data.limits import LONGEST_LINE, Limits
+from isinglass.errors import DataError, LimitError
 
-__all__ = ["Records", "find_delimiter", "read_records", "to_utf8"]
+__all__ = ["Records", "check_lines", "find_delimiter", "read_records", "to_utf8"]
 
 _CANDIDATES = ("\t", ",", ";", "|", " ")
 _SAMPLE_BYTES, _SAMPLE_RECORDS = 2**16, 100
+_PIECE, _SHORT_LINE = 2**20, 2**17
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _DIGITS = frozenset("01") | {word for word in NA_VALUES if len(word) == 1}
 
@@ -47,7 +49,7 @@ class Records:
     line_of: Callable[[int], int]
 
 
-def to_utf8(data: bytes, encoding: str) -> bytes:
+def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
     """Return text as UTF-8 without a byte order mark; invalid UTF-8 is left for the reader of the records."""
     if not isinstance(encoding, str):
         raise DataError(f"encoding must be the name of a text encoding; got {encoding!r}.")
@@ -59,7 +61,9 @@ def to_utf8(data: bytes, encoding: str) -> bytes:
             )
     try:
         if encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig", "ascii"):
-            data = data.decode(encoding).encode()
+            if not getattr(codecs.lookup(encoding), "_is_text_encoding", True):  # such as hex
+                raise LookupError(encoding)
+            data = _recode(data, codecs.getincrementaldecoder(encoding)(), limits)
     except LookupError:
         raise DataError(f"encoding must be a text encoding that Python knows; got {encoding!r}.") from None
     except UnicodeError as error:
@@ -70,6 +74,34 @@ def to_utf8(data: bytes, encoding: str) -> bytes:
             'format=; if it is text in UTF-16, pass encoding="utf-16".'
         )
     return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def _recode(data: bytes, decoder: codecs.IncrementalDecoder, limits: Limits) -> bytes:
+    """Decode piece by piece: the whole as a string can take four bytes per character."""
+    whole = io.BytesIO()
+    for start in range(0, len(data), _PIECE):
+        whole.write(decoder.decode(data[start : start + _PIECE], final=start + _PIECE >= len(data)).encode())
+        limits.check_bytes(whole.tell(), "a text in UTF-8")
+    return whole.getvalue()
+
+
+def check_lines(data: bytes, delimiter: str, limits: Limits) -> None:
+    """Refuse text that would take too much memory to split; looks at line ends and at long lines only."""
+    n_rows = max(data.count(b"\n"), data.count(b"\r"))
+    limits.check_text(n_rows=n_rows, n_cells=n_rows + data.count(delimiter.encode()) if delimiter else len(data))
+    start = 0
+    while len(data) - start > _SHORT_LINE:
+        found = [data.rfind(end, start, start + _SHORT_LINE) for end in (b"\n", b"\r")]
+        if max(found) >= 0:  # every line that ends here is short
+            start = max(found) + 1
+            continue
+        ends = [data.find(end, start) for end in (b"\n", b"\r")]
+        stop = min((end for end in ends if end >= 0), default=len(data))
+        if stop - start > LONGEST_LINE:
+            raise LimitError(f"lines must have at most {LONGEST_LINE} bytes; got one of {stop - start}.")
+        # Quotes may hide a few delimiters, or an alignment repeat blanks, but not that many.
+        limits.check_shape(1, (data.count(delimiter.encode(), start, stop) // 4 if delimiter else stop - start) + 1)
+        start = stop + 1
 
 
 def find_delimiter(data: bytes) -> str:
@@ -134,6 +166,7 @@ class _Numbering(dict[str, int]):
 
 def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     """Read the records of RFC 4180, quoted fields included; all but the first must have the same number of fields."""
+    check_lines(data, delimiter, limits)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
     try:
         return _collect(_split(stream, delimiter), limits)
@@ -178,6 +211,7 @@ def _collect(records: Iterator[tuple[int, list[str]]], limits: Limits) -> Record
         codes += np.fromiter(map(numbering.__getitem__, record), np.int32, width).data
         lines.append(line)
         limits.check_shape(len(lines) - 1, width)
+        limits.check_text(n_words=len(numbering))
     limits.check_shape(1, width)
     grid = np.frombuffer(codes, dtype=np.int32).reshape(len(lines) - 1, width)
     return Records(first, grid, list(numbering), lines.__getitem__)

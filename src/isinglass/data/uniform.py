@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.data.limits import Limits
-from isinglass.data.text import Records, read_records
+from isinglass.data.text import Records, check_lines, read_records
 
 __all__ = ["read_named_rows", "read_uniform"]
 
 _WORDS = [chr(byte) for byte in range(128)]
+_PIECE = 2**20
 
 
 def read_uniform(data: bytes, delimiter: str, limits: Limits) -> Records | None:
@@ -19,7 +22,8 @@ def read_uniform(data: bytes, delimiter: str, limits: Limits) -> Records | None:
     if parts is None:
         return None
     head, body, end_of_line = parts
-    cells = _read_rectangle(body, delimiter, end_of_line)
+    rows = _as_rectangle(body, end_of_line)
+    cells = None if rows is None else _single_characters(rows, delimiter)
     if cells is None:
         return None
     first = _read_first(head, delimiter, limits)
@@ -35,28 +39,57 @@ def read_named_rows(data: bytes, delimiter: str, limits: Limits) -> Records | No
     if parts is None or delimiter == "":
         return None
     head, body, end_of_line = parts
-    peeled = _peel(body.split(end_of_line)[:-1], delimiter.encode(), end_of_line)
-    cells = None if peeled is None else _read_rectangle(peeled[1] + end_of_line, delimiter, end_of_line)
-    if peeled is None or cells is None or len(cells) != len(peeled[0]):
-        return None
+    check_lines(data, delimiter, limits)
     first = _read_first(head, delimiter, limits)
-    if first is None or len(first) not in (cells.shape[1], cells.shape[1] + 1):
+    if first is None:
         return None
-    limits.check_shape(len(cells), cells.shape[1] + 1)
     numbers: dict[str, int] = {}
-    codes = np.empty((len(cells), cells.shape[1] + 1), dtype=np.int32)
-    codes[:, 0] = [numbers.setdefault(name, len(_WORDS) + len(numbers)) for name in peeled[0]]
-    codes[:, 1:] = cells
+    names, cells = [], []
+    for lines in _batches(body, end_of_line):
+        peeled = _peel(lines, delimiter.encode(), end_of_line)
+        rows = None if peeled is None else _as_rectangle(memoryview(peeled[1]), end_of_line)
+        part = None if rows is None else _single_characters(rows, delimiter)
+        if peeled is None or part is None or len(part) != len(lines) or part.shape[1] + 1 - len(first) not in (0, 1):
+            return None
+        for name in peeled[0]:
+            numbers.setdefault(name, len(_WORDS) + len(numbers))
+        limits.check_text(n_words=len(numbers))
+        names.append(np.array([numbers[name] for name in peeled[0]], dtype=np.int32))
+        cells.append(part)
+    if len({part.shape[1] for part in cells}) != 1:
+        return None
+    limits.check_shape(sum(map(len, names)), cells[0].shape[1] + 1)
+    codes = np.empty((sum(map(len, names)), cells[0].shape[1] + 1), dtype=np.int32)
+    codes[:, 0] = np.concatenate(names)
+    np.concatenate(cells, out=codes[:, 1:], casting="unsafe")
     return Records(first, codes, [*_WORDS, *numbers], lambda record: record + 1)
 
 
-def _split_head(data: bytes) -> tuple[bytes, bytes, bytes] | None:
+def _split_head(data: bytes) -> tuple[bytes, memoryview, bytes] | None:
     """Return the first line, the others and how lines end, if the first line is not blank and closes its quotes."""
-    stop = data.find(b"\n") + 1
-    if stop == 0 or not data[:stop].strip() or data.count(b'"', 0, stop) % 2:
+    start = data.find(b"\n") + 1
+    if start == 0 or not data[:start].strip() or data.count(b'"', 0, start) % 2:
         return None
-    end_of_line = b"\r\n" if data[stop - 2 : stop] == b"\r\n" else b"\n"
-    return data[:stop], data[stop:].rstrip(b"\r\n") + end_of_line, end_of_line
+    end_of_line = b"\r\n" if data[start - 2 : start] == b"\r\n" else b"\n"
+    stop = len(data)
+    while stop > start:  # blank lines at the end; piece by piece, since the whole would be copied
+        piece = data[max(start, stop - _PIECE) : stop]
+        kept = len(piece.rstrip(b"\r\n"))
+        stop -= len(piece) - kept
+        if kept:
+            break
+    if data.startswith(end_of_line, stop):
+        return data[:start], memoryview(data)[start : stop + len(end_of_line)], end_of_line
+    return data[:start], memoryview(b"".join([memoryview(data)[start:stop], end_of_line])), end_of_line
+
+
+def _batches(body: memoryview, end_of_line: bytes) -> Iterator[list[bytes]]:
+    """Yield the lines, some thousands at a time."""
+    rest = b""
+    for start in range(0, len(body), _PIECE):
+        *lines, rest = (rest + bytes(body[start : start + _PIECE])).split(end_of_line)
+        if lines:
+            yield lines
 
 
 def _peel(lines: list[bytes], delimiter: bytes, end_of_line: bytes) -> tuple[list[str], bytes] | None:
@@ -71,19 +104,14 @@ def _peel(lines: list[bytes], delimiter: bytes, end_of_line: bytes) -> tuple[lis
         names.append(name)
         rests.append(line[stop + 1 + quoted :])
     try:
-        return b"\n".join(names).decode().split("\n"), end_of_line.join(rests)
+        return b"\n".join(names).decode().split("\n"), end_of_line.join([*rests, b""])
     except UnicodeDecodeError:
         return None
 
 
-def _read_rectangle(body: bytes, delimiter: str, end_of_line: bytes) -> NDArray[np.uint8] | None:
-    """Return the fields of lines of equal length, if they are single characters."""
-    rows = _as_rectangle(body, body.find(b"\n") + 1, end_of_line)
-    return None if rows is None else _single_characters(rows, delimiter)
-
-
-def _as_rectangle(body: bytes, width: int, end_of_line: bytes) -> NDArray[np.uint8] | None:
-    """Return the lines as rows of equal length, without their ends."""
+def _as_rectangle(body: memoryview, end_of_line: bytes) -> NDArray[np.uint8] | None:
+    """Return lines of equal length as rows, without their ends."""
+    width = _find(body, b"\n") + 1
     if width <= len(end_of_line) or len(body) % width:
         return None
     rows = np.frombuffer(body, dtype=np.uint8).reshape(-1, width)
@@ -91,6 +119,14 @@ def _as_rectangle(body: bytes, width: int, end_of_line: bytes) -> NDArray[np.uin
     if not (rows[:, -len(ends) :] == ends).all():
         return None
     return rows[:, : -len(ends)]
+
+
+def _find(body: memoryview, mark: bytes) -> int:
+    for start in range(0, len(body), _PIECE):
+        place = bytes(body[start : start + _PIECE]).find(mark)
+        if place >= 0:
+            return start + place
+    return -1
 
 
 def _single_characters(rows: NDArray[np.uint8], delimiter: str) -> NDArray[np.uint8] | None:
@@ -112,5 +148,6 @@ def _single_characters(rows: NDArray[np.uint8], delimiter: str) -> NDArray[np.ui
 def _read_first(line: bytes, delimiter: str, limits: Limits) -> list[str] | None:
     """Return the fields of the first line, if it is one record."""
     if delimiter == "":
+        limits.check_shape(1, len(line.rstrip(b"\r\n")))
         return list(line.decode(errors="replace").rstrip("\r\n"))
     return read_records(line, delimiter, limits).first or None

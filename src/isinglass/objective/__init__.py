@@ -11,7 +11,7 @@ from isinglass.objective.functions import (
     relative_gap,
     value,
 )
-from isinglass.objective.reduced import penalty_matrix, smoothed_field
+from isinglass.objective.reduced import penalty_matrix, refuse_vanishing, smoothed_field
 from isinglass.separation import find_separation
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "null_model",
     "penalty_matrix",
     "profile",
+    "refuse_vanishing",
     "relative_gap",
     "smoothed_field",
     "value",

@@ -15,7 +15,7 @@ from scipy.special import expit
 from isinglass.data import check_penalty_weights, to_weighted
 from isinglass.errors import DataError
 
-__all__ = ["EPSILON", "NEGLIGIBLE", "Reduced", "penalty_matrix", "smoothed_field"]
+__all__ = ["EPSILON", "NEGLIGIBLE", "Reduced", "penalty_matrix", "refuse_vanishing", "smoothed_field"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -57,6 +57,16 @@ def penalty_matrix(sd: FloatArray, penalty_weights: Penalty) -> FloatArray:
         omega = np.array(checked)
     np.fill_diagonal(omega, 0.0)
     return omega
+
+
+def refuse_vanishing(alpha: float, penalty_weights: FloatArray) -> None:
+    """Raise if the product of ``alpha`` and a weight underflows: it would pass for no penalty."""
+    positive = penalty_weights[penalty_weights > 0.0]
+    if alpha > 0.0 and len(positive) and float(positive.min()) < np.finfo(np.float64).tiny / alpha:
+        raise DataError(
+            "alpha times a penalty weight must be at least 2.3e-308, or it cannot be told from no penalty; got "
+            f"{float(alpha)!r} times {float(positive.min())!r}. Rescale the penalty weights, or use 0 for no penalty."
+        )
 
 
 @dataclass(frozen=True)
@@ -124,14 +134,9 @@ class Reduced:
         """Return α ω of the penalised pairs and 0 elsewhere; infinite where the product overflows."""
         mask = self.penalised
         result = np.zeros_like(self.penalty)
-        with np.errstate(over="ignore", under="ignore"):
+        refuse_vanishing(alpha, self.penalty[mask])
+        with np.errstate(over="ignore"):
             result[mask] = alpha * self.penalty[mask]
-        if alpha > 0.0 and (result[mask] < np.finfo(np.float64).tiny).any():
-            smallest = float(self.penalty[mask].min())
-            raise DataError(
-                "alpha times a penalty weight must be at least 2.3e-308, or it cannot be told from no penalty; got "
-                f"{alpha!r} times {smallest!r}. Rescale the penalty weights, or use 0 for no penalty."
-            )
         return result
 
     def restrict(self, couplings: ArrayLike, fields: ArrayLike) -> tuple[FloatArray, FloatArray, bool]:

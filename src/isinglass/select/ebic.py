@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import count_ones
 from isinglass.data import to_weighted
 from isinglass.data.weights import warn_weight_scale
-from isinglass.errors import ConstantColumnWarning, DataError, SeparationError
+from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.network import read_only
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
-from isinglass.select.refit import estimate_unpenalised
+from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import check_width, row_scores, warn_at_grid_end
 from isinglass.select.tasks import quietly
 from isinglass.solve.path import ising_path
@@ -24,8 +24,6 @@ from isinglass.solve.path import ising_path
 __all__ = ["EbicSelection", "ebic", "select_ebic"]
 
 FloatArray = NDArray[np.float64]
-
-_TOL = 1e-7  # of the unpenalised estimates: ising_path's own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,9 +107,9 @@ def ebic(
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
     relaxed : bool, default False
-        Judge each network by the unpenalised estimate on its edges instead of the shrunken one. The shrunken estimate
-        fits worse than its edges allow, which speaks for more edges than are true however many rows there are. Where
-        the unpenalised estimate is infinite, so is the EBIC, and that of all networks with as many edges or more.
+        Judge each network by the unpenalized estimate on its edges instead of the shrunken one. The shrunken estimate
+        fits worse than its edges allow, which speaks for more edges than are true however many rows there are. A
+        penalty of a hundredth of a row keeps estimates finite where columns separate the table.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights. N is their sum, so that an integer weight equals repeated rows. Weights of another scale should
         have mean 1; there is a warning if they are not whole and their sum is far from the number of rows.
@@ -138,9 +136,6 @@ def ebic(
         check_width(solution, table)
     judged = _relax(solutions, table, weight) if relaxed else solutions
     for k, (solution, estimate) in enumerate(zip(solutions, judged, strict=True)):
-        if estimate is None:
-            values[k] = np.inf
-            continue
         rows = row_scores(estimate, table, varying)
         values[k] = price * solution.n_edges - 2.0 * float(rows.sum() if weight is None else weight @ rows)
     return float(values[0]) if isinstance(path, Solution) else values
@@ -215,25 +210,12 @@ def select_ebic(
     return EbicSelection(path[index].alpha, index, path, scores, float(gamma), bool(relaxed))
 
 
-def _relax(
-    solutions: Sequence[Solution], table: NDArray[np.uint8], weight: FloatArray | None
-) -> Iterator[Solution | None]:
-    """Yield the unpenalised estimate on every network's edges, None where that is not finite.
-
-    Once one is not, networks with as many edges or more are taken to be the same: exact where the path is nested.
-    """
-    edges: list[list[int]] | None = None
-    estimate: Solution | None = None
-    fewest_separated = np.inf
+def _relax(solutions: Sequence[Solution], table: NDArray[np.uint8], weight: FloatArray | None) -> Iterator[Solution]:
+    """Yield the nearly unpenalized estimate on every network's edges."""
+    previous: Solution | None = None
     for solution in solutions:
-        previous, edges = edges, solution.edge_index.tolist()
-        if edges != previous:
-            estimate = None
-            # More edges separate all the more: not looking saves a linear program each, minutes on a real table.
-            if len(edges) < fewest_separated:
-                try:
-                    with quietly(ConstantColumnWarning):  # the path has given it
-                        estimate = estimate_unpenalised(solution, table, weight, _TOL)
-                except SeparationError:
-                    fewest_separated = len(edges)
+        if previous is None or not np.array_equal(previous.edge_index, solution.edge_index):
+            with quietly(ConstantColumnWarning):  # the path has given it
+                estimate = nearly_free(solution, table, weight)
+        previous = solution
         yield estimate

@@ -18,7 +18,7 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import to_weighted
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
 from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Stability
@@ -34,6 +34,8 @@ FloatArray = NDArray[np.float64]
 
 ABOVE = 1.0 + 1e-9
 """A grid starts this far above the largest alpha_max, so that rounding cannot put an edge at its first point."""
+FEW_COLUMNS = 20
+"""Fewer columns than this earn a warning: with 12 and 500 rows StARS finds F1 0.3 where others find 0.6."""
 PROPOSERS = 2
 """Subsamples that run the whole grid and propose where the others may stop."""
 
@@ -101,6 +103,9 @@ def stars(
     -----
     GridEndWarning
         If the choice is the first or the last alpha of the grid.
+    FewColumnsWarning
+        With fewer than 20 columns. Edges are uncertain in some subsamples for a while before they are in all of them;
+        among few pairs that alone exceeds the threshold, and most edges are missed.
     ConstantColumnWarning
         If a column is constant in a subsample; it has no edges there.
     ConvergenceWarning
@@ -353,6 +358,13 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
             f"{n_unconverged} of {stability.n_fits} fits did not converge, so that their edges may be wrong. Set the "
             "tolerance or the iterations of the path function with functools.partial.",
             ConvergenceWarning,
+            stacklevel=3,
+        )
+    if constant.shape[1] < FEW_COLUMNS:
+        warnings.warn(
+            f"StARS was made for many columns; with {constant.shape[1]} it misses most edges. The default of this "
+            "package, IsingNetwork in Python and --select two-stage in a shell, finds more of them.",
+            FewColumnsWarning,
             stacklevel=3,
         )
     last, reached = len(stability.alphas) - 1, float(stability.monotone[stability.index])

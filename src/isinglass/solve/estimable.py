@@ -13,11 +13,11 @@ from isinglass import objective
 from isinglass._core import count_ones, max_features
 from isinglass.data import BinaryTable, read_binary, to_weighted
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError
+from isinglass.objective.reduced import NEGLIGIBLE
 
 __all__ = ["Varying", "count_and_name", "warn_constant"]
 
 _SHOWN = 5  # constant columns named in a warning
-_NEGLIGIBLE = 1e-200  # a smaller share of the largest weight cannot change any sum, and its inverse overflows
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Varying:
         table, weight = to_weighted(source, sample_weight)
         n_rows = float(len(table)) if weight is None else float(weight.sum())
         if weight is not None:
-            counts = weight > _NEGLIGIBLE * weight.max()
+            counts = weight > NEGLIGIBLE * weight.max()
             if not counts.all():
                 table, weight = table[counts], weight[counts]
         if table.shape[1] > max_features:
@@ -49,7 +49,7 @@ class Varying:
         fields = np.zeros(len(ones))
         if len(columns) < len(ones):
             constant = np.flatnonzero(~is_varying)
-            fields[constant] = objective.smoothed_field(ones[constant], n_rows)
+            fields[constant] = objective.smoothed_field(np.where(ones[constant] > 0, n_rows, 0.0), n_rows)
             table = np.ascontiguousarray(table[:, columns])
             if warn:
                 warn_constant(constant, ones > 0, stacklevel=depth + 3)

@@ -252,7 +252,9 @@ def _minimise_model(
                 u[j] = new
         while _newton_on_support(hessian, slope, u, penalty) < 1:
             pass  # one coordinate became zero; without going on, two sweeps can undo each other for ever
-        if np.max(violations(u, slope, penalty), initial=0.0) <= max(goal, 1e-15 * float(np.abs(g).max(initial=0.0))):
+        # By less than this no slope changes when a coordinate moves by a unit in its last place.
+        rounding = np.finfo(np.float64).eps * float((np.abs(g) + diagonal * np.abs(u)).max(initial=0.0))
+        if np.max(violations(u, slope, penalty), initial=0.0) <= max(goal, rounding):
             break
     return u
 

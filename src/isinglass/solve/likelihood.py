@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import read_binary, to_weighted
-from isinglass.errors import DataError
 from isinglass.objective import penalty_matrix, smoothed_field
-from isinglass.objective.reduced import NEGLIGIBLE
+from isinglass.objective.reduced import NEGLIGIBLE, refuse_vanishing
 from isinglass.solve.enumeration import log_sum, log_weights, refuse_above_limit, superset_sums
 
 __all__ = ["Likelihood", "penalty_value"]
@@ -97,13 +96,9 @@ class Likelihood:
         """α ω per statistic: 0 for fields and free pairs, inf for forbidden ones (never inf·0)."""
         pairs = np.full(len(self.omega), np.inf)
         finite = np.isfinite(self.omega)
-        with np.errstate(over="ignore", under="ignore"):
+        refuse_vanishing(alpha, self.omega)
+        with np.errstate(over="ignore"):
             pairs[finite] = alpha * self.omega[finite]
-        if alpha > 0.0 and (pairs[self.omega > 0] < np.finfo(np.float64).tiny).any():
-            raise DataError(
-                "alpha times a penalty weight must be at least 2.3e-308, or it cannot be told from no penalty; got "
-                f"{alpha!r} times {float(self.omega[self.omega > 0].min())!r}. Rescale the penalty weights."
-            )
         return np.concatenate([np.zeros(self.n_varying), pairs])
 
     def unpack(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -113,6 +113,8 @@ def ising_path(
     case = _Case.prepare(X, sample_weight, penalty_weights, n_threads)
     top = case.fit_null(tol, max_iter)
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
+    if case.matrix is not None:
+        objective.refuse_vanishing(float(grid[-1]), case.matrix[~np.eye(len(case.matrix), dtype=bool)])
     if grid[-1] == 0.0:
         case.varying.refuse_separation(case.allowed_pairs())
     solutions = []
@@ -186,7 +188,8 @@ class _Case:
         penalty = check_penalty_weights(penalty_weights, n_features)
         matrix = None
         if isinstance(penalty, np.ndarray):
-            matrix = np.ascontiguousarray(penalty if len(columns) == n_features else penalty[np.ix_(columns, columns)])
+            # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
+            matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
         problem = Problem(varying.table, varying.weight, matrix, isinstance(penalty, str), thread_count(n_threads))
         return cls(problem, varying, matrix, problem.free_pairs())
 

@@ -8,7 +8,14 @@ from isinglass import Network, bootstrap, simulate, stars
 from isinglass.errors import DataError
 from isinglass.evaluate import metrics
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
-from isinglass.show.plot import bootstrap_intervals, edge_frequencies, node_strength, predictability, rows
+from isinglass.show.plot import (
+    bootstrap_differences,
+    bootstrap_intervals,
+    edge_frequencies,
+    node_strength,
+    predictability,
+    rows,
+)
 
 mpl.use("Agg")
 
@@ -110,11 +117,51 @@ def test_intervals_are_the_quantiles(resamples):
     assert shares == [f"{resamples.inclusion[k]:.0%}" for k in chosen]
 
 
-def test_pairs_that_are_zero_throughout_are_left_out(resamples):
-    shown = len(words(bootstrap_intervals(resamples, n_edges=1000).get_yticklabels()))
+def test_every_edge_is_drawn_and_what_is_not_is_counted(resamples, monkeypatch):
+    ax = bootstrap_intervals(resamples)
     silent = (resamples.edge_values == 0) & (resamples.edge_quantiles == 0).all(axis=0)
     assert silent.any()
-    assert shown == (~silent).sum()
+    assert len(words(ax.get_yticklabels())) == (~silent).sum() > 30
+    assert ax.get_xlabel() == "coupling"
+    few = bootstrap_intervals(resamples, n_edges=4)
+    assert f"(the 4 strongest of {(~silent).sum()} pairs; {(~silent).sum() - 4} are not shown)" in few.get_xlabel()
+    assert ax.figure.get_figheight() > few.figure.get_figheight()
+    monkeypatch.setattr(rows, "MOST_ROWS", 1)
+    assert len(words(bootstrap_intervals(resamples).get_yticklabels())) == resamples.solution.n_edges > 1
+
+
+def test_a_figure_fits_into_a_file():
+    heights = [rows._height(n) for n in (1, 60, 61, 500, 100_000)]
+    assert max(heights) * 300 < 2**16
+    assert heights[0] < heights[1]
+    assert heights[3] < heights[4]
+
+
+@pytest.mark.parametrize("of", ["edges", "strength"])
+def test_differences_are_drawn_from_the_largest_down(resamples, of):
+    ax = bootstrap_differences(resamples, of=of, level=0.8, names=[f"${k}" for k in range(10)])
+    found = resamples.differences(of, level=0.8)
+    order = np.argsort(-found.values, kind="stable")
+    image = ax.images[0].get_array()
+    assert image.shape == (len(order), len(order))
+    assert image.mask.diagonal().all()
+    assert image.mask.sum() == len(order)
+    for a, i in enumerate(order):
+        for b, j in enumerate(order):
+            sign = 1 if found.lower[i, j] > 0 else -1 if found.upper[i, j] < 0 else 0
+            assert a == b or image[a, b] == sign
+    assert {-1, 0, 1} == set(image.compressed())
+    labels = [found.labels[k].replace("x", "$") for k in order]
+    assert words(ax.get_xticklabels()) == words(ax.get_yticklabels()) == labels
+    ax.figure.canvas.draw()
+
+
+def test_dropped_cases_have_no_differences(table):
+    dropped = bootstrap(table, 0.08, n_boot=7, kind="case-drop", random_state=0)
+    with pytest.raises(DataError, match='kind "rows"'):
+        bootstrap_differences(dropped)
+    with pytest.raises(DataError, match="must be a Bootstrap"):
+        bootstrap_differences(table)
 
 
 def test_colors_tell_the_sign(resamples):
@@ -132,8 +179,10 @@ def test_dropped_cases_have_no_intervals(table):
 
 def test_a_network_without_edges():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    ax = bootstrap_intervals(bootstrap(X, 5.0, n_boot=3, random_state=0))
+    empty = bootstrap(X, 5.0, n_boot=3, random_state=0)
+    ax = bootstrap_intervals(empty)
     assert words(ax.get_yticklabels()) == []
+    assert words(bootstrap_differences(empty).get_yticklabels()) == []
     ax.figure.canvas.draw()
 
 

@@ -7,12 +7,17 @@
 namespace isinglass {
 namespace {
 
+constexpr double UNIT = std::numeric_limits<double>::epsilon() / 2;
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+constexpr int GRAM_SHARE =
+    8;  // rows per column of the first attempt to bound the eigenvalues of a Gram matrix
+
 // KL(x + c r || sigma) of one cell with this margin (the predictor in favour of the observed answer).
 double cell_divergence(double margin, double c) {
     const double log_c = std::log(c), log_rest = std::log1p(-c);
     const double wrong = 1 / (1 + std::exp(margin)), z = log_rest - margin;
     const double softplus = std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
-    return c * log_c * wrong + (1 - c * wrong) * softplus;
+    return std::max(c * log_c * wrong + (1 - c * wrong) * softplus, 0.0);
 }
 
 // sum_ns w_n KL(x_ns + c r_ns || sigma_ns)
@@ -31,16 +36,134 @@ double divergence(Rows& rows, const WorkingSet& set, const Point& point, double 
         sum += rows.margins().mean[column] * cell_divergence(point.fields[node], c) +
                rows.margins().rest[column] * cell_divergence(-point.fields[node], c);
     }
-    return sum + rows.divergence(connected, c);
+    return sum + std::max(rows.divergence(connected, c), 0.0);
 }
 
-double dual_scale(const WorkingSet& set, double alpha) {
-    double c = 1;
+// What keeps the residuals of a node from being feasible.
+struct Flaw {
+    double mass = 0;    // sum w |r|
+    double share = 0;   // of the heavier side, to be taken off so that both weigh the same
+    double stray = 0;   // by which balancing, rounding and repair move a pair moment, at most
+    double size = 0;    // sum |theta| over its penalised edges
+    double repair = 0;  // norm of the change that makes its free edges feasible
+    double drift = 0;   // error of its predictor
+};
+
+std::vector<Flaw> find_flaws(const WorkingSet& set, const Point& point, double alpha, double rounding) {
+    std::vector<Flaw> flaws(set.n_nodes);
+    std::vector<double> sizes(set.n_nodes);  // free edges included
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega[e], g = std::abs(set.gradient[e]);
-        if (limit > 0 && g > limit) c = std::min(c, limit / g);
+        const double size = std::abs(set.theta[e]);
+        const bool is_free = alpha * set.omega[e] == 0.0;
+        for (int node : {set.s[e], set.is_shared ? set.t[e] : -1}) {
+            if (node < 0) continue;
+            sizes[node] += size;
+            if (!is_free) flaws[node].size += size;
+        }
     }
-    return c;
+    for (int node = 0; node < set.n_nodes; ++node) {
+        const NodeSums& sums = point.sums[node];
+        Flaw& flaw = flaws[node];
+        flaw.mass = sums.zeros + sums.ones;
+        const double uneven = std::abs(sums.zeros - sums.ones), heavier = std::max(sums.zeros, sums.ones);
+        flaw.share = heavier > 0 ? std::min((uneven + 2 * rounding * heavier) / heavier, 1.0) : 0.0;
+        flaw.stray = uneven + 4 * rounding * flaw.mass;
+        flaw.drift = UNIT * (2 * point.travel[node] +
+                             (set.degree[node] + 2) * (std::abs(point.fields[node]) + sizes[node]));
+    }
+    return flaws;
+}
+
+// A lower bound of the smallest eigenvalue of a matrix with unit diagonal, from its Cholesky factor: the
+// trace of the inverse is at least 1 over it. Not positive: nothing is known. error: of its entries.
+double smallest_eigenvalue(std::vector<double> A, int d, double error) {
+    double trace = 0;
+    for (int j = 0; j < d; ++j) {
+        double* row = A.data() + static_cast<size_t>(j) * d;
+        for (int i = 0; i <= j; ++i) {
+            const double* other = A.data() + static_cast<size_t>(i) * d;
+            double sum = row[i];
+            for (int k = 0; k < i; ++k) sum -= row[k] * other[k];
+            if (i == j && !(sum > 0)) return 0;
+            row[i] = i == j ? std::sqrt(sum) : sum / other[i];
+        }
+    }
+    std::vector<double> column(d);
+    for (int c = 0; c < d; ++c)
+        for (int j = c; j < d; ++j) {
+            const double* row = A.data() + static_cast<size_t>(j) * d;
+            double sum = j == c ? 1.0 : 0.0;
+            for (int k = c; k < j; ++k) sum -= row[k] * column[k];
+            column[j] = sum / row[j];
+            trace += column[j] * column[j];
+        }
+    return 0.5 / trace - d * error - 8.0 * d * d * UNIT;
+}
+
+// The norm of a change v zeta of a node's residuals, sum w v zeta^2 <= norm^2, that takes `missing` away from
+// the moments of its free edges and nothing from its field; infinite if none is known to exist.
+double repair_norm(const std::vector<double>& gram, const std::vector<double>& missing, double share,
+                   double rounding) {
+    const int d = static_cast<int>(missing.size()) + 1;
+    std::vector<double> unit(gram), scale(d);
+    double wanting = 0, longest = 0;
+    for (int i = 0; i < d; ++i) {
+        const double diagonal = gram[static_cast<size_t>(i) * d + i];
+        if (!(diagonal > 0)) return INFINITE;
+        scale[i] = 1 / std::sqrt(diagonal);
+        longest += 1 / diagonal;
+        if (i + 1 < d) wanting += missing[i] * missing[i] / diagonal;
+    }
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j < d; ++j) unit[static_cast<size_t>(i) * d + j] *= scale[i] * scale[j];
+    const double smallest = smallest_eigenvalue(std::move(unit), d, rounding);
+    // Up to |zeta| = 1/4 the residuals stay feasible and the divergence at most doubles.
+    if (!(smallest > 0) || share > 0.5 || std::sqrt(longest * wanting) > 0.25 * smallest) return INFINITE;
+    return std::sqrt(wanting / smallest);
+}
+
+// Makes free edges feasible; false if that cannot be shown to be possible.
+bool repair_free(Rows& rows, const WorkingSet& set, const Point& point, double alpha,
+                 std::vector<Flaw>& flaws) {
+    const double rounding = rows.rounding();
+    for (int node : set.nodes) {
+        std::vector<int> columns;
+        std::vector<double> missing;
+        for (int slot = set.offset[node]; slot < set.offset[node] + set.degree[node]; ++slot) {
+            const int e = set.edge[slot];
+            if (alpha * set.omega[e] != 0.0) continue;
+            const double reach = std::abs(set.gradient[e]) + flaws[set.s[e]].stray;
+            columns.push_back(set.column[slot]);
+            missing.push_back(set.is_shared ? (reach + flaws[set.t[e]].stray) / 2 : reach);
+        }
+        if (columns.empty()) continue;
+        const Beside beside{columns.data(), static_cast<int>(columns.size())};
+        const int column = set.first_node + node, all = std::numeric_limits<int>::max() / 2;
+        for (int most : {GRAM_SHARE * (beside.count + 1), all}) {
+            flaws[node].repair =
+                repair_norm(rows.gram(column, beside, most), missing, flaws[node].share, rounding);
+            if (std::isfinite(flaws[node].repair)) break;
+        }
+        if (!std::isfinite(flaws[node].repair)) return false;
+    }
+    for (int node : set.nodes)
+        flaws[node].stray += flaws[node].repair * std::sqrt(point.sums[node].curve) * (1 + rounding);
+    return true;
+}
+
+double reach_of(const WorkingSet& set, const std::vector<Flaw>& flaws, size_t e) {
+    return std::abs(set.gradient[e]) + flaws[set.s[e]].stray + (set.is_shared ? flaws[set.t[e]].stray : 0.0);
+}
+
+// What a node adds to the gap: its residuals are not quite those of the point.
+double node_cost(const Flaw& flaw, const NodeSums& sums, double c) {
+    double cost = flaw.share * sums.loss + c * flaw.stray * flaw.size;
+    const double kept = c * (1 - flaw.share);
+    if (flaw.repair > 0)
+        cost += c * flaw.repair * (0.81 * std::sqrt(1 - kept) - 0.5 * std::log(kept) + 2 * flaw.repair);
+    // Of the cells: rounding of the divergence, and of the predictors behind it.
+    cost += (1 - c) * flaw.mass * (32 * UNIT + flaw.drift) + 2 * sums.curve * flaw.drift * flaw.drift;
+    return cost;
 }
 
 }  // namespace
@@ -57,26 +180,34 @@ double penalty_of(const WorkingSet& set, double alpha) {
     return alpha * sum;
 }
 
-Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha) {
-    const double c = dual_scale(set, alpha);
-    double gap = divergence(rows, set, point, c), stray = 0, free_stray = 0, size = 1;
+Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top) {
+    const double rounding = rows.rounding();
+    // The residuals 0 are feasible, so that the gap is at most F.
+    const double value = (point.loss() + penalty_of(set, alpha)) * (1 + 2 * rounding);
+    std::vector<Flaw> flaws = find_flaws(set, point, alpha, rounding);
+    if (!repair_free(rows, set, point, alpha, flaws)) return {0, value, INFINITE, 0};
+    bool is_empty = true;
+    double c = 1;
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        gap += alpha * set.omega[e] * std::abs(set.theta[e]) + c * set.gradient[e] * set.theta[e];
-        if (alpha * set.omega[e] == 0.0) free_stray = std::max(free_stray, std::abs(set.gradient[e]));
-        size += 2 * std::abs(set.theta[e]);
+        const double limit = alpha * set.omega[e] * (1 - 4 * UNIT), reach = reach_of(set, flaws, e);
+        is_empty = is_empty && set.theta[e] == 0.0;
+        if (limit > 0 && reach > limit) c = std::min(c, limit / reach);
+    }
+    // Balanced residuals of constant predictors are no larger than those of the means.
+    if (is_empty && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
+    double gap = divergence(rows, set, point, c) * (1 + rounding), stray = 0, blur = 0;
+    for (size_t e = 0; e < set.n_edges(); ++e) {
+        const double limit = alpha * set.omega[e], size = std::abs(set.theta[e]);
+        if (size == 0.0 || limit == 0.0) continue;
+        gap += std::max(limit * size + c * set.gradient[e] * set.theta[e], 0.0) + 8 * UNIT * limit * size;
     }
     for (int node = 0; node < set.n_nodes; ++node) {
-        if (!point.is_isolated[node]) gap += c * point.sums[node].field * point.fields[node];
-        stray = std::max(stray, std::abs(point.sums[node].field));
-        size += std::abs(point.fields[node]);
+        gap += node_cost(flaws[node], point.sums[node], c);
+        stray = std::max(stray, flaws[node].stray);
+        blur = std::max(blur, flaws[node].mass * std::min(flaws[node].drift, 1.0));
     }
-    gap = std::max(gap, 0.0);
-    // Away from a stationary point of the free edges nothing is feasible.
-    if (free_stray > 10 * STATIONARY) gap = std::numeric_limits<double>::quiet_NaN();
-    // Fields and free edges are stationary only up to rounding, so that the dual point is feasible only up to
-    // rounding, and the gap itself is a sum of rounded terms.
-    const double rounding = 1e-15 * size * (1 + point.loss() + penalty_of(set, alpha));
-    return {c, gap, gap + 2 * std::max(stray, free_stray) * size + rounding};
+    gap *= 1 + (static_cast<double>(set.n_edges()) + set.n_nodes + 16) * UNIT;
+    return {c, gap < value ? gap : value, stray, set.is_shared ? 2 * blur : blur};
 }
 
 int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate,
@@ -84,8 +215,9 @@ int64_t count_certified(const WorkingSet& set, const Margins& margins, const Cer
     int64_t count = 0;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double sd_s = set.is_shared ? margins.sd[set.s[e]] : 0.0, sd_t = margins.sd[set.t[e]];
-        const double radius = std::sqrt(certificate.proof_gap * (sd_s * sd_s + sd_t * sd_t) / 2);
-        count += certificate.scale * std::abs(set.gradient[e]) + radius < alpha * set.omega[e];
+        const double radius = std::sqrt(certificate.gap * (sd_s * sd_s + sd_t * sd_t) / 2) * (1 + 1e-9);
+        const double moment = certificate.scale * (std::abs(set.gradient[e]) + 2 * certificate.stray);
+        count += moment + radius < alpha * set.omega[e];
     }
     return count;
 }

@@ -1,4 +1,4 @@
-// How far a point is from the optimum, at most: the duality gap of the point itself, docs/math.md.
+// How far a point is from the optimum, at most: a bound that holds in floating point, docs/math.md.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,30 @@
 
 namespace isinglass {
 
-constexpr double STATIONARY = 1e-13;  // |g| of fields and free edges for a feasible dual point
+// Of a field or a free edge that is as good as at its optimum: |g| relative to the size of its terms.
+constexpr double STATIONARY = 1e-13;
 
 // The parameters of a problem's nodes and what follows from them; the coefficients are in the working set.
 struct Point {
     std::vector<double> fields;
     std::vector<NodeSums> sums;
     std::vector<char> is_isolated;  // no edge: the predictor is constant
+    std::vector<double> travel;     // how far a predictor has been moved since it was computed, at most
 
     double loss() const;
 };
 
 struct Certificate {
-    double scale = 1;      // the largest c <= 1 for which c r is feasible in the dual
-    double gap = 0;        // NaN: no bound is known
-    double proof_gap = 0;  // the gap with what rounding may have taken from it
+    double scale = 1;  // of the residuals, after balancing: the dual point
+    double gap = 0;    // F at the point minus its minimum is at most this
+    double stray = 0;  // no moment of the dual point is above scale (|g| + 2 stray)
+    double blur = 0;   // by which a gradient may differ from that of the returned parameters
 };
 
 double penalty_of(const WorkingSet& set, double alpha);
-// Needs stationary fields and the complete gradient.
-Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha);
+// Needs the complete gradient; tight where fields and free edges are stationary. top: no covariance, twice if
+// both ends of a pair count, is larger than this times the pair's penalty weight.
+Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top);
 // How many edges of the working set are zero in every optimum.
 int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate,
                         double alpha);

@@ -36,9 +36,9 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
       penalty_(penalty),
       poll_(pool.poll()),
       model_(set_, rows, pool),
-      point_{std::vector<double>(n_nodes), std::vector<NodeSums>(n_nodes), std::vector<char>(n_nodes)},
+      point_{std::vector<double>(n_nodes), std::vector<NodeSums>(n_nodes), std::vector<char>(n_nodes),
+             std::vector<double>(n_nodes)},
       field_steps_(n_nodes),
-      travel_(n_nodes),
       known_(n_nodes) {
     set_.n_nodes = n_nodes;
     set_.is_shared = is_shared;
@@ -52,6 +52,7 @@ void Newton::start(int first_node) {
     last_ = before_ = {};
     adopted_.clear(), support_.clear(), support_values_.clear();
     certificate_ = {};
+    top_ = INFINITE;
     std::vector<int> nodes(set_.n_nodes);
     std::iota(nodes.begin(), nodes.end(), 0);
     isolate(nodes);
@@ -65,7 +66,7 @@ void Newton::isolate(const std::vector<int>& nodes) {
         const int column = set_.first_node + node;
         point_.fields[node] = std::log(rows_.margins().mean[column]) - std::log(rows_.margins().rest[column]);
         point_.is_isolated[node] = 1;
-        travel_[node] = 0;
+        point_.travel[node] = 0;
         known_[node] = 0;
         moves_.push_back({column, point_.fields[node], {}, nullptr, {}, nullptr, &point_.sums[node]});
     }
@@ -285,7 +286,7 @@ Newton::Phase Newton::certify_point(Run& run, bool is_last) {
     complete_gradient();
     run.kkt = kkt_residual(run.alpha);
     if (is_wanted) {
-        certificate_ = certify(rows_, set_, point_, run.alpha);
+        certificate_ = certify(rows_, set_, point_, run.alpha, top_);
         if (certificate_.gap > 0 && run.kkt > 0) needed_ = run.kkt * run.gap_target / certificate_.gap;
     }
     const bool is_reached = run.kkt <= run.target && !(is_wanted && !(certificate_.gap <= run.gap_target));
@@ -298,7 +299,7 @@ Newton::Phase Newton::certify_point(Run& run, bool is_last) {
 void Newton::finish(double alpha, double tolerance) {
     std::vector<int> drifted;
     for (int node : set_.nodes)
-        if (!(std::numeric_limits<double>::epsilon() * travel_[node] <= DRIFT * tolerance))
+        if (!(std::numeric_limits<double>::epsilon() * point_.travel[node] <= DRIFT * tolerance))
             drifted.push_back(node);
     if (!drifted.empty()) rebuild(drifted);
     has_free(alpha) ? polish_free(alpha) : polish_fields();
@@ -340,7 +341,8 @@ void Newton::find_field_steps() {
         for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
             sum += set_.b[slot] * model_.d[set_.edge[slot]];
         // A field that is at its minimum, with no edge moving, stays: the node then costs nothing.
-        field_steps_[node] = std::abs(sum) <= STATIONARY / 10 ? 0.0 : -sum / set_.curve[node];
+        const double negligible = STATIONARY / 10 * (point_.sums[node].zeros + point_.sums[node].ones);
+        field_steps_[node] = std::abs(sum) <= negligible ? 0.0 : -sum / set_.curve[node];
     }
 }
 
@@ -364,12 +366,12 @@ void Newton::add_move(int node, double offset, Value value) {
         const double coefficient = value(set_.edge[slot]);
         is_moved |= coefficient != 0.0;
         if (coefficient == 0.0 && !set_.is_operator[node]) continue;  // an operator takes all its columns
-        travel_[node] += std::abs(coefficient);
+        point_.travel[node] += std::abs(coefficient);
         moved_columns_[first + count] = set_.column[slot];
         moved_values_[first + count++] = coefficient;
     }
     if (!is_moved) return;
-    travel_[node] += std::abs(offset);
+    point_.travel[node] += std::abs(offset);
     known_[node] = set_.inner_degree[node];
     moves_.push_back({set_.first_node + node,
                       offset,
@@ -399,7 +401,7 @@ void Newton::rebuild(const std::vector<int>& nodes) {
     moved_values_.resize(set_.n_slots());
     for (int node : nodes) {
         add_move(node, point_.fields[node], [&](int e) { return set_.theta[e]; });
-        travel_[node] = 0;
+        point_.travel[node] = 0;
     }
     rows_.move(moves_, true);
     gather_gradient();
@@ -447,14 +449,14 @@ void Newton::polish_fields() {
         for (Bracket bracket : open) {
             const NodeSums& sums = point_.sums[bracket.node];
             double& field = point_.fields[bracket.node];
-            if (std::abs(sums.field) <= STATIONARY) continue;
+            if (std::abs(sums.field) <= STATIONARY * (sums.zeros + sums.ones)) continue;
             (sums.field > 0 ? bracket.high : bracket.low) = field;
             double next = field - std::clamp(sums.field / std::max(sums.curve, SMALLEST_CURVE), -4.0, 4.0);
             if (!(next > bracket.low && next < bracket.high)) next = (bracket.low + bracket.high) / 2;
             const double change = next - field;
             if (!std::isfinite(change) || change == 0.0) continue;
             field = next;
-            travel_[bracket.node] += std::abs(change);
+            point_.travel[bracket.node] += std::abs(change);
             known_[bracket.node] = 0;
             moves_.push_back({set_.first_node + bracket.node,
                               change,
@@ -474,10 +476,16 @@ void Newton::polish_free(double alpha) {
     for (int round = 0; round < MAX_POLISH; ++round) {
         complete_gradient();
         double largest = 0;
-        for (int node : set_.nodes) largest = std::max(largest, std::abs(point_.sums[node].field));
+        bool is_open = false;
+        const auto look_at = [&](double gradient, double terms) {
+            largest = std::max(largest, std::abs(gradient));
+            is_open |= std::abs(gradient) > STATIONARY * terms;
+        };
+        const auto mass = [&](int node) { return point_.sums[node].zeros + point_.sums[node].ones; };
+        for (int node : set_.nodes) look_at(point_.sums[node].field, mass(node));
         for (size_t e = 0; e < set_.n_edges(); ++e)
-            if (alpha * set_.omega[e] == 0.0) largest = std::max(largest, std::abs(set_.gradient[e]));
-        if (largest <= STATIONARY) return;
+            if (alpha * set_.omega[e] == 0.0) look_at(set_.gradient[e], mass(set_.s[e]));
+        if (!is_open) return;
         assemble(Curvature::own);
         if (!step(alpha, INNER * largest, true)) return;
     }
@@ -485,8 +493,18 @@ void Newton::polish_free(double alpha) {
 
 State Newton::record(const Run& run) {
     const double loss = point_.loss();
-    State state{run.alpha, point_.fields,    {}, {}, loss,           loss + penalty_of(set_, run.alpha),
-                run.kkt,   certificate_.gap, 0,  0,  set_.n_edges(), run.n_iter};
+    State state{run.alpha,
+                point_.fields,
+                {},
+                {},
+                loss,
+                loss + penalty_of(set_, run.alpha),
+                run.kkt + certificate_.blur,
+                certificate_.gap,
+                0,
+                0,
+                set_.n_edges(),
+                run.n_iter};
     state.certified_zeros = count_certified(set_, rows_.margins(), certificate_, run.alpha);
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         if (set_.theta[e] == 0.0) continue;

@@ -40,6 +40,8 @@ class Newton {
     // The current point is the null model: fields and free edges fitted, nothing else.
     void mark_null() { null_objective_ = point_.loss(); }
     double null_objective() const { return null_objective_; }
+    // From this alpha on the model without edges is the optimum, for certain.
+    void set_top(double alpha) { top_ = alpha; }
 
     // The working set: these pairs and the current support. Buffers are kept from one set to the next.
     void adopt(std::vector<Pair> pairs);
@@ -108,11 +110,11 @@ class Newton {
     };
     Solved last_, before_;  // of the path, for the start of the next alpha
     double null_objective_ = 0;
+    double top_ = 0;  // the model without edges is the optimum from this alpha on; infinite: not known
     Curvature curvature_ = Curvature::own;
     std::vector<double> field_steps_;
-    std::vector<double> travel_;  // how far a node's predictor has been moved since it was computed, at most
-    double needed_ = 1;           // the residual that the gap asked for at the last certificate
-    std::vector<int> known_;      // leading slots of a node whose gradient is that of the current point
+    double needed_ = 1;       // the residual that the gap asked for at the last certificate
+    std::vector<int> known_;  // leading slots of a node whose gradient is that of the current point
     std::vector<Move> moves_;
     std::vector<int> moved_columns_;
     std::vector<double> moved_values_;

@@ -76,9 +76,9 @@ void Screen::measure_drift() {
 }
 
 // Of one node's own pairs only its residuals count: the other ends stand still.
-Drift Screen::drift(int line) const {
+Drift Screen::drift(int line, double stray) const {
     const int s = left(line), from = first(line);
-    const float slack = static_cast<float>(slack_);
+    const float slack = static_cast<float>((slack_ + 2 * stray) * (1 + 1e-6));
     if (!is_shared_)
         return {norm_[0],      shift_[0],     sd_[s],     mean_[s],    slack,
                 zeros_.data(), zeros_.data(), sd_.data(), mean_.data()};
@@ -100,14 +100,15 @@ void Screen::fill_limits(int line, double factor, float* limits) const {
 }
 
 // Every pair whose gradient may reach threshold * omega.
-std::vector<Pair> Screen::candidates(double threshold) {
+std::vector<Pair> Screen::candidates(double threshold, double stray) {
     std::vector<std::vector<int>> found(std::max(n_lines(), 0));
     pool_.each(found.size(), [&](int line, int worker) {
         float* limits = limits_[worker].data();
         int* out = positions_[worker].data();
         fill_limits(line, threshold, limits);
         const int width = n_features_ - first(line);
-        found[line].assign(out, out + kernels_.find_above(reference(line), drift(line), limits, width, out));
+        found[line].assign(
+            out, out + kernels_.find_above(reference(line), drift(line, stray), limits, width, out));
     });
     std::vector<Pair> pairs;
     for (size_t line = 0; line < found.size(); ++line)
@@ -146,18 +147,18 @@ std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
     return values;
 }
 
-PairList Screen::above(double threshold, const WorkingSet& set) {
+PairList Screen::above(double threshold, const WorkingSet& set, double stray) {
     const double n_pairs = static_cast<double>(n_features_) * n_features_ / (is_shared_ ? 2 : n_features_);
     if (has_reference_ && !is_always_fresh())
         measure_drift();
     else
         take_reference();
-    std::vector<Pair> possible = candidates(threshold);
+    std::vector<Pair> possible = candidates(threshold, stray);
     const bool moved = std::any_of(norm_.begin(), norm_.end(), [](float norm) { return norm > 0; });
     const double refresh = is_shared_ ? REFRESH_ALL : REFRESH_ONE;
     if (moved && static_cast<double>(possible.size()) > refresh * n_pairs) {
         take_reference();
-        possible = candidates(threshold);
+        possible = candidates(threshold, stray);
     }
     std::vector<Pair> unknown;
     std::vector<double> values(possible.size());
@@ -179,7 +180,7 @@ PairList Screen::above(double threshold, const WorkingSet& set) {
     for (size_t k = 0; k < asked.size(); ++k) values[asked[k]] = exact[k];
     PairList list;
     for (size_t k = 0; k < possible.size(); ++k) {
-        const double weight = penalty_(possible[k].s, possible[k].t), g = std::abs(values[k]);
+        const double weight = penalty_(possible[k].s, possible[k].t), g = std::abs(values[k]) + 2 * stray;
         if (!std::isfinite(weight) || g < threshold * weight) continue;
         list.pairs.push_back(possible[k]);
         list.values.push_back(weight > 0 ? g / weight : std::numeric_limits<double>::infinity());
@@ -187,14 +188,27 @@ PairList Screen::above(double threshold, const WorkingSet& set) {
     return list;
 }
 
-// What rounding may leave of a gradient that is zero: the half of s sums terms w r_s x_t, whose sizes sum to
-// at most min(2 sd_s^2, mean_t) without edges.
-double Screen::noise(int s, int t) const {
-    const auto half = [&](int a, int b) { return std::min(2.0 * sd_[a] * sd_[a], double{mean_[b]}); };
-    return 8 * std::numeric_limits<double>::epsilon() * (half(s, t) + (is_shared_ ? half(t, s) : 0.0));
+// Without edges the gradient of a pair is its covariance, w11 w00 - w10 w01, twice if both ends count. Either
+// product has a small relative error; a difference within it means independence.
+double Screen::covariance_ratio(const PairList& found) {
+    const std::vector<Overlap> overlaps = rows_.overlaps(found.pairs);
+    const double noise = 4 * rows_.rounding();
+    double largest = 0;
+    bool any = false;
+    for (size_t k = 0; k < overlaps.size(); ++k) {
+        const double weight = penalty_(found.pairs[k].s, found.pairs[k].t);
+        if (!(weight > 0) || !std::isfinite(weight)) continue;
+        const Overlap& cell = overlaps[k];
+        const double same = cell.both * cell.neither, different = cell.first * cell.second;
+        const double error = noise * (same + different), size = std::abs(same - different);
+        any |= size > error;
+        largest = std::max(largest, (is_shared_ ? 2 : 1) * (size + error) / weight);
+    }
+    top_ = largest;
+    return any ? largest : 0;
 }
 
-double Screen::alpha_max(const WorkingSet& set) {
+double Screen::alpha_max(const WorkingSet& set, double stray) {
     take_reference();
     double reached = 0;  // by some pair, for certain
     for (int line = 0; line < n_lines(); ++line)
@@ -203,20 +217,24 @@ double Screen::alpha_max(const WorkingSet& set) {
             if (t != left(line) && weight > 0 && std::isfinite(weight))
                 reached = std::max(reached, (g - slack_) / weight);
         }
-    const PairList list = above(reached, set);
+    const PairList found = above(reached, set, stray);
+    if (std::all_of(set.theta.begin(), set.theta.end(), [](double theta) { return theta == 0.0; }))
+        return covariance_ratio(found);
     double largest = 0;
-    for (size_t k = 0; k < list.values.size(); ++k) {
-        const auto [s, t] = list.pairs[k];
-        if (std::isfinite(list.values[k]) && list.values[k] * penalty_(s, t) > noise(s, t))
-            largest = std::max(largest, list.values[k]);
+    bool any = false;
+    top_ = std::numeric_limits<double>::infinity();  // with free edges: of no use to the empty network
+    for (size_t k = 0; k < found.pairs.size(); ++k) {
+        if (!std::isfinite(found.values[k])) continue;
+        any |= found.values[k] * penalty_(found.pairs[k].s, found.pairs[k].t) > 4 * stray;
+        largest = std::max(largest, found.values[k]);
     }
-    return largest;
+    return any ? largest : 0;
 }
 
 int64_t Screen::certified_outside(double alpha, const WorkingSet& set, const Certificate& certificate) {
     if (!has_reference_) return 0;
     const float c = static_cast<float>(certificate.scale),
-                half_gap = static_cast<float>(certificate.proof_gap / 2 * (1 + 1e-6));
+                half_gap = static_cast<float>(certificate.gap / 2 * (1 + 1e-6));
     std::vector<int64_t> counts(n_lines(), 0);
     std::vector<size_t> begin(set.n_nodes + 1, 0);  // the working set, row by row
     for (int s : set.s) ++begin[s + 1];
@@ -229,7 +247,8 @@ int64_t Screen::certified_outside(double alpha, const WorkingSet& set, const Cer
         for (int k = 0; k < count; ++k)
             if (std::isinf(limit[k])) limit[k] = -1.0f;
         for (size_t e = begin[line]; e < begin[line + 1]; ++e) limit[set.t[e] - first(line)] = -1.0f;
-        counts[line] = kernels_.count_certified(reference(line), drift(line), limit, c, half_gap, count);
+        counts[line] = kernels_.count_certified(reference(line), drift(line, certificate.stray), limit, c,
+                                                half_gap, count);
     });
     return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }

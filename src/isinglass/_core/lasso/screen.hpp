@@ -27,9 +27,12 @@ class Screen {
     // Exact; for one node the first of each pair is that node.
     std::vector<double> gradient(const std::vector<Pair>& pairs);
     // All pairs with |g| >= threshold * omega (omega finite). The gradient of the working set is known.
-    PairList above(double threshold, const WorkingSet& set);
-    // Largest |g| / omega over the penalised pairs.
-    double alpha_max(const WorkingSet& set);
+    // stray: an error of either end's residuals, which is added to |g|.
+    PairList above(double threshold, const WorkingSet& set, double stray = 0);
+    // Largest |g| / omega over the penalised pairs, as an upper bound; 0 where no pair is above rounding.
+    double alpha_max(const WorkingSet& set, double stray);
+    // What alpha_max was asked about last, rounding never taken for zero.
+    double top() const { return top_; }
     // Pairs outside the working set proved zero in every optimum at alpha; to be asked after above() at that
     // point.
     int64_t certified_outside(double alpha, const WorkingSet& set, const Certificate& certificate);
@@ -39,13 +42,13 @@ class Screen {
     int left(int line) const { return is_shared_ ? line : node_; }
     int first(int line) const { return is_shared_ ? line + 1 : 0; }
     bool is_always_fresh() const;
-    double noise(int s, int t) const;
     const float* reference(int line) const;
     void take_reference();
     void measure_drift();
-    Drift drift(int line) const;
+    Drift drift(int line, double stray) const;
+    double covariance_ratio(const PairList& found);
     void fill_limits(int line, double factor, float* limits) const;
-    std::vector<Pair> candidates(double threshold);
+    std::vector<Pair> candidates(double threshold, double stray);
 
     Rows& rows_;
     const Penalty& penalty_;
@@ -57,7 +60,8 @@ class Screen {
     std::vector<int> nodes_;
     Buffer<float> reference_;
     bool has_reference_ = false;
-    double slack_ = 0;
+    double top_ = 0;
+    double slack_ = 0;                 // of the reference, and of what may be missing from |g|
     std::vector<float> norm_, shift_;  // of every node: how far its residuals have moved
     std::vector<float> sd_, mean_, zeros_;
     std::vector<std::vector<float>> limits_;  // scratch of every thread

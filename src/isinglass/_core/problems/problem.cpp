@@ -27,6 +27,12 @@ void Problem::mark_null() {
     screen_.forget();
 }
 
+double Problem::alpha_max() {
+    const double top = screen_.alpha_max(newton_.set(), newton_.certificate().stray);
+    newton_.set_top(screen_.top());
+    return top;
+}
+
 State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
     newton_.adopt(pairs);
     return newton_.run(alpha, tolerances);

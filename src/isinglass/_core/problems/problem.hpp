@@ -23,10 +23,13 @@ class Problem {
     // The null model; one_node: of this node, whichever was solved before.
     void start(int node);
     void mark_null();
-    // Largest |g| / omega over the penalised pairs at the current point.
-    double alpha_max() { return screen_.alpha_max(newton_.set()); }
-    // All pairs with |g| >= threshold * omega (omega finite), in double precision.
-    PairList gradient_above(double threshold) { return screen_.above(threshold, newton_.set()); }
+    // Largest |g| / omega over the penalised pairs at the current point, the null model.
+    double alpha_max();
+    // All pairs with |g| >= threshold * omega (omega finite), in double precision, rounded up by what may
+    // keep the residuals from being feasible in the dual.
+    PairList gradient_above(double threshold) {
+        return screen_.above(threshold, newton_.set(), newton_.certificate().stray);
+    }
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
     // Minimises F over the given pairs and the current support from the current point.
     State solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace isinglass {
@@ -94,6 +95,24 @@ void CpuRows::add_columns(int node, const Move& task, double offset, int worker)
     std::copy(task.coefficient, task.coefficient + packed.size(), coefficients);
     std::fill(coefficients + packed.size(), coefficients + 32 * packed.groups(), 0.0);
     packed.add(coefficients, stride_, eta(node), kernels_);
+}
+
+// Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products
+// and functions with a few roundings of their own.
+double CpuRows::rounding() const {
+    return (std::max(2.0 / kernels_.lanes, 0.25) * stride_ + 32) * std::numeric_limits<double>::epsilon() / 2;
+}
+
+std::vector<Overlap> CpuRows::overlaps(std::span<const Pair> pairs) {
+    std::vector<Overlap> found(pairs.size());
+    pool_.each(pairs.size(), [&](int k, int) {
+        const uint8_t *s = table_->column(pairs[k].s), *t = table_->column(pairs[k].t);
+        long double sums[4] = {};
+        for (int n = 0; n < table_->n_distinct; ++n) sums[2 * s[n] + t[n]] += table_->w[n];
+        found[k] = {static_cast<double>(sums[3]), static_cast<double>(sums[2]), static_cast<double>(sums[1]),
+                    static_cast<double>(sums[0])};
+    });
+    return found;
 }
 
 void CpuRows::move(std::span<const Move> tasks, bool afresh) {
@@ -216,6 +235,30 @@ double CpuRows::largest_predictor(std::span<const int> nodes) {
     for (int node : nodes)
         for (int n = 0; n < table_->n_distinct; ++n) largest = std::max(largest, std::abs(eta(node)[n]));
     return largest;
+}
+
+std::vector<double> CpuRows::gram(int node, const Beside& beside, int most) {
+    const int d = beside.count, width = d + 1;
+    const int rows = std::min(stride_, (most + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN);
+    Buffer<double> curve(rows);
+    const double* r = wr(node);
+    for (int n = 0; n < rows; ++n) {
+        const double size = std::abs(r[n]);
+        // |r| (1 - |r|), less what rounding may have added.
+        curve[n] = std::max(
+            size * (1 - size * table_->inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size,
+            0.0);
+    }
+    std::vector<double> G(static_cast<size_t>(width) * width);
+    pool_.each(width, [&](int i, int worker) {
+        double* line = room(scratch_[worker].wide_line, stride_);
+        const uint8_t* const* x = columns(beside, worker);
+        double sum = 0;
+        for (int n = 0; n < rows; ++n) sum += line[n] = i == d || x[i][n] ? curve[n] : 0.0;
+        kernels_.dots(line, x, d, rows, G.data() + static_cast<size_t>(i) * width);
+        G[static_cast<size_t>(i) * width + d] = sum;
+    });
+    return G;
 }
 
 void CpuRows::remember(std::span<const int> nodes) {

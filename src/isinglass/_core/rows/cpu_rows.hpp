@@ -16,6 +16,8 @@ class CpuRows final : public Rows {
     CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
 
     const Margins& margins() const override { return table_->margins; }
+    double rounding() const override;
+    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
     void move(std::span<const Move> tasks, bool afresh) override;
     void gradients(std::span<const Gradient> tasks) override;
     std::vector<double> changes(std::span<const int> nodes) override;
@@ -23,6 +25,7 @@ class CpuRows final : public Rows {
     void products(std::span<const Product> tasks) override;
     double divergence(std::span<const int> nodes, double c) override;
     double largest_predictor(std::span<const int> nodes) override;
+    std::vector<double> gram(int node, const Beside& beside, int most) override;
     void remember(std::span<const int> nodes) override;
     double all_pairs(float* triangle) override;
     std::vector<Moved> drift(std::span<const int> nodes) override;

@@ -58,6 +58,11 @@ struct Product {
     float* Hd;  // out
 };
 
+// The weight of the rows in which two columns are both 1, one of them is, or neither.
+struct Overlap {
+    double both = 0, first = 0, second = 0, neither = 0;
+};
+
 // How far a node's residuals have moved since they were remembered: sum_n w (r - r_ref)^2 and its sum.
 struct Moved {
     double square = 0, sum = 0;
@@ -69,6 +74,9 @@ class Rows {
  public:
     virtual ~Rows() = default;
     virtual const Margins& margins() const = 0;
+    // Bound of the relative error of a sum over rows of terms of one sign, their own rounding included.
+    virtual double rounding() const = 0;
+    virtual std::vector<Overlap> overlaps(std::span<const Pair> pairs) = 0;
     // afresh: the predictor starts from zero instead of where it is.
     virtual void move(std::span<const Move> tasks, bool afresh) = 0;
     virtual void gradients(std::span<const Gradient> tasks) = 0;
@@ -79,6 +87,9 @@ class Rows {
     // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1, over these nodes.
     virtual double divergence(std::span<const int> nodes, double c) = 0;
     virtual double largest_predictor(std::span<const int> nodes) = 0;
+    // Z^T diag(w v) Z of a node, in double precision, with Z = [columns, 1] and v = sigma (1 - sigma) rounded
+    // down, row by row. Over some rows only, from which all other rows could only add: about `most` of them.
+    virtual std::vector<double> gram(int node, const Beside& beside, int most) = 0;
 
     // Remembers the residuals of these nodes, for drift.
     virtual void remember(std::span<const int> nodes) = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace isinglass {
 namespace {
@@ -37,6 +38,35 @@ SumRows::SumRows(std::vector<std::unique_ptr<Rows>> parts) : parts_(std::move(pa
         }
         margins_.sd[s] = std::sqrt(margins_.mean[s] * margins_.rest[s]);
     }
+}
+
+double SumRows::rounding() const {
+    double largest = 0;
+    for (const auto& part : parts_) largest = std::max(largest, part->rounding());
+    return largest + static_cast<double>(parts_.size()) * std::numeric_limits<double>::epsilon();
+}
+
+std::vector<Overlap> SumRows::overlaps(std::span<const Pair> pairs) {
+    std::vector<Overlap> sums(pairs.size());
+    for (const auto& part : parts_) {
+        const std::vector<Overlap> own = part->overlaps(pairs);
+        for (size_t k = 0; k < sums.size(); ++k) {
+            sums[k].both += own[k].both;
+            sums[k].first += own[k].first;
+            sums[k].second += own[k].second;
+            sums[k].neither += own[k].neither;
+        }
+    }
+    return sums;
+}
+
+std::vector<double> SumRows::gram(int node, const Beside& beside, int most) {
+    std::vector<double> sum(static_cast<size_t>(beside.count + 1) * (beside.count + 1));
+    for (const auto& part : parts_) {
+        const std::vector<double> own = part->gram(node, beside, most);
+        for (size_t k = 0; k < sum.size(); ++k) sum[k] += own[k];
+    }
+    return sum;
 }
 
 void SumRows::move(std::span<const Move> tasks, bool afresh) {

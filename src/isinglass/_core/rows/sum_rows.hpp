@@ -14,6 +14,8 @@ class SumRows final : public Rows {
     explicit SumRows(std::vector<std::unique_ptr<Rows>> parts);
 
     const Margins& margins() const override { return margins_; }
+    double rounding() const override;
+    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
     void move(std::span<const Move> tasks, bool afresh) override;
     void gradients(std::span<const Gradient> tasks) override;
     std::vector<double> changes(std::span<const int> nodes) override;
@@ -21,6 +23,7 @@ class SumRows final : public Rows {
     void products(std::span<const Product> tasks) override;
     double divergence(std::span<const int> nodes, double c) override;
     double largest_predictor(std::span<const int> nodes) override;
+    std::vector<double> gram(int node, const Beside& beside, int most) override;
     void remember(std::span<const int> nodes) override;
     double all_pairs(float* triangle) override;
     std::vector<Moved> drift(std::span<const int> nodes) override;

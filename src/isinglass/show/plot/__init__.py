@@ -7,9 +7,16 @@ except ImportError as _error:
 
 from isinglass.show.plot.curves import certificate, instability, path, roc
 from isinglass.show.plot.drawing import network
-from isinglass.show.plot.rows import bootstrap_intervals, edge_frequencies, node_strength, predictability
+from isinglass.show.plot.rows import (
+    bootstrap_differences,
+    bootstrap_intervals,
+    edge_frequencies,
+    node_strength,
+    predictability,
+)
 
 __all__ = [
+    "bootstrap_differences",
     "bootstrap_intervals",
     "certificate",
     "edge_frequencies",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
@@ -22,12 +23,14 @@ from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
 from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
 from isinglass.show.plot.curves import read_stability
 
-__all__ = ["bootstrap_intervals", "edge_frequencies", "node_strength", "predictability"]
+__all__ = ["bootstrap_differences", "bootstrap_intervals", "edge_frequencies", "node_strength", "predictability"]
 
 FloatArray = NDArray[np.float64]
 
 LOSS: dict[str, Any] = {"facecolor": NEGATIVE, "hatch": "///", "edgecolor": "white", "linewidth": 0}
 """What is negative is also hatched, so that it can be seen without colours."""
+CROWDED, TALLEST = 60, 200.0
+"""Rows beyond which they move closer together, and inches that no figure exceeds: files have at most 65536 dots."""
 MOST_ROWS = 200
 """Bars or intervals that are drawn unless another number is asked for; a figure of more cannot be read."""
 NAMES_UP_TO = 60
@@ -99,7 +102,7 @@ def bootstrap_intervals(
     names: Sequence[str] | None = None,
     n_edges: int | None = None,
 ) -> Axes:
-    """Draw estimate and bootstrap interval of the strongest edges.
+    """Draw estimate and bootstrap interval of every edge.
 
     The line goes from the 2.5 % to the 97.5 % quantile over the resamples, the bar marks their median, the dot is the
     estimate from the whole table, and the number on the right is the share of resamples with the edge. For a penalised
@@ -110,13 +113,13 @@ def bootstrap_intervals(
     result : Bootstrap
         What `isinglass.bootstrap` returned.
     ax : Axes, optional
-        Where to draw; a new figure by default.
+        Where to draw; by default a new figure that is as high as the edges need.
     names : sequence of str, optional
-        Names of the nodes; x0, x1, … by default.
+        Names of the nodes, in place of those the result has.
     n_edges : int, optional
-        How many edges: those of the whole table with the largest couplings first, then the others by inclusion; all up
-        to 200 by default. The figure says how many are not drawn. Pairs whose estimate and whole interval are zero are
-        left out.
+        How many pairs: those of the whole table with the largest couplings first, then the others by inclusion. By
+        default every edge of the whole table, and others until there are 200. The figure says how many are not drawn.
+        Pairs whose estimate and whole interval are zero are left out.
 
     Returns
     -------
@@ -132,18 +135,15 @@ def bootstrap_intervals(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['rain – umbrella']
     """
-    if not isinstance(result, Bootstrap):
-        raise DataError(f"result must be a Bootstrap, as bootstrap returns it; got {type(result).__name__}.")
-    if result.kind != "rows":
-        raise DataError(f'result must be a bootstrap of kind "rows"; got {result.kind!r}, which has no intervals.')
+    _check_resampled(result)
     labels = result.solution.network.with_names(names).names
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
     something = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
     every = ranked[something[ranked]]
-    ranked = every[: _limit("n_edges", n_edges)]
+    ranked = every[: max(MOST_ROWS, result.solution.n_edges) if n_edges is None else check_count("n_edges", n_edges)]
     rows = ranked[np.argsort(result.edge_values[ranked], kind="stable")]
     low, median, high = result.edge_quantiles[:, rows]
-    ax = axes_or_new(ax, (7.5, 1.5 + 0.22 * max(len(rows), 4)))
+    ax = axes_or_new(ax, (7.5, _height(len(rows))))
     y = np.arange(len(rows))
     colors = [_sign_color(value) for value in result.edge_values[rows]]
     ax.hlines(y, low, high, colors=colors, linewidth=2.0, alpha=0.6)
@@ -151,13 +151,72 @@ def bootstrap_intervals(
     ax.scatter(result.edge_values[rows], y, c=colors, s=28, edgecolors=ink(), linewidths=0.6, zorder=4)
     ax.axvline(0.0, color=ink(), linewidth=0.6)
     pairs = result.edge_index[rows]
-    texts = [f"{readable(labels[s], 20)} – {readable(labels[t], 20)}" for s, t in pairs]
-    _name_rows(ax, texts)
-    ax.set_xlabel("coupling" + _left_out(len(ranked), len(every), "edges", "strongest"))
+    _name_rows(ax, [f"{readable(labels[s], 20)} – {readable(labels[t], 20)}" for s, t in pairs])
+    ax.set_xlabel("coupling" + _left_out(len(ranked), len(every), "pairs", "strongest"))
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=_row_font(len(rows)))
     shares.tick_params(length=0)
     shares.set_ylabel(f"share of {result.n_boot} resamples with the edge", fontsize=9)
+    return ax
+
+
+def bootstrap_differences(
+    result: Bootstrap,
+    ax: Axes | None = None,
+    *,
+    of: str = "edges",
+    level: float = 0.95,
+    names: Sequence[str] | None = None,
+) -> Axes:
+    """Draw which edges, or which node strengths, differ: the interval of their difference does not hold zero.
+
+    A cell is blue where the one in its row is larger than the one in its column, vermillion where it is smaller, and
+    grey where the resamples do not tell. There is no correction for the number of comparisons.
+
+    Parameters
+    ----------
+    result : Bootstrap
+        What `isinglass.bootstrap` returned.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    of : {"edges", "strength"}, default "edges"
+        What to compare; all edges of the whole table, or all nodes.
+    level : float, default 0.95
+        Coverage of the intervals.
+    names : sequence of str, optional
+        Names of the nodes, in place of those the result has.
+
+    Returns
+    -------
+    Axes
+        The largest first; 1, 0 and -1 for larger, not known and smaller are its first image, the diagonal is empty.
+
+    Examples
+    --------
+    >>> from isinglass import bootstrap, plot, simulate
+    >>> X = simulate.exact_sample(simulate.star_network(4, strength=2.0, fields="balanced"), 500, random_state=0)
+    >>> ax = plot.bootstrap_differences(bootstrap(X, 0.02, n_boot=50, random_state=0), of="strength")
+    >>> ax.images[0].get_array()[0].tolist()  # the center of the star, against the others
+    [None, 1.0, 1.0, 1.0]
+    """
+    _check_resampled(result)
+    named = result.solution.network.with_names(names).names
+    found = result.differences(of, level=level)
+    pairs = result.solution.edge_index if of == "edges" else np.arange(len(named))[:, None]
+    order = np.argsort(-found.values, kind="stable")
+    signs = (np.sign(found.lower + found.upper) * found.different)[np.ix_(order, order)]
+    size = 2.5 + min(0.2 * max(len(order), 8), 38.0)
+    ax = axes_or_new(ax, (size + 1.0, size))
+    hidden = np.ma.masked_array(signs, np.eye(len(order), dtype=bool))
+    if len(order):
+        ax.imshow(hidden, cmap=ListedColormap([NEGATIVE, "#eeeeee", POSITIVE]), vmin=-1, vmax=1, interpolation="none")
+    texts = [" – ".join(readable(named[node], 20) for node in pairs[k]) for k in order]
+    font = _row_font(len(texts))
+    ax.set_yticks(range(len(texts)), texts, fontsize=font, **PLAIN)
+    ax.set_xticks(range(len(texts)), texts, fontsize=font, rotation=90, **PLAIN)
+    ax.tick_params(length=0)
+    entries = [(Patch(color=POSITIVE), "row larger"), (Patch(color=NEGATIVE), "row smaller")]
+    _explain_above(ax, [*entries, (Patch(color="#eeeeee"), f"no difference at level {level:g}")])
     return ax
 
 
@@ -282,6 +341,18 @@ def _order(shares: FloatArray, order: str | Sequence[int]) -> NDArray[np.intp]:
     if sorted(given.tolist()) != list(range(p)):
         raise DataError(f"order must name every node from 0 to {p - 1} once; got {order!r}.")
     return given.astype(np.intp)
+
+
+def _check_resampled(result: Any) -> None:
+    if not isinstance(result, Bootstrap):
+        raise DataError(f"result must be a Bootstrap, as bootstrap returns it; got {type(result).__name__}.")
+    if result.kind != "rows":
+        raise DataError(f'result must be a bootstrap of kind "rows"; got {result.kind!r}, which has no intervals.')
+
+
+def _height(n_rows: int) -> float:
+    """Return the height in inches at which so many rows can be read; what is beyond is crowded."""
+    return 1.5 + min((0.22 if n_rows <= CROWDED else 0.12) * max(n_rows, 4), TALLEST)
 
 
 def _limit(name: str, asked: int | None) -> int:

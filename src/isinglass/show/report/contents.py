@@ -128,7 +128,7 @@ def gather(
         stability=stability,
         curve=read_curve(stability, criterion, known.evidence),
         node_columns=_node_columns(node_table, model.names),
-        edge_columns=_edge_columns(known.edge_table if edge_table is None else edge_table, model.names),
+        edge_columns=_edge_columns(known.edge_table, model.names) | _edge_columns(edge_table, model.names),
         groups=members,
         group_colors=_colors(members, group_colors),
         null_objective=_null_objective(solutions, known.marginals, table),

@@ -70,7 +70,8 @@ def build_report(
     node_table : NodeTable, data frame or mapping of columns, optional
         Measures of the nodes; default computed from ``X``.
     edge_table : data frame or mapping of columns, optional
-        Further columns for the edge table, with ``source`` and ``target``; default the ``edges()`` of an estimator.
+        Further columns for the edge table, with ``source`` and ``target``, beside the ``edges()`` of an estimator: for
+        example the ``edges()`` of a Bootstrap.
     groups : mapping or sequence, optional
         Group of each node, by name or in order, for colours and a legend.
     group_colors : mapping, optional

@@ -1,0 +1,114 @@
+"""What the solver certifies, recomputed in extended precision: the faults that were found, and a short fuzz."""
+
+import itertools
+import sys
+import warnings
+from pathlib import Path
+
+import extended
+import numpy as np
+import pytest
+
+from isinglass import ising_path, nodewise_path
+from isinglass.errors import ConstantColumnWarning, DataError
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
+
+import certificates
+
+HEAVY = np.array([[0, 0, 0], [1, 1, 1], [1, 0, 0]])
+
+
+@pytest.mark.parametrize("flip", [0, 1])
+@pytest.mark.parametrize("decades", [10, 11.5, 13])
+def test_fault_03_joint_certificates_hold_with_one_row_of_overwhelming_weight(decades, flip):
+    X, weight = HEAVY ^ flip, [10.0**decades, 1, 1]
+    path = ising_path(X, 6, sample_weight=weight)
+    assert path.converged.all()
+    assert path.n_edges[-1] > 0
+    for solution in path:
+        problem, *point = extended.joint_matrices(X, solution.couplings, solution.fields, solution.alpha, weight=weight)
+        assert problem.gap(*point) <= solution.duality_gap <= 1e-7 * float(problem.null())
+
+
+def test_fault_03_node_certificates_hold_with_one_row_of_overwhelming_weight():
+    weight = [1e13, 1, 1]
+    path = nodewise_path(HEAVY, 6, sample_weight=weight)
+    assert path.converged.all()
+    for k, solution in enumerate(path):
+        coefficients = path.asymmetric_couplings[k].toarray()
+        for s in range(3):
+            problem, z = extended.node(
+                HEAVY, s, coefficients[s], path.nodes.fields[k, s], solution.alpha, weight=weight
+            )
+            assert problem.gap(z) <= path.nodes.duality_gaps[k, s] <= 1e-7 * float(problem.null())
+
+
+@pytest.mark.parametrize("path_function", [ising_path, nodewise_path])
+def test_fault_03_constant_columns_have_finite_fields_at_any_weight(path_function):
+    X = [[1, 0, 0, 1], [1, 0, 1, 0], [1, 0, 1, 1]]
+    for size in (1e-300, 1e13, 1e300):
+        with pytest.warns(ConstantColumnWarning):
+            path = path_function(X, 2, sample_weight=[size, size / 3, size / 7])
+        assert np.isfinite(path[-1].fields).all()
+        assert path.converged.all()
+
+
+@pytest.mark.parametrize("path_function", [ising_path, nodewise_path])
+@pytest.mark.parametrize("weight", [None, np.full(27, 0.1)])
+def test_fault_05_independent_columns_have_no_edges_and_say_so(path_function, weight):
+    X = np.array(list(itertools.product([0, 0, 1], repeat=3)))
+    assert path_function.alpha_max(X, weight) == 0
+    path = path_function(X, 6, sample_weight=weight)
+    assert path.alphas.tolist() == [0]
+    assert path.converged.all()
+    assert path.n_edges.tolist() == [0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fault_06_near_duplicates_with_weights_converge(seed):
+    case = certificates.draw_copies(np.random.default_rng(seed))
+    path = ising_path(case.X, [0.3], sample_weight=case.weight)
+    assert path.converged.all()
+    assert nodewise_path(case.X, [0.15], sample_weight=case.weight).converged.all()
+
+
+def test_fault_11_penalties_that_vanish_are_refused_and_huge_ones_forbid():
+    X = [[0, 0], [0, 1], [1, 1], [1, 0], [1, 1]]
+    with pytest.raises(DataError, match="cannot be told from no penalty; got 1e-200 times 1e-200"):
+        ising_path(X, [1e-200], penalty_weights=np.full((2, 2), 1e-200))
+    path = ising_path(X, [1e200], penalty_weights=np.full((2, 2), 1e200))
+    assert path.n_edges.tolist() == [0]
+    assert path.converged.all()
+
+
+def test_fault_11_the_penalty_matrix_is_copied():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (60, 4))
+    omega = np.ones((4, 4))
+    expected = ising_path(X, 6, penalty_weights=omega.copy())
+
+    def spoil(_):
+        omega[:] = 1e3
+
+    path = ising_path(X, 6, penalty_weights=omega, callback=spoil)
+    assert [s.edge_values.tolist() for s in path] == [s.edge_values.tolist() for s in expected]
+
+
+def test_random_tables_have_true_certificates():
+    counts, cases = certificates.run(60.0, 2024, most=60)
+    assert counts["all", "all", "tables"] > 5
+    assert certificates.complaints(counts, cases) == []
+
+
+def test_the_fuzz_notices_a_false_certificate():
+    rng = np.random.default_rng(3)
+    case = certificates.draw_sane(rng)
+    claim = next(iter(certificates.joint_claims(case)))
+    theta, field = claim.point
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert certificates.judge(claim, case.tol) == ["solutions"]
+    worse = certificates.Claim(claim.problem, (theta, field + 0.1), 0.0, 0.0, True, claim.scale, False)
+    assert "FALSE: gap" in certificates.judge(worse, case.tol)
+    assert "FALSE: KKT residual" in certificates.judge(worse, case.tol)
