@@ -52,7 +52,8 @@ _SUBMODULES = {
     "simulate": "simulate",
 }
 
-__all__ = ["__version__", *_HOME, *_SUBMODULES]
+# What `from isinglass import *` gives: everything that needs no optional package.
+__all__ = ["__version__", *_HOME, *(name for name in _SUBMODULES if name != "plot")]
 
 
 def __getattr__(name: str) -> Any:
@@ -69,4 +70,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the public names, loaded or not."""
-    return sorted(__all__)
+    return sorted([*__all__, "plot"])

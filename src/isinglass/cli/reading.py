@@ -153,7 +153,7 @@ class Reading:
         """Say in words what was read."""
         parts = [self.describe_shape(data, table)]
         if data.n_missing:
-            done = "taken as 0" if data.filled is not None else "dropped with the rows"
+            done = "taken as 0" if data.filled is not None else f"dropped with {plural(data.n_dropped, 'row')}"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
         if data.sample_weight is not None:
             parts.append(f"weights {self.weights!r}, sum {data.sample_weight.sum():.6g}")

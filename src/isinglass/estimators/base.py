@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
+from isinglass.arguments import is_real
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
 from isinglass.data.reading import convert_source
 from isinglass.data.sources import Source, open_source
@@ -407,7 +408,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
 def check_alpha(alpha: Any) -> float:
     """Return ``alpha`` as a float if it can be a penalty strength."""
-    number = isinstance(alpha, int | float | np.integer | np.floating) and not isinstance(alpha, bool)
+    number = is_real(alpha)
     if not number or not (np.isfinite(alpha) and alpha >= 0):
         raise DataError(f"alpha must be a finite number that is not negative; got {alpha!r}.")
     return float(alpha)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
+from isinglass.arguments import is_whole
 from isinglass.data import BinaryTable, read_binary
 from isinglass.errors import DataError
 from isinglass.evaluate.nodes import node_table as measure_nodes
@@ -254,7 +255,7 @@ def _find(
         if not same:
             raise DataError("selected must be given where the network is not on the path; got None.")
         return solutions, same[0]
-    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
+    if is_whole(wanted):
         if not -len(solutions) <= wanted < len(solutions):
             raise DataError(f"selected must be a number on the path of {len(solutions)} alphas; got {wanted!r}.")
         return solutions, int(wanted) % len(solutions)
