@@ -73,6 +73,18 @@ class Network:
         object.__setattr__(self, "edge_values", read_only(values))
         object.__setattr__(self, "names", check_names(names, len(node_fields)))
 
+    @classmethod
+    def trusted(
+        cls, fields: FloatArray, edge_index: NDArray[np.int32], edge_values: FloatArray, names: tuple[str, ...]
+    ) -> Network:
+        """Take the solver's own arrays as they are: sorted pairs s < t, no zeros. Checks cost more than a small fit."""
+        network = object.__new__(cls)
+        object.__setattr__(network, "fields", read_only(fields))
+        object.__setattr__(network, "edge_index", read_only(edge_index))
+        object.__setattr__(network, "edge_values", read_only(edge_values))
+        object.__setattr__(network, "names", names)
+        return network
+
     # ------------------------------------------------------------------------------------- other forms
 
     @classmethod

@@ -19,6 +19,7 @@ from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import check_penalty_weights
 from isinglass.errors import ConvergenceWarning
+from isinglass.names import check_names
 from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
@@ -174,6 +175,7 @@ class _Case:
     varying: Varying
     matrix: NDArray[np.float64] | None  # penalty weights of the varying columns
     free: NDArray[np.int32]
+    names: tuple[str, ...]
 
     @classmethod
     def prepare(
@@ -191,7 +193,7 @@ class _Case:
             # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
             matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
         problem = Problem(varying.table, varying.weight, matrix, isinstance(penalty, str), thread_count(n_threads))
-        return cls(problem, varying, matrix, problem.free_pairs())
+        return cls(problem, varying, matrix, problem.free_pairs(), check_names(varying.names, n_features))
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""
@@ -216,10 +218,11 @@ class _Case:
     def solution(self, state: State, zeros_outside: int, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
         every_field = self.varying.whole_fields(state.fields)
+        edges = self.varying.columns[state.edges].astype(np.int32).reshape(-1, 2)
         p = len(every_field)
         gap_tol = tol * max(self.problem.null_objective, 1e-12)
         return Solution(
-            Network(every_field, self.varying.columns[state.edges].reshape(-1, 2), state.values, self.varying.names),
+            Network.trusted(every_field, edges, state.values, self.names),
             alpha=state.alpha,
             objective=state.objective,
             kkt_residual=state.kkt_residual,

@@ -17,11 +17,12 @@ constexpr double NEAR = 0.98;  // edges whose gradient exceeds this share of the
 constexpr size_t GROWTH = 4;   // edges per node that may become inner at once...
 constexpr size_t SOME = 16;    // ...or this many
 constexpr int EARLY = 2;       // steps after which the whole working set is looked at in any case
-constexpr double UNCHANGED = 0.02;  // a block is kept while its curvatures have changed by no larger a share
-constexpr int STAGNATION = 40;      // steps without progress after which the best that can be had is returned
-constexpr double PROGRESS = 0.9;    // a residual this much smaller than the best so far is progress
-constexpr double DRIFT = 1e-3;      // share of the tolerance that rounding of predictors may take
-constexpr double SLOW = 0.2;        // a step that leaves more than this share of the residual is slow
+constexpr double UNCHANGED = 0.08;  // a block is kept while its curvatures have changed by no larger a share
+constexpr double STEEPEST_CURVATURE = 0.0963;  // |d/d eta| of sigma (1 - sigma) is at most 1 / (6 sqrt 3)
+constexpr int STAGNATION = 40;    // steps without progress after which the best that can be had is returned
+constexpr double PROGRESS = 0.9;  // a residual this much smaller than the best so far is progress
+constexpr double DRIFT = 1e-3;    // share of the tolerance that rounding of predictors may take
+constexpr double SLOW = 0.2;      // a step that leaves more than this share of the residual is slow
 constexpr double SUFFICIENT = 1e-4;  // share of the predicted decrease a step must bring
 constexpr double ROUNDING = 1e-14;   // relative error of F that the line search forgives
 constexpr int MAX_HALVINGS = 12;     // then the blocks are majorized: sigma (1 - sigma) <= 1/4
@@ -39,6 +40,7 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
       point_{std::vector<double>(n_nodes), std::vector<NodeSums>(n_nodes), std::vector<char>(n_nodes),
              std::vector<double>(n_nodes)},
       field_steps_(n_nodes),
+      moved_(n_nodes),
       known_(n_nodes) {
     set_.n_nodes = n_nodes;
     set_.is_shared = is_shared;
@@ -276,6 +278,7 @@ Newton::Phase Newton::advance(Run& run) {
 Newton::Phase Newton::majorize(Run& run) {
     std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
     assemble(Curvature::majorized);
+    std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
     run.is_stale = false;
     return next_phase(run);
 }
@@ -305,21 +308,19 @@ void Newton::finish(double alpha, double tolerance) {
     has_free(alpha) ? polish_free(alpha) : polish_fields();
 }
 
+// Makes the matrices that are out of date; an operator costs next to nothing and is made anew each time.
 void Newton::assemble(Curvature curvature) {
     curvature_ = curvature;
-    std::vector<int> made, columns;
-    for (int node : set_.nodes)
-        if (set_.is_made[node] && !set_.is_operator[node])
-            made.push_back(node), columns.push_back(set_.first_node + node);
-    // An operator costs next to nothing to make.
-    const std::vector<double> changes = made.empty() ? std::vector<double>() : rows_.changes(columns);
-    for (size_t k = 0; k < made.size(); ++k)
-        set_.is_made[made[k]] = changes[k] <= UNCHANGED * point_.sums[made[k]].curve;
     std::vector<Block> tasks;
     std::vector<int> remade;
-    for (int node : set_.nodes)
-        if (!set_.is_made[node] || set_.is_operator[node])
-            remade.push_back(node), tasks.push_back(set_.block_of(node));
+    for (int node : set_.nodes) {
+        const bool is_kept = set_.is_made[node] && !set_.is_operator[node] &&
+                             STEEPEST_CURVATURE * moved_[node] <= UNCHANGED * point_.sums[node].curve;
+        if (is_kept) continue;
+        remade.push_back(node);
+        tasks.push_back(set_.block_of(node));
+        moved_[node] = 0;
+    }
     rows_.blocks(tasks, curvature);
     for (int node : remade) set_.finish_block(node);
 }
@@ -367,11 +368,13 @@ void Newton::add_move(int node, double offset, Value value) {
         is_moved |= coefficient != 0.0;
         if (coefficient == 0.0 && !set_.is_operator[node]) continue;  // an operator takes all its columns
         point_.travel[node] += std::abs(coefficient);
+        moved_[node] += std::abs(coefficient) * rows_.margins().mean[set_.column[slot]];
         moved_columns_[first + count] = set_.column[slot];
         moved_values_[first + count++] = coefficient;
     }
     if (!is_moved) return;
     point_.travel[node] += std::abs(offset);
+    moved_[node] += std::abs(offset);
     known_[node] = set_.inner_degree[node];
     moves_.push_back({set_.first_node + node,
                       offset,

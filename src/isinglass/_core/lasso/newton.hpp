@@ -113,8 +113,9 @@ class Newton {
     double top_ = 0;  // the model without edges is the optimum from this alpha on; infinite: not known
     Curvature curvature_ = Curvature::own;
     std::vector<double> field_steps_;
-    double needed_ = 1;       // the residual that the gap asked for at the last certificate
-    std::vector<int> known_;  // leading slots of a node whose gradient is that of the current point
+    double needed_ = 1;          // the residual that the gap asked for at the last certificate
+    std::vector<double> moved_;  // how far a node's predictor has moved since its matrix was made, on average
+    std::vector<int> known_;     // leading slots of a node whose gradient is that of the current point
     std::vector<Move> moves_;
     std::vector<int> moved_columns_;
     std::vector<double> moved_values_;

@@ -51,6 +51,7 @@ CpuRows::CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
       wr_(eta_.size()),
       packed_(holds == Holds::one_node ? 1 : table_->n_features),
       curve_(packed_.size()),
+      made_from_(packed_.size()),
       scratch_(pool.size()) {}
 
 const uint8_t* const* CpuRows::columns(const Beside& beside, int worker) {
@@ -141,14 +142,6 @@ const float* CpuRows::curvatures(int node, int worker) {
     return scratch_[worker].curves.data();
 }
 
-std::vector<double> CpuRows::changes(std::span<const int> nodes) {
-    std::vector<double> sums(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int worker) {
-        sums[k] = kernels_.change(curvatures(nodes[k], worker), made_from(nodes[k]), stride_);
-    });
-    return sums;
-}
-
 void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     const bool is_own = curvature == Curvature::own;
     if (!is_own && quarter_w_.size() == 0) {
@@ -158,7 +151,6 @@ void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
             quarter_ += table_->w[n] / 4;
         }
     }
-    make_room(made_from_, eta_.size());
     int widest = 0;
     for (const Block& task : tasks)
         if (task.G) widest = std::max(widest, task.inner.count);
@@ -166,7 +158,6 @@ void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Block& task = tasks[k];
         const float* curves = is_own ? curvatures(task.node, worker) : quarter_w_.data();
-        std::copy(curves, curves + stride_, made_from(task.node));
         *task.curve = is_own ? curve_[line(task.node)] : quarter_;
         if (task.inner.count == 0) return;
         if (task.G)
@@ -186,6 +177,8 @@ void CpuRows::diagonal(const Block& task, const float* curves, int worker) {
     const int rows = 32 * table_->bits().n_words;
     double* a = room(scratch_[worker].wide_line, rows);
     double* sums = room(scratch_[worker].wide_sums, packed.lanes());
+    make_room(made_from_[line(task.node)], stride_);
+    std::copy(curves, curves + stride_, made_from_[line(task.node)].data());
     std::copy(curves, curves + stride_, a);
     std::fill(a + stride_, a + rows, 0.0);
     const double all = std::accumulate(a, a + stride_, 0.0);
@@ -213,7 +206,7 @@ void CpuRows::multiply(const Product& task, int worker) {
     std::fill(z, z + stride_, static_cast<float>(-task.centre));
     std::fill(z + stride_, z + rows, 0.0f);
     packed.add(coefficients, stride_, z, kernels_);
-    kernels_.scale(made_from(task.node), stride_, z);
+    kernels_.scale(made_from_[line(task.node)].data(), stride_, z);
     packed.sums(z, sums, kernels_);
     std::copy(sums, sums + d, task.Hd);
 }

@@ -20,7 +20,6 @@ class CpuRows final : public Rows {
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
     void move(std::span<const Move> tasks, bool afresh) override;
     void gradients(std::span<const Gradient> tasks) override;
-    std::vector<double> changes(std::span<const int> nodes) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     void products(std::span<const Product> tasks) override;
     double divergence(std::span<const int> nodes, double c) override;
@@ -35,7 +34,6 @@ class CpuRows final : public Rows {
     size_t place(int node) const { return line(node) * stride_; }
     double* eta(int node) { return eta_.data() + place(node); }
     double* wr(int node) { return wr_.data() + place(node); }
-    float* made_from(int node) { return made_from_.data() + place(node); }
     const float* curvatures(int node, int worker);
     const uint8_t* const* columns(const Beside& beside, int worker);
     void dots(const double* a, int node, const Beside& asked, double* out, int worker);
@@ -51,11 +49,11 @@ class CpuRows final : public Rows {
     const int stride_;
     Pool& pool_;
     Buffer<double> eta_, wr_;
-    std::vector<PackedColumns> packed_;  // the columns beside a node that is an operator
-    std::vector<double> curve_;          // sums of the curvatures
-    double quarter_ = 0;                 // sum of quarter_w_
-    Buffer<float> made_from_;            // the curvatures of the last blocks
-    Buffer<float> reference_wr_;         // the remembered residuals
+    std::vector<PackedColumns> packed_;     // the columns beside a node that is an operator
+    std::vector<double> curve_;             // sums of the curvatures
+    std::vector<Buffer<float>> made_from_;  // the curvatures of operators
+    double quarter_ = 0;                    // sum of quarter_w_
+    Buffer<float> reference_wr_;            // the remembered residuals
     Buffer<float> quarter_w_;
     struct Scratch {
         std::vector<const uint8_t*> columns;

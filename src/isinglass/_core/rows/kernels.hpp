@@ -51,8 +51,6 @@ struct Kernels {
     // gram_scratch(d) floats.
     void (*gram)(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* sums,
                  float* scratch);
-    // sum_n |a_n - b_n|
-    float (*change)(const float* a, const float* b, int n);
     // y += sum_k coefficient_k rows_k for rows whose length n is a multiple of 16.
     void (*add_rows)(const float* const* rows, const float* coefficient, int k, float* y, int n);
     void (*widen)(const uint8_t* x, int n, float* out);  // bytes to single precision

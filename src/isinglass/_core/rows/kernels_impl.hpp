@@ -368,15 +368,6 @@ static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* 
         for (int j = 0; j < i; ++j) G[static_cast<size_t>(i) * ld + j] = G[static_cast<size_t>(j) * ld + i];
 }
 
-static float change(const float* a, const float* b, int n) {
-    vf sum{};
-    for (int i = 0; i < n; i += FLOATS) {
-        const vf difference = load<vf>(a + i) - load<vf>(b + i);
-        sum += difference < 0.0f ? -difference : difference;
-    }
-    return total(sum);
-}
-
 static void add_rows(const float* const* rows, const float* coefficient, int k, float* y, int n) {
     int j = 0;
     for (; j + 4 <= k; j += 4) {
@@ -480,10 +471,10 @@ static double divergence(const double* eta, const uint8_t* x, const double* w, i
 #include "rows/kernels_packed.hpp"
 
 extern const Kernels table;
-const Kernels table = {ISINGLASS_NAME, FLOATS,   node_pass,       curvatures,     add_columns,
-                       dots,           gram,     change,          add_rows,       widen,
-                       narrow,         distance, gradient_tile,   find_above,     count_certified,
-                       divergence,     bit_sums, bit_sums_double, transpose_bits, scale};
+const Kernels table = {
+    ISINGLASS_NAME, FLOATS,   node_pass,       curvatures,     add_columns,   dots,       gram,
+    add_rows,       widen,    narrow,          distance,       gradient_tile, find_above, count_certified,
+    divergence,     bit_sums, bit_sums_double, transpose_bits, scale};
 
 }  // namespace ISINGLASS_ISA
 }  // namespace isinglass

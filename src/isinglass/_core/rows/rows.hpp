@@ -80,8 +80,6 @@ class Rows {
     // afresh: the predictor starts from zero instead of where it is.
     virtual void move(std::span<const Move> tasks, bool afresh) = 0;
     virtual void gradients(std::span<const Gradient> tasks) = 0;
-    // sum_n |w v - w v of the last block|, for each node.
-    virtual std::vector<double> changes(std::span<const int> nodes) = 0;
     virtual void blocks(std::span<const Block> tasks, Curvature curvature) = 0;
     virtual void products(std::span<const Product> tasks) = 0;
     // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1, over these nodes.

@@ -99,15 +99,6 @@ void SumRows::products(std::span<const Product> tasks) {
         [](Rows& part, std::span<const Product> copies) { part.products(copies); });
 }
 
-std::vector<double> SumRows::changes(std::span<const int> nodes) {
-    std::vector<double> sums(nodes.size());
-    for (const auto& part : parts_) {
-        const std::vector<double> own = part->changes(nodes);
-        for (size_t k = 0; k < sums.size(); ++k) sums[k] += own[k];
-    }
-    return sums;
-}
-
 // A part's block is centred at its own means m_k. About the common means m it is larger by
 // S_k (m_k - m) (m_k - m)^T, a sum without cancellation.
 void SumRows::blocks(std::span<const Block> tasks, Curvature curvature) {

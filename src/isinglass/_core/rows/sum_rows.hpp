@@ -18,7 +18,6 @@ class SumRows final : public Rows {
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
     void move(std::span<const Move> tasks, bool afresh) override;
     void gradients(std::span<const Gradient> tasks) override;
-    std::vector<double> changes(std::span<const int> nodes) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     void products(std::span<const Product> tasks) override;
     double divergence(std::span<const int> nodes, double c) override;
