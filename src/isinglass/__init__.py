@@ -10,6 +10,7 @@ from isinglass.version import __version__
 _HOME = {
     "BinaryTable": "data",
     "ExactIsing": "estimators",
+    "Fit": "fit",
     "IsingLasso": "estimators",
     "IsingLassoCV": "estimators",
     "IsingLassoEBIC": "estimators",
@@ -51,7 +52,8 @@ _SUBMODULES = {
     "simulate": "simulate",
 }
 
-__all__ = ["__version__", *_HOME, *_SUBMODULES]
+# What `from isinglass import *` gives: everything that needs no optional package.
+__all__ = ["__version__", *_HOME, *(name for name in _SUBMODULES if name != "plot")]
 
 
 def __getattr__(name: str) -> Any:
@@ -68,4 +70,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the public names, loaded or not."""
-    return sorted(__all__)
+    return sorted([*__all__, "plot"])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-import numpy as np
-
+from isinglass.arguments import is_whole
 from isinglass.errors import DataError
 
 MAX_THREADS = 256
@@ -29,7 +28,7 @@ def thread_count(n_threads: int | None = None) -> int:
             if os.environ.get(variable, "").isdecimal():
                 return min(max(int(os.environ[variable]), 1), MAX_THREADS)
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(n_threads, bool) or not isinstance(n_threads, int | np.integer) or n_threads < 1:
+    if not is_whole(n_threads) or n_threads < 1:
         raise DataError(f"n_threads must be an integer of at least 1; got {n_threads!r}.")
     if n_threads > MAX_THREADS:
         raise DataError(f"n_threads must be at most {MAX_THREADS}; got {n_threads}. More than the cores is no faster.")

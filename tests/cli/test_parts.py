@@ -45,7 +45,7 @@ def test_json_has_no_nan():
         ),
         ("Pass encode={0: 0, 1: 1, -9: None}.", "Pass --encode 0=0,1=1,-9=."),
         ("encode={'very much': 1, 'no': 0}", "--encode 'very much=1,no=0'"),
-        ("Rename one, or leave one out with drop=[3].", "Rename one, or leave one out with --drop."),
+        ("Rename one, or leave one out with drop=[3].", "Rename one, or leave one out with --drop '#4'."),
         ("Increase max_iter (now 100) or tol.", "Increase --max-iter (now 100) or tol."),
         ("Use ising_path, whose pseudo-likelihood", "Use --method joint, whose pseudo-likelihood"),
         ('Pass encoding="cp1252".', "Pass --encoding cp1252."),

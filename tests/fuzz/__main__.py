@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-SUITES = ("certificates",)
+SUITES = ("certificates", "readers", "models", "resume")
 
 
 def main(arguments=None):

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["READING", "Reading"]
 
 SECTION = "Reading the table"
+REMEMBERED = (
+    *("missing", "encode", "coding", "binarize", "weights", "columns", "drop", "transpose", "header", "id_column"),
+    *("na_values", "delimiter", "encoding"),
+)
+"""Options that a model keeps, so that nobody has to give them twice."""
 
 
 class EncodeType(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
@@ -94,6 +99,12 @@ class Reading:
     max_columns: int | None
     max_bytes: int | None
 
+    @property
+    def remembered(self) -> dict[str, Any]:
+        """What was said about how the table is read, as far as it says how another copy of it is read."""
+        said = {name: getattr(self, name) for name in REMEMBERED}
+        return {name: value for name, value in said.items() if value not in (None, (), False, "auto", "bits", "utf-8")}
+
     def read_to_fit(self, console: Console, table: str) -> BinaryTable:
         """Return a table that can have edges: one column is the sign of a wrong delimiter, or a mistake."""
         from isinglass.errors import DataError
@@ -142,7 +153,7 @@ class Reading:
         """Say in words what was read."""
         parts = [self.describe_shape(data, table)]
         if data.n_missing:
-            done = "taken as 0" if data.filled is not None else "dropped with the rows"
+            done = "taken as 0" if data.filled is not None else f"dropped with {plural(data.n_dropped, 'row')}"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
         if data.sample_weight is not None:
             parts.append(f"weights {self.weights!r}, sum {data.sample_weight.sum():.6g}")

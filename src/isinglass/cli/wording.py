@@ -23,7 +23,8 @@ PHRASES = (
     (r" \([^()]*read_table take it\)", ""),
     (r"\(None: missing\)", "(nothing: missing)"),
     (r"header=False", "--no-header"),
-    (r"drop=\[\d+\]", "--drop"),
+    (r"\b(drop)=\[(\d+)\]", lambda found: f"--drop '#{int(found[2]) + 1}'"),
+    (r"id_column=0\b", "--id-column '#1'"),
     (r"encode=\{([^}]*)\}", lambda found: "--encode " + _spell_answers(found[1])),
     (r"binarize=…", "--binarize CUT"),
     (r"\b(format|delimiter)=(?=;|\.$|\. )", r"--\1"),
@@ -34,6 +35,7 @@ PHRASES = (
     (r"--[a-z_]+", lambda found: found[0].replace("_", "-")),
     (r"encode must name columns of X; got (.*), which X does not have", ABSENT),  # only a model names them
     (r"got '([^']*)'(.*) Add them, mapped to 0, 1 or None \(missing\)", r"got '\1'\2 Add \1=1, \1=0 or \1= (missing)"),
+    (r"Add them, mapped to 0, 1 or None \(missing\)", "Add each as VALUE=1, VALUE=0 or VALUE= (missing)"),
     (r"n_nodes \* degree must", "--nodes times --degree must"),
     (r"\bX must", "the table must"),
     (rf"(?<![\w-])({'|'.join(OPTIONS)}) must", lambda found: f"--{found[1].replace('_', '-')} must"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.cells import Vocabulary
+from isinglass.data.cells import NA_VALUES, Vocabulary
 from isinglass.data.levels import is_number
 from isinglass.data.sheet import ID_NAMES, Sheet
 from isinglass.data.sources import Grid, Source
@@ -63,12 +63,23 @@ def has_header(records: Records, values: list[Any], vocabulary: Vocabulary) -> b
         used = _used_codes(records, values) if any(positions.values()) else None
         fresh = sum(used is None or not used[positions[text]].any() for _, text in texts)
         return 2 * fresh > len(texts)
+    if _are_names(records):
+        return True
     if codes.shape[1] > 1 and all(value is None for value in read):
         named = isinstance(vocabulary.read(records.first[0]), str)
         return named and not any(isinstance(values[code], str) for code in np.unique(codes[:, 0]))
     other = any(value is not None and value not in (0, 1) for value in read)
     bits = np.array([value is None or (is_number(value) and value in (0, 1)) for value in values], dtype=bool)
     return other and bool(bits[codes[:, columns]].all())
+
+
+def _are_names(records: Records) -> bool:
+    """Tell whether spellings of a missing cell are names: NA, nan and null, all different and none of them below."""
+    first = [word.strip() for word in records.first]
+    if len(first) < 2 or not all(word in NA_VALUES and word for word in first) or len(set(first)) < len(first):
+        return False
+    searched = [position for position, word in enumerate(records.words) if word.strip() in first]
+    return not np.isin(records.codes, searched).any()
 
 
 def _used_codes(records: Records, values: list[Any]) -> NDArray[np.bool_]:

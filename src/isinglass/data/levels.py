@@ -364,7 +364,8 @@ def show_value(value: Any) -> str:
     """Write one value for a message."""
     plain = value.item() if isinstance(value, np.generic) else value
     try:
-        text = f"{plain:g}" if isinstance(plain, float) else repr(plain)
+        short = isinstance(plain, float) and (math.isnan(plain) or float(f"{plain:g}") == plain)
+        text = f"{plain:g}" if short else repr(plain)  # 0.9999999999999999 is not 1
     except ValueError:  # an integer of more digits than Python writes
         text = "an integer of thousands of digits"
     if len(text) <= 40:
@@ -378,7 +379,7 @@ def write_value(value: Any) -> str | None:
     if isinstance(plain, float):
         if not math.isfinite(plain):
             return None
-        return f"{plain:g}" if float(f"{plain:g}") == plain else repr(plain)
+        return show_value(plain)
     if not isinstance(plain, str | int):
         return None
     text = show_value(plain)

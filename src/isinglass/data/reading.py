@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -313,12 +314,23 @@ def _settle(bits: _Bits, source: Source, names: tuple[str, ...] | None, missing:
             raise DataError('X must have a row without missing cells for missing="drop"; got none. Drop columns first.')
         codes = codes[rows]
         row_names = None if row_names is None else tuple(row_names[i] for i in rows)
+    if n_missing and missing == "zero":
+        assert gone is not None
+        empty = int(gone.all(axis=1).sum())
+        if empty and codes.shape[1] > 1:
+            warnings.warn(
+                f'{empty} of {len(codes)} rows have no answer at all, and missing="zero" makes them rows of 0. Choose '
+                'missing="drop" to leave them out.',
+                UserWarning,
+                stacklevel=4,
+            )
     return BinaryTable(
         codes,
         names,
         row_names,
         rows=rows,
         n_missing=n_missing,
+        n_dropped=0 if rows is None else len(bits.codes) - len(rows),
         encoding=bits.encoding,
         filled=gone if n_missing and missing == "zero" else None,
     )

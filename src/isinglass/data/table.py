@@ -35,6 +35,8 @@ class BinaryTable:
         Which rows of the source these are, if some were dropped.
     n_missing : int
         Missing cells that were filled or dropped.
+    n_dropped : int
+        Rows that were left out because of them.
     encoding : dict
         For each column that was not 0/1 already: its two source values, ``(zero, one)``. The key is the name of the
         column, or its number if there are no names; several values with one meaning are a tuple. What stands here can
@@ -56,6 +58,7 @@ class BinaryTable:
     n_missing: int = 0
     encoding: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
     filled: NDArray[np.bool_] | None = None
+    n_dropped: int = 0
 
     def __post_init__(self) -> None:
         X = self.X

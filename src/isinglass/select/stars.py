@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import is_whole
 from isinglass.data import to_weighted
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
 from isinglass.pairs import pairs_of, symmetric_matrix
@@ -162,7 +163,7 @@ def _weight_option(weight: FloatArray | None, rows: Any = slice(None)) -> dict[s
 def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | None, threshold: float) -> int:
     """Return the size of a subsample."""
     for name, value in (("n_subsamples", n_subsamples), ("subsample_size", subsample_size)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer)):
+        if value is not None and not is_whole(value):
             raise DataError(f"{name} must be an integer; got {value!r}.")
     if n_subsamples < 2:
         raise DataError(f"n_subsamples must be at least 2, or nothing can disagree; got {n_subsamples!r}.")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import check_count, is_real
 from isinglass.errors import DataError
 from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
@@ -259,7 +259,7 @@ def _coupling_values(n_edges: int, couplings: Couplings, strength: float, rng: n
 
 
 def _number(value: float, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+    if not is_real(value):
         raise DataError(f"{name} must be a number; got {value!r}.")
     if not math.isfinite(value):
         raise DataError(f"{name} must be finite; got {value!r}.")

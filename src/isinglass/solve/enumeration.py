@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import is_whole
 from isinglass.data import check_sample_weight
 from isinglass.errors import DataError, LimitError
 from isinglass.network import Network
@@ -130,7 +131,7 @@ def exact_sample(
     >>> bool((rows[:, 0] == rows[:, 1]).all())
     True
     """
-    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
+    if not is_whole(n_samples) or n_samples < 1:
         raise DataError(f"n_samples must be an integer of at least 1; got {n_samples!r}.")
     cumulative = np.cumsum(state_probabilities(model))
     # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isinglass.arguments import is_whole
 from isinglass.errors import ConvergenceWarning, DataError, SeparationError
 from isinglass.results import Path, Solution
 from isinglass.solve.enumeration import (
@@ -146,7 +147,7 @@ exact_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 def _check_controls(tol: float, max_iter: int) -> None:
     if not 0 < tol < 1:
         raise DataError(f"tol must be between 0 and 1; got {tol!r}.")
-    if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
+    if not is_whole(max_iter) or max_iter < 1:
         raise DataError(f"max_iter must be an integer of at least 1; got {max_iter!r}.")
 
 

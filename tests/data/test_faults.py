@@ -1,0 +1,62 @@
+"""Small faults of reading that were found by attack, each by its number."""
+
+import io
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isinglass import read_binary, read_table
+from isinglass.errors import DataError
+
+
+def test_fault_11_import_star_needs_no_matplotlib():
+    code = "import sys; sys.modules['matplotlib'] = None\nfrom isinglass import *\nising_path, read_table, report"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_fault_11_almost_one_is_shown_as_it_is():
+    with pytest.raises(DataError, match=r"only 0 and 1; got 0\.9999999999999999 in column 0"):
+        read_binary(np.array([[0.9999999999999999], [0.0]]))
+    with pytest.raises(DataError, match=r"got 0\.5 in column 0"):
+        read_binary(np.array([[0.5], [0.0]]))
+
+
+def test_fault_11_a_header_of_missing_words_is_a_header():
+    table = read_table(io.StringIO("NA,nan,null\n0,1,1\n1,0,1\n"))
+    assert table.names == ("NA", "nan", "null")
+    assert table.X.tolist() == [[0, 1, 1], [1, 0, 1]]
+    rows = read_table(io.StringIO("NA,nan,null\n0,1,1\n1,NA,1\n"), missing="drop")  # NA is a cell below: so above
+    assert (rows.names, len(rows)) == (None, 1)
+    assert read_table(io.StringIO("NA,NA\n0,1\n"), missing="drop").names is None
+
+
+def test_house_7_rows_without_an_answer_are_named():
+    with pytest.warns(UserWarning, match='1 of 3 rows have no answer at all, and missing="zero" makes them rows of 0'):
+        read_binary([[0, 1], [None, None], [1, None]], missing="zero")
+    table = read_binary([[0, 1], [None, None], [1, None]], missing="drop")
+    assert (len(table), table.n_dropped, table.n_missing) == (1, 2, 3)
+
+
+def test_house_8_advice_can_be_followed(tmp_path):
+    from commands import error_line, run
+
+    (tmp_path / "t.csv").write_text("who,a,b\n3,1,0\n1,0,1\n2,1,1\n")
+    assert "--id-column '#1'" in error_line(run("info", tmp_path / "t.csv", code=3))
+    run("info", tmp_path / "t.csv", "--id-column", "#1")
+    (tmp_path / "d.csv").write_text("a,b,b\n1,1,0\n0,0,1\n")
+    assert "--drop '#3'" in error_line(run("info", tmp_path / "d.csv", code=3))
+    run("info", tmp_path / "d.csv", "--drop", "#3")
+    (tmp_path / "e.csv").write_text("a,b\n1,5\n0,7\n")
+    line = error_line(run("info", tmp_path / "e.csv", "--encode", "1=1,0=0,7=1", code=3))
+    assert "VALUE=1, VALUE=0 or VALUE= (missing)" in line
+
+
+def test_fault_11_the_source_distribution_has_what_its_tests_read():
+    root = Path(__file__).resolve().parents[2]
+    left_out = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["scikit-build"]["sdist"]["exclude"]
+    sources = [file.read_text() for file in (root / "tests").rglob("*.py")]
+    assert [name for name in left_out if any(f'/ "{name}"' in source for source in sources)] == []
