@@ -16,7 +16,7 @@ from fuzz_tables import OPTIONS, check, read
 from seeds import table_files
 
 FILES = table_files()
-SURVEYS = ("sav", "zsav", "dta")
+APART = ("sav", "zsav", "dta", "parquet", "feather")
 choices = st.integers(0, len(OPTIONS) - 1)
 pieces = st.one_of(
     st.binary(max_size=8),
@@ -53,16 +53,16 @@ def test_arbitrary_text(choice, text):
     check(bytes([choice]) + text.encode())
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FILES if kind not in SURVEYS])
+@pytest.mark.parametrize("kind", [kind for kind in FILES if kind not in APART])
 @given(st.data())
 def test_damaged_files(kind, data):
     check(bytes([data.draw(choices)]) + data.draw(damaged(FILES[kind])))
 
 
-@pytest.mark.parametrize("kind", SURVEYS)
+@pytest.mark.parametrize("kind", APART)
 @settings(max_examples=5)  # each starts a process
 @given(st.data())
-def test_damaged_surveys(kind, data):
+def test_damaged_files_that_are_read_apart(kind, data):
     check(bytes([data.draw(choices)]) + data.draw(damaged(FILES[kind])))
 
 
