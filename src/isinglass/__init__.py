@@ -10,6 +10,7 @@ from isinglass.version import __version__
 _HOME = {
     "BinaryTable": "data",
     "ExactIsing": "estimators",
+    "Fit": "fit",
     "IsingLasso": "estimators",
     "IsingLassoCV": "estimators",
     "IsingLassoEBIC": "estimators",

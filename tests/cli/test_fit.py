@@ -373,4 +373,4 @@ def test_model_file_is_not_pickled(table, tmp_path):
     run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
     with zipfile.ZipFile(tmp_path / "net" / "model.npz") as archive:
         header = json.loads(archive.read("header.json"))
-    assert header["class"] == "IsingLasso"
+    assert (header["class"], header["method"], header["choice"]) == ("Fit", "joint", {"mapping": [["alpha", 0.1]]})

@@ -75,9 +75,9 @@ def test_weights_count_in_the_score(tmp_path, model, network):
 def test_other_columns_are_refused(tmp_path, model):
     fewer = write_csv(tmp_path / "f.csv", NAMES[1:], X[:, 1:].tolist())
     assert "'tea'" in data_error("score", model, fewer)
-    more = write_csv(tmp_path / "m.csv", [*NAMES, "gin"], np.column_stack([X, X[:, 0]]).tolist())
-    assert "--drop" in data_error("score", model, more)
-    run("score", model, more, "--drop", "gin")
+    more = write_csv(tmp_path / "m.csv", ["who", *NAMES, "age"], [["Ann", *row, 17.5] for row in X.tolist()])
+    same = write_csv(tmp_path / "s.csv", NAMES, X.tolist())
+    assert run("score", model, more).stdout == run("score", model, same).stdout  # others are ignored
     nameless = tmp_path / "n.csv"
     nameless.write_text("0,1\n1,0\n")
     assert "6 columns" in data_error("score", model, nameless)
@@ -346,6 +346,23 @@ def test_report_is_about_the_table_of_the_fit(tmp_path, folder, model, weighted)
     flipped = write_csv(tmp_path / "f.csv", NAMES, (1 - X).tolist())
     assert "ones in the fit" in data_error("report", model, flipped, "-o", tmp_path / "b.html")
     run(*words, "--weights", "w")
+
+
+def test_nothing_has_to_be_said_twice(tmp_path, weighted):
+    table, model = weighted
+    said = ["--missing", "drop", "--weights", "w"]
+    assert run("score", model, table).stdout == run("score", model, table, *said).stdout
+    for words in (["report", model, table], ["plot", "predictability", model, table]):
+        ending = "png" if words[0] == "plot" else "html"
+        run(*words, "-o", tmp_path / f"a.{ending}")
+        run(*words, *said, "-o", tmp_path / f"b.{ending}")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    pages = [data_in(tmp_path / f"{name}.html") for name in "ab"]
+    for page in pages:
+        del page["command"]
+    assert pages[0] == pages[1]
+    assert "missing" in data_error("predict", model, table)  # every row has an answer here: none can be dropped
+    assert run("predict", model, table, "--impute").stdout.count("\n") == 301
 
 
 def test_report_of_weighted_rows(tmp_path, weighted):

@@ -180,7 +180,7 @@ def test_what_the_header_says(tmp_path):
     save(FITTED[1], tmp_path / "model.npz")
     header = header_of(tmp_path / "model.npz")
     assert header["format"] == "isinglass model"
-    assert (header["schema"], header["class"]) == (1, "IsingLassoStARS")
+    assert (header["schema"], header["class"]) == (2, "IsingLassoStARS")
     assert header["names"] == NAMES
     assert header["parameters"]["threshold"] == 0.1
     assert header["versions"]["isinglass"] == isinglass.__version__
@@ -385,7 +385,8 @@ def drop(name):
 
 DAMAGE = [
     ("IsingLasso", change_header(format="other"), "not a model file"),
-    ("IsingLasso", change_header(schema=2), "layout 2, and this version of isinglass reads 1"),
+    ("IsingLasso", change_header(schema=1), "written by isinglass 0.1.*fit the table again"),
+    ("IsingLasso", change_header(schema=3), "layout 3, and this version of isinglass reads 2"),
     ("IsingLasso", change_header(**{"class": "Pipeline"}), "unknown class, 'Pipeline'"),
     ("IsingLasso", change_header(**{"class": "IsingEstimator"}), "unknown class"),
     ("IsingLasso", change_header(**{"class": "IsingLassoCV"}), "parameters are not those of IsingLassoCV"),

@@ -9,7 +9,7 @@ import click
 
 from isinglass.cli.choosing import CHOOSING, Choosing
 from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.fitting import ALPHA, SELECT, Fitted, criterion_of, describe_fit, fit_network
+from isinglass.cli.fitting import ALPHA, SELECT, criterion_of, describe_fit, fit_network
 from isinglass.cli.groups import GROUPS, Groups
 from isinglass.cli.methods import METHOD, Method
 from isinglass.cli.options import FORCE, IN_FILE, command, out_folder
@@ -19,6 +19,7 @@ from isinglass.cli.reading import READING, Reading
 if TYPE_CHECKING:
     from isinglass.cli.groups import Attributes
     from isinglass.data import BinaryTable
+    from isinglass.fit import Fit
 
 __all__ = ["FILES", "fit", "write_files"]
 
@@ -63,7 +64,7 @@ def fit(
     folder = OutputFolder(output, FILES, force=force, inputs=[table, groups.groups]) if output else None
     data = reading.read_to_fit(console, table)
     attributes = groups.read(names_of(data))
-    found = fit_network(console, data, method, choosing, alpha, criterion)
+    found = fit_network(console, data, method, choosing, alpha, criterion, reading.remembered)
     facts = {"Table": reading.describe(data, table), "Method": str(method), **describe_fit(found)}
     if folder is not None:
         with folder.filling({name: facts[name] for name in ("Table", "Method", "Alpha")}) as here:
@@ -76,42 +77,42 @@ def fit(
         }
     )
     if console.as_json:
-        columns = edge_table(found.model, edge_attributes=found.edge_attributes)
+        columns = edge_table(found.network, edge_attributes=found.edge_attributes)
         record = {
             "table": describe_table(data),
             "method": method.record,
             "selection": {
                 "criterion": criterion,
                 "description": found.chosen,
-                "stages": getattr(found.network, "stages_", None),
+                "stages": found.stages,
             },
             "tol": found.tol,
             "network": describe_solution(found.solution),
             "nodes": [
                 {"name": name, "field": field}
-                for name, field in zip(found.model.names, found.model.fields.tolist(), strict=True)
+                for name, field in zip(found.network.names, found.network.fields.tolist(), strict=True)
             ],
             "edges": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         }
         console.write_json("fit", record)
     elif folder is None:
-        console.write_text(lambda stream: write_edges(found.model, stream, edge_attributes=found.edge_attributes))
+        console.write_text(lambda stream: write_edges(found.network, stream, edge_attributes=found.edge_attributes))
 
 
-def write_files(here: Path, found: Fitted, data: BinaryTable, attributes: Attributes) -> None:
+def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attributes) -> None:
     """Write edges, nodes, model and GEXF of a fit into a folder."""
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_edges, write_gexf, write_nodes
     from isinglass.export.modelfile import save
     from isinglass.show.layout import force_layout
 
-    model, index = found.model, found.solution.edge_index
-    measured = node_table(model, data.X, data.sample_weight).columns
+    model = found.network
+    measured = node_table(model, data).columns
     nodes: dict[str, Any] = {**attributes.columns, **{name: measured[name] for name in NODE_MEASURES}}
-    positions = force_layout(model.n_features, index, abs(found.solution.edge_values))
+    positions = force_layout(model.n_features, model.edge_index, model.weights)
     write_edges(model, here / "edges.csv", edge_attributes=found.edge_attributes)
     write_nodes(model, here / "nodes.csv", node_attributes=nodes)
-    save(found.network, here / "model.npz")
+    save(found, here / "model.npz")
     write_gexf(
         model,
         here / "network.gexf",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,23 +10,22 @@ from isinglass.cli.options import Number, Option
 from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
+    from collections.abc import Callable, Mapping
 
     from isinglass.cli.choosing import Choosing
     from isinglass.cli.console import Console
     from isinglass.cli.methods import Method
     from isinglass.data import BinaryTable
-    from isinglass.network import Network
-    from isinglass.results import Solution, Stability
+    from isinglass.fit import Fit
+    from isinglass.select.cv import CrossValidation
+    from isinglass.select.ebic import EbicSelection
+    from isinglass.select.two_stage import TwoStage
 
 __all__ = [
     "ALPHA",
     "SELECT",
-    "Fitted",
     "criterion_of",
     "describe_fit",
-    "edge_attributes",
     "fit_function",
     "fit_network",
 ]
@@ -50,57 +47,6 @@ SELECT = Option(
 )
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A network and how it came about.
-
-    Parameters
-    ----------
-    network : fitted estimator
-        What can be saved.
-    model : Network
-        The network by itself.
-    solution : Solution
-        With the certificate.
-    tol : float
-        The tolerance it refers to.
-    chosen : str
-        How alpha was chosen, in words.
-    stability : Stability, optional
-        What StARS found, if it chose.
-    proved : bool
-        Whether the tolerance is one of the certificate.
-    """
-
-    network: Any
-    model: Network
-    solution: Solution
-    tol: float
-    chosen: str
-    stability: Stability | None = None
-    proved: bool = True
-
-    @property
-    def edge_attributes(self) -> dict[str, Any]:
-        """What is known of the edges beside their couplings: standard errors, or the share of subsamples with each."""
-        return edge_attributes(self.network)
-
-
-def edge_attributes(network: Any) -> dict[str, Any]:
-    """Return what a fitted estimator knows of its edges beside their couplings, as symmetric matrices."""
-    found: dict[str, Any] = {}
-    errors, stability = (getattr(network, name, None) for name in ("edge_errors_", "stability_"))
-    if errors is not None:
-        import scipy.sparse as sp
-
-        (s, t), p = network.solution_.edge_index.T, network.solution_.n_features
-        both = sp.coo_array(([*errors, *errors], ([*s, *t], [*t, *s])), shape=(p, p))
-        found["std_error"] = both.tocsr()
-    if stability is not None:
-        found["stability"] = stability.edge_frequencies[stability.index]
-    return found
-
-
 def criterion_of(alpha: float | None, select: str | None, choosing: Choosing, method: Method) -> str | None:
     """Return the criterion that chooses, None if alpha is given; refuse the settings of others."""
     if alpha is not None and select is not None:
@@ -114,31 +60,113 @@ def criterion_of(alpha: float | None, select: str | None, choosing: Choosing, me
 
 
 def fit_network(
-    console: Console, data: BinaryTable, method: Method, choosing: Choosing, alpha: float | None, criterion: str | None
-) -> Fitted:
-    """Fit at alpha, or at the one that the criterion chooses."""
+    console: Console,
+    data: BinaryTable,
+    method: Method,
+    choosing: Choosing,
+    alpha: float | None,
+    criterion: str | None,
+    reading: Mapping[str, Any] | None = None,
+) -> Fit:
+    """Fit at alpha, or at the one that the criterion chooses; ``reading`` is how the table was read."""
+    from isinglass.errors import ConstantColumnWarning
+    from isinglass.fit import Fit
+    from isinglass.select.tasks import quietly
+    from isinglass.solve.estimable import count_and_name
+
     alone = method.method == "nodewise" and criterion == "ebic"  # every node chooses for itself, as IsingFit does
     chosen = "given" if criterion is None else choosing.describe(criterion, per_node=alone)
-    from isinglass import estimators  # which takes longer than most fits
-
+    choice = choice_of(method, choosing, alpha, criterion)
     console.restart_clock()
-    stability: Stability | None = None
-    if criterion is not None and method.method != "joint" and not alone:
-        alpha, stability = choosing.choose_alpha(console, data, method, criterion)
-    estimator = _estimator(estimators, console, method, choosing, alpha, criterion)
-    # These show a bar of their own.
-    if criterion in ("two-stage", "stars", "cv") and method.method == "joint":
-        estimator.fit(data)
-    else:
+    count_and_name(data, data.sample_weight)
+    with quietly(ConstantColumnWarning):
+        found: dict[str, Any] = {}
+        if criterion is not None and method.method != "joint" and not alone:
+            alpha, found["stability"] = choosing.choose_alpha(console, data, method, criterion)
+        found |= _run(console, data, method, choosing, alpha, None if alpha is not None else criterion)
+    return Fit.of(
+        found.pop("solution"),
+        data,
+        method=method.method,
+        settings=method.settings,
+        criterion=criterion,
+        choice=choice,
+        chosen=chosen,
+        reading=reading or {},
+        **found,
+    )
+
+
+def _run(
+    console: Console, data: BinaryTable, method: Method, choosing: Choosing, alpha: float | None, criterion: str | None
+) -> dict[str, Any]:
+    """Return the parts of a fit: the solution, its tolerance, and what the criterion found."""
+    run = fit_function(method, choosing, alpha, criterion)  # names and weights come along with the table
+    if criterion is None:
         with console.progress("Fitting"):
-            estimator.fit(data)
-    # Nothing depends on these, so that the model file must not either.
-    estimator.set_params(**{name: None for name in ("n_jobs", "progress") if name in estimator.get_params()})
-    if stability is not None:
-        estimator.stability_ = stability  # the model file and the table of edges have it from here
-    stability = getattr(estimator, "stability_", None)
-    tol = getattr(estimator, "tol_", estimator.tol)
-    return Fitted(estimator, estimator.network_, estimator.solution_, tol, chosen, stability, method.proves)
+            path = method.path_function(data, [alpha])
+        return {"solution": path[0], "tol": float(path.tol)}
+    if method.method == "nodewise":
+        with console.progress("Fitting"):
+            return {"solution": run(data), "tol": method.tol or 1e-7}
+    if criterion == "ebic":
+        with console.progress("Fitting"):
+            return _from_ebic(run(data))
+    # These show a bar of their own.
+    found = run(data, n_jobs=choosing.n_jobs, progress=console.progress_wanted)
+    if criterion == "stars":
+        alphas = found.alphas[: len(found.edge_frequencies)]
+        path = method.path_function(data, alphas)
+        return {"solution": path[found.index], "path": path, "stability": found, "tol": float(path.tol)}
+    return _from_cv(found) if criterion == "cv" else _from_stages(found, data)
+
+
+def _from_ebic(found: EbicSelection) -> dict[str, Any]:
+    from isinglass.fit import Evidence
+
+    evidence = Evidence(
+        kind="ebic",
+        alphas=found.path.alphas,
+        values=found.scores,
+        choice=found.index,
+        settings={"gamma": found.gamma, "relaxed": found.relaxed},
+    )
+    return {"solution": found.solution, "path": found.path, "evidence": evidence, "tol": float(found.path.tol)}
+
+
+def _from_cv(found: CrossValidation) -> dict[str, Any]:
+    from isinglass.fit import Evidence
+
+    evidence = Evidence(
+        kind="score",
+        alphas=found.alphas,
+        values=found.mean,
+        errors=found.standard_error,
+        choice=found.index,
+        settings={"rule": found.rule},
+    )
+    return {"solution": found.solution, "path": found.path, "evidence": evidence, "tol": float(found.path.tol)}
+
+
+def _from_stages(found: TwoStage, data: BinaryTable) -> dict[str, Any]:
+    from isinglass.fit import Evidence
+    from isinglass.select.two_stage import describe_stages, network_ebic
+
+    evidence = Evidence(
+        kind="ebic",
+        alphas=found.path.alphas,
+        values=network_ebic(found, data.X, data.sample_weight),
+        choice=found.index,
+        settings={"gamma": found.gamma, "relaxed": False},
+    )
+    return {
+        "solution": found.solution,
+        "path": found.path,
+        "evidence": evidence,
+        "tol": float(found.path.tol),
+        "stages": describe_stages(found),
+        "edge_errors": found.edge_errors,
+    }
 
 
 def fit_function(method: Method, choosing: Choosing, alpha: float | None, criterion: str | None) -> Callable[..., Any]:
@@ -147,71 +175,28 @@ def fit_function(method: Method, choosing: Choosing, alpha: float | None, criter
     It is a method in the sense of ``isinglass.select.contract``; its network of the whole table is that of
     `fit_network`. It can be pickled.
     """
-    from isinglass.select import cross_validate, select_ebic, stars, two_stage
-    from isinglass.select.method import fit_at
+    from isinglass.select.method import method_of
 
+    return method_of(method.method, method.settings, criterion, choice_of(method, choosing, alpha, criterion))
+
+
+def choice_of(method: Method, choosing: Choosing, alpha: float | None, criterion: str | None) -> dict[str, Any]:
+    """Return the settings of the criterion by the parameters of its function; or alpha."""
     if criterion is None:
-        assert alpha is not None
-        return functools.partial(fit_at, alpha=alpha, path_function=method.path_function)
+        return {"alpha": alpha}
     if criterion == "two-stage":
-        return functools.partial(two_stage, path_function=method.path_function, **choosing.two_stage)
+        return choosing.two_stage
     if criterion == "stars":
-        return functools.partial(stars, path_function=method.path_function, **choosing.grid, **choosing.stars)
+        return {**choosing.grid, **choosing.stars}
     if criterion == "ebic" and method.method == "nodewise":
-        from isinglass.solve.nodewise import nodewise_ebic
-
-        settings = {"standardize": False, **method.settings}  # the default of `nodewise_path`, and of its estimator
-        return functools.partial(nodewise_ebic, gamma=choosing.gamma, **choosing.node_grid, **settings)
-    shared: dict[str, Any] = {
-        "alphas": choosing.grid["alphas"],
-        "path_function": method.with_settings(alpha_min_ratio=choosing.grid["alpha_min_ratio"]),
-    }
+        return {"gamma": choosing.gamma, **choosing.node_grid}
     if criterion == "ebic":
-        return functools.partial(select_ebic, gamma=choosing.gamma, relaxed=choosing.relaxed, **shared)
-    return functools.partial(
-        cross_validate,
-        n_folds=choosing.n_folds("cv"),
-        rule=choosing.cv_rule,
-        random_state=choosing.seed,
-        **shared,
-    )
+        return {**choosing.grid, "gamma": choosing.gamma, "relaxed": choosing.relaxed}
+    folds = choosing.n_folds("cv")
+    return {**choosing.grid, "n_folds": folds, "rule": choosing.cv_rule, "random_state": choosing.seed}
 
 
-def _estimator(
-    estimators: ModuleType,
-    console: Console,
-    method: Method,
-    choosing: Choosing,
-    alpha: float | None,
-    criterion: str | None,
-) -> Any:
-    """Return the estimator that does it, not yet fitted."""
-    settings = method.settings
-    if not method.proves:
-        from isinglass.estimators.published import PublishedIsing
-
-        return PublishedIsing(alpha, method=method.method, tol=method.tol, max_iter=method.max_iter)  # type: ignore[arg-type]
-    if method.method == "nodewise" and criterion == "ebic":
-        return estimators.NodewiseIsing(criterion="ebic", gamma=choosing.gamma, **choosing.node_grid, **settings)
-    if method.method == "joint" and criterion is not None:
-        runs = {"random_state": choosing.seed, "n_jobs": choosing.n_jobs, "progress": console.progress_wanted}
-        if criterion == "two-stage":
-            return estimators.IsingNetwork(**settings, **(runs | choosing.two_stage))
-        kinds: dict[str, tuple[Any, dict[str, Any]]] = {
-            "stars": (
-                estimators.IsingLassoStARS,
-                runs | choosing.stars,
-            ),
-            "ebic": (estimators.IsingLassoEBIC, {"gamma": choosing.gamma, "relaxed": choosing.relaxed}),
-            "cv": (estimators.IsingLassoCV, {"cv": choosing.n_folds("cv"), "rule": choosing.cv_rule, **runs}),
-        }
-        kind, options = kinds[criterion]
-        return kind(**choosing.grid, **options, **settings)
-    at_one = {"joint": "IsingLasso", "nodewise": "NodewiseIsing", "exact": "ExactIsing"}[method.method]
-    return getattr(estimators, at_one)(alpha=alpha, **settings)
-
-
-def describe_fit(found: Fitted) -> dict[str, str]:
+def describe_fit(found: Fit) -> dict[str, str]:
     """Return the facts of a fit for the summary."""
     from isinglass.cli.results import judge
 
@@ -223,8 +208,8 @@ def describe_fit(found: Fitted) -> dict[str, str]:
         "Alpha": f"{alpha} ({found.chosen})",
         "Network": f"{plural(solution.n_edges, 'edge')} among {plural(n_pairs, 'pair')}, {n_positive} positive, "
         f"{solution.n_edges - n_positive} negative",
-        **_describe_stages(getattr(found.network, "stages_", [])),
-        **judge([solution], found.tol, proved=found.proved),
+        **_describe_stages(found.stages or []),
+        **judge([solution], found.tol, proved=found.proves),
     }
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.options import MODEL_FILE
+from isinglass.cli.options import MODEL_FILE, was_given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,13 +16,12 @@ if TYPE_CHECKING:
     from isinglass.cli.console import Console
     from isinglass.cli.reading import Reading
     from isinglass.data import BinaryTable
+    from isinglass.fit import Fit
     from isinglass.network import Network
     from isinglass.results import Path
     from isinglass.select.contract import PathFunction
 
 __all__ = ["MODEL", "SAME_OPTIONS", "Loaded"]
-
-NOT_SETTINGS = {"alphas", "alpha_min_ratio"}
 
 MODEL = click.Argument(["model"], type=MODEL_FILE)
 SAME_OPTIONS = "Read it with the options of the fit: --weights, --missing, --drop and the like."
@@ -36,22 +33,30 @@ class Loaded:
 
     Parameters
     ----------
-    network : fitted estimator or Network
-        What was saved.
+    fit : Fit, optional
+        What was found and asked; None where the file holds a network by itself.
     model : Network
         The network by itself.
     """
 
-    network: Any
+    fit: Fit | None
     model: Network
 
     @classmethod
     def open(cls, path: str) -> Loaded:
         """Load a model file."""
         from isinglass.export.modelfile import load
+        from isinglass.fit import Fit
+        from isinglass.network import as_network
 
-        network = load(path)
-        return cls(network, getattr(network, "network_", network))
+        found = load(path)
+        fit = getattr(found, "fit_", found)  # an estimator that was saved in Python
+        return cls(fit if isinstance(fit, Fit) else None, as_network(found))
+
+    @property
+    def network(self) -> Any:
+        """What pages and figures are made of."""
+        return self.fit or self.model
 
     def place_nodes(self, seed: int) -> Any:
         """Return where the nodes lie on a drawing."""
@@ -63,62 +68,79 @@ class Loaded:
     @property
     def edge_attributes(self) -> dict[str, Any]:
         """What is known of the edges beside their couplings."""
-        from isinglass.cli.fitting import edge_attributes
-
-        return edge_attributes(self.network)
+        return {} if self.fit is None else dict(self.fit.edge_attributes)
 
     @property
     def path_function(self) -> PathFunction:
         """The path function that the fit used, with its settings."""
-        from isinglass.solve.exact import exact_path
-        from isinglass.solve.nodewise import nodewise_path
-        from isinglass.solve.path import ising_path
+        from isinglass.select.method import path_function_of
 
-        kind = type(self.network).__name__
-        if kind == "PublishedIsing":
-            return self.network.path_function  # type: ignore[no-any-return]
-        functions: dict[str, PathFunction] = {"NodewiseIsing": nodewise_path, "ExactIsing": exact_path}
-        function = functions.get(kind, ising_path)
-        known = inspect.signature(function).parameters
-        settings = {name: value for name, value in self.network.get_params().items() if name in known}
-        return functools.partial(function, **{name: settings[name] for name in settings.keys() - NOT_SETTINGS})
+        assert self.fit is not None
+        return path_function_of(self.fit.method, self.fit.settings)
 
     def describe(self, known: Mapping[str, str]) -> dict[str, str]:
         """Say in words how the model was fitted, as far as it is not known already."""
         from isinglass.cli.info import describe_values
         from isinglass.cli.methods import METHODS
 
-        net = self.network
-        if not hasattr(net, "solution_"):
+        fit = self.fit
+        if fit is None:
             return {}
-        name = {"NodewiseIsing": "nodewise", "ExactIsing": "exact"}.get(type(net).__name__, "joint")
-        name = getattr(net, "method", name)
+        alpha, encoding = fit.solution.alpha, {str(name): pair for name, pair in fit.encoding.items()}
         facts = {
-            "Method": METHODS[name][3],
-            "Alpha": f"{net.alpha_:.6g}" if math.isfinite(net.alpha_) else "one per node",
-            **({"Rule": net.rule} if name == "nodewise" else {}),
-            "Tolerance": f"{getattr(net, 'tol_', net.tol):g}",
-            "Values": describe_values(net.encoding_) if net.encoding_ else "0 and 1",
+            "Method": METHODS[fit.method][3],
+            "Alpha": f"{alpha:.6g}" if math.isfinite(alpha) else "one per node",
+            **({"Rule": str(fit.settings.get("rule", "and"))} if fit.method == "nodewise" else {}),
+            "Tolerance": f"{fit.tol:g}",
+            "Values": describe_values(encoding) if encoding else "0 and 1",
         }
         return {name: fact for name, fact in facts.items() if name not in known}
 
     @property
     def can_follow(self) -> bool:
         """Whether it was fitted at one alpha, so that a path of it can be made."""
-        alpha = getattr(self.network, "alpha_", float("nan"))
-        return alpha == alpha and not hasattr(self.network, "path_")  # NaN: every node has its own
+        return self.fit is not None and self.fit.path is None and math.isfinite(self.fit.solution.alpha)
 
     def follow(self, data: BinaryTable, alphas: int | list[float]) -> Path:
         """Return the path that the model lies on."""
-        return self.path_function(data.X, alphas, sample_weight=data.sample_weight)
+        return self.path_function(data, alphas)
 
-    def read_table(self, console: Console, reading: Reading, table: str, *, missing: str = "error") -> BinaryTable:
-        """Read a table that has the columns of the model, in any order.
+    def recall(self, reading: Reading, *, missing: str | None = None) -> Reading:
+        """Return how a table of this model is read: as that of the fit was, unless the user says something else.
 
-        Answers mean what they meant in the table that was fitted, unless the user says something else.
+        ``missing`` is what holds in place of what the fit did with missing cells.
         """
-        known = getattr(self.network, "encoding_", None) or None
-        return self._in_order(reading.read(console, table, missing=missing, encode=known))
+        from isinglass.names import default_names
+
+        known = dict(self.fit.reading) if self.fit is not None else {}
+        if missing is not None:
+            known["missing"] = missing
+        said = {name: value for name, value in known.items() if not was_given(name)}
+        if said.get("weights") in reading.drop:
+            del said["weights"]
+        if self.fit is not None and not known.keys() & {"coding", "binarize"} and not was_given("encode"):
+            said["encode"] = dict(self.fit.encoding) or None
+        names = self.model.names
+        if names != default_names(len(names)) and not reading.transpose and not was_given("columns"):
+            said["columns"] = names  # others are ignored, whatever they hold
+            said.pop("drop", None)
+        return replace(reading, **said)
+
+    def read_table(self, console: Console, reading: Reading, table: str) -> BinaryTable:
+        """Read a table that has the columns of the model, in any order, and any others."""
+        from isinglass.errors import DataError
+
+        try:
+            return self._in_order(reading.read(console, table))
+        except DataError:
+            if table == "-" or reading.columns != self.model.names:
+                raise
+            # Perhaps it has no names: then its columns must be those of the model, in the same order.
+            data = replace(reading, columns=()).read(console, table)
+            if data.names is not None:
+                self._in_order(data)
+                raise
+            return self._in_order(data)
 
     def check_fitted_to(self, data: BinaryTable, remedy: str) -> None:
         """Refuse another table than the one that was fitted, as far as the model knows: its rows and its ones."""
@@ -127,15 +149,16 @@ class Loaded:
         from isinglass.cli.results import describe_table
         from isinglass.errors import DataError
 
-        if not hasattr(self.network, "marginals_"):
+        if self.fit is None:
             return
-        fitted, here = float(self.network.n_rows_), describe_table(data)["sum_of_weights"]
+        fitted, here = self.fit.n_rows, describe_table(data)["sum_of_weights"]
+        marginals = self.fit.marginals
         means = np.average(data.X, axis=0, weights=data.sample_weight)
-        worst = int(np.abs(means - self.network.marginals_).argmax())
+        worst = int(np.abs(means - marginals).argmax())
         if not np.isclose(fitted, here, rtol=1e-9):
             difference = f"its rows counted {fitted:.6g} in all, and these count {here:.6g}"
-        elif not np.isclose(means[worst], self.network.marginals_[worst], rtol=0, atol=1e-9):
-            shares = f"{self.network.marginals_[worst]:.2%} ones in the fit, {means[worst]:.2%} here"
+        elif not np.isclose(means[worst], marginals[worst], rtol=0, atol=1e-9):
+            shares = f"{marginals[worst]:.2%} ones in the fit, {means[worst]:.2%} here"
             difference = f"{self.model.names[worst]!r} has {shares}"
         else:
             return

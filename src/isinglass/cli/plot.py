@@ -95,7 +95,7 @@ def _predictability(request: Request) -> Axes:
     from isinglass.show.plot import predictability
 
     data = request.table()
-    return predictability(node_table(request.loaded.model, data.X, data.sample_weight), request.ax)
+    return predictability(node_table(request.loaded.model, data), request.ax)
 
 
 def _path(request: Request) -> Axes:
@@ -250,7 +250,7 @@ def plot(
     check_target(output, [model, table, groups.groups])
     require_matplotlib()
     loaded = Loaded.open(model)
-    data = None if table is None else loaded.read_table(console, reading, table)
+    data = None if table is None else loaded.read_table(console, loaded.recall(reading), table)
     attributes = groups.read(loaded.model.names)
     settings["progress"] = console.progress_wanted
     save_figure(

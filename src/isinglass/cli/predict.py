@@ -48,7 +48,8 @@ def predict(
 
     check_target(output, [model, table])
     loaded = Loaded.open(model)
-    data = loaded.read_table(console, reading, table, missing="zero" if impute else "error")
+    reading = loaded.recall(reading, missing="zero" if impute else "error")
+    data = loaded.read_table(console, reading, table)
     cells = _fill(loaded, data, fill, seed) if impute else loaded.model.conditional_probabilities(data.X)
     names, rows = list(loaded.model.names), cells.tolist()
     if data.row_names is not None:
@@ -68,10 +69,16 @@ def predict(
 def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: int) -> Any:
     """Return the table with its missing cells filled."""
     from isinglass.errors import DataError
+    from isinglass.evaluate.imputation import fill_missing
 
     if data.filled is None:
         return data.X
-    if not hasattr(loaded.network, "impute"):
+    if loaded.fit is None:
         raise DataError("MODEL must be the model of a fit; got a network without the means of its columns.")
-    method = "gibbs" if fill == "draw" else "conditional"
-    return loaded.network.impute(data, method=method, probabilities=fill == "probability", random_state=seed)
+    return fill_missing(
+        loaded.model,
+        data,
+        loaded.fit.marginals,
+        probabilities=fill == "probability",
+        draws={"random_state": seed} if fill == "draw" else None,
+    )

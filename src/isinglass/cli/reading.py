@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["READING", "Reading"]
 
 SECTION = "Reading the table"
+REMEMBERED = (
+    *("missing", "encode", "coding", "binarize", "weights", "columns", "drop", "transpose", "header", "id_column"),
+    *("na_values", "delimiter", "encoding"),
+)
+"""Options that a model keeps, so that nobody has to give them twice."""
 
 
 class EncodeType(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
@@ -93,6 +98,12 @@ class Reading:
     max_rows: int | None
     max_columns: int | None
     max_bytes: int | None
+
+    @property
+    def remembered(self) -> dict[str, Any]:
+        """What was said about how the table is read, as far as it says how another copy of it is read."""
+        said = {name: getattr(self, name) for name in REMEMBERED}
+        return {name: value for name, value in said.items() if value not in (None, (), False, "auto", "bits", "utf-8")}
 
     def read_to_fit(self, console: Console, table: str) -> BinaryTable:
         """Return a table that can have edges: one column is the sign of a wrong delimiter, or a mistake."""

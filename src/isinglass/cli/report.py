@@ -83,10 +83,11 @@ def report(
     options: dict[str, Any] = {}
     fitted_to: dict[str, str] = {}
     if table is not None:
+        reading = loaded.recall(reading)
         data = loaded.read_table(console, reading, table)
         loaded.check_fitted_to(data, SAME_OPTIONS)
         fitted_to = {"Table": reading.describe(data, table)}
-        options = {"X": data, "node_table": node_table(loaded.model, data.X, data.sample_weight)}
+        options = {"X": data, "node_table": node_table(loaded.model, data)}
         if loaded.can_follow:
             with console.progress("Path"):
                 options["path"] = loaded.follow(data, alphas)

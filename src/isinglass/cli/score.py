@@ -30,6 +30,7 @@ def score(console: Console, model: str, table: str, rows: bool, reading: Reading
     from isinglass.cli.results import row_labels
 
     loaded = Loaded.open(model)
+    reading = loaded.recall(reading)
     data = loaded.read_table(console, reading, table)
     scores = loaded.model.log_pseudolikelihood(data.X)
     mean = float(np.average(scores, weights=data.sample_weight))

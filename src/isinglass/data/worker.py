@@ -16,6 +16,8 @@ import numpy as np
 
 __all__ = ["main"]
 
+LEAST_MEMORY = 2**28
+"""What the libraries need for the smallest file."""
 BYTES_PER_CELL = 24
 """Of a survey, whose cells become objects of Python."""
 
@@ -202,6 +204,6 @@ if __name__ == "__main__":
     asked = json.loads(sys.argv[1])
     place = Path(asked["folder"])
     load_library(asked["kind"])
-    limit_resources(2 * asked["limits"]["bytes"], asked["seconds"])
+    limit_resources(max(2 * asked["limits"]["bytes"], LEAST_MEMORY), asked["seconds"])
     found = main(asked["kind"], place / "source", place / "columns", asked["limits"])
     (place / "found.json").write_text(json.dumps(found, default=_plain), encoding="utf-8")

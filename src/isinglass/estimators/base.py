@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
-from isinglass._core import count_ones
 from isinglass.arguments import is_real
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
 from isinglass.data.reading import convert_source
@@ -18,12 +17,13 @@ from isinglass.data.sources import Source, open_source
 from isinglass.errors import DataError
 from isinglass.estimators.edges import count_edges, edge_table
 from isinglass.estimators.frames import complete_like, kind_of
-from isinglass.evaluate.imputation import conditional_fill, gibbs_fill
+from isinglass.evaluate.imputation import fill_missing
+from isinglass.fit import Evidence, Fit
 from isinglass.network import Network
 from isinglass.randomness import RandomSource
 from isinglass.results import Path, Solution, Stability
 from isinglass.simulate import gibbs_sample
-from isinglass.solve.estimable import warn_constant
+from isinglass.solve.estimable import count_and_name
 from isinglass.solve.exact import MAX_NODES, exact_sample
 
 __all__ = ["IsingEstimator", "check_alpha"]
@@ -43,6 +43,12 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     network_: Network
     solution_: Solution
+
+    # What kind of fit this is, for `fit_`.
+    _method = "joint"
+    _path_settings: tuple[str, ...] = ("penalty_weights", "tol", "max_iter")
+    _criterion: str | None = None
+    _choice_settings: tuple[str, ...] = ("alpha",)
 
     # ------------------------------------------------------------------------------------- fitting
 
@@ -70,7 +76,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self._remember_columns(X, table)
         self._encoded_before = isinstance(X, BinaryTable)
         n_rows = float(len(table) if weight is None else weight.sum())
-        marginals = _count_ones(table, weight) / n_rows
+        marginals = count_and_name(table, weight) / n_rows
         solution, found = self._estimate(table, weight, y)
         self._remember_solution(
             solution,
@@ -117,6 +123,50 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.n_rows_, self.marginals_ = n_rows, marginals
         self.encoding_ = dict(encoding)
         self.edge_counts_ = edge_counts
+
+    @property
+    def fit_(self) -> Fit:
+        """All that was found, as a plain record that knows nothing of scikit-learn."""
+        check_is_fitted(self)
+        found: dict[str, Any] = {
+            name: getattr(self, f"{name}_", None) for name in ("path", "stability", "stages", "edge_errors")
+        }
+        settings = {name: getattr(self, name) for name in self._path_settings}
+        criterion = self._criterion or getattr(self, "criterion", None)
+        return Fit(
+            solution=self.solution_,
+            method=getattr(self, "method", self._method),
+            settings={name: value for name, value in settings.items() if value is not None},
+            criterion=criterion,
+            choice=self._choice(),
+            chosen=criterion or "given",
+            tol=getattr(self, "tol_", getattr(self, "tol", float("nan"))),
+            n_rows=self.n_rows_,
+            marginals=self.marginals_,
+            edge_counts=self.edge_counts_,
+            encoding=self.encoding_,
+            evidence=self._evidence(),
+            **found,
+        )
+
+    def _choice(self) -> dict[str, Any]:
+        """Return the settings of the criterion, by the parameters of its function."""
+        return {name: getattr(self, name) for name in self._choice_settings}
+
+    def _evidence(self) -> Evidence | None:
+        """Return the curve that the penalty was read from."""
+        if not hasattr(self, "alphas_"):
+            return None
+        alphas: FloatArray = self.alphas_
+        shared: dict[str, Any] = {"alphas": alphas, "choice": int(np.abs(alphas - self.alpha_).argmin())}
+        if hasattr(self, "ebic_path_"):
+            settings = {name: getattr(self, name) for name in ("gamma", "relaxed")}
+            return Evidence(kind="ebic", values=self.ebic_path_, settings=settings, **shared)
+        if hasattr(self, "cv_results_"):
+            values, errors = (self.cv_results_[f"{name}_test_score"] for name in ("mean", "standard_error"))
+            settings = {"rule": getattr(self, "rule", None)}
+            return Evidence(kind="score", values=values, errors=errors, settings=settings, **shared)
+        return None
 
     @property
     def couplings_(self) -> FloatArray:
@@ -233,15 +283,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         if method not in METHODS:
             raise DataError(f'method must be "conditional" or "gibbs"; got {method!r}.')
         table = self._read(X, missing="zero")
-        missing = np.zeros(table.shape, dtype=bool) if table.filled is None else table.filled
-        if method == "conditional":
-            means = conditional_fill(self.network_, table.X, missing, self.marginals_)
-            draws = np.where(missing, means > 0.5, means)
-        else:
-            draws, means = gibbs_fill(
-                self.network_, table.X, missing, self.marginals_, n_sweeps=n_sweeps, random_state=random_state
-            )
-        return complete_like(X, means if probabilities else draws.astype(np.uint8))
+        draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
+        filled = fill_missing(self.network_, table, self.marginals_, probabilities=probabilities, draws=draws)
+        return complete_like(X, filled)
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
@@ -381,17 +425,6 @@ def _weights_of(X: Any, table: BinaryTable, sample_weight: ArrayLike | None) -> 
     weight = check_sample_weight(sample_weight, _num_samples(X))
     assert weight is not None
     return check_sample_weight(weight[table.rows], len(table))
-
-
-def _count_ones(table: BinaryTable, weight: FloatArray | None) -> FloatArray:
-    """Return the weight of the ones of every column; name constant columns in one warning, by their names."""
-    if weight is not None and not weight.all():
-        ones, varies = count_ones(np.ascontiguousarray(table.X[weight > 0]), weight[weight > 0])
-    else:
-        ones, varies = count_ones(table.X, weight)
-    if not varies.all():
-        warn_constant(np.flatnonzero(~varies), ones > 0, stacklevel=4, names=table.names)
-    return ones
 
 
 def _refuse_sparse(X: Any) -> None:

@@ -125,6 +125,9 @@ class IsingLassoCV(JointEstimator):
     (4, 30)
     """
 
+    _criterion = "cv"
+    _choice_settings = ("alphas", "alpha_min_ratio", "n_repeats", "rule", "random_state")
+
     def __init__(
         self,
         alphas: int | float | ArrayLike = 30,
@@ -180,6 +183,9 @@ class IsingLassoCV(JointEstimator):
             )
         results = _search_results(found)
         return found.solution, {"alphas_": alphas_of(found.path), "cv_results_": results, "path_": found.path}
+
+    def _choice(self) -> dict[str, Any]:
+        return {**super()._choice(), "n_folds": DEFAULT_FOLDS if self.cv is None else self.cv}
 
     def _folds(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> dict[str, Any]:
         """Return the options of `cross_validate` that ``cv`` stands for."""

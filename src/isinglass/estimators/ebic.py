@@ -108,6 +108,9 @@ class IsingLassoEBIC(JointEstimator):
     (4, True)
     """
 
+    _criterion = "ebic"
+    _choice_settings = ("alphas", "alpha_min_ratio", "gamma", "relaxed")
+
     def __init__(
         self,
         alphas: int | float | ArrayLike = 30,

@@ -93,6 +93,8 @@ class ExactIsing(IsingEstimator):
     ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
     """
 
+    _method = "exact"
+
     def __init__(
         self,
         alpha: float = 0.025,

@@ -13,9 +13,8 @@ from isinglass.errors import ConstantColumnWarning
 from isinglass.estimators.joint import JointEstimator, alphas_of
 from isinglass.randomness import RandomSource
 from isinglass.results import Solution
-from isinglass.select.ebic import edge_price
 from isinglass.select.tasks import quietly
-from isinglass.select.two_stage import TwoStage, two_stage
+from isinglass.select.two_stage import describe_stages, network_ebic, two_stage
 
 __all__ = ["IsingNetwork"]
 
@@ -125,6 +124,8 @@ class IsingNetwork(JointEstimator):
     """
 
     relaxed = False  # what `ebic_path_` is
+    _criterion = "two-stage"
+    _choice_settings = ("alphas", "gamma", "keep", "n_folds", "random_state")
 
     def __init__(
         self,
@@ -178,34 +179,11 @@ class IsingNetwork(JointEstimator):
         with quietly(ConstantColumnWarning):
             found = self.fit_function(table.X, sample_weight=weight, n_jobs=self.n_jobs, progress=self.progress)
         stage = found.stages[found.stage]
-        prices = (edge_price(table.X, weight, self.gamma) - stage.price) * stage.path.n_edges
         return found.solution, {
             "alphas_": alphas_of(found.path),
-            "ebic_path_": stage.scores + prices,
+            "ebic_path_": network_ebic(found, table.X, weight),
             "held_out_": np.array(stage.held_out),
             "path_": found.path,
             "stages_": describe_stages(found),
             "edge_errors_": np.array(found.edge_errors),
         }
-
-
-def describe_stages(found: TwoStage) -> list[dict[str, Any]]:
-    """Return what each stage tried, chose and proves, as plain values."""
-    return [
-        {
-            "criterion": stage.criterion,
-            "exponent": stage.exponent,
-            "n_alphas": len(stage.path),
-            "alpha": stage.solution.alpha,
-            "n_edges": stage.solution.n_edges,
-            "score": float(stage.scores[stage.index]),
-            "held_out": float(stage.held_out[stage.index]),
-            "extended": stage.extended,
-            "kkt_residual": stage.solution.kkt_residual,
-            "duality_gap": stage.solution.duality_gap,
-            "converged": bool(stage.solution.converged),
-            "network": number == found.stage,
-            "reason": found.reason if number == found.stage else "",
-        }
-        for number, stage in enumerate(found.stages)
-    ]

@@ -109,6 +109,9 @@ class NodewiseIsing(IsingEstimator):
     ([[0, 1], [1, 2], [2, 3], [3, 4]], (5, 5))
     """
 
+    _method = "nodewise"
+    _path_settings = ("rule", "standardize", "tol", "max_iter")
+
     def __init__(
         self,
         alpha: float = 0.025,
@@ -141,6 +144,11 @@ class NodewiseIsing(IsingEstimator):
         self.encode = encode
         self.coding = coding
         self.binarize = binarize
+
+    def _choice(self) -> dict[str, Any]:
+        if self.criterion is None:
+            return {"alpha": self.alpha}
+        return {"gamma": self.gamma, "alphas": self.alphas, "alpha_min_ratio": self.alpha_min_ratio}
 
     def _estimate(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> tuple[Solution, dict[str, Any]]:
         with quietly(ConstantColumnWarning):

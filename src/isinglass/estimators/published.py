@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.estimators.base import IsingEstimator, check_alpha
+from isinglass.fit import Fit
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.tasks import quietly
@@ -46,6 +48,8 @@ class PublishedIsing(IsingEstimator):
     1
     """
 
+    _path_settings = ()
+
     def __init__(
         self,
         alpha: float = 0.05,
@@ -72,6 +76,11 @@ class PublishedIsing(IsingEstimator):
         """What was set, by the names of the path function's parameters."""
         given = {TOLERANCES[self.method]: self.tol, "max_iter": self.max_iter}
         return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def fit_(self) -> Fit:
+        """All that was found, with the settings by the names of the method."""
+        return replace(super().fit_, settings=self.settings)
 
     def path_function(self, X: Any, alphas: Any, **settings: Any) -> Path:
         """Return the path of the method, with the settings of this estimator."""

@@ -123,6 +123,11 @@ class IsingLassoStARS(JointEstimator):
     (11, 1.0)
     """
 
+    _criterion = "stars"
+    _choice_settings = (
+        *("alphas", "alpha_min_ratio", "n_subsamples", "subsample_size", "threshold", "bounded", "random_state"),
+    )
+
     def __init__(
         self,
         alphas: int | float | ArrayLike = 30,

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from isinglass.arguments import check_count
+from isinglass.data import BinaryTable
 from isinglass.errors import ConvergenceWarning
 from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
 
-__all__ = ["conditional_fill", "gibbs_fill"]
+__all__ = ["conditional_fill", "fill_missing", "gibbs_fill"]
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -23,6 +25,42 @@ SETTLED = 1e-10
 """Largest change of a probability in the last sweep over the missing cells."""
 MOST_SWEEPS = 10_000
 """Sweeps after which this is given up; each of them improves the fit, but near a critical point only slowly."""
+
+
+def fill_missing(
+    network: Network,
+    table: BinaryTable,
+    marginals: ArrayLike,
+    *,
+    probabilities: bool = False,
+    draws: Mapping[str, Any] | None = None,
+) -> NDArray[Any]:
+    """Return a table with its missing cells filled: those that it says were ``filled`` by 0 when it was read.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    table : BinaryTable
+        The table.
+    marginals : array-like of shape (n_features,)
+        Probabilities to start from.
+    probabilities : bool, default False
+        Put probabilities of a 1 into the missing cells, instead of 0 or 1.
+    draws : mapping, optional
+        Draw the cells by `gibbs_fill` with these options; by default each gets its more probable value.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+    """
+    missing = np.zeros(table.shape, dtype=bool) if table.filled is None else table.filled
+    if draws is None:
+        means = conditional_fill(network, table.X, missing, marginals)
+        cells = np.where(missing, means > 0.5, means)
+    else:
+        cells, means = gibbs_fill(network, table.X, missing, marginals, **draws)
+    return means if probabilities else cells.astype(np.uint8)
 
 
 def conditional_fill(model: Network, X: ArrayLike, missing: Mask, marginals: ArrayLike) -> FloatArray:

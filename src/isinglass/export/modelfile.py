@@ -20,20 +20,23 @@ from isinglass.archive import Archive, DamagedError, OversizedError, most_unpack
 from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError
 from isinglass.export.modelparts import NotStorableError, Reading, Writing, from_json, to_json
+from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.results import Solution, Stability
 from isinglass.version import __version__
 
 __all__ = ["load", "read_model", "save"]
 
-FORMAT, SCHEMA = "isinglass model", 1
+FORMAT, SCHEMA = "isinglass model", 2
 MAX_BYTES = 1 << 31
 """Default limit: 2 GiB."""
 FRAMES = (None, "pandas", "polars", "pyarrow")
+METHODS = ("joint", "nodewise", "exact", "plg", "bmn")
+MAPPINGS = ("settings", "choice", "reading")
 
 
 def save(fitted: Any, path: str | PathLike[str]) -> None:
-    """Write a fitted estimator or an `Network` to a file that `load` reads.
+    """Write a fitted estimator, a `Fit` or a `Network` to a file that `load` reads.
 
     The same content gives the same bytes. The file appears under its name when it is whole. Parameters that a file
     cannot hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header names
@@ -42,8 +45,8 @@ def save(fitted: Any, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    fitted : estimator or Network
-        An estimator after `fit`, or the network by itself.
+    fitted : estimator, Fit or Network
+        An estimator after `fit`, the record of a run, or the network by itself.
     path : path
         The file, usually ``something.npz``; one that exists is replaced.
 
@@ -61,6 +64,8 @@ def save(fitted: Any, path: str | PathLike[str]) -> None:
     writing = Writing({"format": FORMAT, "schema": SCHEMA, "class": type(fitted).__name__, "versions": _versions()})
     if isinstance(fitted, Network):
         writing.network(fitted)
+    elif isinstance(fitted, Fit):
+        _write_fit(fitted, writing)
     else:
         _require_fitted(fitted)
         _write_estimator(fitted, writing)
@@ -192,6 +197,22 @@ def _write_estimator(net: Any, writing: Writing) -> None:
         writing.matrix("asymmetric", net.asymmetric_couplings_)
 
 
+def _write_fit(fit: Fit, writing: Writing) -> None:
+    plain = ("method", "settings", "criterion", "choice", "chosen", "tol", "n_rows", "reading", "stages")
+    writing.header |= {name: to_json(getattr(fit, name)) for name in plain}
+    writing.header["encoding"] = [to_json([label, *pair]) for label, pair in fit.encoding.items()]
+    writing.solution(fit.solution)
+    writing.arrays |= {"marginals": fit.marginals, "edge_counts": fit.edge_counts}
+    if fit.path is not None:
+        writing.path(fit.path)
+    if fit.stability is not None:
+        writing.stability(fit.stability)
+    if fit.edge_errors is not None:
+        writing.arrays["edge_errors"] = fit.edge_errors
+    if fit.evidence is not None:
+        writing.evidence(fit.evidence)
+
+
 def _write_parameters(net: Any, writing: Writing) -> list[str]:
     """Put the parameters into the header, arrays beside it; return the names of those that cannot be stored."""
     parameters: dict[str, Any] = {}
@@ -217,6 +238,8 @@ def _read(archive: Archive) -> Any:
     header = archive.header
     if header.get("format") != FORMAT:
         raise DamagedError("it is not a model file")
+    if header.get("schema") == 1:
+        raise DamagedError("it was written by isinglass 0.1, whose files can no longer be read: fit the table again")
     if header.get("schema") != SCHEMA:
         raise DamagedError(f"it has layout {header.get('schema')!r}, and this version of isinglass reads {SCHEMA}")
     n_features, names = header.get("n_features"), header.get("names")
@@ -229,6 +252,8 @@ def _read(archive: Archive) -> Any:
     reading = Reading(archive, names)
     if header.get("class") == "Network":
         return reading.network()
+    if header.get("class") == "Fit":
+        return _read_fit(reading)
     cls = _classes().get(str(header.get("class")))
     if cls is None:
         raise DamagedError(f"it holds an unknown class, {str(header.get('class'))[:80]!r}")
@@ -263,6 +288,31 @@ def _read_estimator(cls: Any, reading: Reading, names: list[str]) -> Any:
     for name, value in _read_findings(cls, reading, solution).items():
         setattr(net, name, value)
     return net
+
+
+def _read_fit(reading: Reading) -> Fit:
+    header, archive, solution = reading.header, reading.archive, reading.solution()
+    texts = {name: from_json(header.get(name)) for name in ("method", "criterion", "chosen", *MAPPINGS)}
+    if texts["method"] not in METHODS or not isinstance(texts["chosen"], str):
+        raise DamagedError("its method is unknown")
+    if not all(isinstance(texts[name], dict) and all(isinstance(key, str) for key in texts[name]) for name in MAPPINGS):
+        raise DamagedError("its settings are not named values")
+    if not (texts["criterion"] is None or isinstance(texts["criterion"], str)):
+        raise DamagedError("its criterion is not a text")
+    return Fit(
+        solution=solution,
+        tol=reading.header_number("tol"),
+        n_rows=reading.header_number("n_rows"),
+        marginals=reading.numbers("marginals", (reading.n_features,)),
+        edge_counts=_read_counts(reading, solution.n_edges),
+        encoding=_read_encoding(header.get("encoding")),
+        path=reading.path() if "path" in header else None,
+        stability=reading.stability() if "stability" in header else None,
+        evidence=reading.evidence() if "evidence" in header else None,
+        stages=None if header.get("stages") is None else _plain_stages(reading),
+        edge_errors=_read_errors(reading, solution.n_edges) if archive.has("edge_errors") else None,
+        **texts,
+    )
 
 
 def _read_parameters(cls: Any, reading: Reading) -> dict[str, Any]:
@@ -321,6 +371,14 @@ def _read_findings(cls: Any, reading: Reading, solution: Solution) -> dict[str, 
 
 def _read_stages(reading: Reading, n_alphas: int, n_edges: int) -> dict[str, Any]:
     """Return what the stages of a network chose, the gains in prediction and the standard errors."""
+    return {
+        "stages_": _plain_stages(reading),
+        "edge_errors_": _read_errors(reading, n_edges),
+        "held_out_": reading.numbers("held_out", (n_alphas,), finite=False),
+    }
+
+
+def _plain_stages(reading: Reading) -> list[dict[str, Any]]:
     stages = from_json(reading.header.get("stages"))
     plain = (str, float, int)  # bool is an int
     if not isinstance(stages, list) or not all(
@@ -329,14 +387,14 @@ def _read_stages(reading: Reading, n_alphas: int, n_edges: int) -> dict[str, Any
         for stage in stages
     ):
         raise DamagedError("its stages are not plain values")
+    return stages
+
+
+def _read_errors(reading: Reading, n_edges: int) -> NDArray[np.float64]:
     errors = reading.numbers("edge_errors", (n_edges,), finite=False)
     if (errors < 0.0).any():
         raise DamagedError("edge_errors are negative")
-    return {
-        "stages_": stages,
-        "edge_errors_": errors,
-        "held_out_": reading.numbers("held_out", (n_alphas,), finite=False),
-    }
+    return errors
 
 
 def _read_ebic(reading: Reading, alphas: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.archive import Archive, DamagedError
+from isinglass.fit import Evidence
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, symmetric_matrix
 from isinglass.results import Path, Solution, Stability
@@ -140,6 +141,14 @@ class Writing:
             "stability.shares": np.concatenate([part.data for part in upper]),
         }
 
+    def evidence(self, evidence: Evidence) -> None:
+        """Take the curve that a penalty was read from."""
+        names = ("kind", "choice", "settings")
+        self.header["evidence"] = {name: to_json(getattr(evidence, name)) for name in names}
+        self.arrays |= {"evidence.alphas": evidence.alphas, "evidence.values": evidence.values}
+        if evidence.errors is not None:
+            self.arrays["evidence.errors"] = evidence.errors
+
     def search_results(self, results: Mapping[str, Any]) -> None:
         """Take the table of a cross-validation."""
         splits = [name for name in results if name.startswith("split")]
@@ -241,6 +250,23 @@ class Reading:
             monotone=curves[1],
             edge_frequencies=tuple(matrices),
             **{name: part[name] for name in (*STABILITY_NUMBERS, *STABILITY_COUNTS)},
+        )
+
+    def evidence(self) -> Evidence:
+        """Return the curve that a penalty was read from."""
+        part = self._section("evidence", (), ("choice",))
+        alphas = self.numbers("evidence.alphas", (None,))
+        _require(part.get("kind") in ("ebic", "score"), "its evidence is of an unknown kind")
+        _require(isinstance(part.get("settings"), dict), "its evidence has no settings")
+        _require(0 <= part["choice"] < len(alphas), "its choice is not on the curve")
+        errors = self.archive.has("evidence.errors")
+        return Evidence(
+            kind=part["kind"],
+            alphas=alphas,
+            values=self.numbers("evidence.values", alphas.shape, finite=False),
+            choice=part["choice"],
+            errors=self.numbers("evidence.errors", alphas.shape, finite=False) if errors else None,
+            settings=part["settings"],
         )
 
     def search_results(self, alphas: FloatArray) -> dict[str, Any]:

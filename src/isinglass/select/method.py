@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,29 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import BinaryTable
 from isinglass.errors import DataError
+from isinglass.fit import Fit
 from isinglass.results import Solution
 from isinglass.select.contract import Method, PathFunction, fixed_option, parameters_of, settings_of, with_threads
+from isinglass.select.cv import cross_validate
+from isinglass.select.ebic import select_ebic
 from isinglass.select.stages import Case
+from isinglass.select.stars import stars
 from isinglass.select.two_stage import TwoStage, two_stage
+from isinglass.solve.exact import exact_path
+from isinglass.solve.nodewise import nodewise_ebic, nodewise_path
 from isinglass.solve.path import ising_path
+from isinglass.solve.published.baselines import bmn, plg
 
-__all__ = ["as_method", "fit_at", "is_estimator", "keep_penalty", "run_quickly", "solution_of"]
+__all__ = [
+    "as_method",
+    "fit_at",
+    "is_estimator",
+    "keep_penalty",
+    "method_of",
+    "path_function_of",
+    "run_quickly",
+    "solution_of",
+]
 
 FloatArray = NDArray[np.float64]
 Table = NDArray[np.uint8]
@@ -47,6 +63,50 @@ def fit_at(
     return path_function(X, [alpha], sample_weight=sample_weight).solutions[0]
 
 
+def path_function_of(method: str, settings: Mapping[str, Any]) -> PathFunction:
+    """Return the path function of a method that a fit names, with its settings."""
+    functions: dict[str, PathFunction] = {
+        "joint": ising_path,
+        "nodewise": nodewise_path,
+        "exact": exact_path,
+        "plg": plg,
+        "bmn": bmn,
+    }
+    return functools.partial(functions[method], **settings) if settings else functions[method]
+
+
+def method_of(method: str, settings: Mapping[str, Any], criterion: str | None, choice: Mapping[str, Any]) -> Method:
+    """Return what gives the network of a fit, as a function of a table.
+
+    Parameters
+    ----------
+    method, settings
+        How networks are estimated, as a Fit has it.
+    criterion, choice
+        What chooses the penalty, and its settings; None and ``alpha`` if it was given.
+
+    Examples
+    --------
+    >>> method_of("joint", {}, None, {"alpha": 0.1})([[0, 0], [0, 1], [1, 1], [1, 1]]).n_edges
+    1
+    """
+    path_function = path_function_of(method, settings)
+    if criterion == "ebic" and method == "nodewise":
+        # `nodewise_path` and its estimator standardise only if asked to.
+        return functools.partial(nodewise_ebic, **{"standardize": False, **settings, **choice})
+    functions: dict[str | None, Method] = {
+        None: fit_at,
+        "two-stage": two_stage,
+        "stars": stars,
+        "ebic": select_ebic,
+        "cv": cross_validate,
+    }
+    options = dict(choice)
+    if criterion in ("ebic", "cv") and "alpha_min_ratio" in options:  # a parameter of the path, not of the criterion
+        path_function = functools.partial(path_function, alpha_min_ratio=options.pop("alpha_min_ratio"))
+    return functools.partial(functions[criterion], path_function=path_function, **options)
+
+
 def is_estimator(given: Any) -> bool:
     """Return whether something is an estimator, without knowing scikit-learn."""
     return hasattr(given, "get_params") and hasattr(given, "fit") and not isinstance(given, type)
@@ -62,6 +122,8 @@ def as_method(given: Any) -> Method:
     """
     if given is None:
         return two_stage
+    if isinstance(given, Fit):
+        return method_of(given.method, given.settings, given.criterion, given.choice)
     if not isinstance(given, type) and callable(getattr(given, "fit_function", None)):
         return given.fit_function  # type: ignore[no-any-return]  # a fit or an estimator that says what gives its network
     if is_estimator(given):

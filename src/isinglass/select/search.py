@@ -48,11 +48,15 @@ class Lattice:
         The pass ends once alpha is below this share of the best one so far...
     floor : float
         ...or below this share of the first.
+    least : int, default 1
+        Steps of the lattice that one step of the first pass is at least, whatever the count: a criterion that counts
+        edges is jagged, and a finer first pass would find other small dents.
     """
 
     ratio: float
     far: float
     floor: float
+    least: int = 1
 
     def alphas(self, top: float, count: int) -> FloatArray:
         """Return the alphas of the first pass: as close as ``count`` of them down to the usual end would be."""
@@ -62,7 +66,7 @@ class Lattice:
 
     def stride(self, count: int) -> int:
         """Return how many steps of the lattice one step of the first pass is."""
-        return max(1, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
+        return max(self.least, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ __all__ = ["Case", "Stage"]
 Table = NDArray[np.uint8]
 FloatArray = NDArray[np.float64]
 
-FIRST = Lattice(ratio=0.9, far=0.5, floor=1e-4)
+FIRST = Lattice(ratio=0.9, far=0.5, floor=1e-4, least=2)
 """Where stage 1 looks. The dense end costs most, and its criterion has one minimum."""
 SECOND, EVERY = Lattice(ratio=0.93, far=0.1, floor=1e-5), 65
 """Where stage 2 looks. Its support is small and its paths are cheap; with this count the first pass skips nothing."""

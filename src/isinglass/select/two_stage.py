@@ -29,7 +29,7 @@ from isinglass.select.stages import Case, Stage
 from isinglass.select.tasks import kernel_threads, quietly, run_tasks
 from isinglass.solve.path import ising_path
 
-__all__ = ["TwoStage", "two_stage"]
+__all__ = ["TwoStage", "describe_stages", "network_ebic", "two_stage"]
 
 Table = NDArray[np.uint8]
 FloatArray = NDArray[np.float64]
@@ -355,3 +355,32 @@ def _split(
         return []
     parts = np.array_split(as_generator(random_state).permutation(len(known)), min(n_folds, len(known)))
     return [rows[np.isin(group, part)] for part in parts]
+
+
+def network_ebic(found: TwoStage, table: Table, weight: FloatArray | None) -> FloatArray:
+    """Return the extended BIC of the networks on the path that the network belongs to."""
+    stage = found.stages[found.stage]
+    scores: FloatArray = stage.scores + (edge_price(table, weight, found.gamma) - stage.price) * stage.path.n_edges
+    return scores
+
+
+def describe_stages(found: TwoStage) -> list[dict[str, Any]]:
+    """Return what each stage tried, chose and proves, as plain values."""
+    return [
+        {
+            "criterion": stage.criterion,
+            "exponent": stage.exponent,
+            "n_alphas": len(stage.path),
+            "alpha": stage.solution.alpha,
+            "n_edges": stage.solution.n_edges,
+            "score": float(stage.scores[stage.index]),
+            "held_out": float(stage.held_out[stage.index]),
+            "extended": stage.extended,
+            "kkt_residual": stage.solution.kkt_residual,
+            "duality_gap": stage.solution.duality_gap,
+            "converged": bool(stage.solution.converged),
+            "network": number == found.stage,
+            "reason": found.reason if number == found.stage else "",
+        }
+        for number, stage in enumerate(found.stages)
+    ]

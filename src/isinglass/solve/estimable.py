@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
 from isinglass._core import count_ones, max_features
-from isinglass.data import read_binary, to_weighted
+from isinglass.data import BinaryTable, read_binary, to_weighted
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError
 from isinglass.objective.reduced import NEGLIGIBLE
 
-__all__ = ["Varying", "warn_constant"]
+__all__ = ["Varying", "count_and_name", "warn_constant"]
 
 _SHOWN = 5  # constant columns named in a warning
 
@@ -84,3 +84,14 @@ def warn_constant(
         ConstantColumnWarning,
         stacklevel=stacklevel,
     )
+
+
+def count_and_name(table: BinaryTable, weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Return the weight of the ones of every column; name constant columns in one warning, by their names."""
+    if weight is not None and not weight.all():
+        ones, varies = count_ones(np.ascontiguousarray(table.X[weight > 0]), weight[weight > 0])
+    else:
+        ones, varies = count_ones(table.X, weight)
+    if not varies.all():
+        warn_constant(np.flatnonzero(~varies), ones > 0, stacklevel=4, names=table.names)
+    return ones

@@ -185,7 +185,12 @@ Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, doubl
     // The residuals 0 are feasible, so that the gap is at most F.
     const double value = (point.loss() + penalty_of(set, alpha)) * (1 + 2 * rounding);
     std::vector<Flaw> flaws = find_flaws(set, point, alpha, rounding);
-    if (!repair_free(rows, set, point, alpha, flaws)) return {0, value, INFINITE, 0};
+    if (!repair_free(rows, set, point, alpha, flaws)) {
+        // Nothing is proved; what is left of the fields still rounds the gradients of screening up.
+        double stray = 0;
+        for (const Flaw& flaw : flaws) stray = std::max(stray, flaw.stray);
+        return {0, value, stray, 0};
+    }
     bool is_empty = true;
     double c = 1;
     for (size_t e = 0; e < set.n_edges(); ++e) {

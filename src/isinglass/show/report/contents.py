@@ -15,6 +15,7 @@ from isinglass.data import BinaryTable, read_binary
 from isinglass.errors import DataError
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.export.columns import plain_value
+from isinglass.fit import Evidence, Fit
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.results import Path, Solution, Stability
@@ -126,7 +127,7 @@ def gather(
         selected=index,
         tol=known.tol if path is None else path.tol,
         stability=stability,
-        curve=read_curve(stability, criterion, result),
+        curve=read_curve(stability, criterion, known.evidence),
         node_columns=_node_columns(node_table, model.names),
         edge_columns=_edge_columns(known.edge_table, model.names) | _edge_columns(edge_table, model.names),
         groups=members,
@@ -153,6 +154,7 @@ class _Known:
     path: Path | None = None
     solution: Solution | None = None
     stability: Stability | None = None
+    evidence: Evidence | None = None
     edge_table: Any = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     marginals: FloatArray | None = None
@@ -166,21 +168,25 @@ class _Known:
     def of(cls, result: Any) -> _Known:
         if isinstance(result, Solution):
             return cls(solution=result, proof="joint" if result.alphas_per_node is None else "nodewise")
-        if not hasattr(result, "network_"):
+        fit = getattr(result, "fit_", result)
+        if not isinstance(fit, Fit):
             return cls()
-        parameters = result.get_params(deep=False) if hasattr(result, "get_params") else {}
+        said = {"method": fit.method, "choice": fit.chosen, **fit.settings}
+        if hasattr(result, "get_params"):
+            said = {"estimator": type(result).__name__, **result.get_params(deep=False)}
         return cls(
-            path=getattr(result, "path_", None),
-            solution=getattr(result, "solution_", None),
-            stability=getattr(result, "stability_", None),
-            edge_table=result.edges() if hasattr(result, "edges") else None,
-            settings={"estimator": type(result).__name__, **parameters},
-            marginals=getattr(result, "marginals_", None),
-            n_rows=getattr(result, "n_rows_", None),
-            is_weighted=getattr(getattr(result, "edge_counts_", None), "dtype", np.dtype(int)).kind == "f",
-            tol=getattr(result, "tol_", parameters.get("tol", float("nan"))),
-            proof=_PROOFS.get(type(result).__name__, "joint"),
-            rule=parameters.get("rule") if type(result).__name__ == "NodewiseIsing" else None,
+            path=fit.path,
+            solution=fit.solution,
+            stability=fit.stability,
+            evidence=fit.evidence,
+            edge_table=fit.edges(),
+            settings=said,
+            marginals=fit.marginals,
+            n_rows=fit.n_rows,
+            is_weighted=fit.edge_counts.dtype.kind == "f",
+            tol=fit.tol,
+            proof=fit.method if fit.proves else "published",
+            rule=fit.settings.get("rule", "and") if fit.method == "nodewise" else None,
         )
 
     def count_rows(self, table: BinaryTable | None) -> dict[str, float | None]:
@@ -200,9 +206,6 @@ class _Known:
             total = float(table.sample_weight.sum())
         unequal = table.sample_weight is not None or (total is not None and total != len(table))
         return {"n_rows": len(table), "sum_of_weights": total if unequal else None}
-
-
-_PROOFS = {"NodewiseIsing": "nodewise", "ExactIsing": "exact", "PublishedIsing": "published"}
 
 
 # ------------------------------------------------------------------------------------------- the networks

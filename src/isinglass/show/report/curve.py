@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from isinglass.errors import DataError
+from isinglass.fit import Evidence
 from isinglass.results import Stability
 
 __all__ = ["read_curve"]
 
 
-def read_curve(stability: Stability | None, criterion: Any, estimator: Any) -> dict[str, Any] | None:
+def read_curve(stability: Stability | None, criterion: Any, evidence: Evidence | None) -> dict[str, Any] | None:
     """Return the curve as the page draws it, from the first who has one; None if nobody has.
 
     Parameters
@@ -21,35 +20,21 @@ def read_curve(stability: Stability | None, criterion: Any, estimator: Any) -> d
         The result of ``stars``.
     criterion : EbicSelection, CrossValidation or None
         The result of another criterion.
-    estimator : object
-        A fitted estimator, which may have ``ebic_path_`` or ``cv_results_``.
+    evidence : Evidence or None
+        What a fit remembers of its criterion.
     """
     if stability is not None:
         return _instability(stability)
     if criterion is not None:
         return _criterion(criterion)
-    if hasattr(estimator, "ebic_path_"):
-        return {
-            **_line("ebic", estimator.alphas_, estimator.ebic_path_, _place(estimator)),
-            "gamma": estimator.gamma,
-            "relaxed": estimator.relaxed,
-        }
-    if hasattr(estimator, "cv_results_"):
-        results = estimator.cv_results_
-        return {
-            **_line("score", estimator.alphas_, results["mean_test_score"], _place(estimator)),
-            "errors": results["standard_error_test_score"],
-            "rule": estimator.rule,
-        }
-    return None
+    if evidence is None:
+        return None
+    line = {**_line(evidence.kind, evidence.alphas, evidence.values, evidence.choice), **evidence.settings}
+    return line if evidence.errors is None else {**line, "errors": evidence.errors}
 
 
 def _line(kind: str, alphas: Any, values: Any, choice: int) -> dict[str, Any]:
     return {"kind": kind, "alphas": alphas, "values": values, "choice": choice}
-
-
-def _place(estimator: Any) -> int:
-    return int(np.abs(np.asarray(estimator.alphas_) - estimator.alpha_).argmin())
 
 
 def _instability(stability: Stability) -> dict[str, Any]:

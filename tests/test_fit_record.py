@@ -1,0 +1,179 @@
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isinglass import (
+    ExactIsing,
+    Fit,
+    IsingLasso,
+    IsingLassoCV,
+    IsingLassoEBIC,
+    IsingLassoStARS,
+    IsingNetwork,
+    Network,
+    NodewiseIsing,
+    bootstrap,
+    load,
+    save,
+    simulate,
+)
+from isinglass.errors import DataError
+from isinglass.estimators.published import PublishedIsing
+from isinglass.show.report import build_report
+
+NAMES = ["tea", "milk", "rain", "sun", "rum"]
+X = simulate.exact_sample(simulate.chain_network(5, strength=1.5, fields="balanced"), 300, random_state=0)
+FRAME = pd.DataFrame(X, columns=NAMES)
+ESTIMATORS = [
+    IsingNetwork(alphas=8),
+    IsingLasso(0.05),
+    IsingLassoStARS(alphas=8, n_subsamples=6, threshold=0.2, random_state=0),
+    IsingLassoEBIC(alphas=8),
+    IsingLassoCV(alphas=8, cv=4, random_state=0),
+    NodewiseIsing(0.03),
+    NodewiseIsing(criterion="ebic", alphas=20),
+    ExactIsing(0.03),
+    PublishedIsing(0.05),
+]
+every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+
+
+def same(one, two):
+    if isinstance(one, np.ndarray):
+        return one.dtype == two.dtype and np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
+    if hasattr(one, "tocoo"):
+        return same(one.toarray(), two.toarray())
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(two) and all(map(same, one, two))
+    if hasattr(one, "__dataclass_fields__"):
+        return type(one) is type(two) and all(same(getattr(one, k), getattr(two, k)) for k in one.__dataclass_fields__)
+    return one == two or (one != one and two != two)
+
+
+@every
+def test_a_fit_comes_back_to_the_bit(estimator, tmp_path):
+    fit = estimator.fit(FRAME).fit_
+    save(fit, tmp_path / "one.npz")
+    again = load(tmp_path / "one.npz")
+    assert isinstance(again, Fit)
+    assert same(again, fit)
+    save(again, tmp_path / "two.npz")
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    assert again.network.names == tuple(NAMES)
+    pd.testing.assert_frame_equal(pd.DataFrame(again.edges()), estimator.edges())
+
+
+def test_the_comparison_can_fail():
+    one, two = (IsingLasso(alpha).fit(FRAME).fit_ for alpha in (0.05, 0.06))
+    assert not same(one, two)
+
+
+@every
+def test_a_fit_says_what_gave_it(estimator):
+    """Resampling a fit is resampling its estimator."""
+    net = estimator.fit(FRAME)
+    found = bootstrap(X, net.fit_, n_boot=2, random_state=0)
+    np.testing.assert_allclose(found.solution.couplings, net.couplings_, atol=1e-5)
+
+
+@every
+def test_pages_of_a_fit_and_of_its_estimator_agree(estimator):
+    net = estimator.fit(FRAME)
+    settings = {"settings": {}}
+    assert build_report(net.fit_, **settings) == build_report(net, **settings)
+
+
+def test_attributes_have_the_names_of_an_estimator():
+    net = IsingLasso(0.05).fit(FRAME)
+    fit = net.fit_
+    assert fit.solution_ is net.solution_
+    assert fit.network_ is net.network_
+    assert (fit.alpha_, fit.converged_, fit.n_rows_) == (net.alpha_, net.converged_, net.n_rows_)
+    assert not hasattr(fit, "path_")  # there is none
+    assert not hasattr(fit, "stability_")
+    assert not hasattr(fit, "nonsense")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "magic"}, "its method is unknown"),
+        ({"method": None}, "its method is unknown"),
+        ({"settings": [1]}, "its settings are not named values"),
+        ({"choice": {"mapping": [[1, 2]]}}, "its settings are not named values"),
+        ({"criterion": 3}, "its criterion is not a text"),
+        ({"tol": "small"}, "its tol is not a number"),
+        ({"stages": [[1]]}, "its stages are not plain values"),
+        ({"evidence": {"kind": "omen", "choice": 0, "settings": {"mapping": []}}}, "unknown kind"),
+        (
+            {"evidence": {"kind": "ebic", "choice": 10**6, "settings": {"mapping": []}}},
+            "its choice is not on the curve",
+        ),
+    ],
+)
+def test_damaged_files_are_refused(change, message, tmp_path):
+    save(IsingNetwork(alphas=6).fit(FRAME).fit_, tmp_path / "good.npz")
+    with zipfile.ZipFile(tmp_path / "good.npz") as archive:
+        entries = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+    entries["header.json"] = json.dumps(json.loads(entries["header.json"]) | change).encode()
+    with zipfile.ZipFile(tmp_path / "bad.npz", "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    with pytest.raises(DataError, match=message):
+        load(tmp_path / "bad.npz")
+
+
+SCRIPT = """
+import sys
+from isinglass.cli import main
+try:
+    main(sys.argv[1:], standalone_mode=False)
+except SystemExit as stop:
+    assert not stop.code, stop.code
+loaded = [name for name in ("sklearn", "pandas", "matplotlib") if name in sys.modules]
+assert not loaded, loaded
+"""
+
+
+def test_fit_and_its_company_do_without_scikit_learn(tmp_path):
+    FRAME.to_csv(tmp_path / "table.csv", index=False)
+    folder, table = tmp_path / "net", tmp_path / "table.csv"
+    for words in (
+        ["fit", table, "-o", folder],
+        ["score", folder / "model.npz", table],
+        ["predict", folder / "model.npz", table],
+        ["export", folder / "model.npz", "-o", tmp_path / "net.gexf"],
+        ["report", folder / "model.npz", table, "-o", tmp_path / "page.html"],
+    ):
+        subprocess.run([sys.executable, "-c", SCRIPT, *map(str, words)], check=True, capture_output=True, timeout=120)
+    assert isinstance(load(folder / "model.npz"), Fit)
+
+
+def test_each_table_and_network_is_converted_once(tmp_path, monkeypatch):
+    """From file to report: the text is converted to 0 and 1 once, and no network becomes dense."""
+    from isinglass.cli import main
+    from isinglass.data import reading
+
+    FRAME.to_csv(tmp_path / "table.csv", index=False)
+    converted, dense = [], []
+    convert = reading.convert_source
+    for module in ("isinglass.data.reading", "isinglass.data.files"):
+        monkeypatch.setattr(f"{module}.convert_source", lambda *a, **k: converted.append(1) or convert(*a, **k))
+    couplings = Network.couplings.func
+    monkeypatch.setattr(Network, "couplings", property(lambda self: dense.append(1) or couplings(self)))
+
+    def run(*words):
+        main([str(word) for word in words], standalone_mode=False)
+
+    run("fit", tmp_path / "table.csv", "--alpha", "0.05", "-o", tmp_path / "net", "-q")
+    assert sum(converted) == 1
+    run("report", tmp_path / "net" / "model.npz", tmp_path / "table.csv", "-o", tmp_path / "page.html", "-q")
+    assert sum(converted) == 2
+    assert not dense
