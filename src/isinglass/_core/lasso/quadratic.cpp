@@ -8,12 +8,13 @@
 namespace isinglass {
 namespace {
 
-constexpr int MAX_ROUNDS = 20;     // of sweeps and face steps; the next Newton step copes with what is left
-constexpr int MAX_FACES = 60;      // without sweeps
-constexpr double SHORTEST = 1e-4;  // share of a gradient step
-constexpr int ACTIVE_SWEEPS = 2;   // before the face step is tried
-constexpr double SLOW = 0.2;       // a sweep that leaves more than this share of the violation is slow
-constexpr int MAX_PRODUCTS = 200;  // of one face step
+constexpr int MAX_ROUNDS = 20;  // of sweeps and face steps; the next Newton step copes with what is left
+constexpr int MAX_FACES = 60;   // without sweeps
+constexpr double SHORTEST_FACE = 0.05;  // share of a face step, and...
+constexpr double SHORTEST = 1e-4;       // share of a gradient step
+constexpr int ACTIVE_SWEEPS = 2;        // before the face step is tried
+constexpr double SLOW = 0.2;            // a sweep that leaves more than this share of the violation is slow
+constexpr int MAX_PRODUCTS = 200;       // of one face step
 constexpr double CHECK = 0.1;  // the face is looked at again whenever the residual has shrunk to this share
 constexpr int PATIENCE = 6;    // products before the matrix of the face may be factorised
 constexpr double FACTOR_COST = 70;       // products that a factorisation may cost
@@ -164,7 +165,8 @@ void Quadratic::minimise_free(double alpha, double tolerance) {
 
 // Newton's point on the face of the current signs; violators are edges at zero that want to leave it. Edges
 // that would change sign are set to zero; if the model does not decrease that way, the step is cut at the
-// first sign change, where it must (but for violators: false, and nothing has changed).
+// first sign change, where it must. With violators that would be a crawl: shorter steps are tried instead,
+// and if none helps nothing has changed (false).
 bool Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
     face_.clear(), side_.clear(), residual_.clear();
     for (int e : set_.inner) {
@@ -178,33 +180,36 @@ bool Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
     const double before = value(alpha);
     const std::vector<double> kept = d;
     double longest = 1.0;
-    bool is_cut = false;
-    for (size_t k = 0; k < face_.size(); ++k) {
-        const int e = face_[k];
-        const double z = set_.theta[e] + d[e];
-        if (alpha * set_.omega[e] > 0.0 && side_[k] * (z + x_[k]) <= 0.0) {
-            if (z != 0.0) longest = std::min(longest, -z / x_[k]);
-            d[e] = -set_.theta[e];
-            is_cut = true;
-        } else {
-            d[e] += x_[k];
+    // The whole step first; with violators shorter ones as well, each stopped at zero where it crosses.
+    for (double length = 1.0; length > SHORTEST_FACE; length = with_violators ? length / 2 : 0.0) {
+        bool is_cut = false;
+        for (size_t k = 0; k < face_.size(); ++k) {
+            const int e = face_[k];
+            const double z = set_.theta[e] + kept[e], move = length * x_[k];
+            if (alpha * set_.omega[e] > 0.0 && side_[k] * (z + move) <= 0.0) {
+                if (z != 0.0) longest = std::min(longest, -z / x_[k]);
+                d[e] = -set_.theta[e];
+                is_cut = true;
+            } else {
+                d[e] = kept[e] + move;
+            }
         }
+        rebuild_slopes();
+        if ((!is_cut && length == 1.0) || value(alpha) <= before) return true;
     }
-    rebuild_slopes();
-    if (!is_cut || value(alpha) <= before) return true;
     d = kept;
+    if (with_violators) {
+        rebuild_slopes();
+        return false;
+    }
     for (size_t k = 0; k < face_.size(); ++k) {
         const int e = face_[k];
-        const double start = set_.theta[e] + d[e], z = start + longest * x_[k];
+        const double z = set_.theta[e] + d[e] + longest * x_[k];
         // The edge that ends the step lands on zero exactly.
-        const bool is_zero = std::abs(z) <= 1e-12 * std::abs(x_[k]) || (start == 0.0 && side_[k] * z < 0.0);
-        d[e] = is_zero ? -set_.theta[e] : d[e] + longest * x_[k];
+        d[e] = std::abs(z) <= 1e-12 * std::abs(x_[k]) ? -set_.theta[e] : d[e] + longest * x_[k];
     }
     rebuild_slopes();
-    if (!with_violators || value(alpha) < before) return true;
-    d = kept;
-    rebuild_slopes();
-    return false;
+    return true;
 }
 
 // Whether the step to x_ ends on the other side of zero for some edge.
