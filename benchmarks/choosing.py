@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import networkx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,6 +67,7 @@ def signed_network(n_nodes: int, density: float, seed: int) -> Network:
     return Network.from_couplings(np.sign(found), np.zeros(n_nodes))
 
 
+HUBS = networkx.disjoint_union_all([networkx.star_graph(9)] * 4)
 SETTINGS: dict[str, tuple[str, int, int, Callable[[int], Network]]] = {
     # name: what it is, rows, draws, network of a seed
     "A1": ("random .2, p 12", 500, 12, lambda k: simulate.random_network(12, 0.2, random_state=k)),
@@ -75,7 +77,7 @@ SETTINGS: dict[str, tuple[str, int, int, Callable[[int], Network]]] = {
     "A5": ("random .02, p 100", 4000, 4, lambda k: simulate.random_network(100, 0.02, random_state=k)),
     "B1": ("chain ±1, p 16", 500, 6, lambda k: simulate.chain_network(16, couplings="mixed", random_state=k)),
     "B2": ("grid ±1, p 25", 2000, 6, lambda k: simulate.grid_network(5, 5, couplings="mixed", random_state=k)),
-    "C1": ("hubs ±1, p 40", 1000, 5, lambda k: simulate.hub_network(40, 4, couplings="mixed", random_state=k)),
+    "C1": ("hubs ±1, p 40", 1000, 5, lambda k: simulate.graph_network(HUBS, couplings="mixed", random_state=k)),
     "C2": (
         "scale-free, p 40",
         1000,

@@ -193,8 +193,10 @@ def bootstrap_differences(
 
     Examples
     --------
+    >>> import networkx
     >>> from isinglass import bootstrap, plot, simulate
-    >>> X = simulate.exact_sample(simulate.star_network(4, strength=2.0, fields="balanced"), 500, random_state=0)
+    >>> star = simulate.graph_network(networkx.star_graph(3), strength=2.0, fields="balanced")
+    >>> X = simulate.exact_sample(star, 500, random_state=0)
     >>> ax = plot.bootstrap_differences(bootstrap(X, 0.02, n_boot=50, random_state=0), of="strength")
     >>> ax.images[0].get_array()[0].tolist()  # the center of the star, against the others
     [None, 1.0, 1.0, 1.0]
