@@ -47,7 +47,7 @@ def alpha_max_of(path_function: PathFunction) -> Callable[..., float]:
     >>> from isinglass import nodewise_path
     >>> table = [[0, 0], [1, 1], [0, 1], [1, 1]]
     >>> option = functools.partial(nodewise_path, standardize=True, tol=1e-9)
-    >>> alpha_max_of(nodewise_path)(table), round(alpha_max_of(option)(table), 4)
+    >>> round(alpha_max_of(nodewise_path)(table), 4), round(alpha_max_of(option)(table), 4)
     (0.125, 0.2887)
     """
     options: dict[str, Any] = {}

@@ -19,10 +19,12 @@ constexpr size_t SOME = 16;    // ...or this many
 constexpr int EARLY = 2;       // steps after which the whole working set is looked at in any case
 constexpr double UNCHANGED = 0.08;  // a block is kept while its curvatures have changed by no larger a share
 constexpr double STEEPEST_CURVATURE = 0.0963;  // |d/d eta| of sigma (1 - sigma) is at most 1 / (6 sqrt 3)
-constexpr int STAGNATION = 40;    // steps without progress after which the best that can be had is returned
-constexpr double PROGRESS = 0.9;  // a residual this much smaller than the best so far is progress
-constexpr double DRIFT = 1e-3;    // share of the tolerance that rounding of predictors may take
-constexpr double SLOW = 0.2;      // a step that leaves more than this share of the residual is slow
+constexpr int STAGNATION = 40;  // steps without progress after which the best that can be had is returned
+constexpr int HOPELESS = 6;     // such steps after which operators give way to blocks...
+constexpr size_t MOST_BLOCK_BYTES = size_t{1} << 28;  // ...of at most this size
+constexpr double PROGRESS = 0.9;     // a residual this much smaller than the best so far is progress
+constexpr double DRIFT = 1e-3;       // share of the tolerance that rounding of predictors may take
+constexpr double SLOW = 0.2;         // a step that leaves more than this share of the residual is slow
 constexpr double SUFFICIENT = 1e-4;  // share of the predicted decrease a step must bring
 constexpr double ROUNDING = 1e-14;   // relative error of F that the line search forgives
 constexpr int MAX_HALVINGS = 12;     // then the blocks are majorized: sigma (1 - sigma) <= 1/4
@@ -48,6 +50,7 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
 
 void Newton::start(int first_node) {
     set_.first_node = first_node;
+    set_.needs_blocks = false;
     set_.s.clear(), set_.t.clear(), set_.theta.clear(), set_.omega.clear(), set_.gradient.clear();
     set_.is_inner.clear();
     set_.arrange();
@@ -271,6 +274,13 @@ Newton::Phase Newton::advance(Run& run) {
     run.kkt = next;
     run.since_best = next < PROGRESS * run.best ? 0 : run.since_best + 1;
     if (run.since_best == 0) run.best = next;
+    // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike);
+    // blocks can be factorized.
+    if (set_.has_operators && run.since_best >= HOPELESS && set_.block_bytes() <= MOST_BLOCK_BYTES) {
+        set_.needs_blocks = run.is_stale = true;
+        set_.arrange();
+        run.since_best = 0;
+    }
     return is_accepted ? next_phase(run) : Phase::majorize;
 }
 

@@ -62,7 +62,7 @@ void WorkingSet::arrange() {
         sum += inner_degree[node];
         squares += static_cast<double>(inner_degree[node]) * inner_degree[node];
     }
-    const bool is_dense = squares > widest_block * sum;
+    const bool is_dense = !needs_blocks && squares > widest_block * sum;
     for (int node : nodes) {
         is_operator[node] = is_dense && 2.0 * inner_degree[node] > widest_block;
         if (is_operator[node]) {
@@ -81,6 +81,12 @@ void WorkingSet::arrange() {
     b[null_slot()] = diagonal[null_slot()] = 0;
     curve.resize(n_nodes);
     is_made.assign(n_nodes, 0);
+}
+
+size_t WorkingSet::block_bytes() const {
+    size_t floats = 0;
+    for (int node : nodes) floats += static_cast<size_t>(inner_degree[node]) * block_stride(node);
+    return floats * sizeof(float);
 }
 
 Block WorkingSet::block_of(int node) {

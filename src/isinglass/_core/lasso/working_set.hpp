@@ -22,6 +22,7 @@ struct WorkingSet {
     // Inner degree, on average over the slots, from which on nodes are operators: one block costs as much to
     // make as products of one and a half times its width (measured), and a step needs some dozens.
     int widest_block = 50;
+    bool needs_blocks = false;  // operators have failed to get anywhere
 
     // Edges in lexicographic order: s is a node of the set, t a column and, if shared, a node as well.
     std::vector<int> s, t, slot_s, slot_t;
@@ -48,6 +49,7 @@ struct WorkingSet {
     bool has_operators = false;
 
     size_t n_edges() const { return s.size(); }
+    size_t block_bytes() const;  // if no node were an operator
     size_t n_slots() const { return edge.size(); }
     int null_slot() const { return static_cast<int>(n_slots()) - 1; }
     int block_stride(int node) const { return (inner_degree[node] + 15) / 16 * 16; }
