@@ -72,7 +72,9 @@ class OutputFolder:
             raise click.BadParameter(f"{str(path)!r} is a file, not a folder.", param_hint="'-o'")
         self.path, self.names = path, [*names, RECORD]
         self._others, self._force, self._inputs = set(others).difference(names), force, tuple(inputs)
-        self._ours()
+        if path.exists():
+            with folder_lock(path):  # another run may be between its old files and its new ones
+                self._ours()
 
     @property
     def summary(self) -> str:
@@ -114,8 +116,6 @@ class OutputFolder:
 
     def _ours(self) -> dict[str, str]:
         """Return the digests of the files that an earlier run of this command wrote; refuse what stands in the way."""
-        if not self.path.exists():
-            return {}
         record = read_record(self.path)
         same = record.command.split()[1:2] == [str(click.get_current_context().command.name)]
         found = {}
