@@ -26,7 +26,7 @@ demo: $(INSTALLED)  ## fit the Senate network, print what it shows, write report
 	$(BIN)/isinglass demo -o demo
 
 test: $(INSTALLED)  ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 fuzz: $(INSTALLED)  ## attack it at random for FUZZ_MINUTES (4), all suites or those in FUZZ_SUITES
 	$(BIN)/python tests/fuzz $(FUZZ_SUITES) --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED)
