@@ -1,4 +1,4 @@
-"""Use an installed wheel as a newcomer would: fit, certificate, files, report, command line. No network, no compiler."""
+"""Use an installed wheel as a newcomer would: fit, certificate, files, command line. No network, no compiler."""
 
 from __future__ import annotations
 
