@@ -210,7 +210,8 @@ def _convert_grid(grid: Grid, rule: Rule) -> Bytes:
     if grid.codes.dtype == np.uint8:  # bytes have the fastest table of all
         meaning = targets.tobytes().ljust(256, bytes([BAD]))
         return np.frombuffer(grid.codes.tobytes().translate(meaning), dtype=np.uint8).reshape(grid.codes.shape)
-    return targets[grid.codes]
+    codes: Bytes = targets[grid.codes]
+    return codes
 
 
 def _convert_columns(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:

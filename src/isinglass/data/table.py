@@ -92,7 +92,8 @@ class BinaryTable:
 
     def with_names(self, names: Sequence[str] | None) -> BinaryTable:
         """Return the same table with other names of the columns."""
-        return replace(self, names=names, coding=replace(self.reading, names=None if names is None else tuple(names)))
+        known = None if names is None else tuple(names)
+        return replace(self, names=known, coding=replace(self.reading, names=known))
 
     @property
     def shape(self) -> tuple[int, int]:
