@@ -47,9 +47,9 @@ def demo(console: Console, seed: int, n_jobs: int, output: Path | None, force: b
     begin = time.perf_counter()
     fitted = IsingLasso(alpha=ALPHA).fit(data)
     middle = time.perf_counter()
-    stars = IsingLassoStARS(random_state=seed, n_jobs=n_jobs, progress=console.progress_wanted).fit(data)
+    stars = IsingLassoStARS(random_state=seed, n_jobs=n_jobs).fit(data)
     end = time.perf_counter()
-    default = IsingNetwork(random_state=seed, n_jobs=n_jobs, progress=console.progress_wanted).fit(data)
+    default = IsingNetwork(random_state=seed, n_jobs=n_jobs).fit(data)
     seconds = (middle - begin, end - middle, time.perf_counter() - end)
     found = {
         "senate": _describe_senate(senate),
@@ -192,7 +192,6 @@ def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Sena
     """Write the report, the picture, the tables and the model."""
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_edges, write_gexf, write_nodes
-    from isinglass.export.modelfile import save
     from isinglass.show import plot
     from isinglass.show.layout import force_layout
     from isinglass.show.report import write_report
@@ -212,7 +211,7 @@ def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Sena
         group_colors=COLORS,
         positions=places,
     )
-    save(fitted, here / "model.npz")
+    fitted.fit_.save(here / "model.npz")
     save_figure(
         lambda ax: plot.network(
             model,

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import BinaryTable
 from isinglass.errors import DataError
 from isinglass.fit import Fit
 from isinglass.results import Solution
-from isinglass.select.contract import Method, PathFunction, fixed_option, parameters_of, settings_of, with_threads
+from isinglass.select.contract import Method, PathFunction, fixed_option, settings_of, with_threads
 from isinglass.select.cv import cross_validate
 from isinglass.select.ebic import select_ebic
 from isinglass.select.stages import Case
@@ -29,7 +28,6 @@ from isinglass.solve.published.baselines import bmn, plg
 __all__ = [
     "as_method",
     "fit_at",
-    "is_estimator",
     "keep_penalty",
     "method_of",
     "path_function_of",
@@ -107,11 +105,6 @@ def method_of(method: str, settings: Mapping[str, Any], criterion: str | None, c
     return functools.partial(functions[criterion], path_function=path_function, **options)
 
 
-def is_estimator(given: Any) -> bool:
-    """Return whether something is an estimator, without knowing scikit-learn."""
-    return hasattr(given, "get_params") and hasattr(given, "fit") and not isinstance(given, type)
-
-
 def as_method(given: Any) -> Method:
     """Return the method that a number, an estimator (fitted or not), a fit or a function stands for.
 
@@ -126,9 +119,6 @@ def as_method(given: Any) -> Method:
         return method_of(given.method, given.settings, given.criterion, given.choice)
     if not isinstance(given, type) and callable(getattr(given, "fit_function", None)):
         return given.fit_function  # type: ignore[no-any-return]  # a fit or an estimator that says what gives its network
-    if is_estimator(given):
-        settings = {name: value for name, value in given.get_params().items() if name not in RUN_SETTINGS}
-        return functools.partial(_fit_estimator, kind=type(given), **settings)
     if callable(given) and not isinstance(given, type):
         return given  # type: ignore[no-any-return]
     number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
@@ -171,8 +161,6 @@ def keep_penalty(method: Method, result: Any) -> Method:
     """Return the method at the penalty that it chose for the whole table."""
     if isinstance(method, functools.partial) and method.func is fit_at:
         return method
-    if isinstance(method, functools.partial) and method.func is _fit_estimator:
-        return _keep_of_estimator(method, result)
     if isinstance(result, TwoStage):
         return functools.partial(
             _fit_stages,
@@ -189,36 +177,6 @@ def keep_penalty(method: Method, result: Any) -> Method:
             "Leave reselect out, or pass the penalty as a number."
         )
     return functools.partial(fit_at, alpha=float(alpha), path_function=_path_function(method))
-
-
-# ------------------------------------------------------------------------------------------- estimators and stages
-
-
-def _fit_estimator(
-    X: Table,
-    *,
-    kind: type,
-    sample_weight: FloatArray | None = None,
-    groups: NDArray[Any] | None = None,
-    **settings: Any,
-) -> Any:
-    """Return a new estimator of this kind, fitted."""
-    options = {"groups": groups} if groups is not None and "groups" in parameters_of(kind.fit) else {}  # type: ignore[attr-defined]
-    return kind(**settings).fit(BinaryTable(X), sample_weight=sample_weight, **options)
-
-
-def _keep_of_estimator(method: functools.partial[Any], estimator: Any) -> Method:
-    settings = method.keywords
-    if "alpha" in settings and settings.get("criterion") is None:
-        return method  # nothing is chosen
-    alpha = float(getattr(estimator, "alpha_", math.nan))
-    path_function = getattr(estimator, "_path_function", None)
-    if path_function is None or not math.isfinite(alpha):
-        raise DataError(
-            f"reselect=False needs one penalty for all pairs; {type(estimator).__name__} chooses one per node. "
-            "Leave reselect out."
-        )
-    return functools.partial(fit_at, alpha=alpha, path_function=path_function())
 
 
 def _fit_stages(
