@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.data.sources import Column, Grid
-from isinglass.errors import CellTypeError, DataError
+from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
 __all__ = [
     "MISSING",
@@ -27,6 +27,8 @@ __all__ = [
     "read_encode",
 ]
 
+_EACH = setting("encode", python="encode={…: 0, …: 1, …: None}")
+_LEAVE_OUT = f"leave the column out ({setting('drop')})"
 MISSING, BAD = 2, 3  # targets of a level beside 0 and 1
 
 # Words whose meaning is known, 0 before 1; compared without regard to case.
@@ -185,15 +187,14 @@ class Codebook:
 def read_encode(encode: Any, labels: Iterable[Hashable]) -> dict[Hashable, Codebook] | Codebook:
     """Read the argument ``encode``: one codebook for all columns, or one for each column named."""
     if not isinstance(encode, Mapping) or not encode:
-        raise DataError(
-            'encode must be None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column; '
-            f"got {encode!r}."
+        raise ArgumentError(
+            "encode", 'must be None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column', encode
         )
     if all(isinstance(entry, Mapping | tuple) for entry in encode.values()):
         known = set(labels)
         for label in encode:
             if label not in known:
-                raise DataError(f"encode must name columns of X; got {label!r}, which X does not have.")
+                raise DataError(f"{setting('encode')} must name columns of X; got {label!r}, which X does not have.")
         return {label: _read_codebook(entry) for label, entry in encode.items()}
     return _read_codebook(encode)
 
@@ -201,13 +202,15 @@ def read_encode(encode: Any, labels: Iterable[Hashable]) -> dict[Hashable, Codeb
 def _read_codebook(entry: Any) -> Codebook:
     if isinstance(entry, tuple):  # (zero, one), as BinaryTable.encoding has it
         if len(entry) != 2:
-            raise DataError(f"encode must give two values (zero, one) for a column; got {entry!r}.")
+            raise ArgumentError("encode", "must give two values (zero, one) for a column", entry)
         sides = [side if isinstance(side, tuple) else () if side is None else (side,) for side in entry]
         return Codebook({value: bit for bit, side in enumerate(sides) for value in side})
     book = {}
     for value, bit in entry.items():
         if bit is not None and bit not in (0, 1):
-            raise DataError(f"encode must map values to 0, 1 or None (missing); got {bit!r} for {value!r}.")
+            raise DataError(
+                f"{setting('encode')} must map values to 0, 1 or None (missing); got {bit!r} for {value!r}."
+            )
         book[value] = MISSING if bit is None else int(bit)
     return Codebook(book)
 
@@ -229,13 +232,14 @@ def choose_pairs(
     for j, (values, column) in enumerate(zip(levels, columns, strict=True)):
         if len(values) > 2:
             raise DataError(
-                f'X must have two values in every column for encode="auto"; got {show_values(values)} in {where(j)}. '
-                f"{many_values_remedy(values)}{remark(j)}"
+                f"{setting('X')} must have two values in every column for {setting('encode', 'auto')}; got "
+                f"{show_values(values)} in {where(j)}. {many_values_remedy(values)}{remark(j)}"
             )
         doubt = None if column.ordered else doubt_about(_declared(values, column))
         if doubt is not None:
             raise DataError(
-                f'X must have two values of clear meaning in every column for encode="auto"; got '
+                f"{setting('X')} must have two values of clear meaning in every column for "
+                f"{setting('encode', 'auto')}; got "
                 f"{show_values(values)} in {where(j)}. {doubt}{remark(j)}"
             )
         pair = _ordered_pair(values, column)
@@ -286,21 +290,20 @@ def doubt_about(values: list[Any]) -> str | None:
         return None
     folded = [value.strip().casefold() if isinstance(value, str) else None for value in values]
     if folded[0] is not None and folded[0] == folded[1]:
-        first, second = (write_value(value) or "…" for value in values)
-        return f"These are spellings of one word: say what they mean, for example encode={{{first}: 1, {second}: 1}}."
+        example = setting("encode", {_writable(value): 1 for value in values})
+        return f"These are spellings of one word: say what they mean, for example {example}."
     numbers = [_as_number(value) for value in values]
     if all(number in (0, 1) for number in numbers) and any(isinstance(value, str) for value in values):
         if _known_pair(values) is not None:
             return None
-        book = ", ".join(f"{show_value(value)}: {number:g}" for value, number in zip(values, numbers, strict=True))
-        return f"These are 0 and 1 in several spellings: pass encode={{{book}}}."
+        book = {_writable(value): int(number) for value, number in zip(values, numbers, strict=True)}
+        return f"These are 0 and 1 in several spellings: pass {setting('encode', book)}."
     for k, (value, bit) in enumerate(zip(values, numbers, strict=True)):
         other, number = values[1 - k], numbers[1 - k]
         if bit not in (0, 1) or number in (0, 1):
             continue
         if number is None or looks_missing(number) or (bit == 0 and number == -1):
-            quote = repr if isinstance(value, str) else str
-            return _missing_remedy([other], quote("0"), quote("1"))
+            return _missing_remedy([other], str if isinstance(value, str) else int)
     return None
 
 
@@ -401,17 +404,24 @@ def many_values_remedy(values: list[Any]) -> str:
         return _missing_remedy(others)
     if all(is_number(value) for value in values):
         return (
-            "Choose a threshold, binarize=…, say what each value means, encode={…: 0, …: 1, …: None}, or leave the "
-            "column out."
+            f"Choose a threshold ({setting('binarize', python='binarize=…')}), say what each value means ({_EACH}), or "
+            f"{_LEAVE_OUT}."
         )
-    return "Say what each value means, encode={…: 0, …: 1, …: None} (None: missing), or leave the column out."
+    return f"Say what each value means ({_EACH}), or {_LEAVE_OUT}."
 
 
-def _missing_remedy(others: list[Any], zero: str = "0", one: str = "1") -> str:
-    """Say what to do with values that may stand for missing answers beside 0 and 1."""
-    written = [write_value(value) or "…" for value in others]
-    book = ", ".join(f"{value}: None" for value in dict.fromkeys(written))
+def _missing_remedy(others: list[Any], bit: type[str] | type[int] = int) -> str:
+    """Say what to do with values that may stand for missing answers beside 0 and 1, which are numbers or text."""
+    book = setting("encode", {bit(0): 0, bit(1): 1} | {_writable(value): None for value in others})
     return (
-        f"If this stands for a missing answer, pass encode={{{zero}: 0, {one}: 1, {book}}} and "
-        'missing="zero" or "drop".'
+        f"If this stands for a missing answer, pass {book} and {setting('missing', 'zero')} or "
+        f"{setting('missing', 'drop')}."
     )
+
+
+def _writable(value: Any) -> Any:
+    """Return a value for a suggestion; "…" in place of one that cannot be written there."""
+    if write_value(value) is None:
+        return "…"
+    plain = value.item() if isinstance(value, np.generic) else value
+    return int(plain) if isinstance(plain, float) and plain.is_integer() else plain

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -32,12 +31,12 @@ from isinglass.data.levels import (
 from isinglass.data.sources import Column, Grid, Source, open_source
 from isinglass.data.table import BinaryTable, checked_names
 from isinglass.data.weights import check_sample_weight
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
 
 __all__ = ["convert_source", "read_binary", "to_binary", "to_weighted"]
 
+_SUGGESTED = 8  # most entries of a mapping that a message writes out
 _BITS, _SPINS = Pair(0, 1), Pair(-1, 1)
-_BY = "(estimators, read_binary and read_table take it)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +150,7 @@ def convert_source(
 ) -> BinaryTable:
     """Convert an opened table; the arguments are those of `read_binary`."""
     if missing not in ("error", "zero", "drop"):
-        raise DataError(f'missing must be "error", "zero" or "drop"; got {missing!r}.')
+        raise ArgumentError("missing", 'must be "error", "zero" or "drop"', missing)
     rule = _read_rule(encode, coding, binarize)
     columns = checked_names(source.names if names is None else names, source.shape[1])
     labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
@@ -175,12 +174,12 @@ def convert_source(
 def _read_rule(encode: Any, coding: str, binarize: float | None) -> Pair | Cut | None:
     """Return the rule for numbers, or None where ``encode`` gives one per column."""
     if coding not in ("bits", "spins"):
-        raise DataError(f'coding must be "bits" (0 and 1) or "spins" (-1 and 1); got {coding!r}.')
+        raise ArgumentError("coding", 'must be "bits" (0 and 1) or "spins" (-1 and 1)', coding)
     if sum((encode is not None, coding == "spins", binarize is not None)) > 1:
         raise DataError('encode, coding="spins" and binarize must not be combined; got more than one of them.')
     if binarize is not None:
         if isinstance(binarize, bool | np.bool_) or not is_number(binarize) or not np.isfinite(binarize):
-            raise DataError(f"binarize must be None or a finite number; got {binarize!r}.")
+            raise ArgumentError("binarize", "must be None or a finite number", binarize)
         return Cut(float(binarize))
     if encode is not None:
         return None
@@ -304,25 +303,29 @@ def _settle(bits: _Bits, source: Source, names: tuple[str, ...] | None, missing:
         j = int(np.flatnonzero(gone.any(axis=0))[0])
         row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
         raise DataError(
-            f"X must have no missing cells; got NaN in {_where(source, j)} ({row}; "
-            f'{n_missing} missing cell(s) in all). Fill them, or choose missing="zero" or missing="drop" {_BY}.'
+            f"{setting('X')} must have no missing cells; got NaN in {_where(source, j)} ({row}; {n_missing} "
+            f"missing cell(s) in all). Fill them, or read the table with {setting('missing', 'zero')} or "
+            f"{setting('missing', 'drop')}."
         )
     if n_missing and missing == "drop":
         assert gone is not None
         rows = np.flatnonzero(~gone.any(axis=1))
         if len(rows) == 0:
-            raise DataError('X must have a row without missing cells for missing="drop"; got none. Drop columns first.')
+            raise DataError(
+                f"{setting('X')} must have a row without missing cells for {setting('missing', 'drop')}; got none. "
+                "Drop columns first."
+            )
         codes = codes[rows]
         row_names = None if row_names is None else tuple(row_names[i] for i in rows)
     if n_missing and missing == "zero":
         assert gone is not None
         empty = int(gone.all(axis=1).sum())
         if empty and codes.shape[1] > 1:
-            warnings.warn(
-                f'{empty} of {len(codes)} rows have no answer at all, and missing="zero" makes them rows of 0. Choose '
-                'missing="drop" to leave them out.',
-                UserWarning,
-                stacklevel=4,
+            warn(
+                DataWarning(
+                    f"{empty} of {len(codes)} rows have no answer at all, and {setting('missing', 'zero')} makes them "
+                    f"rows of 0. Choose {setting('missing', 'drop')} to leave them out."
+                )
             )
     return BinaryTable(
         codes,
@@ -350,39 +353,51 @@ def _levels(source: Source, j: int) -> Levels:
 def _refuse(source: Source, j: int, rule: Pair | Cut | Codebook, row: int) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
     values = _levels(source, j).present
-    wrong = show_values([value for value in values if rule.target(value) == BAD])
-    where = f"got {wrong} in {_where(source, j)} (first in {source.describe_row(row)})"
+    wrong = [value for value in values if rule.target(value) == BAD]
+    where = f"got {show_values(wrong)} in {_where(source, j)} (first in {source.describe_row(row)})"
     if isinstance(rule, Cut):
         raise DataError(
-            f"X must hold finite numbers for binarize={rule.threshold:g}; {where}. Leave binarize out, or "
-            "replace these values."
+            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. "
+            f"Leave {setting('binarize')} out, or replace these values."
         )
     if isinstance(rule, Codebook):
-        raise DataError(f"encode must say what every value means; {where}, which it lacks. {_lacking_remedy(rule)}")
+        raise DataError(
+            f"{setting('encode')} must say what every value means; {where}, which it lacks. "
+            f"{_lacking_remedy(rule, wrong)}"
+        )
     if rule is _SPINS:
-        raise DataError(f'X must hold only -1 and 1 for coding="spins"; {where}. Leave coding out if the table is 0/1.')
-    raise DataError(f"X must hold only 0 and 1; {where}. {_remedy(values)}{source.remark_column(j)}")
+        raise DataError(
+            f"{setting('X')} must hold only -1 and 1 for {setting('coding', 'spins')}; {where}. Leave it out if the "
+            "table is 0/1."
+        )
+    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {_remedy(values)}{source.remark_column(j)}")
 
 
-def _lacking_remedy(book: Codebook) -> str:
+def _lacking_remedy(book: Codebook, wrong: list[Any]) -> str:
     if len(book.entries) != 1:
-        return "Add them, mapped to 0, 1 or None (missing)."
+        whole = {**book.entries, **dict.fromkeys(wrong)}
+        if len(whole) > _SUGGESTED or any(write_value(value) is None for value in whole):
+            return "Add them."
+        known = {value: None if bit == MISSING else bit for value, bit in whole.items()}
+        return f"Add them, for example {setting('encode', known)} if they are missing answers."
     (only,) = book.entries
     return (
-        f'It knows only {show_value(only)} there. If encode="auto" found this in some of the rows, such as those of '
-        "fit, the column had one value in them: encode the whole table first with read_binary, or pass a mapping."
+        f"It knows only {show_value(only)} there. If {setting('encode', 'auto')} found this in some of the rows, "
+        "such as those of fit, the column had one value in them: encode the whole table first with read_binary, or "
+        "pass a mapping."
     )
 
 
 def _remedy(values: list[Any]) -> str:
     if all(is_number(value) and value in (-1, 1) for value in values):
-        return f'It looks like ±1 spins: pass coding="spins" {_BY}.'
+        return f"It looks like ±1 spins: read it with {setting('coding', 'spins')}."
     doubt = doubt_about(values)
     if doubt is not None:
         return doubt
     if len(values) == 2 and not any(looks_missing(value) for value in values):
         (book,) = choose_pairs([values], [Column(np.empty(0))], str).values()
-        zero, one = (write_value(value) for value in book.pair)
-        example = "" if zero is None or one is None else f", for example encode={{{one}: 1, {zero}: 0}}"
-        return f'Say which is 1{example}, or pass encode="auto" {_BY}.'
+        zero, one = book.pair
+        writable = write_value(zero) is not None and write_value(one) is not None
+        example = f", for example {setting('encode', {one: 1, zero: 0})}" if writable else ""
+        return f"Say which is 1{example}, or read the table with {setting('encode', 'auto')}."
     return many_values_remedy(values)
