@@ -52,3 +52,45 @@ def cases():
     """Return every stored case, in the order of ``index.json``; use ``ids=str`` with pytest."""
     entries = json.loads((FOLDER / "index.json").read_text(encoding="utf-8"))
     return [Oracle(e["case"], e["alpha"], e["objective"], e["edges"]) for e in entries]
+
+
+@dataclass(frozen=True)
+class DiscreteOracle:
+    """One table with columns of several kinds at one alpha."""
+
+    name: str
+    kinds: tuple[str, ...]
+    levels: tuple[int, ...]
+    alpha_max: float
+    alpha: float
+    objective: float
+    fields: list
+    pairs: list
+
+    @cached_property
+    def X(self):
+        return read(f"discrete/{self.name}", "X").astype(np.uint8)
+
+    @property
+    def norms(self):
+        return {(pair["s"], pair["t"]): pair["norm"] for pair in self.pairs}
+
+    @property
+    def blocks(self):
+        return {(pair["s"], pair["t"]): np.array(pair["block"]) for pair in self.pairs}
+
+    def __str__(self):
+        return f"{self.name}-{self.alpha:g}"
+
+
+def discrete_cases():
+    """Return every stored case with more than two values; use ``ids=str`` with pytest."""
+    cases = []
+    for path in sorted((FOLDER / "discrete").glob("*/solutions.json")):
+        case = json.loads(path.read_text(encoding="utf-8"))
+        head = (case["case"], tuple(case["kinds"]), tuple(case["levels"]), case["alpha_max"])
+        cases += [
+            DiscreteOracle(*head, one["alpha"], one["objective"], one["fields"], one["pairs"])
+            for one in case["solutions"]
+        ]
+    return cases

@@ -6,7 +6,7 @@ from commands import NAMES, draw_rows, error_line, files_of, read_csv, read_json
 
 from isinglass import IsingNetwork, ising_path, load, nodewise_path, stars, two_stage
 from isinglass import bootstrap as resample
-from isinglass.select import compare
+from isinglass.select import compare_criteria
 
 X = draw_rows()
 
@@ -65,7 +65,7 @@ def test_select_compares_the_criteria(table):
     grid = [0.3, 0.2, 0.1, 0.05, 0.02, 0.01]
     chosen = stars(X, alphas=grid, n_subsamples=4, random_state=2)
     others = {"StARS": chosen.alpha, "two-stage": two_stage(X, alphas=grid, n_folds=3, random_state=2)}
-    wanted = compare(X, alphas=grid, n_folds=3, random_state=2, others=others)
+    wanted = compare_criteria(X, alphas=grid, n_folds=3, random_state=2, others=others)
     assert wanted.criterion[0] == "two-stage"
     for name, alpha, held_out in zip(wanted.criterion, wanted.alpha, wanted.held_out, strict=True):
         assert float(rows[name]["alpha"]) == alpha

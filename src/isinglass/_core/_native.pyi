@@ -58,7 +58,7 @@ def gibbs_record(
 ) -> None: ...
 
 class CpuRows:
-    """A part of a table on this computer, with the methods of ``solve.seam.Rows``; total: of all weights, 0: its own."""
+    """A part of a table on this computer, with the methods of ``solve.seam.Rows``; total: all weights, or 0."""
 
     def __init__(
         self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, total: float, n_threads: int
@@ -137,7 +137,9 @@ class Problem:
         gap_tol: float,
         max_iter: int,
     ) -> list[State]: ...
-    def certified_outside(self, alpha: float) -> int: ...
+    def follow(
+        self, alphas: Sequence[float], next: float, tol: float, max_iter: int, strictness: float
+    ) -> list[State]: ...
 
 class PackedTable:
     """Columns of a table of distinct rows as bits, with the products that the solver makes from them."""
@@ -176,7 +178,7 @@ class Nodewise:
         penalty_weights: NDArray[np.float64],
         tol: float,
         max_iter: int,
-        screening: bool,
+        strictness: float,
         stops_early: bool,
     ) -> NodePaths: ...
 

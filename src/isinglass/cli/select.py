@@ -26,7 +26,7 @@ def select(console: Console, table: str, choosing: Choosing, method: Method, rea
     --gamma) and by the score of held-out rows. TABLE may be - for stdin.
     """
     from isinglass.cli import results
-    from isinglass.select import compare, two_stage
+    from isinglass.select import compare_criteria, two_stage
 
     if was_given("cv_rule"):
         raise click.UsageError("--cv-rule cannot be used here: both rules are shown.")
@@ -46,7 +46,7 @@ def select(console: Console, table: str, choosing: Choosing, method: Method, rea
         )
     if choosing.relaxed:
         others[f"EBIC γ={choosing.gamma:g} relaxed"] = choosing.choose_alpha(console, data, method, "ebic")[0]
-    found = compare(
+    found = compare_criteria(
         data.X,
         alphas=choosing.grid["alphas"],
         ebic_gamma=choosing.gamma,

@@ -1,7 +1,7 @@
 """Choosing and trusting a network: each module takes a path function and knows no solver."""
 
 from isinglass.select.bootstrap import Bootstrap, Differences, bootstrap
-from isinglass.select.compare import Comparison, compare
+from isinglass.select.criteria import CriteriaComparison, compare_criteria
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
 from isinglass.select.refit import Refit, refit
@@ -11,7 +11,7 @@ from isinglass.select.two_stage import TwoStage, two_stage
 
 __all__ = [
     "Bootstrap",
-    "Comparison",
+    "CriteriaComparison",
     "CrossValidation",
     "Differences",
     "EbicSelection",
@@ -19,7 +19,7 @@ __all__ = [
     "Stage",
     "TwoStage",
     "bootstrap",
-    "compare",
+    "compare_criteria",
     "cross_validate",
     "ebic",
     "refit",

@@ -4,6 +4,8 @@
 ``_core.CpuRows`` on this computer, a device, workers of a cluster, parts on disk.
 """
 
+# ruff: noqa: D102 - the methods of SumRows are those of Rows
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -85,7 +87,7 @@ class Rows(Protocol):
         """Return Σ w KL(x + c·r ‖ σ) over these nodes, for 0 < c < 1."""
 
     def largest_predictor(self, nodes: Ints) -> float:
-        """Return the largest \\|η\\| of these nodes."""
+        """Return the largest absolute η of these nodes."""
 
     def gram(self, node: int, columns: Ints, most: int) -> Doubles:
         """Return Zᵀ diag(wσ(1−σ)) Z, rounded down, Z = [columns, 1], over about ``most`` rows."""
@@ -123,7 +125,7 @@ class SumRows:
 
     def margins(self) -> tuple[Doubles, Doubles]:
         ones, zeros = zip(*self.ask("margins"), strict=True)
-        return sum(ones), sum(zeros)  # type: ignore[return-value]
+        return _total(ones), _total(zeros)
 
     def rounding(self) -> float:
         each = self.ask("rounding")
@@ -179,14 +181,14 @@ class SumRows:
         return _total(self.ask("drift", nodes))
 
     def all_pairs(self, first: int, last: int) -> tuple[Floats, float]:
-        total, bound = None, 0.0
-        for band, slack in self.ask("all_pairs", first, last):
-            total = band if total is None else np.add(total, band, out=total)
-            bound += slack + _ADDITION
-        return total, bound
+        each = self.ask("all_pairs", first, last)
+        total: Floats = each[0][0].copy()
+        for band, _ in each[1:]:
+            total += band
+        return total, sum(bound for _, bound in each) + len(each) * _ADDITION
 
 
-def _total(answers: list[Any]) -> Doubles:
+def _total(answers: Sequence[Any]) -> Doubles:
     total = np.array(answers[0], dtype=np.float64)
     for answer in answers[1:]:
         total += answer

@@ -23,13 +23,13 @@ from isinglass.select.tasks import quietly
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.path import ising_path
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["CriteriaComparison", "compare_criteria"]
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class CriteriaComparison:
     """One row per criterion: what it chooses, and how the other criteria judge that.
 
     Parameters
@@ -86,7 +86,7 @@ class Comparison:
         )
 
 
-def compare(
+def compare_criteria(
     X: ArrayLike,
     *,
     alphas: int | float | ArrayLike = 30,
@@ -101,7 +101,7 @@ def compare(
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
-) -> Comparison:
+) -> CriteriaComparison:
     """Show what EBIC, cross-validation and any other criterion choose from one path, beside other networks.
 
     A `GridEndWarning` names every criterion whose best alpha may lie beyond the path.
@@ -128,14 +128,14 @@ def compare(
 
     Returns
     -------
-    Comparison
+    CriteriaComparison
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.integers(0, 2, (2, 500))
     >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
-    >>> compare(X, alphas=[0.2, 0.1, 0.02, 0.01, 0.0], gammas=[0.5], others={"mine": 0.05}, random_state=0)
+    >>> compare_criteria(X, alphas=[0.2, 0.1, 0.02, 0.01, 0.0], gammas=[0.5], others={"mine": 0.05}, random_state=0)
     criterion   alpha  edges  positive  EBIC (γ=0.25)  held-out
     EBIC γ=0.5   0.01      1         1         1681.5   -1.6805
     CV best      0.01      1         1         1681.5   -1.6805
@@ -201,9 +201,9 @@ class _Row(NamedTuple):
     held_out: float
 
 
-def _tabulate(rows: Sequence[_Row], gamma: float, path: Path) -> Comparison:
+def _tabulate(rows: Sequence[_Row], gamma: float, path: Path) -> CriteriaComparison:
     solutions = [row.solution for row in rows]
-    return Comparison(
+    return CriteriaComparison(
         tuple(row.criterion for row in rows),
         np.array([solution.alpha for solution in solutions]),
         np.array([solution.n_edges for solution in solutions], dtype=np.int64),
