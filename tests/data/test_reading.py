@@ -157,7 +157,10 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         (np.array([[0, 7]], dtype=np.uint8), "got 7 in column 1"),
         ([[np.inf, 0]], "got inf in column 0"),
         (np.arange(2, 12).reshape(-1, 1), "got 2, 3, 4, 5, 6, … in column 0"),
-        ([["Yes"], ["No"]], r"got 'No', 'Yes' in column 0 .*encode={'Yes': 1, 'No': 0}, or read the table with encode=\"auto\""),
+        (
+            [["Yes"], ["No"]],
+            r"got 'No', 'Yes' in column 0 .*encode={'Yes': 1, 'No': 0}, or read the table with encode=\"auto\"",
+        ),
         ([["a"], ["b"], ["c"]], "got 'a', 'b', 'c' in column 0 .*None"),
         ([["x" * 500], ["y"]], "got 'x{35}…', 'y' in column 0 .*Say which is 1, or"),
         (np.array([[0, None]], dtype=object), "got NaN in column 1"),
