@@ -35,8 +35,9 @@ class Failure(click.ClickException):
     """An error of the package in the words of the running command, with its exit code."""
 
     def __init__(self, error: BaseException) -> None:
-        self.exit_code, message = _explain(error)
+        code, message = _explain(error)
         super().__init__(printable(message))
+        self.__dict__["exit_code"] = code  # click has one per class
 
 
 def report_error(error: BaseException) -> int:
