@@ -258,7 +258,7 @@ def test_foreign_files(kind, tmp_path):
     if kind == "other npz":
         np.savez(path, a=np.zeros(3), header=np.zeros(2))
     with pytest.raises(
-        DataError, match=r"path must be a model file that isinglass\.save wrote, and whole; .*file\.npz"
+        DataError, match=r"path must be a complete model file that isinglass wrote; .*file.npz"
     ):
         load(path)
 

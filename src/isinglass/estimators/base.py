@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _n
 
 from isinglass.arguments import is_real
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
-from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.estimators.frames import complete_like, kind_of, make_frame
 from isinglass.evaluate.imputation import fill_missing
 from isinglass.fit import Fit
@@ -21,7 +21,6 @@ from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method, settings_of
 from isinglass.select.method import method_of
 from isinglass.select.outcome import as_fit
-from isinglass.select.tasks import quietly
 from isinglass.simulate import gibbs_sample
 from isinglass.solve.estimable import count_and_name
 from isinglass.solve.exact import MAX_NODES, exact_sample
@@ -112,7 +111,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             delattr(self, name)
         self._remember_columns(X, table)
         count_and_name(table, table.sample_weight)
-        with quietly(ConstantColumnWarning):
+        with suppress_warnings(ConstantColumnWarning):
             result = self._run(table, X, y)
             self.fit_ = as_fit(
                 result,
@@ -199,7 +198,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         if hasattr(X, "tocsr") and hasattr(X, "toarray"):
             raise DataError(
-                "X must be dense here, because the result has a value for every cell; got a sparse "
+                f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
                 f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
             )
         table = self._read(X)
@@ -246,7 +245,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         check_is_fitted(self)
         if method not in ("conditional", "gibbs"):
-            raise DataError(f'method must be "conditional" or "gibbs"; got {method!r}.')
+            raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
         table = self._read(X, missing="zero")
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
         filled = fill_missing(self.network_, table, self.marginals_, probabilities=probabilities, draws=draws)
@@ -296,8 +295,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         _check_n_features(self, table, reset=False)
         if missing is None and before == "drop" and not drops and table.filled is not None:
             raise DataError(
-                "X must have no missing cells here, because every row has an answer and none can be dropped; got "
-                f"{int(table.filled.sum())} (NaN). Fill them with impute, or drop these rows first."
+                f"{setting('X')} must have no missing cells here, because every row has an answer and none can be "
+                f"dropped; got {int(table.filled.sum())} (NaN). Fill them with impute, or drop these rows first."
             )
         return table
 
@@ -308,7 +307,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         elif X.names is not None and "feature_names_in_" in vars(self) and X.names != tuple(self.feature_names_in_):
             unknown = [name for name in X.names if name not in set(self.feature_names_in_)]
             shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
-            raise DataError(f"X must have the columns of fit in the same order; got {shown}.")
+            raise DataError(f"{setting('X')} must have the columns of fit in the same order; got {shown}.")
         if len(getattr(X, "shape", ())) == 2:
             _check_n_features(self, X, reset=False)
         elif isinstance(X, list | tuple) and X and hasattr(X[0], "__len__"):
@@ -318,7 +317,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 def check_alpha(alpha: Any) -> float:
     """Return ``alpha`` as a float if it can be a penalty strength."""
     if not is_real(alpha) or not (np.isfinite(alpha) and alpha >= 0):
-        raise DataError(f"alpha must be a finite number that is not negative; got {alpha!r}.")
+        raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
     return float(alpha)
 
 
@@ -327,7 +326,7 @@ def _weigh(X: Any, table: BinaryTable, sample_weight: ArrayLike | None) -> Binar
     if sample_weight is None:
         return table
     if table.sample_weight is not None:
-        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
+        raise DataError(f"{setting('sample_weight')} must be given once; got it beside a table that has weights of its own.")
     if isinstance(X, BinaryTable) or table.rows is None:
         return replace(table, sample_weight=check_sample_weight(sample_weight, len(table)))
     weight = check_sample_weight(sample_weight, _num_samples(X))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.data import BinaryTable
 from isinglass.data.weights import warn_weight_scale
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 from isinglass.estimators.base import IsingEstimator, check_alpha
 from isinglass.results import Solution
 from isinglass.solve.nodewise import choose_per_node, nodewise_path
@@ -97,7 +97,7 @@ class NodewiseIsing(IsingEstimator):
 
     def _criterion_of(self) -> str | None:
         if self.criterion not in (None, "ebic"):
-            raise DataError(f'criterion must be None or "ebic"; got {self.criterion!r}.')
+            raise ArgumentError("criterion", 'must be None or "ebic"', self.criterion)
         return self.criterion
 
     def _choice(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class NodewiseIsing(IsingEstimator):
         if self._criterion_of() is None:
             path = nodewise_path(table, [check_alpha(self.alpha)], **options)
         else:
-            warn_weight_scale(table.sample_weight, stacklevel=4)
+            warn_weight_scale(table.sample_weight)
             path = choose_per_node(
                 table, self.alphas, gamma=self.gamma, sample_weight=None, alpha_min_ratio=None, **options
             )

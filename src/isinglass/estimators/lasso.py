@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from isinglass.data import BinaryTable, read_binary
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import IsingEstimator
 from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method
@@ -393,14 +393,14 @@ def _cross_validate(
     if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
         n_rows = len(table) if weight is None else int(np.count_nonzero(weight))
         if not 2 <= folds <= n_rows:
-            raise DataError(
-                f"cv must be from 2 to the number of rows with a positive weight (n_samples={n_rows}); got {cv!r}."
+            raise ArgumentError(
+                "cv", f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})", cv
             )
         options |= {"n_folds": int(folds), "n_repeats": n_repeats}
     elif callable(getattr(folds, "split", None)) and not isinstance(folds, str):
         options["splits"] = list(folds.split(table.X, y))
     elif isinstance(folds, str) or not hasattr(folds, "__iter__"):
-        raise DataError(f"cv must be a number of folds, a splitter or pairs of row numbers; got {cv!r}.")
+        raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", cv)
     else:
         options["splits"] = list(folds)
     return cross_validate(table, sample_weight=sample_weight, **options)
