@@ -47,8 +47,7 @@ PLAIN = ("method", "settings", "criterion", "choice", "chosen", "tol", "n_rows",
 class Fit:
     """What one run found and what it was asked.
 
-    It knows nothing of scikit-learn. What a fitted estimator calls ``solution_``, ``path_`` or ``stability_`` can be
-    read here under these names, too, so that figures and pages take either.
+    What a fitted estimator calls ``solution_`` or ``path_`` has these names here, too: figures and pages take either.
 
     Parameters
     ----------
@@ -337,7 +336,8 @@ def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> A
 def _write_fit(fit: Fit, writing: Writing) -> None:
     not_stored: list[str] = []
     for name in PLAIN:
-        writing.header[name] = _storable(getattr(fit, name), name, not_stored)
+        value = getattr(fit, name)
+        writing.header[name] = to_json(_storable(value, name, writing, not_stored) if name in MAPPINGS else value)
     writing.header["not_stored"] = not_stored
     try:
         writing.header["coding"] = to_json(fit.coding.to_plain())
@@ -358,19 +358,20 @@ def _write_fit(fit: Fit, writing: Writing) -> None:
         writing.evidence(fit.evidence)
 
 
-def _storable(value: Any, name: str, not_stored: list[str]) -> Any:
-    """Return a value as JSON; of a mapping the entries that can be stored."""
-    if not isinstance(value, Mapping):
-        return to_json(value)
+def _storable(mapping: Mapping[str, Any], name: str, writing: Writing, not_stored: list[str]) -> dict[str, Any]:
+    """Return the settings that JSON can hold; arrays of numbers are stored beside the header, others left out."""
     kept = {}
-    for key, item in value.items():
+    for key, item in mapping.items():
+        if isinstance(item, np.ndarray) and item.dtype.kind in "fiu" and item.ndim in (1, 2):
+            writing.arrays[f"{name}.{key}"] = item.astype(np.float64)
+            kept[key] = {"array": item.ndim}
+            continue
         try:
-            kept[key] = item.tolist() if isinstance(item, np.ndarray) else item
-            to_json(kept[key])
+            to_json(item)
+            kept[key] = item
         except NotStorableError:
-            del kept[key]
             not_stored.append(f"{name}.{key}")
-    return to_json(kept)
+    return kept
 
 
 def _read(archive: Archive) -> Any:
@@ -403,6 +404,11 @@ def _read_fit(reading: Reading) -> Fit:
         raise DamagedError("its method is unknown")
     if not all(isinstance(texts[name], dict) and all(isinstance(key, str) for key in texts[name]) for name in MAPPINGS):
         raise DamagedError("its settings are not named values")
+    for name in MAPPINGS:
+        for key, value in texts[name].items():
+            if isinstance(value, dict) and value.keys() == {"array"} and value["array"] in (1, 2):
+                shape = (None,) * value["array"]
+                texts[name][key] = reading.numbers(f"{name}.{key}", shape, finite=False)
     if not (texts["criterion"] is None or isinstance(texts["criterion"], str)):
         raise DamagedError("its criterion is not a text")
     counts = archive.array("edge_counts", "i8|f8", (solution.n_edges, 4))
@@ -411,6 +417,11 @@ def _read_fit(reading: Reading) -> Fit:
         raise DamagedError("edge_counts are not counts")
     if ((marginals < 0.0) | (marginals > 1.0 + 1e-12)).any() or not 0 < n_rows < float("inf"):
         raise DamagedError("marginals are not in [0, 1], or its number of rows is not a positive number")
+    errors = None
+    if archive.has("edge_errors"):
+        errors = reading.numbers("edge_errors", (solution.n_edges,), finite=False)
+        if (errors < 0.0).any():
+            raise DamagedError("edge_errors are negative")
     return Fit(
         solution=solution,
         tol=reading.header_number("tol"),
@@ -422,7 +433,7 @@ def _read_fit(reading: Reading) -> Fit:
         stability=reading.stability() if "stability" in header else None,
         evidence=reading.evidence() if "evidence" in header else None,
         stages=None if header.get("stages") is None else _read_stages(reading),
-        edge_errors=_read_errors(reading, solution.n_edges) if archive.has("edge_errors") else None,
+        edge_errors=errors,
         **texts,
     )
 
@@ -437,10 +448,3 @@ def _read_stages(reading: Reading) -> list[dict[str, Any]]:
     ):
         raise DamagedError("its stages are not plain values")
     return stages
-
-
-def _read_errors(reading: Reading, n_edges: int) -> FloatArray:
-    errors = reading.numbers("edge_errors", (n_edges,), finite=False)
-    if (errors < 0.0).any():
-        raise DamagedError("edge_errors are negative")
-    return errors

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from isinglass.cli.methods import Method
     from isinglass.data import BinaryTable
     from isinglass.fit import Fit
-    from isinglass.select.cv import CrossValidation
-    from isinglass.select.ebic import EbicSelection
-    from isinglass.select.two_stage import TwoStage
 
 __all__ = [
     "ALPHA",
@@ -69,103 +66,29 @@ def fit_network(
     reading: Mapping[str, Any] | None = None,
 ) -> Fit:
     """Fit at alpha, or at the one that the criterion chooses; ``reading`` is how the table was read."""
+    from contextlib import nullcontext
+
     from isinglass.errors import ConstantColumnWarning, suppress_warnings
-    from isinglass.fit import Fit
+    from isinglass.select.outcome import fit_table
     from isinglass.solve.estimable import count_and_name
 
     alone = method.method == "nodewise" and criterion == "ebic"  # every node chooses for itself, as IsingFit does
     chosen = "given" if criterion is None else choosing.describe(criterion, per_node=alone)
-    choice = choice_of(method, choosing, alpha, criterion)
+    barred = criterion in ("two-stage", "stars", "cv")  # these show a bar of their own
+    run = {"n_jobs": choosing.n_jobs, "progress": console.progress_wanted} if barred else {}
     console.restart_clock()
     count_and_name(data, data.sample_weight)
-    with suppress_warnings(ConstantColumnWarning):
-        found: dict[str, Any] = {}
-        if criterion is not None and method.method != "joint" and not alone:
-            alpha, found["stability"] = choosing.choose_alpha(console, data, method, criterion)
-        found |= _run(console, data, method, choosing, alpha, None if alpha is not None else criterion)
-    return Fit.of(
-        found.pop("solution"),
-        data,
-        method=method.method,
-        settings=method.settings,
-        criterion=criterion,
-        choice=choice,
-        chosen=chosen,
-        reading=reading or {},
-        **found,
-    )
-
-
-def _run(
-    console: Console, data: BinaryTable, method: Method, choosing: Choosing, alpha: float | None, criterion: str | None
-) -> dict[str, Any]:
-    """Return the parts of a fit: the solution, its tolerance, and what the criterion found."""
-    run = fit_function(method, choosing, alpha, criterion)  # names and weights come along with the table
-    if criterion is None:
-        with console.progress("Fitting"):
-            path = method.path_function(data, [alpha])
-        return {"solution": path[0], "tol": float(path.tol)}
-    if method.method == "nodewise":
-        with console.progress("Fitting"):
-            return {"solution": run(data), "tol": method.tol or 1e-7}
-    if criterion == "ebic":
-        with console.progress("Fitting"):
-            return _from_ebic(run(data))
-    # These show a bar of their own.
-    found = run(data, n_jobs=choosing.n_jobs, progress=console.progress_wanted)
-    if criterion == "stars":
-        alphas = found.alphas[: len(found.edge_frequencies)]
-        path = method.path_function(data, alphas)
-        return {"solution": path[found.index], "path": path, "stability": found, "tol": float(path.tol)}
-    return _from_cv(found) if criterion == "cv" else _from_stages(found, data)
-
-
-def _from_ebic(found: EbicSelection) -> dict[str, Any]:
-    from isinglass.fit import Evidence
-
-    evidence = Evidence(
-        kind="ebic",
-        alphas=found.path.alphas,
-        values=found.scores,
-        choice=found.index,
-        settings={"gamma": found.gamma, "relaxed": found.relaxed},
-    )
-    return {"solution": found.solution, "path": found.path, "evidence": evidence, "tol": float(found.path.tol)}
-
-
-def _from_cv(found: CrossValidation) -> dict[str, Any]:
-    from isinglass.fit import Evidence
-
-    evidence = Evidence(
-        kind="score",
-        alphas=found.alphas,
-        values=found.mean,
-        errors=found.standard_error,
-        choice=found.index,
-        settings={"rule": found.rule},
-    )
-    return {"solution": found.solution, "path": found.path, "evidence": evidence, "tol": float(found.path.tol)}
-
-
-def _from_stages(found: TwoStage, data: BinaryTable) -> dict[str, Any]:
-    from isinglass.fit import Evidence
-    from isinglass.select.two_stage import describe_stages, network_ebic
-
-    evidence = Evidence(
-        kind="ebic",
-        alphas=found.path.alphas,
-        values=network_ebic(found, data.X, data.sample_weight),
-        choice=found.index,
-        settings={"gamma": found.gamma, "relaxed": False},
-    )
-    return {
-        "solution": found.solution,
-        "path": found.path,
-        "evidence": evidence,
-        "tol": float(found.path.tol),
-        "stages": describe_stages(found),
-        "edge_errors": found.edge_errors,
-    }
+    with suppress_warnings(ConstantColumnWarning), nullcontext() if barred else console.progress("Fitting"):
+        return fit_table(
+            data,
+            method.method,
+            method.settings,
+            criterion,
+            choice_of(method, choosing, alpha, criterion),
+            chosen=chosen,
+            reading=reading,
+            **run,
+        )
 
 
 def fit_function(method: Method, choosing: Choosing, alpha: float | None, criterion: str | None) -> Callable[..., Any]:

@@ -326,7 +326,9 @@ def _weigh(X: Any, table: BinaryTable, sample_weight: ArrayLike | None) -> Binar
     if sample_weight is None:
         return table
     if table.sample_weight is not None:
-        raise DataError(f"{setting('sample_weight')} must be given once; got it beside a table that has weights of its own.")
+        raise DataError(
+            f"{setting('sample_weight')} must be given once; got it beside a table that has weights of its own."
+        )
     if isinstance(X, BinaryTable) or table.rows is None:
         return replace(table, sample_weight=check_sample_weight(sample_weight, len(table)))
     weight = check_sample_weight(sample_weight, _num_samples(X))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,7 +69,6 @@ def as_fit(
 ) -> Fit:
     """Put what a selection found together with the sums over the rows of its table."""
     parts = _parts(result, table, method, settings)
-    tol = parts["path"].tol if "path" in parts else settings.get("tol", 1e-7)
     return Fit.of(
         parts.pop("solution"),
         table,
@@ -78,9 +78,16 @@ def as_fit(
         choice=choice,
         chosen=chosen or criterion or "given",
         reading=reading or {},
-        tol=float(tol),
+        tol=_tolerance(method, settings),
         **parts,
     )
+
+
+def _tolerance(method: str, settings: Mapping[str, Any]) -> float:
+    """Return the tolerance of a method: the one that was set, or the default of its function."""
+    name = {"plg": "thresh", "bmn": "tolerance"}.get(method, "tol")
+    default = inspect.signature(path_function_of(method, {})).parameters[name].default
+    return float(settings.get(name, default))
 
 
 def _parts(result: Any, table: BinaryTable, method: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from isinglass.data import BinaryTable, read_binary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.export.columns import plain_value
-from isinglass.fit import Evidence, Fit
+from isinglass.fit import Fit
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
-from isinglass.results import Path, Solution, Stability
+from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.show.palette import color_groups
 from isinglass.show.report.curve import read_curve
 

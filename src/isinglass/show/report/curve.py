@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from isinglass.errors import ArgumentError
-from isinglass.fit import Evidence
-from isinglass.results import Stability
+from isinglass.results import Evidence, Stability
 
 __all__ = ["read_curve"]
 
