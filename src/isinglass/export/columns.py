@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.errors import DataError
-from isinglass.export.text import storable
+from isinglass.export.escaping import storable
 from isinglass.names import find_nodes
 
 __all__ = ["Cell", "Column", "check_name", "pair_column", "plain_value", "read_column"]

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from isinglass.arguments import check_count
-from isinglass.export.output import Target, write_lines
+from isinglass.export.streams import Target, write_lines
 from isinglass.randomness import RandomSource
 from isinglass.results import Path, Solution, Stability
 from isinglass.show.report.contents import gather
