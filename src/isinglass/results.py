@@ -251,27 +251,14 @@ class Stability:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
-    """The curve that a penalty was read from.
+    """The curve that a penalty was read from."""
 
-    Parameters
-    ----------
-    kind : {"ebic", "score"}
-        Extended BIC, where smaller is better; or log pseudo-likelihood of held-out rows, where larger is.
-    alphas, values : ndarray of shape (n_alphas,)
-        The curve.
-    choice : int
-        Number of the alpha that was chosen.
-    errors : ndarray of shape (n_alphas,), optional
-        Standard errors of the values.
-    settings : mapping
-        What the criterion was set to: gamma and relaxed, or the rule.
-    """
-
-    kind: str
-    alphas: FloatArray
+    kind: str  #: extended BIC, where smaller is better; or log pseudo-likelihood of held-out rows, where larger is
+    alphas: FloatArray  #: the curve
     values: FloatArray
-    choice: int
-    errors: FloatArray | None = None
+    choice: int  #: number of the alpha that was chosen
+    errors: FloatArray | None = None  #: standard errors of the values
+    #: what the criterion was set to: gamma and relaxed, or the rule
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -1,6 +1,5 @@
-"""How close a network is to another one, and what a network says about its nodes and about groups of them."""
+"""How close a network is to another one, and what a network says about its nodes."""
 
-from isinglass.evaluate.groups import GroupMixing, MixingTest, mixing_by_group, mixing_test
 from isinglass.evaluate.nodes import NodeTable, node_table
 from isinglass.evaluate.recovery import (
     EdgeConfusion,
@@ -17,16 +16,12 @@ from isinglass.evaluate.recovery import (
 
 __all__ = [
     "EdgeConfusion",
-    "GroupMixing",
-    "MixingTest",
     "NodeTable",
     "RocCurve",
     "edge_confusion",
     "f1_score",
     "hamming_distance",
     "matthews_correlation",
-    "mixing_by_group",
-    "mixing_test",
     "node_table",
     "relative_difference",
     "roc_curve",

@@ -2,7 +2,7 @@
 
 from isinglass.export.csvfiles import edge_table, write_edges, write_matrix, write_nodes
 from isinglass.export.formats import write_network
-from isinglass.export.graphs import to_json, to_networkx, write_gexf, write_json
+from isinglass.export.graphfiles import to_json, to_networkx, write_gexf, write_json
 
 __all__ = [
     "edge_table",

@@ -31,18 +31,10 @@ RESERVED = {
 
 @dataclass(frozen=True)
 class Column:
-    """Values of one kind, None where there is none.
+    """Values of one kind, None where there is none."""
 
-    Parameters
-    ----------
-    kind : {"text", "real", "integer", "boolean"}
-        What all values are.
-    values : tuple
-        One per node or edge.
-    """
-
-    kind: Kind
-    values: tuple[Cell, ...]
+    kind: Kind  # what all values are
+    values: tuple[Cell, ...]  # one per node or edge
 
 
 def read_column(name: str, values: Iterable[Any], length: int) -> Column:

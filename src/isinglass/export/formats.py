@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.errors import ArgumentError
 from isinglass.export.csvfiles import write_edges, write_matrix, write_nodes
-from isinglass.export.graphs import write_gexf, write_json
+from isinglass.export.graphfiles import write_gexf, write_json
 from isinglass.export.streams import Target, TextStream
 
 __all__ = ["FORMATS", "write_network"]

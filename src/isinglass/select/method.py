@@ -100,7 +100,9 @@ def method_of(method: str, settings: Mapping[str, Any], criterion: str | None, c
         "cv": cross_validate,
     }
     options = dict(choice)
-    if criterion in ("ebic", "cv") and "alpha_min_ratio" in options:  # a parameter of the path, not of the criterion
+    if (
+        criterion in ("ebic", "cv", "stars") and "alpha_min_ratio" in options
+    ):  # a parameter of the path, not of the criterion
         path_function = functools.partial(path_function, alpha_min_ratio=options.pop("alpha_min_ratio"))
     return functools.partial(functions[criterion], path_function=path_function, **options)
 

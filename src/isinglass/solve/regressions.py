@@ -85,43 +85,22 @@ class NodeFits:
 
     Matrices have one row per alpha and one column per node. NaN (or no coefficient) stands for constant columns and
     for alphas at which a node's list had already ended.
-
-    Parameters
-    ----------
-    alphas : ndarray of shape (n_alphas, n_features)
-        Penalty of each fit; a node may have a list of its own.
-    fields : ndarray of shape (n_alphas, n_features)
-        Intercepts; for a constant column its smoothed log odds.
-    losses, objectives : ndarray of shape (n_alphas, n_features)
-        Mean negative log-likelihood of each node, without and with the penalty.
-    kkt_residuals, duality_gaps : ndarray of shape (n_alphas, n_features)
-        Certificate of each fit, over all other columns.
-    n_iter, n_working, counts : ndarray of int, shape (n_alphas, n_features)
-        Newton steps, predictors that were looked at, coefficients that are not zero.
-    columns, values : ndarray
-        These coefficients, node after node, and alpha after alpha within a node.
-    null_losses : ndarray of shape (n_features,)
-        Losses of the nodes without predictors: what the duality gap is relative to.
-    n_rows : float
-        Number of rows: the sum of the weights.
-    names : tuple of str, optional
-        Names of the nodes.
     """
 
-    alphas: FloatArray
-    fields: FloatArray
-    losses: FloatArray
+    alphas: FloatArray  #: penalty of each fit; a node may have a list of its own
+    fields: FloatArray  #: intercepts; for a constant column its smoothed log odds
+    losses: FloatArray  #: mean negative log-likelihood of each node, without and with the penalty
     objectives: FloatArray
-    kkt_residuals: FloatArray
+    kkt_residuals: FloatArray  #: certificate of each fit, over all other columns
     duality_gaps: FloatArray
-    n_iter: NDArray[np.int32]
+    n_iter: NDArray[np.int32]  #: newton steps, predictors that were looked at, coefficients that are not zero
     n_working: NDArray[np.int32]
     counts: NDArray[np.int32]
-    columns: NDArray[np.int32]
+    columns: NDArray[np.int32]  #: these coefficients, node after node, and alpha after alpha within a node
     values: FloatArray
-    null_losses: FloatArray
-    n_rows: float
-    names: tuple[str, ...] | None = None
+    null_losses: FloatArray  #: losses of the nodes without predictors: what the duality gap is relative to
+    n_rows: float  #: number of rows: the sum of the weights
+    names: tuple[str, ...] | None = None  #: names of the nodes
 
     def __post_init__(self) -> None:
         for array in vars(self).values():

@@ -117,7 +117,12 @@ def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Bytes, NDArray
 
 
 def convert_source(
-    source: Source, *, names: Sequence[str] | None, missing: str, encode: Any, binarize: Any
+    source: Source,
+    *,
+    names: Sequence[str] | None = None,
+    missing: str = "error",
+    encode: Any = None,
+    binarize: Any = None,
 ) -> BinaryTable:
     """Convert an opened table; the arguments are those of `read_binary`."""
     if missing not in ("error", "zero", "drop"):
