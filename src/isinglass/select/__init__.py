@@ -4,6 +4,7 @@ from isinglass.select.bootstrap import Bootstrap, Differences, bootstrap
 from isinglass.select.criteria import CriteriaComparison, compare_criteria
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
+from isinglass.select.permutation import GroupComparison, compare_groups
 from isinglass.select.refit import Refit, refit
 from isinglass.select.stages import Stage
 from isinglass.select.stars import stars
@@ -15,11 +16,13 @@ __all__ = [
     "CrossValidation",
     "Differences",
     "EbicSelection",
+    "GroupComparison",
     "Refit",
     "Stage",
     "TwoStage",
     "bootstrap",
     "compare_criteria",
+    "compare_groups",
     "cross_validate",
     "ebic",
     "refit",
