@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test fuzz sanitize FORCE test-oldest check check-page bench paper paper-quick docs clean
+.PHONY: help install demo test fuzz sanitize FORCE test-oldest check check-page wheel bench paper paper-quick docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,13 @@ else
 	mkdir -p build && cat $(addprefix src/isinglass/show/report/,data.js elements.js view.js tables.js charts.js page.js) > build/page.js
 	$(ESLINT)/node_modules/.bin/eslint --config $(ESLINT)/eslint.config.js build/page.js
 endif
+
+wheel: $(INSTALLED)  ## build a wheel and an sdist into dist/, try the wheel in an environment without a compiler
+	rm -rf dist build/wheel-env
+	$(BIN)/python -m build --outdir dist --config-setting=build-dir=build/wheel .
+	$(PYTHON) -m venv build/wheel-env
+	CC=/bin/false CXX=/bin/false build/wheel-env/bin/python -m pip install --quiet --only-binary :all: dist/*.whl
+	cd build && PATH=/nonexistent wheel-env/bin/python ../tools/smoke.py
 
 bench: $(INSTALLED_BENCH)  ## measure speed and accuracy against other solvers
 	$(BIN)/python benchmarks/run.py

@@ -17,7 +17,6 @@ import numpy as np
 from isinglass import ising_path
 from isinglass.datasets import load_senate109
 from isinglass.solve import path as path_module
-from isinglass.solve import screening
 
 SENATE = load_senate109().X
 ALPHAS = np.geomspace(0.5, 0.005, 50)
@@ -31,9 +30,8 @@ def changed(module: object, **constants: object) -> Callable[[], AbstractContext
 
 CHOICES = {
     "as released": nullcontext,
-    "no limit on what the strong rule keeps": changed(screening, TIGHT=0.0),
-    "steps of alpha by 0.8": changed(path_module, STEEPEST=0.8),
-    "all pairs in the working set": changed(path_module, ALL_PAIRS_UP_TO=1000),
+    "a strong rule that keeps more": changed(path_module, STRICTNESS=0.8),
+    "all pairs in the working set": changed(path_module, STRICTNESS=0.0),
 }
 
 

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["pair_keys", "pairs_of", "spread", "symmetric_matrix"]
+__all__ = ["all_pairs", "pair_keys", "pairs_of", "spread", "symmetric_matrix"]
 
 FloatArray = NDArray[np.float64]
+
+
+@lru_cache(maxsize=8)
+def all_pairs(n_features: int) -> NDArray[np.int32]:
+    """Return every pair s < t in lexicographic order, read-only.
+
+    Examples
+    --------
+    >>> all_pairs(3).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    pairs = np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32)
+    pairs.flags.writeable = False
+    return pairs
 
 
 def pair_keys(edge_index: NDArray[np.integer[Any]], n_features: int) -> NDArray[np.int64]:

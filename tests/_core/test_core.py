@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from isinglass import _core, objective
 from isinglass._core import Nodewise, Problem, count_ones
-from isinglass.solve.screening import all_pairs
+from isinglass.pairs import all_pairs
 
 
 def random_table(seed, n, p):

@@ -74,7 +74,7 @@ def test_a_wide_table_uses_products_and_threads_do_not_change_a_bit():
 def test_screening_changes_nothing_on_a_dense_table(monkeypatch):
     X = latent_table(150, 110, 4)
     screened = ising_path(X, alphas=10, alpha_min_ratio=0.01)
-    monkeypatch.setattr(path_module, "strong_threshold", lambda alpha, previous: 0.0)
+    monkeypatch.setattr(path_module, "STRICTNESS", 0.0)
     whole = ising_path(X, alphas=10, alpha_min_ratio=0.01)
     for one, other in zip(screened, whole, strict=True):
         assert one.objective == pytest.approx(other.objective, rel=1e-10)

@@ -135,7 +135,7 @@ def run_core(X, alphas, *, n_threads=1, screening=True, omega=None):
     p = X.shape[1]
     nodes, grid = np.arange(p, dtype=np.int32), np.tile(alphas, (p, 1))
     weights = np.ones(p) if omega is None else omega
-    return Nodewise(X, None, n_threads).solve(nodes, grid, weights, 1e-9, 100, screening, False)
+    return Nodewise(X, None, n_threads).solve(nodes, grid, weights, 1e-9, 100, 1.0 if screening else 0.0, False)
 
 
 @pytest.mark.parametrize("alphas", [np.geomspace(0.1, 0.01, 8), np.array([0.01])], ids=["path", "one jump"])
@@ -307,7 +307,7 @@ def test_a_list_ends_where_glmnets_does():
     sd = X.std(axis=0)
     problem = Nodewise(X, None, 1)
     grids = problem.alpha_max(sd)[:, None] * np.geomspace(1.0, 1e-4, 100)
-    losses = problem.solve(np.arange(10, dtype=np.int32), grids, sd, 1e-7, 100, False, True).losses
+    losses = problem.solve(np.arange(10, dtype=np.int32), grids, sd, 1e-7, 100, 0.0, True).losses
     assert np.isfinite(losses).sum(axis=1)[:6].tolist() == [52, 41, 53, 35, 51, 50]
 
 

@@ -152,7 +152,7 @@ def test_the_check_repairs_a_strong_rule_that_is_wrong(monkeypatch):
     X = random_table(np.random.default_rng(4), 200, 20)
     honest = ising_path(X, 6, alpha_min_ratio=0.1, tol=1e-10)
     monkeypatch.setattr(path_module, "ALL_PAIRS_UP_TO", 1)
-    monkeypatch.setattr(path_module, "strong_threshold", lambda alpha, previous: 1e9)
+    monkeypatch.setattr(path_module, "STRICTNESS", 1e9)
     repaired = ising_path(X, 6, alpha_min_ratio=0.1, tol=1e-10)
     assert repaired[-1].n_edges > 20
     for one, other in zip(honest, repaired, strict=True):

@@ -86,7 +86,9 @@ class Problem:
         gap_tol: float,
         max_iter: int,
     ) -> list[State]: ...
-    def certified_outside(self, alpha: float) -> int: ...
+    def follow(
+        self, alphas: Sequence[float], next: float, tol: float, max_iter: int, strictness: float
+    ) -> list[State]: ...
 
 class PackedTable:
     """Columns of a table of distinct rows as bits, with the products that the solver makes from them."""
@@ -125,7 +127,7 @@ class Nodewise:
         penalty_weights: NDArray[np.float64],
         tol: float,
         max_iter: int,
-        screening: bool,
+        strictness: float,
         stops_early: bool,
     ) -> NodePaths: ...
 

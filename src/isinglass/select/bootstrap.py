@@ -30,7 +30,6 @@ FloatArray = NDArray[np.float64]
 Table = NDArray[np.uint8]
 
 DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
-READING = ("missing", "encode", "coding", "binarize")
 
 
 def bootstrap(
@@ -104,7 +103,7 @@ def bootstrap(
     """
     count = check_count("n_boot", n_boot)
     wanted = as_method(method)
-    data = read_binary(X, **({name: getattr(method, name) for name in READING} if is_estimator(method) else {}))
+    data = read_binary(X, missing=method.missing, **method._meaning()) if is_estimator(method) else read_binary(X)
     weight = _weight_of(data, sample_weight)
     draw = _Draw.of(len(data), weight, groups)
     shares = _plan(kind, drop_shares, count, draw)

@@ -21,15 +21,12 @@ from isinglass.results import RULES, NodeFits, NodewisePath, Solution
 from isinglass.separation import separating_direction
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
-from isinglass.solve.path import SUSPICIOUS_ETA, warn_if_not_converged
+from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA, warn_if_not_converged
 from isinglass.threads import thread_count
 
 __all__ = ["choose_per_node", "nodewise_at", "nodewise_ebic", "nodewise_path"]
 
 logger = logging.getLogger("isinglass")
-
-ALL_PREDICTORS_UP_TO = 30
-"""Number of columns up to which screening costs more than it saves (measured)."""
 
 FloatArray = NDArray[np.float64]
 
@@ -313,9 +310,9 @@ class _Case:
     def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
         """Run the regressions, one row of alphas per column of the whole table, and put them back into it."""
         nodes = np.arange(len(self.varying), dtype=np.int32)
-        screening = len(nodes) > ALL_PREDICTORS_UP_TO
+        strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
         grids = alphas[self.varying]
-        paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, screening, stops_early)
+        paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
         self._refuse_separation(self._spread(paths.largest_etas, np.nan))
         fields = self._spread(paths.fields, np.nan)
         constant = np.isnan(fields).all(axis=0)

@@ -1,6 +1,6 @@
-"""The regularisation path of the joint pseudo-likelihood: screen, solve on the working set, check, certify.
+"""The regularisation path of the joint pseudo-likelihood.
 
-Algorithm and certificate are explained in docs/algorithm.md; the arithmetic is in ``_core``.
+Screening, solver and certificate are explained in docs/algorithm.md; they are in ``_core``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from isinglass.data import check_penalty_weights
 from isinglass.errors import ConvergenceWarning
 from isinglass.names import check_names
 from isinglass.network import Network
+from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
-from isinglass.solve.screening import all_pairs, batches, itinerary, kkt_violations, strong_threshold, union
 from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
@@ -35,21 +35,11 @@ __all__ = ["ising_path", "warn_if_not_converged"]
 logger = logging.getLogger("isinglass")
 
 ALL_PAIRS_UP_TO = 30
-"""Number of columns up to which screening costs more than it saves (measured): one call does the path."""
-ALL_PAIRS_CELLS = 500_000
-"""Cells times alphas of such a call, so that a callback or an interrupt does not wait long."""
-STEEPEST = 0.6
-"""Smallest ratio of consecutive alphas; a larger step goes by way of alphas in between."""
-COLD = 0.01
-"""Ratio to alpha_max that Newton bridges in one go on a small table..."""
-STEEP = 0.1
-"""...and the steps that lead to smaller alphas."""
-LOOSE = 0.2
-"""Waypoints of the homotopy are solved to this share of their alpha: they only have to be near."""
-DENSE = 0.05
-"""Share of the pairs from which on gradients no longer move as slowly as the strong rule assumes..."""
-WIDER = 0.7
-"""...and how much smaller its threshold is then: a pair too many costs a product, one too few another solve."""
+"""Number of columns up to which screening costs more than it saves (measured)."""
+STRICTNESS = 1.0
+"""Share of the strong rule's threshold from which pairs are kept on longer tables."""
+CELLS_AT_ONCE = 500_000
+"""Cells times alphas of one call without screening, so that a callback or an interrupt does not wait long."""
 SUSPICIOUS_ETA = 10.0
 """Largest |η| above which an unpenalised optimum is checked for lying at infinity."""
 
@@ -119,7 +109,7 @@ def ising_path(
     if grid[-1] == 0.0:
         case.varying.refuse_separation(case.allowed_pairs())
     solutions = []
-    for solution in _follow(case, grid, top, tol, max_iter):
+    for solution in _follow(case, grid, tol, max_iter):
         logger.info("%r", solution)
         solutions.append(solution)
         if callback is not None and callback(solution) is False:
@@ -133,38 +123,15 @@ def ising_path(
 ising_path.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
 
 
-def _follow(case: _Case, grid: NDArray[np.float64], top: float, tol: float, max_iter: int) -> Iterator[Solution]:
-    """Yield the certified solution of every alpha of the grid: the algorithm."""
-    problem = case.problem
-    if problem.n_features <= ALL_PAIRS_UP_TO:
-        stops = itinerary(top, grid, STEEP if grid[-1] < COLD * top else COLD)
-        at_once = ALL_PAIRS_CELLS // (problem.n_features * problem.n_distinct + 1) + 1
-        for wanted, leg in batches(stops, at_once):
-            tols = (tol, tol) if wanted else (LOOSE * float(grid[-1]), np.inf)
-            states = problem.solve(all_pairs(problem.n_features), [stop.alpha for stop in leg], *tols, max_iter)
-            yield from (case.solution(state, 0, tol) for state in states if wanted)
-        return
-    stops = itinerary(top, grid, STEEPEST)
-    pairs = problem.gradient_above(strong_threshold(stops[0].alpha, top)).pairs
-    n_pairs, n_edges = problem.n_features * (problem.n_features - 1) // 2, 0
-    for stop, following in zip(stops, [*stops[1:], stops[-1]], strict=True):
-        alpha = stop.alpha
-        working = union(case.free, pairs)
-        keep = min(strong_threshold(following.alpha, alpha), alpha) * (WIDER if n_edges > DENSE * n_pairs else 1.0)
-        if not stop.wanted:
-            problem.solve(working, [alpha], LOOSE * alpha, np.inf, max_iter)
-            pairs = problem.gradient_above(keep).pairs
-            continue
-        while True:
-            state = problem.solve(working, [alpha], tol, tol, max_iter)[0]
-            above = problem.gradient_above(keep)
-            pairs = above.pairs
-            violations = kkt_violations(pairs, above.strength, alpha, working)
-            if len(violations) == 0:
-                break
-            working = union(working, violations)
-        n_edges = len(state.values)
-        yield case.solution(state, problem.certified_outside(alpha), tol)
+def _follow(case: _Case, grid: NDArray[np.float64], tol: float, max_iter: int) -> Iterator[Solution]:
+    """Yield the certified solution of every alpha of the grid."""
+    problem, alphas = case.problem, grid.tolist()
+    strictness = STRICTNESS if problem.n_features > ALL_PAIRS_UP_TO else 0.0
+    at_once = 1 if strictness else CELLS_AT_ONCE // (problem.n_features * problem.n_distinct + 1) + 1
+    for k in range(0, len(alphas), at_once):
+        following = alphas[min(k + at_once, len(alphas) - 1)]
+        for state in problem.follow(alphas[k : k + at_once], following, tol, max_iter, strictness):
+            yield case.solution(state, tol)
 
 
 @dataclass(frozen=True)
@@ -215,7 +182,7 @@ class _Case:
         pairs = all_pairs(self.problem.n_features)
         return pairs if self.matrix is None else pairs[np.isfinite(self.matrix[pairs[:, 0], pairs[:, 1]])]
 
-    def solution(self, state: State, zeros_outside: int, tol: float) -> Solution:
+    def solution(self, state: State, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
         every_field = self.varying.whole_fields(state.fields)
         edges = self.varying.columns[state.edges].astype(np.int32).reshape(-1, 2)
@@ -227,7 +194,7 @@ class _Case:
             objective=state.objective,
             kkt_residual=state.kkt_residual,
             duality_gap=state.duality_gap,
-            certified_zeros=state.certified_zeros + zeros_outside,
+            certified_zeros=state.certified_zeros,
             n_iter=state.n_iter,
             n_screened=p * (p - 1) // 2 - state.n_working,
             converged=state.kkt_residual <= tol and state.duality_gap <= gap_tol,

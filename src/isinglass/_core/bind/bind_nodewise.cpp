@@ -87,7 +87,7 @@ auto alpha_max(const Nodewise& problem, const Vector& omega) {
 }
 
 NodePaths solve(const Nodewise& problem, const Indices& nodes, const Matrix& alphas, const Vector& omega,
-                double tol, int max_iter, bool screening, bool stops_early) {
+                double tol, int max_iter, double strictness, bool stops_early) {
     check_omega(problem, omega);
     if (alphas.shape(0) != nodes.shape(0)) throw std::invalid_argument("one row of alphas per node");
     const std::vector<int> listed(nodes.data(), nodes.data() + nodes.shape(0));
@@ -96,7 +96,7 @@ NodePaths solve(const Nodewise& problem, const Indices& nodes, const Matrix& alp
     const size_t width = alphas.shape(1);
     nb::gil_scoped_release release;
     return {problem.solve(listed, alphas.data(), static_cast<int>(width), omega.data(),
-                          {tol, max_iter, screening, stops_early}),
+                          {tol, max_iter, strictness}, stops_early),
             width};
 }
 
@@ -122,5 +122,5 @@ void bind_nodewise(nb::module_& m) {
         .def_prop_ro("n_distinct", &Nodewise::n_distinct)
         .def("alpha_max", &alpha_max, nb::arg("penalty_weights"))
         .def("solve", &solve, nb::arg("nodes"), nb::arg("alphas"), nb::arg("penalty_weights"), nb::arg("tol"),
-             nb::arg("max_iter"), nb::arg("screening"), nb::arg("stops_early"));
+             nb::arg("max_iter"), nb::arg("strictness"), nb::arg("stops_early"));
 }

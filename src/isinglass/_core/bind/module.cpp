@@ -54,7 +54,20 @@ std::vector<State> solve(Joint& joint, const PairArray& array, const std::vector
                          double kkt_tol, double gap_tol, int max_iter) {
     const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
     nb::gil_scoped_release release;
-    return joint.problem().solve(pairs, alphas, {kkt_tol, gap_tol, max_iter});
+    std::vector<State> states;
+    for (double alpha : alphas)
+        states.push_back(joint.problem().solve(pairs, alpha, {kkt_tol, gap_tol, max_iter}));
+    return states;
+}
+
+// The solutions at alphas, the next part of a path that goes on to `next`.
+std::vector<State> follow(Joint& joint, const std::vector<double>& alphas, double next, double tol,
+                          int max_iter, double strictness) {
+    std::vector<State> states;
+    for (size_t k = 0; k < alphas.size(); ++k)
+        states.push_back(joint.problem().follow(alphas[k], k + 1 < alphas.size() ? alphas[k + 1] : next,
+                                                {tol, max_iter, strictness}));
+    return states;
 }
 
 auto gradient(Joint& joint, const PairArray& array) {
@@ -155,8 +168,6 @@ NB_MODULE(_native, m) {
         .def("gradient", &gradient, nb::arg("pairs"))
         .def("solve", &solve, nb::arg("pairs"), nb::arg("alphas"), nb::arg("kkt_tol"), nb::arg("gap_tol"),
              nb::arg("max_iter"))
-        .def(
-            "certified_outside",
-            [](Joint& joint, double alpha) { return joint.problem().certified_outside(alpha); },
-            nb::arg("alpha"), Release());
+        .def("follow", &follow, nb::arg("alphas"), nb::arg("next"), nb::arg("tol"), nb::arg("max_iter"),
+             nb::arg("strictness"), Release());
 }

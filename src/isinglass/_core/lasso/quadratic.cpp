@@ -15,6 +15,7 @@ constexpr double SHORTEST = 1e-4;       // share of a gradient step
 constexpr int ACTIVE_SWEEPS = 2;        // before the face step is tried
 constexpr double SLOW = 0.2;            // a sweep that leaves more than this share of the violation is slow
 constexpr int MAX_PRODUCTS = 200;       // of one face step
+constexpr int MAX_CUTS = 30;            // face steps in a row that end at a sign change
 constexpr double CHECK = 0.1;  // the face is looked at again whenever the residual has shrunk to this share
 constexpr int PATIENCE = 6;    // products before the matrix of the face may be factorised
 constexpr double FACTOR_COST = 70;       // products that a factorisation may cost
@@ -115,7 +116,11 @@ void Quadratic::minimise_by_sweeps(double alpha, double tolerance) {
             slow = next > SLOW * violation;
             violation = next;
         }
-        if (violation > tolerance && slow) face_step(alpha, tolerance, false);
+        if (violation <= tolerance || !slow) continue;
+        // Where columns are alike every step ends early, at the edge that is smallest: the next goes on
+        // without it, before a sweep can bring it back.
+        for (int cut = 0; cut < MAX_CUTS; ++cut)
+            if (face_step(alpha, tolerance, false) != FaceStep::cut) break;
     }
 }
 
@@ -126,7 +131,8 @@ void Quadratic::minimise_by_faces(double alpha, double tolerance) {
             violation =
                 std::max(violation, kkt_violation(set_.theta[e] + d[e], slope(e), alpha * set_.omega[e]));
         if (violation <= tolerance) return;
-        if (!face_step(alpha, tolerance, true) && !gradient_step(alpha)) return;
+        const bool is_stuck = face_step(alpha, tolerance, true) == FaceStep::none;
+        if (is_stuck && !gradient_step(alpha)) return;
     }
 }
 
@@ -166,8 +172,8 @@ void Quadratic::minimise_free(double alpha, double tolerance) {
 // Newton's point on the face of the current signs; violators are edges at zero that want to leave it. Edges
 // that would change sign are set to zero; if the model does not decrease that way, the step is cut at the
 // first sign change, where it must. With violators that would be a crawl: shorter steps are tried instead,
-// and if none helps nothing has changed (false).
-bool Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
+// and if none helps nothing has changed.
+Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
     face_.clear(), side_.clear(), residual_.clear();
     for (int e : set_.inner) {
         const double z = set_.theta[e] + d[e], q = slope(e), limit = alpha * set_.omega[e];
@@ -195,12 +201,12 @@ bool Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
             }
         }
         rebuild_slopes();
-        if ((!is_cut && length == 1.0) || value(alpha) <= before) return true;
+        if ((!is_cut && length == 1.0) || value(alpha) <= before) return FaceStep::whole;
     }
     d = kept;
     if (with_violators) {
         rebuild_slopes();
-        return false;
+        return FaceStep::none;
     }
     for (size_t k = 0; k < face_.size(); ++k) {
         const int e = face_[k];
@@ -209,7 +215,7 @@ bool Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
         d[e] = std::abs(z) <= 1e-12 * std::abs(x_[k]) ? -set_.theta[e] : d[e] + longest * x_[k];
     }
     rebuild_slopes();
-    return true;
+    return FaceStep::cut;
 }
 
 // Whether the step to x_ ends on the other side of zero for some edge.
@@ -323,7 +329,8 @@ void Quadratic::multiply() {
 }
 
 // Cholesky in single precision, where it costs no more than the products it saves. On strongly correlated
-// columns those are dozens per face step.
+// columns those are dozens per face step. An edge that depends on the ones before it gets its diagonal for a
+// pivot, as if it were independent: each costs one product more.
 void Quadratic::factorise_face() {
     const size_t m = face_.size(), stride = (m + 15) / 16 * 16;
     if (set_.has_operators) return;
@@ -351,7 +358,10 @@ void Quadratic::factorise_face() {
         const float diagonal = u[i];
         kernels_.add_rows(rows_of_.data(), scale.data(), static_cast<int>(i), u + start,
                           static_cast<int>(stride - start));
-        if (!(u[i] > SMALLEST_PIVOT * diagonal)) return;
+        if (!(u[i] > SMALLEST_PIVOT * diagonal)) {
+            std::fill(u + i, u + stride, 0.0f);
+            u[i] = diagonal;
+        }
         const float inverse = 1.0f / std::sqrt(u[i]);
         for (size_t j = i; j < m; ++j) u[j] *= inverse;
     }

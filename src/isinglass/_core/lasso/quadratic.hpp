@@ -34,7 +34,8 @@ class Quadratic {
     void minimise_by_sweeps(double alpha, double tolerance);
     void minimise_by_faces(double alpha, double tolerance);
     bool gradient_step(double alpha);
-    bool face_step(double alpha, double tolerance, bool with_violators);
+    enum class FaceStep { whole, cut, none };  // cut: it ended where an edge became zero
+    FaceStep face_step(double alpha, double tolerance, bool with_violators);
     bool leaves_face(double alpha) const;
     void solve_face(double tolerance, double alpha);
     void index_face();

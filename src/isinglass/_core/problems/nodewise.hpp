@@ -12,13 +12,6 @@
 
 namespace isinglass {
 
-struct NodeOptions {
-    double tol;        // of the KKT residual, and of the duality gap relative to the null model's loss
-    int max_iter;      // Newton steps per alpha
-    bool screening;    // false: every other column is in the working set from the start
-    bool stops_early;  // end a node's list where glmnet would: see is_flat in nodewise.cpp
-};
-
 class Nodewise {
  public:
     Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features, int n_threads);
@@ -27,10 +20,11 @@ class Nodewise {
     int n_distinct() const { return table_->n_distinct; }
     // Smallest alpha without coefficients, for every node; omega holds one penalty weight per column.
     std::vector<double> alpha_max(const double* omega) const;
-    // alphas: one row of n_alphas decreasing values per listed node. One list of states per node, shorter
-    // where it stopped early.
+    // alphas: one row of n_alphas decreasing values per listed node. One list of states per node, with
+    // stops_early ended where glmnet would (see is_flat in nodewise.cpp).
     std::vector<std::vector<State>> solve(const std::vector<int>& nodes, const double* alphas, int n_alphas,
-                                          const double* omega, const NodeOptions& options) const;
+                                          const double* omega, const Following& options,
+                                          bool stops_early) const;
 
  private:
     // Calls task(k, problem) for 0 <= k < count, each thread with a problem of its own.

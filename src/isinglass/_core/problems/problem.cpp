@@ -1,5 +1,8 @@
 #include "problems/problem.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "rows/cpu_rows.hpp"
@@ -9,15 +12,47 @@ namespace isinglass {
 namespace {
 
 constexpr size_t SINGLE_THREAD_CELLS = 26000;  // below, a second thread costs more than it saves (measured)
+constexpr double STEEPEST = 0.6;  // smallest ratio of consecutive alphas; a larger step has stops in between
+constexpr double COLD = 0.01;     // ratio to alpha_max that Newton bridges in one go if all pairs are in...
+constexpr double STEEP = 0.1;     // ...and the steps that lead to smaller alphas
+constexpr double LOOSE = 0.2;     // such stops are solved to this share of their alpha: near is enough
+// The strong rule keeps everything after a step by one half; it is never taken to keep pairs below this share
+// of alpha. What that misses, the check finds.
+constexpr double TIGHT = 0.9;
+// Share of the pairs from which on gradients no longer move as slowly as the rule assumes, and how much
+// smaller its threshold is then: a pair too many costs a product, one too few another solve.
+constexpr double DENSE = 0.05, WIDER = 0.7;
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+
+// |g| / omega from which a pair is kept at alpha, g being that at the alpha before. The sequential strong
+// rule: if g moves no faster than alpha (it usually does not), a pair below this stays below alpha.
+double strong_threshold(double alpha, double previous) {
+    return std::max(2 * alpha - previous, TIGHT * alpha);
+}
+
+// From one alpha down to another, no ratio below steepest: a large step would put many pairs into the working
+// set that the first edges explain away.
+std::vector<double> stops_between(double from, double to, double steepest) {
+    std::vector<double> stops;
+    if (0 < to && to < from && steepest > 0) {
+        const int steps = static_cast<int>(std::ceil(std::log(to / from) / std::log(steepest)));
+        for (int k = 1; k < steps; ++k)
+            stops.push_back(from * std::pow(to / from, static_cast<double>(k) / steps));
+    }
+    stops.push_back(to);
+    return stops;
+}
 
 }  // namespace
 
 Problem::Problem(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind)
-    : newton_(rows, penalty, pool, kind == Kind::joint ? static_cast<int>(rows.margins().mean.size()) : 1,
-              kind == Kind::joint),
+    : kind_(kind),
+      n_features_(static_cast<int>(rows.margins().mean.size())),
+      newton_(rows, penalty, pool, kind == Kind::joint ? n_features_ : 1, kind == Kind::joint),
       screen_(rows, penalty, pool, kind == Kind::joint) {}
 
 void Problem::start(int node) {
+    node_ = node;
     newton_.start(node);
     screen_.start(node);
 }
@@ -28,9 +63,10 @@ void Problem::mark_null() {
 }
 
 double Problem::alpha_max() {
-    const double top = screen_.alpha_max(newton_.set(), newton_.certificate().stray);
+    top_ = reached_ = screen_.alpha_max(newton_.set(), newton_.certificate().stray);
     newton_.set_top(screen_.top());
-    return top;
+    has_begun_ = is_dense_ = false;
+    return top_;
 }
 
 State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
@@ -38,16 +74,66 @@ State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Toleran
     return newton_.run(alpha, tolerances);
 }
 
-std::vector<State> Problem::solve(const std::vector<Pair>& pairs, const std::vector<double>& alphas,
-                                  const Tolerances& tolerances) {
-    newton_.adopt(pairs);
-    std::vector<State> states;
-    for (double alpha : alphas) states.push_back(newton_.run(alpha, tolerances));
-    return states;
+State Problem::follow(double alpha, double next, const Following& options) {
+    const bool screens = options.strictness > 0;
+    const double steepest = screens ? STEEPEST : alpha < COLD * top_ ? STEEP : 0;
+    const std::vector<double> stops = stops_between(reached_, alpha, steepest);
+    if (!has_begun_)
+        screens ? look(INFINITE, stops.front(), options.strictness) : void(found_ = every_pair());
+    has_begun_ = true;
+    for (size_t k = 0; k + 1 < stops.size(); ++k) {
+        solve(found_.pairs, stops[k], {LOOSE * stops[k], INFINITE, options.max_iter});
+        if (screens) look(stops[k], stops[k + 1], options.strictness);
+    }
+    std::vector<Pair> working = found_.pairs;
+    State state = solve(working, alpha, {options.tol, options.tol, options.max_iter});
+    while (screens) {
+        look(alpha, stops_between(alpha, next, steepest).front(), options.strictness);
+        const std::vector<Pair> missing = violators(alpha);
+        if (missing.empty()) break;
+        working.insert(working.end(), missing.begin(), missing.end());
+        const int n_iter = state.n_iter;  // with no steps left, the next round only certifies
+        state = solve(working, alpha, {options.tol, options.tol, options.max_iter - n_iter});
+        state.n_iter += n_iter;
+    }
+    if (screens && kind_ == Kind::joint)
+        state.certified_zeros += screen_.certified_outside(alpha, newton_.set(), newton_.certificate());
+    reached_ = std::min(alpha, top_);
+    const double n_pairs = (n_features_ - 1) * (kind_ == Kind::joint ? n_features_ / 2.0 : 1.0);
+    is_dense_ = static_cast<double>(state.edges.size()) > DENSE * n_pairs;
+    return state;
 }
 
-int64_t Problem::certified_outside(double alpha) {
-    return screen_.certified_outside(alpha, newton_.set(), newton_.certificate());
+PairList Problem::every_pair() const {
+    PairList list;
+    for (int s = 0; s < n_features_; ++s)
+        for (int t = 0; t < n_features_; ++t)
+            if (kind_ == Kind::joint ? s < t : s == node_ && t != node_) list.pairs.push_back({s, t});
+    return list;
+}
+
+// Finds what the next alpha begins with, and every pair that violates this one.
+void Problem::look(double alpha, double next, double strictness) {
+    const double threshold = strictness * strong_threshold(next, std::min(alpha, top_));
+    found_ = gradient_above(std::min(threshold, alpha) * (is_dense_ ? WIDER : 1.0));
+}
+
+// Pairs above alpha that the working set lacks; both are sorted.
+std::vector<Pair> Problem::violators(double alpha) const {
+    const WorkingSet& set = newton_.set();
+    std::vector<Pair> pairs;
+    size_t e = 0;
+    for (size_t k = 0; k < found_.pairs.size(); ++k) {
+        const Pair pair = found_.pairs[k];
+        const auto is_before = [&](size_t i) {
+            const int s = set.first_node + set.s[i];
+            return s != pair.s ? s < pair.s : set.t[i] < pair.t;
+        };
+        while (e < set.n_edges() && is_before(e)) ++e;
+        const bool is_known = e < set.n_edges() && set.first_node + set.s[e] == pair.s && set.t[e] == pair.t;
+        if (!is_known && found_.values[k] > alpha) pairs.push_back(pair);
+    }
+    return pairs;
 }
 
 Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,

@@ -14,6 +14,14 @@ namespace isinglass {
 
 constexpr int MAX_FEATURES = 40000;  // p^2 is counted in int
 
+// How a path is followed.
+struct Following {
+    double tol;    // of the KKT residual, and of the duality gap relative to the null model's loss
+    int max_iter;  // Newton steps per alpha
+    // Share of the strong rule's threshold from which pairs are kept: 1 is the rule, 0 keeps every pair.
+    double strictness;
+};
+
 class Problem {
  public:
     enum class Kind { joint, one_node };
@@ -23,8 +31,10 @@ class Problem {
     // The null model; one_node: of this node, whichever was solved before.
     void start(int node);
     void mark_null();
-    // Largest |g| / omega over the penalised pairs at the current point, the null model.
+    // Largest |g| / omega over the penalised pairs at the current point, the null model: where a path begins.
     double alpha_max();
+    // The certified solution at alpha, from the one before on the path; `next` is the alpha to come.
+    State follow(double alpha, double next, const Following& options);
     // All pairs with |g| >= threshold * omega (omega finite), in double precision, rounded up by what may
     // keep the residuals from being feasible in the dual.
     PairList gradient_above(double threshold) {
@@ -33,15 +43,21 @@ class Problem {
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
     // Minimises F over the given pairs and the current support from the current point.
     State solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances);
-    std::vector<State> solve(const std::vector<Pair>& pairs, const std::vector<double>& alphas,
-                             const Tolerances& tolerances);
-    // Pairs outside the last working set proved zero in every optimum at alpha, the last one solved; to be
-    // asked after gradient_above at that point.
-    int64_t certified_outside(double alpha);
 
  private:
+    PairList every_pair() const;
+    void look(double alpha, double next, double strictness);
+    std::vector<Pair> violators(double alpha) const;
+
+    const Kind kind_;
+    const int n_features_;
     Newton newton_;
     Screen screen_;
+    int node_ = 0;
+    double top_ = 0, reached_ = 0;  // alpha_max, and the smallest alpha so far
+    bool is_dense_ = false;         // the last solution
+    bool has_begun_ = false;
+    PairList found_;  // the pairs to begin the next alpha with
 };
 
 // The joint problem with everything it needs.

@@ -25,12 +25,12 @@ from isinglass import objective
 from isinglass._core import Bmn
 from isinglass.arguments import check_count, check_positive
 from isinglass.errors import ConvergenceWarning
+from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.published.glm import logistic_path
 from isinglass.solve.published.stacked import stacked_design, unvectorise
-from isinglass.solve.screening import all_pairs
 
 __all__ = ["bmn", "plg"]
 
