@@ -57,16 +57,23 @@ def independent(reverse: bool) -> Draw:
 
 
 def repeated() -> Draw:
-    """Return a function that draws subjects twice: most answer the same again, the others are a Gibbs sweep away."""
+    """Return a function that draws subjects twice: most answer the same again, the others are two Gibbs sweeps away.
+
+    Both rows of a subject are one sweep away from a row that nobody sees, so that they can change places.
+    """
     network = make_network()
 
     def draw(seed: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        first = simulate.exact_sample(network, ROWS, random_state=seed)
-        second = simulate.gibbs_sample(
-            network, ROWS, n_chains=ROWS, burn_in=0, start=first, random_state=10**6 + seed, n_threads=1
+        kept, *seeds = np.random.SeedSequence([seed, 17]).spawn(4)
+        start = simulate.exact_sample(network, ROWS, random_state=seeds[0])
+        one, two = (
+            simulate.gibbs_sample(
+                network, ROWS, n_chains=ROWS, burn_in=0, start=start, random_state=source, n_threads=1
+            )
+            for source in seeds[1:]
         )
-        same = np.random.default_rng(seed).random(ROWS) < UNCHANGED
-        return first, np.where(same[:, None], first, second)
+        same = np.random.default_rng(kept).random(ROWS) < UNCHANGED
+        return one, np.where(same[:, None], one, two)
 
     return draw
 

@@ -5,6 +5,7 @@ try:
 except ImportError as _error:
     raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from _error
 
+from isinglass.show.plot.canvas import paper_axes
 from isinglass.show.plot.curves import certificate, instability, path, roc
 from isinglass.show.plot.drawing import network
 from isinglass.show.plot.rows import (
@@ -14,8 +15,10 @@ from isinglass.show.plot.rows import (
     node_strength,
     predictability,
 )
+from isinglass.show.plot.style import Style
 
 __all__ = [
+    "Style",
     "bootstrap_differences",
     "bootstrap_intervals",
     "certificate",
@@ -23,6 +26,7 @@ __all__ = [
     "instability",
     "network",
     "node_strength",
+    "paper_axes",
     "path",
     "predictability",
     "roc",

@@ -14,14 +14,18 @@ from matplotlib.colors import to_hex
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.legend import Legend
 
+from isinglass.arguments import check_positive
 from isinglass.errors import DataError
 from isinglass.show.palette import NAMED
 
-__all__ = ["PLAIN", "any_color", "axes_or_new", "ink", "readable", "write_legend"]
+__all__ = ["PLAIN", "any_color", "axes_or_new", "ink", "paper_axes", "readable", "write_below", "write_legend"]
 
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """For every text that holds a name: a dollar sign is a dollar sign."""
 _MISSING = "\ufffd"
+FILLED = 0.9
+"""Share of the width and height of a figure from which on axes fill it."""
+MILLIMETERS = 25.4  # in an inch
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = False) -> Axes:
@@ -90,6 +94,60 @@ def write_legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -
     for shown, text in zip(legend.get_texts(), texts, strict=True):
         shown.set(text=text, **PLAIN)
     return legend
+
+
+def write_below(ax: Axes, entries: Iterable[tuple[Any, str]]) -> Legend:
+    """Add a legend below the axes, in as many columns as fit; a figure that the axes fill grows by its height."""
+    listed, figure = list(entries), ax.figure.canvas.figure
+    box = ax.get_window_extent()
+    size = 5.5 if len(listed) > 40 else 6.5 if len(listed) > 12 or box.width / figure.dpi < 5.0 else 9.0
+    options: dict[str, Any] = {
+        "loc": "upper left",
+        "bbox_to_anchor": (0.0, 0.0),
+        "fontsize": size,
+        "frameon": False,
+        "borderaxespad": 0.2,
+        "handlelength": 1.6,
+        "columnspacing": 1.2,
+        "labelspacing": 0.25,
+    }
+    wide = write_legend(ax, listed, **options).get_window_extent().width
+    columns = int(max(1, min(len(listed), box.width // max(wide, 1.0))))
+    legend = write_legend(ax, listed, ncols=columns, **options)
+    height = legend.get_window_extent().height / figure.dpi
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        return legend
+    place, (width, tall) = ax.get_position(), figure.get_size_inches()
+    if place.height > FILLED and place.width > FILLED:
+        figure.set_size_inches(width, tall + height)
+        ax.set_position(
+            (place.x0, (place.y0 * tall + height) / (tall + height), place.width, place.height * tall / (tall + height))
+        )
+    else:
+        share = min(height / tall, 0.7 * place.height)
+        ax.set_position((place.x0, place.y0 + share, place.width, place.height - share))
+    return legend
+
+
+def paper_axes(width: float = 85.0, height: float | None = None) -> Axes:
+    """Return axes that fill a new figure of a given size on paper.
+
+    Parameters
+    ----------
+    width : float, default 85
+        In millimeters: one column of most journals; 180 is two.
+    height : float, optional
+        In millimeters; as high as wide by default, or three quarters of a width above 120.
+
+    Examples
+    --------
+    >>> paper_axes(180).figure.get_size_inches().round(2).tolist()
+    [7.09, 5.31]
+    """
+    wide = check_positive("width", width)
+    tall = check_positive("height", (wide if wide <= 120 else 0.75 * wide) if height is None else height)
+    return axes_or_new(None, (wide / MILLIMETERS, tall / MILLIMETERS), fill=True)
 
 
 @lru_cache(maxsize=8)
