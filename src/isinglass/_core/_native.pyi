@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ class State:
     duality_gap: float
     certified_zeros: int
     n_working: int
+    n_products: int  # with the Hessian, since the problem began
     n_iter: int
     largest_eta: float  # where an edge is unpenalised, else 0
 
@@ -56,7 +58,53 @@ def gibbs_record(
     n_threads: int,
 ) -> None: ...
 
+class CpuRows:
+    """A part of a table on this computer, with the methods of ``solve.seam.Rows``; total: all weights, or 0."""
+
+    def __init__(
+        self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, total: float, n_threads: int
+    ) -> None: ...
+    def n_distinct(self) -> int: ...
+    def margins(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def rounding(self) -> float: ...
+    def overlaps(self, pairs: NDArray[np.int32]) -> NDArray[np.float64]: ...
+    def move(
+        self,
+        nodes: NDArray[np.int32],
+        offsets: NDArray[np.float64],
+        moved_begin: NDArray[np.int64],
+        moved: NDArray[np.int32],
+        coefficients: NDArray[np.float64],
+        asked_begin: NDArray[np.int64],
+        asked: NDArray[np.int32],
+        afresh: bool,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def gradients(
+        self, nodes: NDArray[np.int32], begin: NDArray[np.int64], columns: NDArray[np.int32]
+    ) -> NDArray[np.float64]: ...
+    def blocks(
+        self, nodes: NDArray[np.int32], begin: NDArray[np.int64], columns: NDArray[np.int32], majorized: bool
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]: ...
+    def diagonals(
+        self, nodes: NDArray[np.int32], begin: NDArray[np.int64], columns: NDArray[np.int32], majorized: bool
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]: ...
+    def products(
+        self,
+        nodes: NDArray[np.int32],
+        begin: NDArray[np.int64],
+        columns: NDArray[np.int32],
+        d: NDArray[np.float32],
+        centres: NDArray[np.float64],
+    ) -> NDArray[np.float32]: ...
+    def divergence(self, nodes: NDArray[np.int32], c: float) -> float: ...
+    def largest_predictor(self, nodes: NDArray[np.int32]) -> float: ...
+    def gram(self, node: int, columns: NDArray[np.int32], most: int) -> NDArray[np.float64]: ...
+    def remember(self, nodes: NDArray[np.int32]) -> None: ...
+    def drift(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]: ...
+    def all_pairs(self, first: int, last: int) -> tuple[NDArray[np.float32], float]: ...
+
 class Problem:
+    @overload
     def __init__(
         self,
         X: NDArray[np.uint8],
@@ -64,7 +112,10 @@ class Problem:
         penalty: NDArray[np.float64] | None,
         standardized: bool,
         n_threads: int,
-        parts: Sequence[int] = (),
+    ) -> None: ...
+    @overload
+    def __init__(
+        self, rows: object, penalty: NDArray[np.float64] | None, standardized: bool, n_threads: int
     ) -> None: ...
     @property
     def n_features(self) -> int: ...
@@ -73,6 +124,7 @@ class Problem:
     @property
     def null_objective(self) -> float: ...
     def set_widest_block(self, width: int) -> None: ...
+    def set_largest_reference(self, pairs: int) -> None: ...
     def mark_null(self) -> None: ...
     def free_pairs(self) -> NDArray[np.int32]: ...
     def alpha_max(self) -> float: ...

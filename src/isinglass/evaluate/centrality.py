@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 from isinglass.names import by_node
 from isinglass.network import Network, as_network, read_only
 from isinglass.pairs import symmetric_matrix
@@ -130,9 +130,9 @@ def node_measure(network: Network, of: str, communities: Any = None) -> FloatArr
     if of == "betweenness":
         return _betweenness(network)
     if of not in BRIDGES:
-        raise DataError(f"of must be one of {', '.join((*MEASURES, *BRIDGES))}; got {of!r}.")
+        raise ArgumentError("of", f"must be one of {', '.join((*MEASURES, *BRIDGES))}", of)
     if communities is None:
-        raise DataError(f"communities must be given, one per node, for {of!r}; got None.")
+        raise ArgumentError("communities", f"must be given, one per node, for {of!r}", None)
     member = _members(communities, network)
     between = member[network.edge_index[:, 0]] != member[network.edge_index[:, 1]]
     values = network.weights if of == "bridge_strength" else network.edge_values

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_positive
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 from isinglass.network import as_network
 from isinglass.randomness import RandomSource, as_generator
 
@@ -60,7 +60,7 @@ def communities(
     read = as_network(network)
     resolution = check_positive("resolution", resolution)
     if method not in METHODS:
-        raise DataError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+        raise ArgumentError("method", f"must be one of {', '.join(METHODS)}", method)
     graph, search = _graph(read, positive_only), _networkx().algorithms.community
     seed = int(as_generator(random_state).integers(2**31))
     if not graph.number_of_edges():
@@ -96,7 +96,7 @@ def modularity(network: Any, members: Any, *, resolution: float = 1.0, positive_
     read = as_network(network)
     listed = list(members)
     if len(listed) != read.n_features:
-        raise DataError(f"members must have one entry per node ({read.n_features}); got {len(listed)}.")
+        raise ArgumentError("members", f"must have one entry per node ({read.n_features})", len(listed))
     s, t = read.edge_index.T
     weight = np.maximum(read.edge_values, 0.0) if positive_only else read.weights
     if not weight.any():

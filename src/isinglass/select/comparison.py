@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 from isinglass.network import Network, read_only
 from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.results import Solution
@@ -307,7 +307,7 @@ class GroupComparison:
         if group is None:
             return default
         if str(group) not in self.groups:
-            raise DataError(f"group must be one of {', '.join(map(repr, self.groups))}; got {group!r}.")
+            raise ArgumentError("group", f"must be one of {', '.join(map(repr, self.groups))}", group)
         return self.groups.index(str(group))
 
     # ------------------------------------------------------------------------------------- in words

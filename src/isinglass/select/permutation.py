@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -17,7 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
+from isinglass.errors import (
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataError,
+    GridEndWarning,
+    suppress_warnings,
+    warn,
+)
 from isinglass.names import check_names
 from isinglass.pairs import pair_keys
 from isinglass.randomness import RandomSource, spawn_seeds
@@ -25,7 +31,7 @@ from isinglass.results import Solution
 from isinglass.select.comparison import Differing, GroupComparison, reaches, union_pairs
 from isinglass.select.contract import Method, run_method
 from isinglass.select.method import as_method, keep_penalty, run_quickly, solution_of
-from isinglass.select.tasks import kernel_threads, quietly, run_tasks
+from isinglass.select.tasks import kernel_threads, run_tasks
 
 __all__ = ["GroupComparison", "compare_groups"]
 
@@ -111,7 +117,7 @@ def compare_groups(
     plan = _Plan.of(_entries("groups", labels, data), None if paired is None else _entries("paired", paired, data))
     _name_constant(data, plan)
     wanted = as_method(method)
-    with quietly(ConstantColumnWarning):  # named by group above
+    with suppress_warnings(ConstantColumnWarning):  # named by group above
         inside = _method_inside(wanted, reselect, data.X, weight, plan)
         found = [_fit(inside, data.X[rows], _part(weight, rows)) for rows in plan.rows]
     solutions = tuple(solution.with_names(check_names(data.names, data.shape[1])) for solution in found)
@@ -277,11 +283,11 @@ def _name_constant(data: BinaryTable, plan: _Plan) -> None:
         if len(constant):
             shown = ", ".join(f"{names[k]!r} (always {int(ones[k] > 0)})" for k in constant[:_SHOWN])
             more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
-            warnings.warn(
-                f"constant in group {group!r}: column {shown}{more}. It gets no edges there, whatever it depends on: "
-                "do not read its differences as differences of dependence.",
-                ConstantColumnWarning,
-                stacklevel=3,
+            warn(
+                ConstantColumnWarning(
+                    f"constant in group {group!r}: column {shown}{more}. It gets no edges there, whatever it depends on: "
+                    "do not read its differences as differences of dependence."
+                )
             )
 
 
@@ -333,7 +339,9 @@ def _permute(
     for seed in seeds:
         parts = plan.shuffle(np.random.default_rng(seed))
         constant = any((varies & ~count_ones(table[rows], None)[1]).any() for rows in parts)
-        with quietly(ConstantColumnWarning, ConvergenceWarning, GridEndWarning):  # the first two are counted instead
+        with suppress_warnings(
+            ConstantColumnWarning, ConvergenceWarning, GridEndWarning
+        ):  # the first two are counted instead
             solutions = [_fit(method, table[rows], _part(weight, rows)) for rows in parts]
         differing = Differing.of([solution.network for solution in solutions], keys)
         failed = any(not solution.converged and not math.isnan(solution.kkt_residual) for solution in solutions)
@@ -365,10 +373,10 @@ def _gather(
     whole = {name: np.concatenate([result[name] for result in results])[:count] for name in results[0]}
     n_failed = int(whole["failed"].sum())
     if n_failed:
-        warnings.warn(
-            f"{n_failed} of {count} permutations did not reach the tolerance. Raise max_iter or tol.",
-            ConvergenceWarning,
-            stacklevel=3,
+        warn(
+            ConvergenceWarning(
+                f"{n_failed} of {count} permutations did not reach the tolerance. Raise max_iter or tol."
+            )
         )
     return GroupComparison(
         plan.groups,

@@ -21,6 +21,7 @@ struct State {
     double largest_eta;
     int64_t certified_zeros;  // in the working set
     size_t n_working;
+    int64_t n_products;  // with the Hessian, since the problem began
     int n_iter;
 };
 
@@ -49,6 +50,7 @@ class Newton {
     // With the complete gradient, at the end of a run.
     const WorkingSet& set() const { return set_; }
     const Certificate& certificate() const { return certificate_; }
+    double alpha() const { return last_.alpha; }  // of the last run
 
  private:
     enum class Phase { look, model, majorize, certify, settle, done };

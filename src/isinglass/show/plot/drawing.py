@@ -13,7 +13,7 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.export.annotated import check_positions
 from isinglass.export.columns import plain_value
 from isinglass.names import by_node
@@ -116,7 +116,7 @@ def network(
     if look.edge_color == "group" and groups is None:
         raise DataError('edge_color must be "sign" where there are no groups; got "group". Pass groups as well.')
     if not isinstance(legend, bool) and legend != "outside":
-        raise DataError(f'legend must be True, False or "outside"; got {legend!r}.')
+        raise ArgumentError("legend", 'must be True, False or "outside"', legend)
     shown = _choose_edges(graph, look.positive_only, look.min_weight)
     texts = _label_texts(labels, graph.names, look.longest_label)
     measured = None if sizes is None else node_values(sizes, graph, "sizes")
@@ -177,7 +177,7 @@ def _read_groups(
 def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDArray[np.intp]:
     """Return the numbers of the edges to draw, the weakest first, so that strong ones lie on top."""
     if not (isinstance(min_weight, int | float | np.number) and min_weight >= 0):
-        raise DataError(f"min_weight must be a number that is not negative; got {min_weight!r}.")
+        raise ArgumentError("min_weight", "must be a number that is not negative", min_weight)
     kept = graph.weights >= min_weight
     if positive_only:
         kept &= graph.edge_values > 0
@@ -188,7 +188,7 @@ def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDA
 def _label_texts(labels: bool | Sequence[str], names: Sequence[str], longest: int) -> list[str]:
     chosen = names if isinstance(labels, bool) else list(labels)
     if isinstance(labels, str) or len(chosen) != len(names):
-        raise DataError(f"labels must be True, False or one text per node ({len(names)}); got {labels!r}.")
+        raise ArgumentError("labels", f"must be True, False or one text per node ({len(names)})", labels)
     return [readable(name, longest) for name in chosen]
 
 

@@ -16,7 +16,7 @@ from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import node_measure
 from isinglass.names import by_node
 from isinglass.network import Network
@@ -55,7 +55,7 @@ def node_values(given: Any, network: Network, what: str) -> FloatArray:
     except (TypeError, ValueError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{what} must be numbers, one per node; got {given!r}.") from None
+        raise ArgumentError(what, "must be numbers, one per node", given) from None
     if not np.isfinite(values).all():
         missing = [network.names[k] for k in np.flatnonzero(~np.isfinite(values))[:3]]
         raise DataError(f"{what} must be finite, one per node; got none for {', '.join(map(repr, missing))}.")
@@ -83,7 +83,7 @@ def draw_rings(ax: Axes, xy: FloatArray, shares: FloatArray, diameters: FloatArr
     """Draw a ring around every node, filled clockwise from the top by its share."""
     if not ((shares >= 0) & (shares <= 1)).all():
         wrong = shares[(shares < 0) | (shares > 1)][0]
-        raise DataError(f"rings must be shares between 0 and 1; got {float(wrong)!r}.")
+        raise ArgumentError("rings", "must be shares between 0 and 1", float(wrong))
     for (x, y), share, diameter in zip(xy, shares, diameters, strict=True):
         size = (RING * diameter) ** 2
         for part, color in ((1.0, to_light(NEUTRAL)), (share, ink())):

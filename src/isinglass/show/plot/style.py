@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_positive
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 from isinglass.randomness import RandomSource
 from isinglass.show.plot.marks import room_for_nodes
 
@@ -63,15 +63,16 @@ class Style:
 
     def __post_init__(self) -> None:
         if self.edge_color not in ("sign", "group"):
-            raise DataError(f'edge_color must be "sign" or "group"; got {self.edge_color!r}.')
-        if self.max_weight is not None:
-            check_positive("max_weight", self.max_weight)
+            raise ArgumentError("edge_color", 'must be "sign" or "group"', self.edge_color)
+        for name in ("max_weight", "font_size", "node_size"):
+            if getattr(self, name) is not None:
+                check_positive(name, getattr(self, name))
 
     def diameter(self, ax: Axes, xy: FloatArray) -> float:
         """Return the diameter of a node, in points."""
         n = len(xy)
         if self.node_size is not None:
-            return check_positive("node_size", self.node_size)
+            return self.node_size
         if self.inside:
             return room_for_nodes(ax, xy)
         return float(np.clip(60.0 / np.sqrt(n), 5.0, 14.0)) * max(0.5, _shrink(ax))
@@ -79,7 +80,7 @@ class Style:
     def letters(self, ax: Axes, n_nodes: int) -> float:
         """Return the size of the labels, in points."""
         if self.font_size is not None:
-            return check_positive("font_size", self.font_size)
+            return self.font_size
         usual = 9.0 if n_nodes <= 40 else 7.0 if n_nodes <= 120 else 6.0
         return max(5.0, usual * max(0.7, _shrink(ax)))
 
