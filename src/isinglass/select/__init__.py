@@ -6,6 +6,7 @@ from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
 from isinglass.select.permutation import GroupComparison, compare_groups
 from isinglass.select.refit import Refit, refit
+from isinglass.select.sample_size import SampleSizeStudy, sample_size
 from isinglass.select.stages import Stage
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import TwoStage, two_stage
@@ -18,6 +19,7 @@ __all__ = [
     "EbicSelection",
     "GroupComparison",
     "Refit",
+    "SampleSizeStudy",
     "Stage",
     "TwoStage",
     "bootstrap",
@@ -26,6 +28,7 @@ __all__ = [
     "cross_validate",
     "ebic",
     "refit",
+    "sample_size",
     "select_ebic",
     "stars",
     "two_stage",

@@ -285,8 +285,8 @@ def _name_constant(data: BinaryTable, plan: _Plan) -> None:
             more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
             warn(
                 ConstantColumnWarning(
-                    f"constant in group {group!r}: column {shown}{more}. It gets no edges there, whatever it depends on: "
-                    "do not read its differences as differences of dependence."
+                    f"constant in group {group!r}: column {shown}{more}. It gets no edges there, whatever it depends "
+                    "on: do not read its differences as differences of dependence."
                 )
             )
 

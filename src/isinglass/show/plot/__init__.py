@@ -6,6 +6,8 @@ except ImportError as _error:
     raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from _error
 
 from isinglass.show.plot.canvas import paper_axes
+from isinglass.show.plot.centralities import centrality, sample_size
+from isinglass.show.plot.contrasts import group_difference, group_networks, permutations
 from isinglass.show.plot.curves import certificate, instability, path, roc
 from isinglass.show.plot.drawing import network
 from isinglass.show.plot.rows import (
@@ -21,13 +23,18 @@ __all__ = [
     "Style",
     "bootstrap_differences",
     "bootstrap_intervals",
+    "centrality",
     "certificate",
     "edge_frequencies",
+    "group_difference",
+    "group_networks",
     "instability",
     "network",
     "node_strength",
     "paper_axes",
     "path",
+    "permutations",
     "predictability",
     "roc",
+    "sample_size",
 ]
