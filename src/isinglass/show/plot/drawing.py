@@ -133,13 +133,11 @@ def network(
     usual = look.diameter(ax, xy)
     diameters = scale_sizes(measured, usual / (RING if shares is not None else 1.0), graph.n_features)
     numbered = look.inside and labels is not False and not fits_inside(ax, xy, texts, diameters, look.letters(ax, 1))
-    if numbered:
-        key = [f"{k + 1}  {text}" for k, text in enumerate(texts)] if legend else []
-        entries += [(Line2D([], [], linestyle="none"), text) for text in key]
-        texts = [str(k + 1) for k in range(len(texts))]
+    key = [(None, f"{k + 1}  {text}") for k, text in enumerate(texts)] if numbered and legend else []
+    texts = [str(k + 1) for k in range(len(texts))] if numbered else texts
     box = None
-    if entries and (legend == "outside" or numbered):
-        write_below(ax, entries)
+    if key or (entries and legend == "outside"):
+        write_below(ax, [block for block in (entries, key) if block])
         _frame(ax, xy, keep_aspect=keep_aspect)
         diameters *= look.diameter(ax, xy) / usual
     elif entries:
