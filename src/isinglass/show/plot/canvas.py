@@ -31,7 +31,7 @@ FILLED = 0.9
 MILLIMETERS = 25.4  # in an inch
 
 
-def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = False) -> Axes:
+def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = False, dpi: float | None = None) -> Axes:
     """Return the given axes, or those of a new figure of ``size`` inches that is managed by pyplot.
 
     ``fill`` makes them as large as the figure, for drawings without scales.
@@ -44,7 +44,7 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = Fals
 
     if not fill:
         return pyplot.subplots(figsize=size, layout="constrained")[1]
-    return pyplot.figure(figsize=size, layout="none").add_axes((0.01, 0.01, 0.98, 0.98))
+    return pyplot.figure(figsize=size, dpi=dpi, layout="none").add_axes((0.01, 0.01, 0.98, 0.98))
 
 
 def ink() -> str:
@@ -161,9 +161,7 @@ def paper_axes(width: float = 85.0, height: float | None = None) -> Axes:
     """
     wide = check_positive("width", width)
     tall = check_positive("height", (wide if wide <= 120 else 0.75 * wide) if height is None else height)
-    ax = axes_or_new(None, (wide / MILLIMETERS, tall / MILLIMETERS), fill=True)
-    ax.figure.set_dpi(PRINT)
-    return ax
+    return axes_or_new(None, (wide / MILLIMETERS, tall / MILLIMETERS), fill=True, dpi=PRINT)
 
 
 @lru_cache(maxsize=8)

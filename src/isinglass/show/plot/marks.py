@@ -67,7 +67,8 @@ def scale_sizes(values: FloatArray | None, diameter: float, n_nodes: int) -> Flo
     if values is None or np.ptp(values) == 0:
         return np.full(n_nodes, diameter)
     share = (values - values.min()) / np.ptp(values)
-    return diameter * np.sqrt(SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * share)
+    scaled: FloatArray = diameter * np.sqrt(SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * share)
+    return scaled
 
 
 def room_for_nodes(ax: Axes, xy: FloatArray) -> float:
