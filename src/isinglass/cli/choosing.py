@@ -116,9 +116,9 @@ class Choosing:
 
         return stars(
             data.X,
-            **self.grid,
+            alphas=self.grid["alphas"],
             **self.stars,
-            path_function=method.path_function,
+            path_function=method.with_settings(alpha_min_ratio=self.grid["alpha_min_ratio"]),
             sample_weight=data.sample_weight,
             n_jobs=self.n_jobs,
             progress=console.progress_wanted,

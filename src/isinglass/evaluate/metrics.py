@@ -1,5 +1,7 @@
 """How close a network is to another one, and what a network says about its nodes."""
 
+from isinglass.evaluate.centrality import Centrality, centrality
+from isinglass.evaluate.communities import communities, modularity
 from isinglass.evaluate.nodes import NodeTable, node_table
 from isinglass.evaluate.recovery import (
     EdgeConfusion,
@@ -15,13 +17,17 @@ from isinglass.evaluate.recovery import (
 )
 
 __all__ = [
+    "Centrality",
     "EdgeConfusion",
     "NodeTable",
     "RocCurve",
+    "centrality",
+    "communities",
     "edge_confusion",
     "f1_score",
     "hamming_distance",
     "matthews_correlation",
+    "modularity",
     "node_table",
     "relative_difference",
     "roc_curve",

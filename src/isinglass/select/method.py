@@ -21,7 +21,7 @@ from isinglass.select.stages import Case
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import TwoStage, two_stage
 from isinglass.solve.exact import exact_path
-from isinglass.solve.nodewise import nodewise_ebic, nodewise_path
+from isinglass.solve.nodewise import nodewise_at, nodewise_ebic, nodewise_path
 from isinglass.solve.path import ising_path
 from isinglass.solve.published.baselines import bmn, plg
 
@@ -46,6 +46,8 @@ RUN_SETTINGS: dict[str, Any] = {
     "errors": False,
 }
 """Settings that do not change the network, and what they are inside a resample."""
+PER_NODE = ("rule", "standardize", "tol", "max_iter")
+"""Settings of `nodewise_ebic` that `nodewise_at` shares."""
 
 
 def fit_at(
@@ -158,26 +160,35 @@ def run_quickly(method: Method, n_threads: int | None) -> Method:
     return functools.partial(method, **changes) if changes else method
 
 
-def keep_penalty(method: Method, result: Any) -> Method:
-    """Return the method at the penalty that it chose for the whole table."""
+def keep_penalty(method: Method, result: Any, scale: float = 1.0) -> Method:
+    """Return the method at the penalty that it chose for a table, times ``scale``; a given penalty stays as it is."""
     if isinstance(method, functools.partial) and method.func is fit_at:
         return method
     if isinstance(result, TwoStage):
         return functools.partial(
             _fit_stages,
-            first_alpha=result.stages[0].solution.alpha,
-            alpha=result.alpha,
+            first_alpha=scale * result.stages[0].solution.alpha,
+            alpha=scale * result.alpha,
             exponent=result.stages[result.stage].exponent,
             path_function=_path_function(method),
         )
+    if isinstance(result, Solution) and result.alphas_per_node is not None and _innermost(method) is nodewise_ebic:
+        settings = {name: fixed_option(method, name) for name in PER_NODE}
+        return _keep_per_node(result, settings, scale)
     alpha = getattr(result, "alpha", math.nan)
     if not math.isfinite(alpha) or "path_function" not in settings_of(method):
         name = getattr(method, "__name__", type(method).__name__)
         raise DataError(
             f"reselect=False needs a method with one penalty for all pairs, chosen along a path_function; got {name}. "
-            "Leave reselect out, or pass the penalty as a number."
+            "Pass reselect=True, or the penalty as a number."
         )
-    return functools.partial(fit_at, alpha=float(alpha), path_function=_path_function(method))
+    return functools.partial(fit_at, alpha=scale * float(alpha), path_function=_path_function(method))
+
+
+def _keep_per_node(solution: Solution, settings: Mapping[str, Any], scale: float) -> Method:
+    """Return the regressions at the penalties that the nodes chose."""
+    known = {name: value for name, value in settings.items() if value is not None}
+    return functools.partial(nodewise_at, alphas=scale * np.asarray(solution.alphas_per_node), **known)
 
 
 def _fit_stages(
@@ -205,8 +216,13 @@ def _path_function(method: Method) -> PathFunction:
     fixed: PathFunction | None = fixed_option(method, "path_function")
     if fixed is not None:
         return fixed
+    default: PathFunction = inspect.signature(_innermost(method)).parameters["path_function"].default
+    return default
+
+
+def _innermost(method: Method) -> Callable[..., Any]:
+    """Return the function inside partial applications."""
     inner: Callable[..., Any] = method
     while isinstance(inner, functools.partial):
         inner = inner.func
-    default: PathFunction = inspect.signature(inner).parameters["path_function"].default
-    return default
+    return inner
