@@ -119,7 +119,7 @@ def test_any_fit_can_be_resampled(table, name):
         network = getattr(result, "solution", result)
         network = network if isinstance(network, Solution) else ising_path(table, [result.alpha])[0]
     assert found.solution.edge_index.tolist() == network.edge_index.tolist()
-    np.testing.assert_array_equal(found.solution.edge_values, network.edge_values)
+    np.testing.assert_allclose(found.solution.edge_values, network.edge_values, rtol=1e-5)  # StARS: on a path, or alone
     if name != "alpha" and "IsingFit" not in name:
         assert len(set(found.alphas)) == 3
     pickle.loads(pickle.dumps(found))
