@@ -46,7 +46,7 @@ def demo(console: Console, random_state: int, n_jobs: int, output: Path | None, 
         require_matplotlib()
     senate = load_senate109()
     data = BinaryTable(senate.X, names=senate.names)
-    run = {"n_jobs": n_jobs, "progress": console.progress_wanted}
+    run: dict[str, Any] = {"n_jobs": n_jobs, "progress": console.progress_wanted}
     times = [time.perf_counter()]
     fitted = fit_table(data, choice={"alpha": ALPHA})
     times.append(time.perf_counter())

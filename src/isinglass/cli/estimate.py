@@ -157,7 +157,7 @@ class Estimate:
 
     def fit_path(self, console: Console, data: BinaryTable) -> Path:
         """Return the solutions along the alphas."""
-        given = {name: self.said[name] for name in ("alphas", "alpha_min_ratio") if name in self.said}
+        given: dict[str, Any] = {name: self.said[name] for name in ("alphas", "alpha_min_ratio") if name in self.said}
         function = self.path_function
         alphas = given.get("alphas", inspect.signature(function).parameters["alphas"].default)
         with console.progress("Path", total=alphas if isinstance(alphas, int) else len(alphas)) as advance:

@@ -77,8 +77,7 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
     try:
         with Path(file).open(encoding="utf-8-sig", newline="") as stream:
             text = stream.read()
-        header = text.partition("\n")[0]
-        delimiter = max(",;\t", key=header.count)
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
         lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True) if line]
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"{file} must be a CSV file in UTF-8; {error}.") from None

@@ -171,7 +171,7 @@ class ModelType(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Find the model in a folder."""
-        path = Path(super().convert(value, param, ctx))
+        path = Path(str(super().convert(value, param, ctx)))
         if not path.is_dir():
             return str(path)
         found = [path / name for name in ("model.npz", "truth.npz") if (path / name).is_file()]
