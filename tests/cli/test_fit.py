@@ -334,8 +334,8 @@ def test_own_files_are_replaced_and_foreign_ones_are_not(table, tmp_path):
 def test_the_files_of_another_command_are_not_replaced(table, tmp_path):
     run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
     before = files_of(tmp_path / "net")
-    line = error_line(run("path", table, "--alphas", "0.1", "-o", tmp_path / "net", code=2))
-    assert "was written by `isinglass fit" in line
+    line = error_line(run("fit", "--path", table, "--alphas", "0.1", "-o", tmp_path / "net", code=2))
+    assert "was written by `isinglass fit" in line  # and its model would be lost
     assert files_of(tmp_path / "net") == before
 
 
@@ -353,7 +353,7 @@ def test_output_that_is_a_file(table, tmp_path):
 
 
 def test_failure_while_writing_leaves_the_old_files(table, tmp_path, monkeypatch):
-    from isinglass.export import modelfile
+    import isinglass
 
     folder = tmp_path / "net"
     run("fit", table, "--alpha", "0.1", "-o", folder)
@@ -362,7 +362,7 @@ def test_failure_while_writing_leaves_the_old_files(table, tmp_path, monkeypatch
     def fail(*arguments):
         raise OSError(28, "No space left on device", "model.npz")
 
-    monkeypatch.setattr(modelfile, "save", fail)
+    monkeypatch.setattr(isinglass, "save", fail)
     assert "No space left" in error_line(run("fit", table, "--alpha", "0.05", "-o", folder, code=1))
     assert files_of(folder) == before
     assert [path.name for path in tmp_path.iterdir()] == ["net"]
