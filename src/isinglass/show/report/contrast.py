@@ -134,7 +134,7 @@ def _table(columns: Mapping[str, Any], said: Mapping[str, str]) -> str:
     labels = {"p_family": "p (family)", "p_structure": "p (structure)", "p_strength": "p (strength)"}
     texts = {name for name, values in columns.items() if len(values) and isinstance(values[0], str)}
     head = "".join(
-        f'<th{" class=name" if name in texts else ""}>{html.escape(labels.get(name, name))}</th>' for name in columns
+        f"<th{' class=name' if name in texts else ''}>{html.escape(labels.get(name, name))}</th>" for name in columns
     )
     family = columns.get("p_family")
     lines = []
