@@ -51,7 +51,7 @@ def test_info_counts(tmp_path):
     assert text["Rare"].startswith("1: rare (2.5% ones)")
     assert text["Duplicates"] == "1: a = not a"
     assert text["Missing"] == "1 cell"
-    assert "estimate" in text["Memory"]
+    assert "bytes per cell" in text["Memory"]
     assert "measured" in text["Time"]
 
 

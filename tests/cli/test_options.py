@@ -89,7 +89,7 @@ def test_several_columns_are_dropped_at_once(table):
 
 def test_words_may_be_in_upper_case(table):
     words = ["fit", table, "--method", "nodewise", "--alpha", "0.02", "--rule"]
-    assert run(*words, "OR").stdout == run(*words, "or").stdout != run(*words, "MEAN").stdout
+    assert run(*words, "MAX").stdout == run(*words, "max").stdout != run(*words, "MIN").stdout
 
 
 def test_a_folder_stands_for_its_model(table, tmp_path):

@@ -178,9 +178,9 @@ def _lines(
 
 def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) -> None:
     """Write the report, the picture, the tables and the model."""
-    from isinglass import save
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_edges, write_gexf, write_nodes
+    from isinglass.export.modelfile import save
     from isinglass.show import plot
     from isinglass.show.layout import force_layout
     from isinglass.show.report import write_report

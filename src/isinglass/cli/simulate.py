@@ -84,10 +84,10 @@ def simulate(
     Prints the table as CSV; with -o a folder gets it together with the true network. There is a warning if the sampler
     mixes too slowly for the rows to represent the network.
     """
-    from isinglass import save
     from isinglass import simulate as simulation
     from isinglass.cli.results import list_edges
     from isinglass.export import write_edges
+    from isinglass.export.modelfile import save
     from isinglass.randomness import spawn_seeds
 
     folder = OutputFolder(output, FILES, force=force) if output else None
