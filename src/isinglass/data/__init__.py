@@ -5,7 +5,7 @@ from isinglass.data.intake import read_rows, to_weighted
 from isinglass.data.parts import PartedTable, over_rows, read_parts
 from isinglass.data.reading import read_binary, to_binary
 from isinglass.data.table import BinaryTable
-from isinglass.data.tallies import count_columns, count_rows
+from isinglass.data.tallies import check_scale, count_columns, count_rows
 from isinglass.data.weights import check_penalty_weights, check_sample_weight
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "PartedTable",
     "check_penalty_weights",
     "check_sample_weight",
+    "check_scale",
     "count_columns",
     "count_rows",
     "over_rows",

@@ -30,6 +30,8 @@ logger = logging.getLogger("isinglass")
 
 SHARE = 0.5
 """Of the memory of a process or worker, for what computations keep beside the parts."""
+BYTES_OF_A_CELL = 2.25
+"""Of a part with its compiled rows, predictors aside."""
 ATTEMPTS = 5
 """How often a part may be lost in a row before we give up."""
 
@@ -130,13 +132,18 @@ def free_memory() -> float:
 
 
 class Here:
-    """The parts one after the other in this process; read again each time where their bits do not fit."""
+    """The parts one after the other in this process.
+
+    What computations keep beside the parts is dropped after each call where it would not fit; where not even the bits
+    do, parts are read again for each call.
+    """
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.parts: dict[int, Part] = {}
         self.coding: Coding | None = None
-        self.is_whole = True  # all parts are in memory
+        self.is_whole = True  # all parts are in memory...
+        self.is_roomy = True  # ...with what is kept beside them
 
     def __repr__(self) -> str:
         return "in this process" if self.is_whole else "in this process, read again each time"
@@ -152,6 +159,7 @@ class Here:
         first = Part.read(self.blocks[0], coding)
         needed, free = first.bits.nbytes * len(self.blocks), free_memory()
         self.is_whole = needed <= SHARE * free
+        self.is_roomy = 8 * BYTES_OF_A_CELL * needed <= SHARE * free
         if not self.is_whole and not any(block.is_file or block.is_task for block in self.blocks):
             raise LimitError(
                 f"memory must hold one bit per cell: about {needed:.3g} bytes beside the blocks; got {free:.3g}. Write "
@@ -166,6 +174,8 @@ class Here:
             answers.append(function(self._part(k), *arguments))
             if not self.is_whole:
                 self.parts.clear()
+            elif not self.is_roomy:
+                self.parts[k].kept.clear()
         return answers
 
     def settle(self) -> None:
@@ -173,7 +183,7 @@ class Here:
 
     def _share(self) -> None:
         held = sum(sum(getattr(kept, "n_bytes", 0) for kept in part.kept.values()) for part in self.parts.values())
-        self.room = SHARE * (free_memory() + held) / len(self.blocks) if self.is_whole else 0.0
+        self.room = SHARE * (free_memory() + held) / len(self.blocks) if self.is_roomy else 0.0
         for part in self.parts.values():
             part.room = self.room
 

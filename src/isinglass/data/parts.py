@@ -241,10 +241,7 @@ def read_parts(
     else:
         coding = host.read(_describe, only=[0])[0][0]
     host.load(coding)
-    sizes, n_missing, n_dropped, total = zip(*host.each(_measure, ()), strict=True)
-    for block, weight in zip(blocks, total, strict=True):
-        if weight == 0.0:
-            raise DataError(f"{block.label}: its weights must have a positive sum; got only zeros. Leave it out.")
+    sizes, n_missing, n_dropped = zip(*host.each(_measure, ()), strict=True)
     return PartedTable(host, coding, sizes, sum(n_missing), sum(n_dropped))
 
 
@@ -292,6 +289,5 @@ def _agree(parts: list[tuple[Coding, list[list[Any]]]]) -> Coding:
     return replace(read_binary(table, encode="auto").reading, names=first.names)
 
 
-def _measure(part: Part) -> tuple[int, int, int, float]:
-    weight = float(part.n_rows) if part.weight is None else float(part.weight.sum())
-    return part.n_rows, part.n_missing, part.n_dropped, weight
+def _measure(part: Part) -> tuple[int, int, int]:
+    return part.n_rows, part.n_missing, part.n_dropped

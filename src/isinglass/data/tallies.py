@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from isinglass._core import count_ones
 from isinglass.data.parts import PartedTable, over_rows
+from isinglass.data.weights import measure_scale, warn_scale
 
-__all__ = ["count_columns", "count_rows"]
+__all__ = ["check_scale", "count_columns", "count_rows"]
 
 FloatArray = NDArray[np.float64]
 
@@ -28,6 +29,15 @@ def count_rows(table: Any, weight: FloatArray | None) -> float:
 
 def _count(table: Any, weight: FloatArray | None) -> float:
     return float(len(table)) if weight is None else float(weight.sum())
+
+
+def check_scale(table: Any, weight: FloatArray | None) -> None:
+    """Warn where the sum of the weights can hardly be meant as the number of rows."""
+    warn_scale(*over_rows(_measure, table, weight))
+
+
+def _measure(table: Any, weight: FloatArray | None) -> tuple[int, float, int]:
+    return (0, float(len(table)), len(table)) if weight is None else measure_scale(weight)
 
 
 def count_columns(table: Any, weight: FloatArray | None) -> tuple[FloatArray, NDArray[np.bool_]]:
