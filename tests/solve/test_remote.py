@@ -16,6 +16,7 @@ from isinglass.select.refit import refit
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import two_stage
 from isinglass.solve import estimable
+from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import ising_path
 from isinglass.solve.remote import PartedRows
 
@@ -153,8 +154,9 @@ def test_the_two_stage_estimate_over_parts():
     assert parted.held_out == pytest.approx(whole.held_out, rel=0.02)  # other folds
     with pytest.raises(DataError, match="groups must be None for a table in parts"):
         two_stage(parts, groups=np.arange(600))
-    with pytest.raises(DataError, match="got a table in parts"):
-        stars(read_parts(parts))
+    for function in (stars, nodewise_path):
+        with pytest.raises(DataError, match="got a table in parts"):
+            function(read_parts(parts))
 
 
 # --- workers ----------------------------------------------------------------------------------------------------------
@@ -185,5 +187,5 @@ def test_workers_give_the_bits_of_one_process_also_when_one_dies(tmp_path):
             read_parts(f"{tmp_path}/*.csv", header=False)
         import dask.array
 
-        chosen = two_stage(dask.array.from_array(X[:, :8], chunks=(300, 8)), n_folds=2)
-        assert chosen.solution.converged
+        blocks = dask.array.from_array(X, chunks=(300, P))
+        assert bits(ising_path(blocks, [0.05])) == bits(ising_path([X[:300], X[300:600], X[600:]], [0.05]))

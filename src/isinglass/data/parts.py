@@ -142,13 +142,14 @@ class PartedTable:
         """Return ``function(table, weight, *arguments)`` of every part, in order."""
         return self.host.each(_apply, (self.meant, self.columns, function, arguments))
 
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Say that rows are needed in memory."""
         raise DataError(
             "X must be one table here; got a table in parts. Paths, the two-stage estimate, EBIC, refits, predictions "
             "and scores take parts; for all else read the table, or a sample of its rows, into memory."
         )
 
-    __array__ = __getitem__ = __iter__ = astype = _refuse
+    __array__ = __getitem__ = __iter__ = astype = refuse
 
 
 def rows_of(part: Part, meant: RowsMeant, columns: NDArray[np.intp] | None) -> tuple[Any, Any]:
@@ -262,7 +263,7 @@ def split_rows(table: NDArray[np.uint8], weight: NDArray[np.float64] | None, mos
 def _describe(block: Block) -> tuple[Coding, NDArray[np.bool_], NDArray[np.bool_]]:
     """Read a part by the options; return its coding, and which columns have a one and a zero."""
     table = block.read()
-    return table.reading, table.X.any(axis=0), ~table.X.all(axis=0)
+    return table.reading, table.X.max(axis=0) == 1, table.X.min(axis=0) == 0
 
 
 def _levels(coding: Coding, has_one: NDArray[np.bool_], has_zero: NDArray[np.bool_]) -> tuple[Coding, list[list[Any]]]:

@@ -99,7 +99,7 @@ class Case:
     weight: FloatArray | None
     path_function: PathFunction
 
-    @property
+    @functools.cached_property
     def n_rows(self) -> float:
         """Number of rows: the sum of the weights."""
         return count_rows(self.table, self.weight)

@@ -248,18 +248,17 @@ class _Judge:
         """Return the stages with their held-out gains."""
         asked = [_judged(stage, self.first.alpha) for stage in stages]
         wanted = [(stage.exponent, stage.path.alphas[k]) for stage, k in zip(stages, asked, strict=True)]
-        n_jobs = 1 if isinstance(self.case.table, PartedTable) else self.n_jobs  # its workers have their work already
-        path_function = with_threads(self.case.path_function, kernel_threads(n_jobs))
+        path_function = with_threads(self.case.path_function, kernel_threads(self.n_jobs))
         case = replace(self.case, path_function=path_function)
         known = self.known or [{} for _ in self.folds]
         alphas = (self.first.alpha, self.reference)
-        self.known = run_tasks(
-            _score_fold,
-            [(case, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)],
-            n_jobs=n_jobs,
-            progress=self.progress,
-            description="Cross-validation",
-        )
+        tasks = [(case, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)]
+        if isinstance(case.table, PartedTable):  # one after the other: the parts are what is worked on side by side
+            self.known = [_score_fold(*task) for task in tasks]
+        else:
+            self.known = run_tasks(
+                _score_fold, tasks, n_jobs=self.n_jobs, progress=self.progress, description="Cross-validation"
+            )
         judged = []
         for number, (stage, k) in enumerate(zip(stages, asked, strict=True)):
             gains, errors = np.full((2, len(stage.path)), np.nan)
@@ -325,7 +324,8 @@ def _score_fold(
                 results |= _as_arrays("reference", path[chosen])
         reference = _as_solution("reference", results, alphas[1])
     independent = _without_edges(training)
-    return results | over_rows(_score_rows, held.table, held.weight, independent, reference, paths)
+    results |= over_rows(_score_rows, held.table, held.weight, independent, reference, paths)
+    return results
 
 
 def _score_rows(

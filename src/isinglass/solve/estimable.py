@@ -39,10 +39,15 @@ class Varying:
     names: tuple[str, ...] | None  # of all columns, if they have any
 
     @classmethod
-    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, quiet: bool = False) -> Varying:
-        """Check the table and its weights; name constant columns in one warning, unless ``quiet``."""
+    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, quiet: bool = False, parts: bool = False) -> Varying:
+        """Check the table and its weights; name constant columns in one warning, unless ``quiet``.
+
+        ``parts``: whether the caller can work on a table in parts, which a large table is made into.
+        """
         source, table, weight = open_rows(X, sample_weight)
-        if not isinstance(table, PartedTable) and table.size > LARGE:
+        if isinstance(table, PartedTable) and not parts:
+            table.refuse()
+        if parts and not isinstance(table, PartedTable) and table.size > LARGE:
             table, weight = split_rows(table, weight, CELLS_OF_A_PART), None
         n_rows = count_rows(table, weight)
         table, weight = _without_negligible(table, weight)

@@ -162,7 +162,7 @@ class _Case:
         penalty_weights: ArrayLike | str | None,
         n_threads: int | None,
     ) -> _Case:
-        varying = Varying.of(X, sample_weight)
+        varying = Varying.of(X, sample_weight, parts=True)
         columns, n_features = varying.columns, len(varying.fields)
         penalty = check_penalty_weights(penalty_weights, n_features)
         matrix = None
