@@ -11,7 +11,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data import BinaryTable
 from isinglass.data.apart import FORMATS, load_apart
 from isinglass.data.cells import Vocabulary
 from isinglass.data.coding import by_column, is_number, show_value
@@ -21,6 +20,7 @@ from isinglass.data.header import lay_out
 from isinglass.data.limits import Limits
 from isinglass.data.reading import convert_source
 from isinglass.data.sheet import Sheet
+from isinglass.data.table import BinaryTable
 from isinglass.data.text import find_delimiter, read_records, to_utf8
 from isinglass.data.uniform import read_named_rows, read_uniform
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
