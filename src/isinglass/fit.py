@@ -18,10 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass._core import count_ones
 from isinglass.archive import Archive, DamagedError, OversizedError, most_unpacked, write_archive
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable, Coding, read_binary
+from isinglass.data import BinaryTable, Coding, count_columns, count_rows, over_rows, read_binary
 from isinglass.errors import DataError, LimitError, setting
 from isinglass.network import Network, read_only
 from isinglass.pairs import symmetric_matrix
@@ -114,13 +113,13 @@ class Fit:
     def of(cls, solution: Solution, table: BinaryTable, **found: Any) -> Fit:
         """Put a solution together with the sums over the rows of its table."""
         weight, names = table.sample_weight, table.names
-        n_rows = float(len(table) if weight is None else weight.sum())
+        n_rows = count_rows(table.X, weight)
         path = found.pop("path", None)
         return cls(
             solution=solution.with_names(names),
             n_rows=n_rows,
-            marginals=count_ones(table.X, weight)[0] / n_rows,
-            edge_counts=count_edges(table.X, weight, solution.edge_index),
+            marginals=count_columns(table.X, weight)[0] / n_rows,
+            edge_counts=over_rows(count_edges, table.X, weight, solution.edge_index),
             coding=table.reading,
             path=None if path is None else path.with_names(names),
             **found,
