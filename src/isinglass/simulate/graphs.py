@@ -125,7 +125,7 @@ def grid_network(
     fields: str = "zero",
     random_state: RandomSource = None,
 ) -> Network:
-    """Connect the nodes of a rectangular grid to their neighbours in four directions.
+    """Connect the nodes of a rectangular grid to their neighbors in four directions.
 
     Node ``r * n_columns + c`` stands in row r and column c. ``periodic`` closes the grid to a torus, in each
     direction that has at least 3 nodes. The other parameters are those of `chain_network`.
@@ -155,7 +155,7 @@ def random_regular_network(
     fields: str = "zero",
     random_state: RandomSource = None,
 ) -> Network:
-    """Draw a graph in which every node has ``degree`` neighbours, nearly uniformly among all of these.
+    """Draw a graph in which every node has ``degree`` neighbors, nearly uniformly among all of these.
 
     Half-edges are paired at random, pairs that would repeat an edge or join a node to itself are dealt again,
     and a hand that cannot be completed starts afresh (Steger and Wormald 1999). ``n_nodes * degree`` must be

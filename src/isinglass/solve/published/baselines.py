@@ -29,7 +29,7 @@ from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.published.glm import logistic_path
-from isinglass.solve.published.stacked import stacked_design, unvectorise
+from isinglass.solve.published.stacked import stacked_design, unvectorize
 
 __all__ = ["bmn", "plg"]
 
@@ -108,7 +108,7 @@ def plg(
     )
     rows = zip(grid, fits.coefficients, fits.n_iter, fits.n_strong, fits.converged, strict=True)
     solutions = (  # every field is among the strong columns
-        case.certify(alpha, unvectorise(vector), int(n_iter), int(n_strong) - p, bool(converged))
+        case.certify(alpha, unvectorize(vector), int(n_iter), int(n_strong) - p, bool(converged))
         for alpha, vector, n_iter, n_strong, converged in rows
     )
     return _collect(solutions, thresh, max_iter, callback)
