@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.solve.seam import Doubles, Floats, Ints, Places
 
 if TYPE_CHECKING:
@@ -44,18 +44,21 @@ ROUNDING_OF_SCAN = 2.4e-7
 def find_device(name: str) -> torch.device:
     """Return the PyTorch device of this name, or say why there is none."""
     if importlib.util.find_spec("torch") is None:
-        raise DataError(f"device={name!r} needs PyTorch, which is not installed. Install isinglass[gpu].")
+        raise DataError(f"{setting('device', name)} needs PyTorch, which is not installed. Install isinglass[gpu].")
     import torch
 
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise DataError(f"device must be 'cpu', 'cuda' or 'cuda:N'; got {name!r}.") from None
+        raise ArgumentError("device", 'must be "cpu", "cuda" or "cuda:" and a number', name) from None
     if device.type == "cuda":
         if not torch.cuda.is_available():
-            raise DataError(f"device={name!r} needs a CUDA device, and PyTorch finds none. Use device='cpu'.")
-        if device.index is not None and device.index >= torch.cuda.device_count():
-            raise DataError(f"device={name!r} does not exist: PyTorch finds {torch.cuda.device_count()} CUDA devices.")
+            raise DataError(
+                f"{setting('device', name)} needs a CUDA device, and PyTorch finds none. Use {setting('device', 'cpu')}."
+            )
+        count = torch.cuda.device_count()
+        if device.index is not None and device.index >= count:
+            raise DataError(f"{setting('device', name)} does not exist: PyTorch finds {count} of them, from 0 on.")
     return device
 
 
@@ -103,7 +106,7 @@ class DeviceRows:
         if free is not None and needed > 0.95 * free:
             raise LimitError(
                 f"X needs {needed / 1e9:.1f} GB on the device, of which {free / 1e9:.1f} GB are free. "
-                "Use device='cpu', fewer columns or fewer rows."
+                f"Use {setting('device', 'cpu')}, fewer columns or fewer rows."
             )
         self.X = torch.zeros(shape, dtype=torch.int8, device=self.device)
         position = self._give(self.layout.position)
@@ -119,7 +122,8 @@ class DeviceRows:
     # --- between here and there ---------------------------------------------------------------------------------------
 
     def _give(self, array: NDArray[Any]) -> torch.Tensor:
-        return self.torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+        # PyTorch warns of arrays that cannot be written to.
+        return self.torch.from_numpy(np.require(array, requirements=["C", "W"])).to(self.device)
 
     def _take(self, tensor: torch.Tensor) -> NDArray[Any]:
         return tensor.cpu().numpy()

@@ -25,7 +25,8 @@ ROWS = 512  # of one step of a pass
 SIDE = 128  # of a tile of pairs
 DEPTH = 128  # rows of one step of a tile
 WIDEST = 32  # columns of a tile of a block
-GROUP = 16  # tiles above each other that run at the same time, so that their columns stay in cache
+WARPS, STAGES = 8, 2  # of a tile of pairs
+GROUP = 32  # tiles above each other that run at the same time, so that their columns stay in cache
 
 
 @triton.jit
@@ -298,7 +299,7 @@ def _look(rows: DeviceRows, room: int, limits: tuple[float, ...], finds: bool) -
             rows.matrix if has_matrix else rows.vector, bounds, rows.scales, keys, count, tiles,
             rows._give(np.array(limits, dtype=np.float32)), rows.p, rows.lines, rows.width, len(rows.layout.bounds), room,
             FINDS=finds, HAS_MATRIX=has_matrix, ONE_GROUP=len(rows.layout.bounds) == 1,
-            SIZE=SIDE, STEP=DEPTH, STACK=GROUP, num_warps=8, num_stages=2,
+            SIZE=SIDE, STEP=DEPTH, STACK=GROUP, num_warps=WARPS, num_stages=STAGES,
         )  # fmt: skip
     return keys, count, tiles
 
