@@ -46,9 +46,7 @@ def ring(n, p, seed, reach=1, coupling=1.0, sweeps=60):
     for _ in range(sweeps):
         for color in range(reach + 1):
             nodes = torch.arange(color, p, reach + 1, device=DEVICE)
-            total = sum(
-                x[:, (nodes + step) % p] - 0.5 for step in range(-reach, reach + 1) if step != 0
-            )
+            total = sum(x[:, (nodes + step) % p] - 0.5 for step in range(-reach, reach + 1) if step != 0)
             x[:, nodes] = (
                 torch.rand(total.shape, device=DEVICE, generator=generator) < torch.sigmoid(coupling * total)
             ).float()
@@ -60,7 +58,11 @@ def recovered(solution, truth):
     """Precision and recall of the edges."""
     found = set(map(tuple, solution.edge_index.tolist()))
     hits = len(found & truth)
-    return {"edges": len(found), "precision": round(hits / max(len(found), 1), 4), "recall": round(hits / len(truth), 4)}
+    return {
+        "edges": len(found),
+        "precision": round(hits / max(len(found), 1), 4),
+        "recall": round(hits / len(truth), 4),
+    }
 
 
 def timed_path(X, device, alphas, **options):
@@ -78,8 +80,10 @@ def timed_path(X, device, alphas, **options):
 def run(part, X, truth, alphas, **options):
     """Measure one path on the device, with what it found at the end."""
     times = []
+
     def note(solution):
         times.append(time.perf_counter())
+
     path, seconds, peak = timed_path(X, DEVICE, alphas, callback=note, **options)
     record(
         part, n=len(X), p=X.shape[1], alphas=len(path), seconds=seconds, device_gb=peak,
@@ -112,7 +116,9 @@ def small():
         path, seconds, peak = timed_path(X, DEVICE, 20, alpha_min_ratio=ratio)
         again, second, _ = timed_path(X, DEVICE, 20, alpha_min_ratio=ratio)
         bits = all(a.edge_values.tobytes() == b.edge_values.tobytes() for a, b in zip(path, again, strict=True))
-        record(name, seconds=seconds, again=second, device_gb=peak, same_bits=bits, converged=bool(path.converged.all()))
+        record(
+            name, seconds=seconds, again=second, device_gb=peak, same_bits=bits, converged=bool(path.converged.all())
+        )
         compare(name, X, path, 20, alpha_min_ratio=ratio)
         last = path[-1]
         if X.shape[1] <= 1000:
@@ -121,7 +127,7 @@ def small():
 
 
 def ten():
-    """p = N = 10 000, 20 alphas to half of alpha_max, beside the CPU."""
+    """P = N = 10 000, 20 alphas to half of alpha_max, beside the CPU."""
     X, truth = ring(10_000, 10_000, 3)
     for _ in range(2):
         path = run("ten", X, truth, 20, alpha_min_ratio=0.5)
@@ -130,25 +136,25 @@ def ten():
 
 
 def hundred():
-    """p = 100 000, N = 3000, 2 neighbors per node, 10 alphas down to 50 000 edges or more."""
+    """P = 100 000, N = 3000, 2 neighbors per node, 10 alphas down to 50 000 edges or more."""
     X, truth = ring(3000, 100_000, 4)
     run("hundred", X, truth, 10, alpha_min_ratio=0.5)
 
 
 def most():
-    """p = 100 000, N = 10 000, once."""
+    """P = 100 000, N = 10 000, once."""
     X, truth = ring(10_000, 100_000, 5, sweeps=30)
     run("most", X, truth, 10, alpha_min_ratio=0.5)
 
 
 def tumour():
-    """p = 20 000, N = 400."""
+    """P = 20 000, N = 400."""
     X, truth = ring(400, 20_000, 6, coupling=2.0)
     run("tumour", X, truth, 10, alpha_min_ratio=0.6)
 
 
 def pairs():
-    """The all-pairs step alone, and its share of the int8 rate."""
+    """Time the all-pairs step alone."""
     shapes = [(1000, 100_000), (10_000, 10_000), (10_000, 20_000), (10_000, 100_000)]
     for n, p in shapes[: 2 if QUICK else 4]:
         X = (np.random.default_rng(0).random((n, p), dtype=np.float32) < 0.4).astype(np.uint8)
@@ -165,43 +171,21 @@ def pairs():
             found, _ = rows.scan(0.9 * top, 0.0, top, 1.0, 1e-6)
             times.append(time.perf_counter() - start)
         seconds = sorted(times)[2]
-        record("pairs", n=n, p=p, seconds=round(seconds, 4), tops=round(4 * p * p * n / seconds / 1e12, 1), found=len(found))
+        record(
+            "pairs",
+            n=n,
+            p=p,
+            seconds=round(seconds, 4),
+            tops=round(4 * p * p * n / seconds / 1e12, 1),
+            found=len(found),
+        )
         del rows, X
         gc.collect()
         torch.cuda.empty_cache()
 
 
-def tune():
-    """Shapes of the kernel of all pairs."""
-    from isinglass.solve import device_kernels
-
-    n, p = 1000, 40_000
-    X = (np.random.default_rng(0).random((n, p), dtype=np.float32) < 0.4).astype(np.uint8)
-    rows = DeviceRows(X, None, torch.device(DEVICE))
-    nodes, empty, none = np.arange(p, dtype=np.int32), np.zeros(p + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
-    rows.move(nodes, np.zeros(p), empty, none, np.zeros(0), empty, none, True)
-    rows.penalize(None)
-    top = rows.largest()
-    for depth, warps, stages, group in (
-        (128, 8, 2, 16), (64, 8, 3, 16), (64, 8, 4, 16), (64, 8, 2, 16), (128, 8, 1, 16), (128, 4, 2, 16), (32, 8, 4, 16),
-        (128, 8, 2, 8), (128, 8, 2, 32),
-    ):  # fmt: skip
-        device_kernels.DEPTH, device_kernels.WARPS, device_kernels.STAGES, device_kernels.GROUP = depth, warps, stages, group
-        try:
-            times = []
-            for _ in range(4):
-                torch.cuda.synchronize()
-                start = time.perf_counter()
-                rows.scan(0.9 * top, 0.0, top, 1.0, 1e-6)
-                times.append(time.perf_counter() - start)
-            seconds = sorted(times)[1]
-            record("tune", shape=[depth, warps, stages, group], seconds=round(seconds, 4), tops=round(4 * p * p * n / seconds / 1e12))
-        except Exception as error:
-            record("tune", shape=[depth, warps, stages, group], error=repr(error)[:100])
-
-
 def rate():
-    """The int8 rate of a large matrix product."""
+    """Measure the int8 rate of a large matrix product."""
     a = torch.randint(-128, 127, (16384, 16384), dtype=torch.int8, device=DEVICE)
     times = []
     for _ in range(6):
@@ -237,16 +221,18 @@ def together():
         "path = [ising_path(X, 15, alpha_min_ratio=0.4, device=d.DEVICE) for _ in range(3)][-1];"
         "print(hashlib.sha256(b''.join(s.edge_values.tobytes() for s in path)).hexdigest())"
     )
+
     def begin():
         return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+
     both = [begin(), begin()]
     marks = [process.communicate()[0].strip() for process in both] + [begin().communicate()[0].strip()]
     record("together", same_bits=len(set(marks)) == 1 and len(marks[0]) == 64)
 
 
 def memory():
-    """A device that is nearly full: smaller steps, or a message with the bytes."""
-    X, truth = ring(2000, 3000, 8, sweeps=20)
+    """Fill the device: smaller steps, or a message with the bytes."""
+    X, _ = ring(2000, 3000, 8, sweeps=20)
     whole = ising_path(X, 5, alpha_min_ratio=0.5, device=DEVICE)
     torch.cuda.empty_cache()
     room = int(19 * 2048 * 3072 / 0.9)
@@ -266,6 +252,7 @@ def profile():
     X, _ = ring(10_000, 10_000, 3, sweeps=20)
     ising_path(X[:500, :200], 5, device=DEVICE)
     spent = {}
+
     def timing(name, function):
         def wrapped(self, *arguments):
             start = time.perf_counter()
@@ -274,16 +261,36 @@ def profile():
             calls, seconds = spent.get(name, (0, 0.0))
             spent[name] = calls + 1, seconds + time.perf_counter() - start
             return answer
+
         return wrapped
+
     kept = {}
-    for name in ("__init__", "move", "gradients", "blocks", "diagonals", "products", "divergence", "scan", "largest", "overlaps"):
+    for name in (
+        "__init__",
+        "move",
+        "gradients",
+        "blocks",
+        "diagonals",
+        "products",
+        "divergence",
+        "scan",
+        "largest",
+        "overlaps",
+    ):
         kept[name] = getattr(DeviceRows, name)
         setattr(DeviceRows, name, timing(name, kept[name]))
     path, seconds, peak = timed_path(X, DEVICE, 20, alpha_min_ratio=0.5)
     for name, function in kept.items():
         setattr(DeviceRows, name, function)
     calls = {name: [count, round(each, 3)] for name, (count, each) in spent.items()}
-    record("profile", seconds=seconds, device_gb=peak, newton=sum(s.n_iter for s in path), calls=calls, edges=len(path[-1].edge_values))
+    record(
+        "profile",
+        seconds=seconds,
+        device_gb=peak,
+        newton=sum(s.n_iter for s in path),
+        calls=calls,
+        edges=len(path[-1].edge_values),
+    )
 
 
 def main():
@@ -292,7 +299,18 @@ def main():
     if DEVICE != "cpu":
         versions["device"] = torch.cuda.get_device_name()
     record("machine", date=time.strftime("%Y-%m-%d"), cores=THREADS, isinglass=isinglass.__version__, **versions)
-    for name in sys.argv[1:] or ("rate", "pairs", "small", "ten", "hundred", "tumour", "most", "resampling", "together", "memory"):
+    for name in sys.argv[1:] or (
+        "rate",
+        "pairs",
+        "small",
+        "ten",
+        "hundred",
+        "tumour",
+        "most",
+        "resampling",
+        "together",
+        "memory",
+    ):
         start = time.perf_counter()
         try:
             globals()[name]()

@@ -147,7 +147,7 @@ def test_little_room_means_smaller_blocks_and_the_same_answers(monkeypatch):
 
 
 def test_devices_that_do_not_exist_are_refused(monkeypatch):
-    with pytest.raises(DataError, match="device must be .* got 'cupboard'"):
+    with pytest.raises(DataError, match=r"device must be .* got 'cupboard'"):
         find_device("cupboard")
     if not HAS_CUDA:
         with pytest.raises(DataError, match="PyTorch finds none"):

@@ -54,7 +54,8 @@ def find_device(name: str) -> torch.device:
     if device.type == "cuda":
         if not torch.cuda.is_available():
             raise DataError(
-                f"{setting('device', name)} needs a CUDA device, and PyTorch finds none. Use {setting('device', 'cpu')}."
+                f"{setting('device', name)} needs a CUDA device, and PyTorch finds none. "
+                f"Use {setting('device', 'cpu')}."
             )
         count = torch.cuda.device_count()
         if device.index is not None and device.index >= count:
@@ -117,7 +118,7 @@ class DeviceRows:
         self.eta, self.wr = (torch.zeros(shape, dtype=torch.float64, device=self.device) for _ in range(2))
         self.high, self.low = (torch.zeros(shape, dtype=torch.int8, device=self.device) for _ in range(2))
         self.w, self.to_digits = self._give(self.layout.weight), self._give(self.layout.to_digits)
-        self.curves: torch.Tensor | None = None  # of nodes that are operators
+        self.curves: Any = None  # of nodes that are operators
 
     # --- between here and there ---------------------------------------------------------------------------------------
 
@@ -126,7 +127,8 @@ class DeviceRows:
         return self.torch.from_numpy(np.require(array, requirements=["C", "W"])).to(self.device)
 
     def _take(self, tensor: torch.Tensor) -> NDArray[Any]:
-        return tensor.cpu().numpy()
+        array: NDArray[Any] = tensor.cpu().numpy()
+        return array
 
     def _room(self) -> int:
         """Bytes for one step's temporary arrays: less where the device is nearly full."""
@@ -333,7 +335,7 @@ class DeviceRows:
         if omega is None or omega.ndim == 1:
             padded[2, : self.p] = (np.full(self.p, 0.5) if omega is None else omega) * (1 - 1e-6)
         self.error, self.variance, self.vector = self._give(padded)
-        self.matrix: torch.Tensor | None = None
+        self.matrix: Any = None
         if omega is not None and omega.ndim == 2:
             self.matrix = torch.zeros((self.lines, self.lines), dtype=torch.float32, device=self.device)
             self.matrix[: self.p, : self.p] = self._give((omega * (1 - 1e-6)).astype(np.float32))

@@ -17,7 +17,7 @@ from isinglass.solve.seam import Doubles, Floats, Ints, Places
 if TYPE_CHECKING:
     import torch
 
-    from isinglass.solve.device import DeviceRows
+    DeviceRows = Any  # device.DeviceRows, which imports this module
 
 __all__ = ["blocks", "gradients", "largest", "move", "scan"]
 
@@ -31,13 +31,13 @@ GROUP = 32  # tiles above each other that run at the same time, so that their co
 
 @triton.jit
 def _double(value: tl.constexpr):
-    """A constant in double precision; a plain number would be rounded to single."""
+    """Return a constant in double precision; a plain number would be rounded to single."""
     return tl.full((1,), value, tl.float64)
 
 
 @triton.jit
 def _log1p(y):
-    """log(1 + y) for 0 <= y <= 1, accurate relative to itself."""
+    """Return log(1 + y) for 0 <= y <= 1, accurate relative to itself."""
     is_large = y > 0.414
     above = tl.where(is_large, y - 1.0, y)
     below = tl.where(is_large, y + 3.0, y + 2.0)
@@ -58,7 +58,10 @@ def _log1p(y):
 
 
 @triton.jit
-def _move(X, eta, wr, high, low, w, to_digits, nodes, offsets, begin, moved, coefficients, sums, width, AFRESH: tl.constexpr, STEP: tl.constexpr):  # fmt: skip
+def _move(
+    X, eta, wr, high, low, w, to_digits, nodes, offsets, begin, moved, coefficients, sums, width,
+    AFRESH: tl.constexpr, STEP: tl.constexpr,
+):  # fmt: skip
     task = tl.program_id(0)
     node = tl.load(nodes + task).to(tl.int64)
     offset, first, last = tl.load(offsets + task), tl.load(begin + task), tl.load(begin + task + 1)
@@ -166,7 +169,10 @@ def _slopes(X, eta, w, nodes, columns, values, width, MAJORIZED: tl.constexpr, S
 
 
 @triton.jit
-def _block(X, eta, w, tile_node, tile_task, tile_i, tile_j, begin, first, columns, means, G, width, MAJORIZED: tl.constexpr, SIZE: tl.constexpr, STEP: tl.constexpr):  # fmt: skip
+def _block(
+    X, eta, w, tile_node, tile_task, tile_i, tile_j, begin, first, columns, means, G, width, MAJORIZED: tl.constexpr,
+    SIZE: tl.constexpr, STEP: tl.constexpr,
+):  # fmt: skip
     tile = tl.program_id(0)
     node, task = tl.load(tile_node + tile).to(tl.int64), tl.load(tile_task + tile)
     i = tl.load(tile_i + tile) + tl.arange(0, SIZE)
@@ -227,7 +233,11 @@ def _owners(rows: DeviceRows, begin: Places) -> torch.Tensor:
 
 
 @triton.jit
-def _pairs(X, high, low, error, variance, vector, matrix, bounds, scales, keys, count, tiles, limits, p, lines, width, n_groups, room, FINDS: tl.constexpr, HAS_MATRIX: tl.constexpr, ONE_GROUP: tl.constexpr, SIZE: tl.constexpr, STEP: tl.constexpr, STACK: tl.constexpr):  # fmt: skip
+def _pairs(
+    X, high, low, error, variance, vector, matrix, bounds, scales, keys, count, tiles, limits, p, lines, width,
+    n_groups, room, FINDS: tl.constexpr, HAS_MATRIX: tl.constexpr, ONE_GROUP: tl.constexpr, SIZE: tl.constexpr,
+    STEP: tl.constexpr, STACK: tl.constexpr,
+):  # fmt: skip
     """One tile of pairs: its gradients from digits, compared with their limits before anything is written."""
     across = lines // SIZE
     tile = tl.program_id(0)
@@ -297,7 +307,8 @@ def _look(rows: DeviceRows, room: int, limits: tuple[float, ...], finds: bool) -
         _pairs[(across * across,)](
             rows.X, rows.high, rows.low, rows.error, rows.variance, rows.vector,
             rows.matrix if has_matrix else rows.vector, bounds, rows.scales, keys, count, tiles,
-            rows._give(np.array(limits, dtype=np.float32)), rows.p, rows.lines, rows.width, len(rows.layout.bounds), room,
+            rows._give(np.array(limits, dtype=np.float32)), rows.p, rows.lines, rows.width, len(rows.layout.bounds),
+            room,
             FINDS=finds, HAS_MATRIX=has_matrix, ONE_GROUP=len(rows.layout.bounds) == 1,
             SIZE=SIDE, STEP=DEPTH, STACK=GROUP, num_warps=WARPS, num_stages=STAGES,
         )  # fmt: skip
