@@ -13,6 +13,7 @@ On a CUDA device with Triton the hot loops are the fused kernels of ``device_ker
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from isinglass.solve.seam import Doubles, Floats, Ints, Places
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["DeviceRows", "find_device"]
+__all__ = ["DeviceRows", "device_name", "find_device"]
 
 ALIGN = 128
 """Rows of a group and columns are padded to a multiple of this, the step of the kernels."""
@@ -39,6 +40,17 @@ MOST_ROWS = 8_000_000
 """Rows whose products of digits fit 32 bits."""
 ROUNDING_OF_SCAN = 2.4e-7
 """Of one single-precision operation on a gradient, which is at most 2."""
+
+
+def device_name(device: str | None = None) -> str:
+    """Return ``device``, or what the environment says.
+
+    Examples
+    --------
+    >>> device_name("cuda:1")
+    'cuda:1'
+    """
+    return device or os.environ.get("ISINGLASS_DEVICE") or "cpu"
 
 
 def find_device(name: str) -> torch.device:
