@@ -24,6 +24,23 @@ from isinglass.solve.device import DeviceRows
 DEVICE = os.environ.get("ISINGLASS_DEVICE", "cuda")
 QUICK = bool(os.environ.get("ISINGLASS_QUICK"))
 THREADS = os.cpu_count()
+PARTS = [
+    *(
+        "rate",
+        "pairs",
+        "small",
+        "ten",
+        "hundred",
+        "tumour",
+        "most",
+        "weighted",
+        "dense",
+        "resampling",
+        "together",
+        "memory",
+    ),
+    "profile",
+]
 
 
 def record(part, **values):
@@ -197,6 +214,24 @@ def rate():
     record("rate", tops=round(2 * 16384**3 / sorted(times)[2] / 1e12, 1))
 
 
+def weighted():
+    """Fit with row weights that differ by a factor of some hundreds: several groups of rows."""
+    X, truth = ring(3000, 5000, 2)
+    weight = np.exp(np.random.default_rng(1).normal(size=len(X)))
+    path = run("weighted", X, truth, 20, alpha_min_ratio=0.5, sample_weight=weight)
+    compare("weighted", X, path, 20, alpha_min_ratio=0.5, sample_weight=weight)
+
+
+def dense():
+    """Fit five factors behind 500 columns: nodes with hundreds of neighbors."""
+    rng = np.random.default_rng(0)
+    n, p, k = 400, 500, 5
+    scores = 1.7 * rng.normal(size=(n, k)) @ rng.normal(size=(k, p)) / np.sqrt(k) - 1 + 0.8 * rng.normal(size=p)
+    X = (rng.random((n, p)) < 1 / (1 + np.exp(-scores))).astype(np.uint8)
+    path = run("dense", X, {(0, 1)}, 12, alpha_min_ratio=0.05)
+    compare("dense", X, path, 12, alpha_min_ratio=0.05)
+
+
 def resampling():
     """Paths of subsamples, one after the other, on the device and on the CPU."""
     for p in (200, 500):
@@ -299,18 +334,7 @@ def main():
     if DEVICE != "cpu":
         versions["device"] = torch.cuda.get_device_name()
     record("machine", date=time.strftime("%Y-%m-%d"), cores=THREADS, isinglass=isinglass.__version__, **versions)
-    for name in sys.argv[1:] or (
-        "rate",
-        "pairs",
-        "small",
-        "ten",
-        "hundred",
-        "tumour",
-        "most",
-        "resampling",
-        "together",
-        "memory",
-    ):
+    for name in sys.argv[1:] or PARTS:
         start = time.perf_counter()
         try:
             globals()[name]()
