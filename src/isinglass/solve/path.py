@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
-from isinglass.data import check_penalty_weights
-from isinglass.errors import ConvergenceWarning, setting, warn
+from isinglass.data import PartedTable, check_penalty_weights, to_weighted
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.names import check_names
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
@@ -123,8 +123,19 @@ def ising_path(
     return path
 
 
+def _alpha_max(
+    X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
+) -> float:
+    """Return the smallest alpha without penalized edges, of a table in memory or in parts."""
+    table, weight = to_weighted(X, sample_weight)
+    if not isinstance(table, PartedTable):
+        return objective.alpha_max(table, weight, penalty_weights=penalty_weights)
+    with suppress_warnings(ConstantColumnWarning):
+        return _Case.prepare(table, None, penalty_weights, None).fit_null(1e-7, 100)
+
+
 # Path contract: what `alphas=30` starts from (see docs/design.md).
-ising_path.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
+ising_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 
 def _follow(case: _Case, grid: NDArray[np.float64], tol: float, max_iter: int) -> Iterator[Solution]:
@@ -157,7 +168,8 @@ class _Case:
         n_threads: int | None,
         device: str | None,
     ) -> _Case:
-        varying = Varying.of(X, sample_weight)
+        where = device_name(device)
+        varying = Varying.of(X, sample_weight, parts=where == "cpu")
         columns, n_features = varying.columns, len(varying.fields)
         penalty = check_penalty_weights(penalty_weights, n_features)
         matrix = None
@@ -165,8 +177,8 @@ class _Case:
             # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
             matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
         penalized = matrix, isinstance(penalty, str), thread_count(n_threads)
-        if (where := device_name(device)) == "cpu":
-            problem = Problem(varying.table, varying.weight, *penalized)
+        if where == "cpu":
+            problem = varying.problem(*penalized)
         else:
             problem = Problem(DeviceRows(varying.table, varying.weight, find_device(where)), *penalized)
         return cls(problem, varying, matrix, problem.free_pairs(), check_names(varying.names, n_features))
@@ -181,9 +193,7 @@ class _Case:
 
     def refuse_separation(self, pairs: NDArray[np.int32], largest_eta: float) -> None:
         """Raise if the optimum with these pairs unpenalised lies at infinity (checked only where it may)."""
-        weight = self.varying.weight
-        spread = 0.0 if weight is None else float(np.log(weight.max() / weight.min()))
-        if largest_eta + spread > SUSPICIOUS_ETA:
+        if largest_eta + self.varying.log_spread > SUSPICIOUS_ETA:
             self.varying.refuse_separation(pairs)
 
     def allowed_pairs(self) -> NDArray[np.int32]:
