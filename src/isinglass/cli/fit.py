@@ -136,7 +136,7 @@ def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attribute
     """Write edges, nodes, model and GEXF of a fit into a folder."""
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_edges, write_gexf, write_nodes
-    from isinglass.export.modelfile import save
+    from isinglass.fit import save
     from isinglass.show.layout import force_layout
 
     model = found.network

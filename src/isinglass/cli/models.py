@@ -40,8 +40,7 @@ class Loaded:
     @classmethod
     def open(cls, path: str) -> Loaded:
         """Load a model file."""
-        from isinglass.export.modelfile import load
-        from isinglass.fit import Fit
+        from isinglass.fit import Fit, load
         from isinglass.network import as_network
 
         found = load(path)
