@@ -242,13 +242,14 @@ Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, doubl
 }
 
 int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate,
-                        double alpha) {
+                        double alpha, double leeway) {
     int64_t count = 0;
+    const double stray = leeway > 0 ? 0 : certificate.stray;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double sd_s = set.is_shared ? margins.sd[set.s[e]] : 0.0, sd_t = margins.sd[set.t[e]];
         const double radius = std::sqrt(certificate.gap * (sd_s * sd_s + sd_t * sd_t) / 2) * (1 + 1e-9);
-        const double moment = certificate.scale * (std::abs(set.gradient[e]) + 2 * certificate.stray);
-        count += moment + radius < alpha * set.omega[e];
+        const double moment = certificate.scale * (std::abs(set.gradient[e]) + 2 * stray);
+        count += moment + radius < alpha * set.omega[e] * (1 + leeway);
     }
     return count;
 }
