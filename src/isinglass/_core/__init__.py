@@ -13,6 +13,7 @@ from isinglass._core._native import (
     gibbs_sweep,
     instruction_set,
     max_features,
+    path_bytes,
 )
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "gibbs_sweep",
     "instruction_set",
     "max_features",
+    "path_bytes",
 ]
