@@ -18,6 +18,8 @@ using namespace isinglass;
 
 namespace {
 
+constexpr size_t POLLED = 4096;  // rows between two looks for an interrupt
+
 Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, size_t p) {
     if (p > MAX_FEATURES) throw std::invalid_argument("too many columns");
     if (penalty && (penalty->shape(0) != p || penalty->shape(1) != p))
@@ -98,6 +100,7 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
         nb::gil_scoped_release release;
         for (size_t n = 0; n < n_rows; ++n) {
             const double w = weights ? (*weights)(n) : 1.0;
+            if (n % POLLED == 0) Poll::here();
             if (w == 0.0) continue;
             const uint8_t* row = X.data() + n * p;
             for (size_t s = 0; s < p; ++s) {

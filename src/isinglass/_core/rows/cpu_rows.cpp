@@ -302,7 +302,7 @@ void CpuRows::fill_tile(Pair corner, int first, int last, float* scratch, float*
     float *tile = scratch, *x_top = tile + TILE * TILE, *r_top = x_top + height * CHUNK;
     float *x_left = r_top + height * CHUNK, *r_left = x_left + width * CHUNK;
     std::fill(tile, tile + TILE * TILE, 0.0f);
-    for (int row = 0; row < stride_; row += CHUNK) {
+    for (int row = 0; row < stride_; row += CHUNK, pool_.poll()()) {
         const int rows = std::min(CHUNK, stride_ - row);
         fill_panels(top, height, row, rows, x_top, r_top);
         fill_panels(left, width, row, rows, x_left, r_left);
