@@ -139,7 +139,7 @@ bool Bmn::run_round() {
         measure_gradient();
         const double change = propose(next);
         if (change <= settings_.tolerance) {
-            values_ = next;
+            values_ = std::move(next);
             return true;
         }
         if (line_search_)

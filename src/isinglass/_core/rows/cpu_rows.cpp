@@ -17,7 +17,7 @@ constexpr int CHUNK = 512;  // rows accumulated at a time: panels stay in the se
 // sides, the sum of the lanes, the sum over chunks, and the rounding of wr, each relative to a sum of
 // absolute values of at most 2.
 double rounding_slack(int rows, int lanes) {
-    return 2.0 * (2 * CHUNK / lanes + 8 + rows / CHUNK) * 6e-8;
+    return 2.0 * (2.0 * CHUNK / lanes + 8 + static_cast<double>(rows) / CHUNK) * 6e-8;
 }
 
 template <class T>
