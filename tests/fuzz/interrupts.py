@@ -20,12 +20,12 @@ SECONDS = 0.5  # from the signal to the end of the process, on an idle computer
 WARM = 3.0  # until a command is at work, about: imports, reading, the first of its phases
 
 COMMANDS = {
-    "joint": "path wide.csv --alphas 60 --alpha-min-ratio 0.0005 --tol 1e-10",
+    "joint": "fit wide.csv --path --alphas 60 --alpha-min-ratio 0.0005",
     "two-stage": "fit wide.csv -j 1",
-    "node-wise": "path wide.csv --method nodewise --alphas 100 --alpha-min-ratio 0.00001",
-    "exact": "path few.csv --method exact --alphas 200 --alpha-min-ratio 0.0001",
-    "published plg": "path wide.csv --method plg --alphas 60 --alpha-min-ratio 0.0005",
-    "published bmn": "path wide.csv --method bmn --alphas 60 --alpha-min-ratio 0.0005",
+    "node-wise": "fit wide.csv --path --method nodewise --alphas 100 --alpha-min-ratio 0.00001",
+    "exact": "fit few.csv --path --method exact --alphas 200 --alpha-min-ratio 0.0001",
+    "published plg": "fit wide.csv --path --method plg --alphas 60 --alpha-min-ratio 0.0005",
+    "published bmn": "fit wide.csv --path --method bmn --alphas 60 --alpha-min-ratio 0.0005",
     "bootstrap": "bootstrap wide.csv --alpha 0.01 -B 500 -j 2",
     "stars": "fit wide.csv --select stars --subsamples 300 --alphas 0.02,0.01,0.005 -j 2",
     "reading text": "info long.csv",

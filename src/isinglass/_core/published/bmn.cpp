@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "lasso/lasso.hpp"
 #include "rows/pool.hpp"
