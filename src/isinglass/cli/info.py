@@ -11,7 +11,7 @@ from isinglass.cli.reading import READING, Reading, describe_coding, with_defaul
 from isinglass.cli.values import Number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from isinglass.data import BinaryTable
 
