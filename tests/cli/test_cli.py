@@ -191,6 +191,18 @@ def test_every_command_as_a_process(table, tmp_path):
     assert "<!DOCTYPE html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_small_fit_loads_few_packages(tmp_path):
+    """A small fit takes less than three times `import numpy, scipy.sparse`, as long as it loads none of these."""
+    table = write_csv(tmp_path / "t.csv", ["a", "b", "c"], [[0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 1, 1]] * 50)
+    code = f"import sys; from isinglass.cli import main; main(['fit', {str(table)!r}, '-q'], standalone_mode=False)"
+    listed = "; print(*sorted({name.partition('.')[0] for name in sys.modules} | set(sys.modules)), file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", code + listed], capture_output=True, text=True, check=True)
+    loaded = set(result.stderr.split())
+    assert {"numpy", "isinglass.select.two_stage"} <= loaded
+    slow = {"sklearn", "pandas", "matplotlib", "networkx", "scipy.stats", "scipy.optimize", "narwhals", "dask"}
+    assert loaded & slow == set()
+
+
 def test_stdin_and_stdout_are_a_pipe(table):
     result = run_process("fit", "-", "--alpha", "0.1", "--json", "-q", stdin=table.read_text())
     assert result.stderr == ""

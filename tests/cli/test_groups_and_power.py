@@ -95,3 +95,31 @@ def test_power_is_that_of_the_function(tmp_path):
 def test_power_refuses_what_is_no_list_of_numbers(tmp_path):
     run("simulate", "--network", "chain", "--nodes", "5", "--rows", "50", "-o", tmp_path / "pilot")
     assert "such as 100,200,400" in error_line(run("power", tmp_path / "pilot", "--rows", "100,many", code=2))
+
+
+# ------------------------------------------------------------------------------------------- figures for print
+
+
+def test_a_figure_for_print_and_its_positions(table, tmp_path):
+    net, places = tmp_path / "net", tmp_path / "places.csv"
+    run("fit", table, "--drop", "who,sex", "--alpha", "0.05", "-o", net)
+    words = ["--width", "85", "--inside", "--rings", "--legend", "outside", "--sizes", "betweenness"]
+    result = run("plot", "network", net, table, *words, "--save-positions", places, "-o", tmp_path / "one.png")
+    assert "places.csv" in result.stderr
+    start = (tmp_path / "one.png").read_bytes()
+    assert int.from_bytes(start[16:20], "big") == pytest.approx(85 / 25.4 * 300, abs=1)  # dots of the width
+    rows = read_csv(places.read_text())
+    assert [row["name"] for row in rows] == NAMES
+    run("plot", "network", net, "--positions", places, "-o", tmp_path / "two.svg")
+    run("plot", "centrality", net, "-o", tmp_path / "three.pdf")
+    places.write_text("name,x\na,1\n")
+    line = error_line(run("plot", "network", net, "--positions", places, "-o", tmp_path / "two.svg", code=3))
+    assert "must be a CSV file with the columns name, x and y" in line
+    assert "needs TABLE" in error_line(run("plot", "network", net, "--rings", "-o", tmp_path / "two.svg", code=2))
+
+
+def test_wording_of_items_reaches_the_report(table, tmp_path):
+    run("fit", table, "--drop", "who,sex", "--alpha", "0.05", "-o", tmp_path / "net")
+    (tmp_path / "items.csv").write_text("name,wording\nitem 1,I sleep well.\n")
+    run("report", tmp_path / "net", "--groups", tmp_path / "items.csv", "-o", tmp_path / "page.html")
+    assert "I sleep well." in (tmp_path / "page.html").read_text(encoding="utf-8")
