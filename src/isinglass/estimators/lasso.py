@@ -110,7 +110,7 @@ class IsingLasso(IsingEstimator):
     ----------
     alpha : float, default 0.05
         Penalty strength. All edges vanish at twice the largest covariance between two columns, so at most at 0.5.
-    penalty_weights, tol, max_iter, n_threads, reading
+    penalty_weights, tol, max_iter, n_threads, device, reading
         As for every `IsingEstimator`.
 
     Attributes
@@ -141,6 +141,7 @@ class IsingLasso(IsingEstimator):
         tol: float = 1e-7,
         max_iter: int = 100,
         n_threads: int | None = None,
+        device: str | None = None,
         reading: Options = None,
     ) -> None:
         self._keep(locals())
@@ -160,7 +161,7 @@ class IsingLassoEBIC(IsingEstimator):
     relaxed : bool, default False
         Judge each network by the unpenalised estimate on its edges. The network returned is the penalised one, at the
         smallest of consecutive alphas with the edges that are chosen.
-    alphas, penalty_weights, tol, max_iter, n_threads, reading
+    alphas, penalty_weights, tol, max_iter, n_threads, device, reading
         As for every `IsingEstimator`; 30 alphas by default.
 
     Attributes
@@ -196,6 +197,7 @@ class IsingLassoEBIC(IsingEstimator):
         tol: float = 1e-7,
         max_iter: int = 100,
         n_threads: int | None = None,
+        device: str | None = None,
         reading: Options = None,
     ) -> None:
         self._keep(locals())
