@@ -3,7 +3,7 @@
 from isinglass.data.coding import Coding
 from isinglass.data.intake import read_rows, to_weighted
 from isinglass.data.parts import PartedTable, over_rows, read_parts
-from isinglass.data.reading import read_binary, to_binary
+from isinglass.data.conversion import read_binary, to_binary
 from isinglass.data.table import BinaryTable
 from isinglass.data.tallies import check_scale, count_columns, count_rows
 from isinglass.data.weights import check_penalty_weights, check_sample_weight

@@ -117,7 +117,12 @@ def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Bytes, NDArray
 
 
 def convert_source(
-    source: Source, *, names: Sequence[str] | None, missing: str, encode: Any, binarize: Any
+    source: Source,
+    *,
+    names: Sequence[str] | None = None,
+    missing: str = "error",
+    encode: Any = None,
+    binarize: Any = None,
 ) -> BinaryTable:
     """Convert an opened table; the arguments are those of `read_binary`."""
     if missing not in ("error", "zero", "drop"):
@@ -177,23 +182,23 @@ def _find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binariz
 
 def _convert(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
     """Return what every cell stands for, and the rules that were used."""
-    rule = rules[0] if all(each is rules[0] for each in rules) else None
+    rule = rules[0] if all(each == rules[0] for each in rules) else None
     if rule is not None and source.block is not None:
         codes = _convert_block(source.block, source.masked, rule)
-        if rule is BITS or isinstance(rule, Cut) or not (codes == BAD).any():
+        if rule == BITS or isinstance(rule, Cut) or not (codes == BAD).any():
             return codes, rules
     elif rule is not None and source.sparse is not None and rule.target(0) == 0:
         matrix = source.sparse
         stored = _convert_block(matrix.data, None, rule)
         return type(matrix)((stored, matrix.indices, matrix.indptr), shape=matrix.shape).toarray(), rules
-    elif rule is not None and source.grid is not None and (rule is BITS or isinstance(rule, Cut)):
+    elif rule is not None and source.grid is not None and (rule == BITS or isinstance(rule, Cut)):
         return _convert_grid(source.grid, rule), rules
     return _convert_columns(source, rules)
 
 
 def _convert_block(table: NDArray[Any], masked: NDArray[np.bool_] | None, rule: Rule) -> Bytes:
     """Convert numbers at once; bytes that are bits already are not copied."""
-    if rule is BITS and table.dtype in (np.uint8, np.bool_) and masked is None:
+    if rule == BITS and table.dtype in (np.uint8, np.bool_) and masked is None:
         codes = np.ascontiguousarray(table).view(np.uint8)
         if not codes.size or codes.max() <= 1:
             return codes
@@ -225,12 +230,7 @@ def _convert_columns(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rul
     for j, rule in enumerate(rules):
         codes[:, j] = _convert_column(source, j, rule)
         # A column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
-        if (
-            rule is not BITS
-            and isinstance(rule, Values)
-            and not (codes[:, j] <= 1).any()
-            and (codes[:, j] == BAD).any()
-        ):
+        if rule != BITS and isinstance(rule, Values) and not (codes[:, j] <= 1).any() and (codes[:, j] == BAD).any():
             bits = _convert_column(source, j, BITS)
             if not (bits == BAD).any():
                 codes[:, j], used[j] = bits, BITS
@@ -319,7 +319,7 @@ def _refuse(source: Source, j: int, rule: Rule, row: int) -> NoReturn:
             f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
             f"{setting('binarize')} out, or replace these values."
         )
-    if rule is not BITS:
+    if rule != BITS:
         remedy = _lacking_remedy(rule, wrong)
         raise DataError(f"{setting('encode')} must say what every value means; {where}, which it lacks. {remedy}")
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")
