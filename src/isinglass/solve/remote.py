@@ -26,6 +26,8 @@ BYTES_KEPT = 20
 """Per row of a node that keeps predictor, residuals and remembered residuals."""
 BYTES_OTHER = 3
 """Per cell: the compiled table, its bits, and the bytes that it is made of."""
+ROUNDS_TOLD = 100
+"""Rounds between two messages about progress; each round by itself is told at level DEBUG."""
 FEW_CELLS = 1_000_000
 """Of a part up to which threads cost more than they save."""
 
@@ -79,6 +81,8 @@ class PartedRows(SumRows):
             "round %d: %s over %d rows in %d parts, %d bytes sent, %d received",
             *(self.rounds, call, self.n_rows, len(answers), sent, received),
         )
+        if self.rounds % ROUNDS_TOLD == 0:
+            logger.info("%r", self)
 
     def __repr__(self) -> str:
         return (
