@@ -106,7 +106,6 @@ def _fit_path(
     """Fit all penalties, and write one line for each, or also the edges of each."""
     from isinglass.cli import results
 
-    console.restart_clock()
     found = estimate.fit_path(console, data)
     solutions = [results.describe_solution(solution) for solution in found]
     lines = csv_text(list(solutions[0]), [list(solution.values()) for solution in solutions])

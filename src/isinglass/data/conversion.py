@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -163,18 +163,28 @@ def _take_columns(
 def _find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize: Any) -> list[Rule]:
     if isinstance(encode, Coding):
         if binarize is not None:
-            raise DataError("encode and binarize must not be combined, if encode is a Coding; got both.")
+            raise DataError(
+                f"{setting('encode')} and {setting('binarize')} must not be combined, if {setting('encode')} is a "
+                "Coding."
+            )
         return list(encode.columns)
     if not (isinstance(encode, str) and encode == "auto"):
         return read_rules(encode, binarize, labels)
-    if binarize is not None:
-        raise DataError('encode="auto" and binarize must not be combined; got both.')
-    levels = [_distinct(source, j) for j in range(len(labels))]
+    if binarize is not None and not isinstance(binarize, Mapping):
+        raise DataError(
+            f"{setting('encode', 'auto')} and {setting('binarize')} must not be combined, unless the latter names "
+            "columns."
+        )
+    cuts = {
+        label: rule for label, rule in zip(labels, read_rules(None, binarize, labels), strict=True) if rule is not BITS
+    }
+    levels = [[] if label in cuts else _distinct(source, j) for j, label in enumerate(labels)]
     empty = Column(np.empty(0))
     columns = [
         empty if source.grid is not None or source.block is not None else source.column(j) for j in range(len(labels))
     ]
-    return choose_pairs(levels, columns, lambda j: _where(source, j), source.remark_column)
+    pairs = choose_pairs(levels, columns, lambda j: _where(source, j), source.remark_column)
+    return [cuts.get(label, pair) for label, pair in zip(labels, pairs, strict=True)]
 
 
 # ------------------------------------------------------------------------------------------- cells

@@ -131,7 +131,7 @@ def _alpha_max(
     if not isinstance(table, PartedTable):
         return objective.alpha_max(table, weight, penalty_weights=penalty_weights)
     with suppress_warnings(ConstantColumnWarning):
-        return _Case.prepare(table, None, penalty_weights, None, None).fit_null(1e-7, 100)
+        return _Case.prepare(table, None, penalty_weights, None, "cpu").fit_null(1e-7, 100)
 
 
 # Path contract: what `alphas=30` starts from (see docs/design.md).
