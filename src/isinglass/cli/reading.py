@@ -94,7 +94,7 @@ def _connect(cluster: str | None) -> Any:
     except ImportError:
         raise click.UsageError("--cluster needs dask.distributed: install isinglass with the extra dask.") from None
     try:
-        client = Client(cluster, timeout=20)
+        client = Client(cluster, timeout=20)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise click.UsageError(f"--cluster: no scheduler answers at {cluster!r} ({error}).") from None
     click.get_current_context().call_on_close(client.close)

@@ -170,7 +170,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     # ------------------------------------------------------------------------------------- what rows look like
 
-    def score_samples(self, X: Any) -> FloatArray:
+    def score_samples(self, X: Any) -> Any:
         """Return the log pseudo-likelihood of every row of a table like that of `fit`, Σ_s log P(x_s | the rest).
 
         Of a table in parts: a list, an array per part.
@@ -197,7 +197,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         total = over_rows(_sum_rows, table.X, table.sample_weight, self.fit_.network)
         return float(total / count_rows(table.X, table.sample_weight))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> Any:
         """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
 
         Every cell has an answer, so the result is as large as the dense table; a sparse one has to be made dense first.
@@ -210,14 +210,14 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             )
         return _ask_rows(self._read(X), "conditional_probabilities", self.fit_.network)
 
-    def predict(self, X: Any) -> Table:
+    def predict(self, X: Any) -> Any:
         """Return the more probable value of every cell given the rest of its row; 0 where both are equally so.
 
         Of a table in parts: a list, an array per part.
         """
         found = self.predict_proba(X)
         if isinstance(found, list):
-            return [(part > 0.5).astype(np.uint8) for part in found]  # type: ignore[return-value]
+            return [(part > 0.5).astype(np.uint8) for part in found]
         return (found > 0.5).astype(np.uint8)
 
     def impute(
