@@ -55,6 +55,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Folds or subsamples at the same time, as in joblib; -1 is all cores. The result does not depend on it.
     n_threads : int, optional
         Threads of the kernels; default all cores, or what ISINGLASS_NUM_THREADS says. The result does not depend on it.
+    device : str, optional
+        Where to fit: "cpu", or a graphics processor such as "cuda" (`ising_path`); default what ISINGLASS_DEVICE says.
     reading : mapping, optional
         Options of `read_binary` for tables that are not 0/1 yet, such as ``{"encode": "auto", "missing": "drop"}``.
 
@@ -131,8 +133,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def fit_function(self) -> Method:
         """What gives the network, as a function of a table, with the settings of this estimator."""
         settings = self._settings()
-        if getattr(self, "n_threads", None) is not None:  # unset, the selection functions may set it
-            settings["n_threads"] = self.n_threads
+        for name in ("n_threads", "device"):
+            if getattr(self, name, None) is not None:  # unset, the selection functions may set it
+                settings[name] = getattr(self, name)
         return method_of(self._method, settings, self._criterion_of(), self._choice())
 
     def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:

@@ -119,7 +119,7 @@ class IsingLasso(IsingEstimator):
     ----------
     alpha : float, default 0.05
         Penalty strength. All edges vanish at twice the largest covariance between two columns, so at most at 0.5.
-    penalty_weights, tol, max_iter, n_threads, reading
+    penalty_weights, tol, max_iter, n_threads, device, reading
         As for every `IsingEstimator`.
 
     Attributes
@@ -150,6 +150,7 @@ class IsingLasso(IsingEstimator):
         tol: float = 1e-7,
         max_iter: int = 100,
         n_threads: int | None = None,
+        device: str | None = None,
         reading: Options = None,
     ) -> None:
         self.alpha = alpha
@@ -157,6 +158,7 @@ class IsingLasso(IsingEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.n_threads = n_threads
+        self.device = device
         self.reading = reading
 
 
@@ -174,7 +176,7 @@ class IsingLassoEBIC(IsingEstimator):
     relaxed : bool, default False
         Judge each network by the unpenalised estimate on its edges. The network returned is the penalised one, at the
         smallest of consecutive alphas with the edges that are chosen.
-    alphas, penalty_weights, tol, max_iter, n_threads, reading
+    alphas, penalty_weights, tol, max_iter, n_threads, device, reading
         As for every `IsingEstimator`; 30 alphas by default.
 
     Attributes
@@ -210,6 +212,7 @@ class IsingLassoEBIC(IsingEstimator):
         tol: float = 1e-7,
         max_iter: int = 100,
         n_threads: int | None = None,
+        device: str | None = None,
         reading: Options = None,
     ) -> None:
         self.alphas = alphas
@@ -219,6 +222,7 @@ class IsingLassoEBIC(IsingEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.n_threads = n_threads
+        self.device = device
         self.reading = reading
 
 
