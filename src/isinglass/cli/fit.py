@@ -25,7 +25,7 @@ __all__ = ["fit", "write_files"]
 
 FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf"]
 PATH_FILES = ["path.csv", "edges.csv"]
-NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normalised_accuracy", "deviance_explained")
+NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained")
 
 
 @command(

@@ -93,6 +93,12 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     # ------------------------------------------------------------------------------------- fitting
 
+    def _keep(self, parameters: Mapping[str, Any]) -> None:
+        """Keep the parameters of the constructor as they are, under their names, as scikit-learn wants it."""
+        for name, value in parameters.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
 

@@ -93,16 +93,7 @@ class IsingNetwork(IsingEstimator):
         n_jobs: int | None = None,
         reading: Options = None,
     ) -> None:
-        self.alphas = alphas
-        self.gamma = gamma
-        self.keep = keep
-        self.n_folds = n_folds
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.reading = reading
+        self._keep(locals())
 
     def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
         found = super()._run(table, X, y)
@@ -153,13 +144,7 @@ class IsingLasso(IsingEstimator):
         device: str | None = None,
         reading: Options = None,
     ) -> None:
-        self.alpha = alpha
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_threads = n_threads
-        self.device = device
-        self.reading = reading
+        self._keep(locals())
 
 
 class IsingLassoEBIC(IsingEstimator):
@@ -215,15 +200,7 @@ class IsingLassoEBIC(IsingEstimator):
         device: str | None = None,
         reading: Options = None,
     ) -> None:
-        self.alphas = alphas
-        self.gamma = gamma
-        self.relaxed = relaxed
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_threads = n_threads
-        self.device = device
-        self.reading = reading
+        self._keep(locals())
 
 
 class IsingLassoStARS(IsingEstimator):
@@ -284,16 +261,7 @@ class IsingLassoStARS(IsingEstimator):
         n_jobs: int | None = None,
         reading: Options = None,
     ) -> None:
-        self.alphas = alphas
-        self.n_subsamples = n_subsamples
-        self.subsample_size = subsample_size
-        self.threshold = threshold
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.reading = reading
+        self._keep(locals())
 
 
 class IsingLassoCV(IsingEstimator):
@@ -353,16 +321,7 @@ class IsingLassoCV(IsingEstimator):
         n_jobs: int | None = None,
         reading: Options = None,
     ) -> None:
-        self.alphas = alphas
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.rule = rule
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.reading = reading
+        self._keep(locals())
 
     @property
     def fit_function(self) -> Method:

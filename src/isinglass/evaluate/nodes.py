@@ -34,7 +34,7 @@ class NodeTable:
     marginal_accuracy: FloatArray  #: the same without knowing the rest: the share of the more frequent value
     #: (accuracy − marginal) / (1 − marginal): 0 if the network is no help, 1 if it predicts perfectly, negative if it
     #: misleads, NaN for a constant column
-    normalised_accuracy: FloatArray
+    normalized_accuracy: FloatArray
     #: 1 − deviance given the rest / deviance of the column's mean; NaN for a constant column
     deviance_explained: FloatArray
 
@@ -86,7 +86,7 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
     >>> node_table([[-1.4, 2.8], [2.8, -1.4]], X)
-    names  degree  strength  expected influence  accuracy  marginal accuracy  normalised accuracy  deviance explained
+    names  degree  strength  expected influence  accuracy  marginal accuracy  normalized accuracy  deviance explained
     x0          1     2.800               2.800     0.800              0.500                0.600               0.278
     x1          1     2.800               2.800     0.800              0.500                0.600               0.278
     """
