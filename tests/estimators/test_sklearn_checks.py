@@ -24,7 +24,7 @@ ESTIMATORS = [
         IsingLassoCV(ALPHAS, cv=3, reading={"binarize": cut}, **TIGHT),
         # With fewer rows than columns, small penalties leave many optima, and the order of the rows picks one of them.
         NodewiseIsing(0.1, reading={"binarize": cut}, **TIGHT),
-        NodewiseIsing(criterion="ebic", alphas=[0.2, 0.15, 0.1], reading={"binarize": cut}, **TIGHT),
+        NodewiseIsing(criterion="ebic", alphas=5, gamma=3.0, reading={"binarize": cut}, **TIGHT),
         ExactIsing(0.05, reading={"binarize": cut}, **TIGHT),
     )
 ]
