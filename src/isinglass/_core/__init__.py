@@ -10,6 +10,7 @@ from isinglass._core._native import (
     gibbs_record,
     gibbs_start,
     gibbs_sweep,
+    gibbs_sweep_cells,
     instruction_set,
     max_features,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "gibbs_record",
     "gibbs_start",
     "gibbs_sweep",
+    "gibbs_sweep_cells",
     "instruction_set",
     "max_features",
 ]

@@ -150,8 +150,8 @@ def convert_source(
     binarize: float | None,
 ) -> BinaryTable:
     """Convert an opened table; the arguments are those of `read_binary`."""
-    if missing not in ("error", "zero", "drop"):
-        raise DataError(f'missing must be "error", "zero" or "drop"; got {missing!r}.')
+    if missing not in ("error", "impute", "zero", "drop"):
+        raise DataError(f'missing must be "error", "impute", "zero" or "drop"; got {missing!r}.')
     rule = _read_rule(encode, coding, binarize)
     columns = checked_names(source.names if names is None else names, source.shape[1])
     labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
@@ -333,6 +333,7 @@ def _settle(bits: _Bits, source: Source, names: tuple[str, ...] | None, missing:
         n_dropped=0 if rows is None else len(bits.codes) - len(rows),
         encoding=bits.encoding,
         filled=gone if n_missing and missing == "zero" else None,
+        holes=gone if n_missing and missing == "impute" else None,
     )
 
 

@@ -43,6 +43,9 @@ class BinaryTable:
         be passed as ``encode`` to read another table in the same way.
     filled : ndarray of bool, shape (n_samples, n_features), optional
         Which cells were missing and are 0 here; None if there are none.
+    holes : ndarray of bool, shape (n_samples, n_features), optional
+        Which cells are missing and to be imputed; what stands there in ``X`` means nothing. `isinglass.complete` fills
+        them, estimators and `bootstrap` do so themselves, and everything else refuses such a table.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class BinaryTable:
     encoding: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
     filled: NDArray[np.bool_] | None = None
     n_dropped: int = 0
+    holes: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         X = self.X
@@ -73,8 +77,10 @@ class BinaryTable:
             given = getattr(self, name)
             if given is not None and len(given) != len(X):
                 raise DataError(f"{name} must have one entry per row ({len(X)}); got {len(given)}.")
-        if self.filled is not None and self.filled.shape != X.shape:
-            raise DataError(f"filled must have the shape of X, {X.shape}; got {self.filled.shape}.")
+        for name in ("filled", "holes"):
+            cells = getattr(self, name)
+            if cells is not None and cells.shape != X.shape:
+                raise DataError(f"{name} must have the shape of X, {X.shape}; got {cells.shape}.")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -103,15 +109,17 @@ class BinaryTable:
             raise DataError(
                 f"rows must be a slice, numbers or a mask, and leave a row; got {rows!r}. For one row write [[0]]."
             )
-        filled = None if self.filled is None else self.filled[rows]
+        filled, holes = (None if cells is None else cells[rows] for cells in (self.filled, self.holes))
+        gone = filled if holes is None else holes
         return replace(
             self,
             X=np.ascontiguousarray(X),
             row_names=None if self.row_names is None else tuple(np.asarray(self.row_names, dtype=object)[rows]),
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
-            n_missing=self.n_missing if filled is None else int(filled.sum()),
+            n_missing=self.n_missing if gone is None else int(gone.sum()),
             filled=filled,
+            holes=holes,
         )
 
 

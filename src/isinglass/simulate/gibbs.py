@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,7 @@ from isinglass.errors import DataError, MixingWarning
 from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource, as_generator, spawn_seeds
 from isinglass.results import Solution
+from isinglass.simulate.completions import kernel_arrays
 from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
 from isinglass.threads import thread_count
@@ -90,7 +92,7 @@ def gibbs_sample(
 class _Chains:
     """Sparse couplings, and what the chains carry from one call of the kernel to the next."""
 
-    network: tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]
+    network: tuple[NDArray[Any], ...]
     words: NDArray[np.uint64]  # four per chain: the generator
     states: NDArray[np.uint8]
     n_threads: int
@@ -99,19 +101,12 @@ class _Chains:
     def begin(
         cls, model: Network, n_chains: int, start: ArrayLike | None, seed: RandomSource, n_threads: int
     ) -> _Chains:
-        rows = model.couplings_sparse
-        network = (
-            np.asarray(rows.indptr, dtype=np.int64),
-            np.asarray(rows.indices, dtype=np.int32),
-            np.asarray(rows.data, dtype=np.float64),
-            np.ascontiguousarray(model.fields),
-        )
         words = np.array([child.generate_state(4, np.uint64) for child in spawn_seeds(seed, n_chains)])
         states = np.empty((n_chains, model.n_features), dtype=np.uint8)
         gibbs_start(words, states)
         if start is not None:
             states[:] = _start_states(start, states.shape)
-        return cls(network, words, states, n_threads)
+        return cls(kernel_arrays(model), words, states, n_threads)
 
     @property
     def sweeps_per_call(self) -> int:
