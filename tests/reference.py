@@ -212,3 +212,113 @@ def logistic_lasso(design, y, penalty, *, weight=None, intercept=False, sweeps=2
         if moved <= tol:
             break
     return (b[:-1], b[-1]) if intercept else (b, 0.0)
+
+
+class NumpyRows:
+    """The seam of ``solve/seam.py`` in plain NumPy: one node at a time, everything in double precision."""
+
+    WRONG = 8.0  # from this margin against the observed answer on, the curvature of a bound stands in
+
+    def __init__(self, X, weights, total, n_threads):
+        self.X = np.asarray(X, dtype=float)
+        weight = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=float)
+        self.w = weight / (total or weight.sum())
+        self.eta = np.zeros(self.X.shape)
+        self.kept = {}
+
+    def n_distinct(self):
+        return len(self.X)
+
+    def margins(self):
+        return self.w @ self.X, self.w @ (1.0 - self.X)
+
+    def rounding(self):
+        return (len(self.X) + 32) * np.finfo(float).eps
+
+    def overlaps(self, pairs):
+        s, t = (self.X[:, column] for column in np.asarray(pairs).T)
+        cells = (s * t, s * (1.0 - t), (1.0 - s) * t, (1.0 - s) * (1.0 - t))
+        return np.column_stack([self.w @ cell for cell in cells])
+
+    def residual(self, node):
+        margin = self.eta[:, node] * (2.0 * self.X[:, node] - 1.0)
+        return self.w * np.exp(-np.logaddexp(0.0, margin)) * (1.0 - 2.0 * self.X[:, node])
+
+    def curvature(self, node, majorized=False):
+        if majorized:
+            return self.w / 4.0
+        margin = self.eta[:, node] * (2.0 * self.X[:, node] - 1.0)
+        curve = np.exp(-np.logaddexp(0.0, margin) - np.logaddexp(0.0, -margin))
+        return self.w * np.where(margin < -self.WRONG, 0.5 / np.maximum(-margin, self.WRONG), curve)
+
+    def move(self, nodes, offsets, moved_begin, moved, coefficients, asked_begin, asked, afresh):
+        sums = []
+        for k, node in enumerate(nodes):
+            place = slice(moved_begin[k], moved_begin[k + 1])
+            step = offsets[k] + self.X[:, moved[place]] @ coefficients[place]
+            self.eta[:, node] = step if afresh else self.eta[:, node] + step
+            x, eta, residual = self.X[:, node], self.eta[:, node], self.residual(node)
+            loss = self.w @ (np.logaddexp(0.0, eta) - x * eta)
+            sums.append([loss, self.curvature(node).sum(), residual[x == 0].sum(), -residual[x == 1].sum()])
+        return np.array(sums), self.gradients(nodes, asked_begin, asked)
+
+    def gradients(self, nodes, begin, columns):
+        values = [self.residual(node) @ self.X[:, columns[begin[k] : begin[k + 1]]] for k, node in enumerate(nodes)]
+        return np.concatenate(values)
+
+    def blocks(self, nodes, begin, columns, majorized):
+        blocks, slopes, curves = [np.zeros(0)], [np.zeros(0)], []
+        for k, node in enumerate(nodes):
+            x, v = self.X[:, columns[begin[k] : begin[k + 1]]], self.curvature(node, majorized)
+            centered = x - v @ x / v.sum()
+            blocks.append((centered.T @ (v[:, None] * centered)).ravel())
+            slopes.append(v @ x)
+            curves.append(v.sum())
+        return (*(np.concatenate(part).astype(np.float32) for part in (blocks, slopes)), np.array(curves))
+
+    def diagonals(self, nodes, begin, columns, majorized):
+        diagonals = [np.zeros(0)]
+        for k, node in enumerate(nodes):
+            one = np.array([0, begin[k + 1] - begin[k]])
+            block, _, _ = self.blocks([node], one, columns[begin[k] : begin[k + 1]], majorized)
+            diagonals.append(np.diagonal(block.reshape(one[1], one[1])))
+            self.kept[node] = columns[begin[k] : begin[k + 1]].copy(), self.curvature(node, majorized)
+        return np.concatenate(diagonals).astype(np.float32), *self.blocks(nodes, begin, columns, majorized)[1:]
+
+    def products(self, nodes, begin, columns, d, centres):
+        values = []
+        for k, node in enumerate(nodes):
+            kept, v = self.kept[node]
+            assert kept.tolist() == columns[begin[k] : begin[k + 1]].tolist()
+            x = self.X[:, kept]
+            values.append(x.T @ (v * (x @ d[begin[k] : begin[k + 1]] - centres[k])))
+        return np.concatenate(values).astype(np.float32)
+
+    def divergence(self, nodes, c):
+        total = 0.0
+        for node in nodes:
+            x, sigma = self.X[:, node], np.exp(-np.logaddexp(0.0, -self.eta[:, node]))
+            moved = x + c * (sigma - x)
+            total += self.w @ (moved * np.log(moved / sigma) + (1 - moved) * np.log((1 - moved) / (1 - sigma)))
+        return float(total)
+
+    def largest_predictor(self, nodes):
+        return float(np.abs(self.eta[:, nodes]).max())
+
+    def gram(self, node, columns, most):
+        Z = np.column_stack([self.X[:, columns], np.ones(len(self.X))])
+        return Z.T @ (np.abs(self.residual(node) * (1 - np.abs(self.residual(node)) / self.w))[:, None] * Z)
+
+    def remember(self, nodes):
+        self.reference = {node: self.residual(node) for node in nodes}
+
+    def drift(self, nodes):
+        moved = [self.residual(node) - self.reference[node] for node in nodes]
+        return np.array([[change**2 @ (1.0 / self.w), change.sum()] for change in moved])
+
+    def all_pairs(self, first, last):
+        p = self.X.shape[1]
+        R = np.column_stack([self.residual(node) for node in range(p)])
+        one_sided = R.T @ self.X
+        lines = [(one_sided + one_sided.T)[s, s + 1 :] for s in range(first, last)]
+        return np.concatenate([*lines, np.zeros(0)]).astype(np.float32), 1e-6

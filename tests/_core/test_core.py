@@ -156,9 +156,7 @@ def test_more_threads_than_can_be_had_are_not_fatal():
     assert problem.alpha_max() == pytest.approx(objective.alpha_max(X), rel=1e-12)
 
 
-# --- rows as a sum of parts, nodes as operators -----------------------------------------------------------------------
-
-PARTS = [[1], [37, 38, 150]]
+# --- nodes as operators -----------------------------------------------------------------------------------------------
 
 
 def run(problem, alphas):
@@ -170,51 +168,11 @@ def run(problem, alphas):
     return states
 
 
-@pytest.mark.parametrize("parts", PARTS, ids=str)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_rows_as_a_sum_of_parts_give_the_optimum_of_the_whole_table(parts, weighted):
-    p = 40
-    X = random_table(8, 300, p)
-    weight = np.exp(np.random.default_rng(2).normal(size=300)) if weighted else None
-    whole, summed = Problem(X, weight, None, True, 1), Problem(X, weight, None, True, 1, parts)
-    top = whole.alpha_max()
-    assert summed.alpha_max() == pytest.approx(top, rel=1e-12)
-    assert summed.null_objective == pytest.approx(whole.null_objective, rel=1e-13)
-    alphas = np.geomspace(0.9, 0.05, 8) * top
-    for one, other in zip(run(whole, alphas), run(summed, alphas), strict=True):
-        assert max(other.kkt_residual, other.duality_gap / summed.null_objective) <= 1e-9
-        assert other.objective == pytest.approx(one.objective, rel=1e-9)
-        for a, b in zip(dense(p, one), dense(p, other), strict=True):
-            np.testing.assert_allclose(a, b, atol=1e-5)
-    pairs = all_pairs(p)
-    expected, _ = objective.gradient(X, *dense(p, other), sample_weight=weight)
-    np.testing.assert_allclose(summed.gradient(pairs), expected[pairs[:, 0], pairs[:, 1]], atol=1e-13)
-
-
-@pytest.mark.parametrize("parts", PARTS, ids=str)
-def test_a_fixed_partition_gives_the_same_bits_for_any_number_of_threads(parts):
-    X = random_table(9, 900, 60)
-    results = []
-    for n_threads in (1, 2, 3):
-        problem = Problem(X, None, None, False, n_threads, parts)
-        states = run(problem, np.geomspace(0.9, 0.2, 5) * problem.alpha_max())
-        results.append([(state.fields.tobytes(), state.values.tobytes(), state.duality_gap) for state in states])
-    assert results[0] == results[1] == results[2]
-
-
-def test_bad_parts_are_refused():
-    X = random_table(0, 20, 4)
-    for parts in ([0], [20], [5, 5], [7, 3]):
-        with pytest.raises(ValueError, match="inside the table"):
-            Problem(X, None, None, False, 1, parts)
-
-
 @pytest.mark.parametrize("width", [0, 6], ids=["all nodes", "nodes of many neighbours"])
-@pytest.mark.parametrize("parts", [[], [37, 150]], ids=["whole", "parts"])
-def test_nodes_as_operators_give_the_same_optimum(width, parts):
+def test_nodes_as_operators_give_the_same_optimum(width):
     p = 40
     X = random_table(8, 300, p)
-    blocks, operators = Problem(X, None, None, False, 1), Problem(X, None, None, False, 1, parts)
+    blocks, operators = (Problem(X, None, None, False, 1) for _ in range(2))
     operators.set_widest_block(width)
     alphas = np.geomspace(0.9, 0.1, 6) * blocks.alpha_max()
     for one, other in zip(run(blocks, alphas), run(operators, alphas), strict=True):

@@ -124,7 +124,7 @@ def test_missing(tmp_path):
 def test_spins_and_thresholds(tmp_path):
     spins = write_csv(tmp_path / "s.csv", NAMES, (2 * X.astype(int) - 1).tolist())
     assert objectives(spins, "--coding", "spins") == pytest.approx(WANTED)
-    assert "--coding spins" in data_error("path", spins)
+    assert "--encode -1=0,1=1" in data_error("path", spins)
     numbers = write_csv(tmp_path / "n.csv", NAMES, (3.5 * X).tolist())
     assert objectives(numbers, "--binarize", "2") == pytest.approx(WANTED)
 

@@ -54,7 +54,7 @@ def test_options_of_the_whole_table(bits):
         for kind, cells in lines.items()
     }
     plain = {"id_column": None}
-    assert read(text["spins"], coding="spins", **plain).X.tobytes() == bits.tobytes()
+    assert read(text["spins"], encode={-1: 0, 1: 1}, **plain).X.tobytes() == bits.tobytes()
     assert read(text["spins"], binarize=0, **plain).X.tobytes() == bits.tobytes()
     assert read(text["words"], encode={"Yes": 1, "No": 0}, **plain).X.tobytes() == bits.tobytes()
     assert read(text["codes"], encode={"1": 0, "2": 1}, **plain).X.tobytes() == bits.tobytes()
@@ -110,7 +110,7 @@ def test_transposed_files_have_their_names_exchanged():
         ),
         ("0,1\n0,1\n0,x\n", {}, r"got 'x' in column 2 of the file \(first in row 3, line 3\)"),
         ("a,b\n0,1\n0,NA\n", {}, r"got NaN in column 'b' \(row 2, line 3; 1 missing"),
-        ("a,b\n0,1\n1,9\n", {}, r"pass encode={0: 0, 1: 1, 9: None} and missing="),
+        ("a,b\n0,1\n1,9\n", {}, r"Say what each value means, encode="),
         ("a,a\n0,1\n", {}, r"got 'a' in columns 1 and 2. Rename one, leave one out with drop=\[1\]"),
         ("id,a,b,a\nx,0,1,1\n", {}, "got 'a' in columns 2 and 4"),
         ("a,b\n0,1\n", {"delimiter": "ab"}, "delimiter must be one character or one of"),

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -152,7 +153,7 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         ([[0, 2], [1, 3]], r"only 0 and 1; got 2, 3 in column 1 \(first in row 0\)\. Say which is 1, .*{3: 1, 2: 0}"),
         ([[0.0, 0.5]], r"got 0\.5 in column 1 .*binarize"),
         ([[0.0, 1.0], [np.nan, 1.0]], r'no missing cells; got NaN in column 0 \(row 1; 1 missing.*missing="zero"'),
-        ([[-1, 1], [1, -1]], 'got -1 in column 0 .*It looks like ±1 spins: pass coding="spins"'),
+        ([[-1, 1], [1, -1]], r"got -1 in column 0 .*For ±1 spins pass encode=\{-1: 0, 1: 1\}"),
         (np.array([[0, 7]], dtype=np.uint8), "got 7 in column 1"),
         ([[np.inf, 0]], "got inf in column 0"),
         (np.arange(2, 12).reshape(-1, 1), "got 2, 3, 4, 5, 6, … in column 0"),
@@ -176,11 +177,11 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         (pd.DataFrame({"a": []}), r"got 0 sample\(s\)"),
         (pd.DataFrame({"Q3": [0, 4, 5]}), r"got 4, 5 in column 'Q3' \(first in row 1\)"),
         (pl.DataFrame({"Q3": ["a", "b"]}), "got 'a', 'b' in column 'Q3'"),
-        (pl.DataFrame({"Q3": [-1, 1], "x": ["a", "b"]}), "in column 'Q3'.*coding=\"spins\""),
-        (sparse.csr_array([[0, 3], [2, 0]]), r"got 2 in column 0 \(first in row 1\).*{2: 1, 0: 0}"),
+        (pl.DataFrame({"Q3": [-1, 1], "x": ["a", "b"]}), r"in column 'Q3'.*encode=\{-1: 0, 1: 1\}"),
+        (sparse.csr_array([[0, 3], [2, 0]]), r"got 2 in column 0 \(first in row 1\).*…: None}"),
         (pl.LazyFrame({"a": [1]}), r"got the lazy frame polars.LazyFrame. Run its query first: X.collect\(\)"),
         (pd.DataFrame([[0, 1]], columns=["a", "a"]), "distinct column names; got 'a' 2 times"),
-        (pd.DataFrame([[0, 1]], columns=["1", 1]), "names must be distinct; got '1' 2 times"),
+        (pd.DataFrame([[0, 1]], columns=["1", 1]), "names must be different from each other; got '1' twice"),
     ],
 )
 def test_bad_tables_are_explained(X, message):
@@ -289,15 +290,17 @@ def test_dropping_every_row_is_an_error():
         read_binary([[None, 1], [1, None]], missing="drop")
 
 
+SPINS = {-1: 0, 1: 1}
+
+
 def test_spins():
-    bits = read_binary([[-1, 1], [1, 1]], coding="spins")
-    assert bits.X.tolist() == [[0, 1], [1, 1]]
-    assert read_binary(pd.DataFrame({"a": [-1.0, 1.0]}), coding="spins").X.tolist() == [[0], [1]]
-    assert read_binary(pd.DataFrame({"a": ["x", "y"], "b": [-1, 1]})[["b"]], coding="spins").X.tolist() == [[0], [1]]
-    assert read_binary(sparse.csr_array([[-1, 1]]), coding="spins").X.tolist() == [[0, 1]]
+    assert read_binary([[-1, 1], [1, 1]], encode=SPINS).X.tolist() == [[0, 1], [1, 1]]
+    assert read_binary(pd.DataFrame({"a": [-1.0, 1.0]}), encode=SPINS).X.tolist() == [[0], [1]]
+    assert read_binary(pd.DataFrame({"a": ["x", "y"], "b": [-1, 1]})[["b"]], encode=SPINS).X.tolist() == [[0], [1]]
+    assert read_binary(sparse.csr_array([[-1, 1]]), encode=SPINS).X.tolist() == [[0, 1]]
     for X in ([[0, 1]], sparse.csr_array([[0, 1]])):
-        with pytest.raises(DataError, match='only -1 and 1 for coding="spins"; got 0 in column 0'):
-            read_binary(X, coding="spins")
+        with pytest.raises(DataError, match="encode must say what every value means; got 0 in column 0"):
+            read_binary(np.vstack([X.toarray() if sparse.issparse(X) else X, [[-1, 1]]]), encode=SPINS)
 
 
 @given(arrays(np.float64, (4, 3), elements=st.floats(-3, 3)), st.floats(-2, 2))
@@ -339,36 +342,57 @@ def test_names():
     assert read_binary(pd.DataFrame({"a": [1, None]}, index=["x", "y"]), missing="drop").row_names == ("x",)
 
 
-def test_encoding_can_be_used_again():
+def test_a_coding_reads_another_table_in_the_same_way():
     frame = pd.DataFrame({"a": ["Agree", "Disagree"], "b": [1, 2], "c": [0, 1]})
     first = read_binary(frame, encode="auto")
     assert first.encoding == {"a": ("Disagree", "Agree"), "b": (1, 2)}
-    again = read_binary(frame.iloc[:1], encode=first.encoding)
-    assert again.X.tolist() == first.X[:1].tolist()
-    wide = {"Agree": 1, "Strongly agree": 1, "Disagree": 0, "?": None}
-    table = read_binary(frame[["a"]], encode=wide)
+    # By name, in whatever order, whatever else there is; by place where there are no names.
+    other = pd.DataFrame({"z": ["?"], "c": [1], "b": [2], "a": ["Agree"]})
+    again = read_binary(other, encode=first.coding)
+    assert (again.names, again.X.tolist()) == (("a", "b", "c"), [[1, 1, 1]])
+    assert read_binary([["Disagree", 1, 0]], encode=first.coding).X.tolist() == [[0, 0, 0]]
+    with pytest.raises(DataError, match="'Perhaps' in column 'a'"):
+        read_binary(other.replace({"Agree": "Perhaps"}), encode=first.coding)
+    with pytest.raises(DataError, match="'b' cannot be found"):
+        read_binary(other[["a", "c"]], encode=first.coding)
+    with pytest.raises(DataError, match="the 3 columns of the coding; got 2"):
+        read_binary([[0, 1]], encode=first.coding)
+
+
+def test_several_values_with_one_meaning():
+    frame = pd.DataFrame({"a": ["Agree", "Disagree"]})
+    table = read_binary(frame, encode={"Agree": 1, "Strongly agree": 1, "Disagree": 0, "?": None})
     assert table.encoding == {"a": ("Disagree", ("Agree", "Strongly agree"))}
     assert read_binary([["Strongly agree"]], names=["a"], encode=table.encoding).X.tolist() == [[1]]
+    gone = read_binary([["?"]], names=["a"], encode=replace(table.coding, missing="zero"), missing="zero")
+    assert gone.n_missing == 1
+
+
+def test_thresholds_of_single_columns():
+    frame = pd.DataFrame({"age": [20, 70], "score": [1.5, 0.5], "votes": [0, 1]})
+    table = read_binary(frame, binarize={"age": 50, "score": 1.0})
+    assert table.X.tolist() == [[0, 1, 0], [1, 0, 1]]
+    assert read_binary(frame[::-1], encode=table.coding).X.tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"missing": "ignore"}, 'missing must be "error", "zero" or "drop"; got \'ignore\''),
-        ({"coding": "±1"}, 'coding must be "bits"'),
         ({"binarize": "0.5"}, "binarize must be None or a finite number; got '0.5'"),
         ({"binarize": np.nan}, "binarize must be None or a finite number; got nan"),
         ({"binarize": True}, "binarize must be None or a finite number; got True"),
-        ({"binarize": 0, "coding": "spins"}, "must not be combined"),
+        ({"binarize": 0, "encode": {0: 1, 1: 0}}, "must not be combined"),
+        ({"binarize": {7: 0.5}}, "binarize must name columns of X; got 7"),
         ({"binarize": 0, "encode": "auto"}, "must not be combined"),
         ({"encode": "yes"}, "encode must be None, \"auto\", a mapping .*; got 'yes'"),
         ({"encode": {}}, "got {}"),
         ({"encode": {"a": 2}}, "encode must map values to 0, 1 or None .*; got 2 for 'a'"),
         ({"encode": {"z": {"a": 1}}}, "encode must name columns of X; got 'z'"),
         ({"encode": {0: (1, 2, 3)}}, r"two values \(zero, one\) for a column; got \(1, 2, 3\)"),
-        ({"names": "ab"}, "names must be a sequence .*; got the text 'ab'"),
-        ({"names": ["a"]}, r"one entry per column \(2\); got 1"),
-        ({"names": ["a", "a"]}, "names must be distinct"),
+        ({"names": "ab"}, "names must be a list of strings, .*; got 'ab'"),
+        ({"names": ["a"]}, r"one entry per node \(2\); got 1"),
+        ({"names": ["a", "a"]}, "names must be different from each other"),
     ],
 )
 def test_bad_options(options, message):

@@ -32,7 +32,7 @@ KINDS = {
 
 
 def read(sheet, **options):
-    defaults = {"names": None, "missing": "error", "encode": None, "coding": "bits", "binarize": None}
+    defaults = {"names": None, "missing": "error", "encode": None, "binarize": None}
     return convert_source(sheet.as_source(), **{**defaults, **options})
 
 

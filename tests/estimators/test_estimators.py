@@ -375,9 +375,8 @@ def test_what_a_table_says_about_its_values_holds_after_fit():
         assert net.predict_proba(X).tobytes() == expected.tobytes()
     bare = IsingLasso(encode={0: 1, 1: 0}).fit(read_binary(X))
     assert bare.predict_proba(X).tobytes() == expected.tobytes()
-    # As spins and thresholds leave no trace in the table, the parameters are all there is to go by.
     spins = 2 * X.astype(int) - 1
-    net = IsingLasso(coding="spins").fit(read_binary(spins, coding="spins"))
+    net = IsingLasso(coding="spins").fit(read_binary(spins, encode={-1: 0, 1: 1}))
     assert net.predict_proba(spins).tobytes() == expected.tobytes()
 
 
@@ -385,10 +384,7 @@ def test_a_value_that_fit_did_not_have_is_explained():
     frame = pd.DataFrame({"a": X[:, 0], "b": ["Low"] * 200 + ["High"] * 200, "c": X[:, 2]})
     with pytest.warns(ConstantColumnWarning):
         net = IsingLasso(encode="auto").fit(frame[:200])
-    message = (
-        r"got 'High' in column 'b' .*It knows only 'Low' there.*fit, .*encode the whole table first with read_binary, "
-        "or pass a mapping"
-    )
+    message = r"got 'High' in column 'b' .*It knows only 'Low' there.*Encode the whole table at once, or pass a mapping"
     with pytest.raises(DataError, match=message):
         net.score(frame[200:])
 

@@ -122,6 +122,27 @@ def test_fault_05_independent_columns_have_alpha_max_zero(weight):
     assert objective.alpha_max(one_more) > 1e-3
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-20, 1e-44, 1e-300])
+def test_fault_05_the_empty_network_of_independent_columns_is_certified_at_any_penalty(size):
+    X = np.array(list(itertools.product([0, 0, 1], repeat=3)))
+    options = {"penalty_weights": size * np.array([[1.0, 2, 3], [2, 1, 4], [3, 4, 1]])}
+    null = objective.null_model(X, **options)
+    assert objective.relative_gap(X, *null, 0.1, **options) < 1e-13
+
+
+def test_tiny_penalties_are_certified_where_there_are_edges():
+    rng = np.random.default_rng(5)
+    X = (rng.random((200, 3)) < 0.5).astype(int)
+    X[:, 1] = X[:, 0] ^ (rng.random(200) < 0.2)
+    couplings, fields = objective.null_model(X, penalty_weights=np.zeros((3, 3)))  # the optimum without penalty
+    assert np.abs(couplings).max() > 1
+    assert objective.relative_gap(X, couplings, fields, 1e-40) < 1e-12
+    regression, z = extended.joint(X, 1.01 * couplings, fields, 1e-40)
+    excess = float(regression.value(z) - regression.value(regression.improved(z)))
+    assert excess > 1e-6
+    assert objective.duality_gap(X, 1.01 * couplings, fields, 1e-40) >= excess
+
+
 def test_one_row_in_a_hundred_million_is_not_rounding():
     X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     counts = np.array([1, 1, 1, 1]) * 25_000_000

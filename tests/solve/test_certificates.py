@@ -65,6 +65,23 @@ def test_fault_05_independent_columns_have_no_edges_and_say_so(path_function, we
     assert path.n_edges.tolist() == [0]
 
 
+@pytest.mark.parametrize("path_function", [ising_path, nodewise_path])
+@pytest.mark.parametrize("alpha", [0.1, 1e-20, 1e-45, 1e-300])
+def test_fault_05_the_empty_network_of_independent_columns_is_never_flagged(path_function, alpha):
+    X = np.array(list(itertools.product([0, 0, 1], repeat=3)))
+    path = path_function(X, [alpha])
+    assert path.n_edges.tolist() == [0]
+    assert path.converged.all()
+
+
+def test_fault_05_nor_with_penalties_of_any_size():
+    case = certificates.draw(103, 623)
+    assert ising_path.alpha_max(case.X, penalty_weights=case.omega) == 0
+    path = ising_path(case.X, [0.1], penalty_weights=case.omega)
+    assert path.n_edges.tolist() == [0]
+    assert path.converged.all()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_fault_06_near_duplicates_with_weights_converge(seed):
     case = certificates.draw_copies(np.random.default_rng(seed))

@@ -2,6 +2,7 @@
 
 from isinglass._core._native import (
     Bmn,
+    CpuRows,
     Lognet,
     Nodewise,
     PackedTable,
@@ -17,6 +18,7 @@ from isinglass._core._native import (
 
 __all__ = [
     "Bmn",
+    "CpuRows",
     "Lognet",
     "Nodewise",
     "PackedTable",

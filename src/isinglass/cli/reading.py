@@ -123,8 +123,7 @@ class Reading:
             return read_table(
                 table,
                 missing=self.missing or missing,
-                encode=self.encode or encode,
-                coding=self.coding,
+                encode=self.encode or ({"-1": 0, "1": 1} if self.coding == "spins" else encode),
                 binarize=self.binarize,
                 transpose=self.transpose,
                 header="auto" if self.header is None else self.header,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import IO, Any
@@ -13,10 +13,10 @@ import numpy as np
 from isinglass.data import BinaryTable
 from isinglass.data.apart import FORMATS, load_apart
 from isinglass.data.cells import Vocabulary
+from isinglass.data.coding import by_column, is_number, show_value
 from isinglass.data.containers import load_npy, load_npz
 from isinglass.data.documents import Document, open_document
 from isinglass.data.header import lay_out
-from isinglass.data.levels import is_number, show_value
 from isinglass.data.limits import Limits
 from isinglass.data.reading import convert_source
 from isinglass.data.sheet import Sheet
@@ -63,8 +63,7 @@ def read_table(
     weights: str | int | None = None,
     missing: str = "error",
     encode: Any = None,
-    coding: str = "bits",
-    binarize: float | None = None,
+    binarize: Any = None,
     na_values: Sequence[Any] = (),
     encoding: str = "utf-8",
     max_rows: int = 10_000_000,
@@ -95,7 +94,7 @@ def read_table(
         The columns to keep, in this order, or to leave out; by name, or by number from 0.
     weights : str or int, optional
         The column that holds row weights; it becomes `BinaryTable.sample_weight`.
-    missing, encode, coding, binarize
+    missing, encode, binarize
         As for `read_binary`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
     na_values : sequence, optional
         Spellings of a missing cell, or numbers that stand for one, besides an empty field, ``NA``, ``N/A``, ``n/a``,
@@ -157,7 +156,6 @@ def read_table(
             names=None,
             missing=missing,
             encode=encode,
-            coding=coding,
             binarize=binarize,
         )
         if weight is None:
@@ -202,9 +200,8 @@ def _load_text(
 
 def _named_columns(weights: Any, columns: Any, drop: Any, encode: Any) -> set[Any]:
     """Return the columns that the arguments call by their names; numbers do not count row names."""
-    by_column = isinstance(encode, Mapping) and all(isinstance(entry, Mapping | tuple) for entry in encode.values())
     named = [weights, *(() if columns is None else columns), *(() if drop is None else drop)]
-    return {key for key in [*named, *(encode if by_column else ())] if isinstance(key, str)}
+    return {key for key in [*named, *(encode if by_column(encode) else ())] if isinstance(key, str)}
 
 
 def _name_rows(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.data.cells import NA_VALUES, Vocabulary
-from isinglass.data.levels import is_number
+from isinglass.data.coding import is_number
 from isinglass.data.sheet import ID_NAMES, Sheet
 from isinglass.data.sources import Grid, Source
 from isinglass.data.text import Records

@@ -3,50 +3,42 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data.levels import (
+from isinglass.data.coding import (
     BAD,
+    BITS,
     MISSING,
-    Codebook,
+    Coding,
     Cut,
-    Levels,
-    Pair,
+    Rule,
+    Values,
     choose_pairs,
-    doubt_about,
-    find_grid_levels,
-    find_levels,
-    is_number,
-    looks_missing,
-    many_values_remedy,
-    read_encode,
+    distinct,
+    is_missing,
+    read_rules,
     show_value,
     show_values,
-    write_value,
+    suggest,
 )
 from isinglass.data.sources import Column, Grid, Source, open_source
-from isinglass.data.table import BinaryTable, checked_names
+from isinglass.data.table import BinaryTable
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import DataError
+from isinglass.names import check_names
 
 __all__ = ["convert_source", "read_binary", "to_binary", "to_weighted"]
 
-_BITS, _SPINS = Pair(0, 1), Pair(-1, 1)
-_BY = "(estimators, read_binary and read_table take it)"
-
-
-@dataclass(frozen=True, eq=False)
-class _Bits:
-    """Converted cells: bits, where the source had none, and how its values were read."""
-
-    codes: NDArray[np.uint8]
-    missing: NDArray[np.bool_] | None
-    encoding: dict[Hashable, tuple[Any, Any]]
+Bytes = NDArray[np.uint8]
+MISSING_CHOICES = ("error", "impute", "zero", "drop")
+MANY_ROWS, MANY_CELLS = 0.1, 0.05
+"""Share of the rows dropped, and of the cells of a column taken for 0, above which there is a warning."""
+_BY = "(read_binary and read_table take it)"
 
 
 def read_binary(
@@ -55,8 +47,7 @@ def read_binary(
     names: Sequence[str] | None = None,
     missing: str = "error",
     encode: Any = None,
-    coding: str = "bits",
-    binarize: float | None = None,
+    binarize: Any = None,
 ) -> BinaryTable:
     """Convert a table of any kind to 0 and 1, with its names; the input is not changed.
 
@@ -67,17 +58,16 @@ def read_binary(
         matrices of scipy. A BinaryTable is returned as it is: the options below do not apply to it.
     names : sequence of str, optional
         Names of the columns, instead of those that the frame has.
-    missing : {"error", "zero", "drop"}, default="error"
-        What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, take them as 0, or leave out every row
-        that has one.
-    encode : mapping or "auto", optional
+    missing : {"error", "impute", "zero", "drop"}, default="error"
+        What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, keep them as holes that are drawn from
+        the network when one is estimated, take them as 0, or leave out every row that has one.
+    encode : mapping, "auto" or Coding, optional
         What the values mean. A mapping such as ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for
         missing, holds for all columns, except those that have none of its values and are 0/1 already. A mapping of
         column names to such mappings, or to pairs ``(zero, one)``, holds for these columns. "auto" finds the two
-        values of every column itself; what it chose is in `BinaryTable.encoding`.
-    coding : {"bits", "spins"}, default="bits"
-        "spins": the table holds -1 and 1.
-    binarize : float, optional
+        values of every column itself; what it chose is in `BinaryTable.encoding`. The `BinaryTable.coding` of another
+        table reads this one in the same way: columns are found by name, others are ignored.
+    binarize : float or mapping of column names to floats, optional
         Numbers above this threshold are 1, the others 0.
 
     Returns
@@ -98,32 +88,22 @@ def read_binary(
     {'rain': ('No', 'Yes'), 'snow': ('No', 'Yes')}
     """
     if isinstance(X, BinaryTable):
-        return X if names is None else replace(X, names=checked_names(names, X.shape[1]))
-    return convert_source(open_source(X), names=names, missing=missing, encode=encode, coding=coding, binarize=binarize)
+        return X if names is None else X.with_names(names)
+    return convert_source(open_source(X), names=names, missing=missing, encode=encode, binarize=binarize)
 
 
-def to_binary(X: Any) -> NDArray[np.uint8]:
-    """Return the table as C-contiguous ``uint8`` of 0 and 1, without changing the input.
-
-    Parameters
-    ----------
-    X : array, data frame, sparse matrix, list of rows or BinaryTable
-        Booleans, integers or floats that are exactly 0 or 1; C or Fortran order, writable or not.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_samples, n_features)
-        Shares its memory with an input that has this layout already.
+def to_binary(X: Any) -> Bytes:
+    """Return the table as C-contiguous ``uint8`` of 0 and 1; it shares its memory with an input that is that already.
 
     Examples
     --------
     >>> to_binary([[True, False], [0.0, 1.0]]).tolist()
     [[1, 0], [0, 1]]
     """
-    return read_binary(X).X
+    return refuse_holes(read_binary(X)).X
 
 
-def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[NDArray[np.uint8], NDArray[np.float64] | None]:
+def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Bytes, NDArray[np.float64] | None]:
     """Return the table as `to_binary` does, with the weights of its rows: those given, or those it brings along.
 
     Examples
@@ -132,7 +112,7 @@ def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[NDArray[np.uin
     >>> to_weighted(table, None)[1].tolist()
     [1.0, 2.0]
     """
-    table = read_binary(X)
+    table = refuse_holes(read_binary(X))
     if table.sample_weight is None:
         return table.X, check_sample_weight(sample_weight, len(table))
     if sample_weight is not None:
@@ -140,201 +120,221 @@ def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[NDArray[np.uin
     return table.X, table.sample_weight
 
 
+def refuse_holes(table: BinaryTable) -> BinaryTable:
+    """Return a table without holes as it is; for functions that would take a hole for a 0."""
+    if table.holes is not None:
+        raise DataError(
+            f"X must have no missing cells here; got {table.n_missing} that are still to be imputed. Pass "
+            "isinglass.complete(X).table."
+        )
+    return table
+
+
 def convert_source(
-    source: Source,
-    *,
-    names: Sequence[str] | None,
-    missing: str,
-    encode: Any,
-    coding: str,
-    binarize: float | None,
+    source: Source, *, names: Sequence[str] | None, missing: str, encode: Any, binarize: Any
 ) -> BinaryTable:
     """Convert an opened table; the arguments are those of `read_binary`."""
-    if missing not in ("error", "impute", "zero", "drop"):
+    if missing not in MISSING_CHOICES:
         raise DataError(f'missing must be "error", "impute", "zero" or "drop"; got {missing!r}.')
-    rule = _read_rule(encode, coding, binarize)
-    columns = checked_names(source.names if names is None else names, source.shape[1])
+    given = source.names if names is None else names
+    columns = (
+        None
+        if given is None
+        else check_names([str(name) for name in given] if names is None else given, source.shape[1])
+    )
+    if isinstance(encode, Coding):
+        source, columns = _take_columns(source, columns, encode)
     labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
     if source.describe_column is None:
         source = replace(source, describe_column=lambda j: f"column {labels[j]!r}")
-    if rule is None and source.grid is not None:  # it will be read column by column
-        source = replace(source, grid=replace(source.grid, codes=np.asfortranarray(source.grid.codes)))
-    if rule is None:
-        bits = _convert_columns(source, labels, _read_books(source, labels, encode))
-    elif source.block is not None:
-        bits = _convert_block(source, rule)
-    elif source.grid is not None:
-        bits = _convert_grid(source, source.grid, rule)
-    elif source.sparse is not None and rule is not _SPINS:
-        bits = _convert_sparse(source, rule)
-    else:
-        bits = _convert_columns(source, labels, [rule] * len(labels))
-    return _settle(bits, source, columns, missing)
+    rules = _find_rules(source, labels, encode, binarize)
+    codes, rules = _convert(source, rules)
+    return _settle(codes, source, Coding(columns, tuple(rules), missing))
 
 
-def _read_rule(encode: Any, coding: str, binarize: float | None) -> Pair | Cut | None:
-    """Return the rule for numbers, or None where ``encode`` gives one per column."""
-    if coding not in ("bits", "spins"):
-        raise DataError(f'coding must be "bits" (0 and 1) or "spins" (-1 and 1); got {coding!r}.')
-    if sum((encode is not None, coding == "spins", binarize is not None)) > 1:
-        raise DataError('encode, coding="spins" and binarize must not be combined; got more than one of them.')
+def _take_columns(
+    source: Source, names: tuple[str, ...] | None, coding: Coding
+) -> tuple[Source, tuple[str, ...] | None]:
+    """Return the columns that a coding knows, in its order; by place where one side has no names."""
+    if names is None or coding.names is None:
+        if source.shape[1] != len(coding.columns):
+            raise DataError(f"X must have the {len(coding.columns)} columns of the coding; got {source.shape[1]}.")
+        return source, names
+    place = {name: j for j, name in enumerate(names)}
+    absent = next((name for name in coding.names if name not in place), None)
+    if absent is not None:
+        raise DataError(f"X must have the columns of the coding; {absent!r} cannot be found.")
+    return source.take([place[name] for name in coding.names]), coding.names
+
+
+def _find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize: Any) -> list[Rule]:
+    if isinstance(encode, Coding):
+        if binarize is not None:
+            raise DataError("encode and binarize must not be combined, if encode is a Coding; got both.")
+        return list(encode.columns)
+    if not (isinstance(encode, str) and encode == "auto"):
+        return read_rules(encode, binarize, labels)
     if binarize is not None:
-        if isinstance(binarize, bool | np.bool_) or not is_number(binarize) or not np.isfinite(binarize):
-            raise DataError(f"binarize must be None or a finite number; got {binarize!r}.")
-        return Cut(float(binarize))
-    if encode is not None:
-        return None
-    return _BITS if coding == "bits" else _SPINS
+        raise DataError('encode="auto" and binarize must not be combined; got both.')
+    levels = [_distinct(source, j) for j in range(len(labels))]
+    empty = Column(np.empty(0))
+    columns = [
+        empty if source.grid is not None or source.block is not None else source.column(j) for j in range(len(labels))
+    ]
+    return choose_pairs(levels, columns, lambda j: _where(source, j), source.remark_column)
 
 
-def _read_books(source: Source, labels: Sequence[Hashable], encode: Any) -> Sequence[Codebook | Pair]:
-    """Return a rule for every column from the argument ``encode``."""
-    found: Mapping[int, Codebook]
-    if isinstance(encode, str) and encode == "auto":
-        levels, columns = [], []
-        for j in range(len(labels)):
-            levels.append(_levels(source, j).present)
-            if source.grid is None:
-                columns.append(replace(source.column(j), values=np.empty(0), masked=None))  # categories without cells
-            else:
-                columns.append(Column(np.empty(0)))
-        found = choose_pairs(levels, columns, lambda j: _where(source, j), source.remark_column)
-    else:
-        books = read_encode(encode, labels)
-        if isinstance(books, Codebook):
-            return [books] * len(labels)
-        found = {j: books[label] for j, label in enumerate(labels) if label in books}
-    return [found.get(j, _BITS) for j in range(len(labels))]
+# ------------------------------------------------------------------------------------------- cells
 
 
-def _convert_block(source: Source, rule: Pair | Cut) -> _Bits:
-    """Convert a dense table of numbers at once."""
-    table, gone = source.block, source.masked
-    assert table is not None
-    if rule is _BITS and table.dtype in (np.uint8, np.bool_) and gone is None:
+def _convert(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
+    """Return what every cell stands for, and the rules that were used."""
+    rule = rules[0] if all(each is rules[0] for each in rules) else None
+    if rule is not None and source.block is not None:
+        codes = _convert_block(source.block, source.masked, rule)
+        if rule is BITS or isinstance(rule, Cut) or not (codes == BAD).any():
+            return codes, rules
+    elif rule is not None and source.sparse is not None and rule.target(0) == 0:
+        matrix = source.sparse
+        stored = _convert_block(matrix.data, None, rule)
+        return type(matrix)((stored, matrix.indices, matrix.indptr), shape=matrix.shape).toarray(), rules
+    elif rule is not None and source.grid is not None and (rule is BITS or isinstance(rule, Cut)):
+        return _convert_grid(source.grid, rule), rules
+    return _convert_columns(source, rules)
+
+
+def _convert_block(table: NDArray[Any], masked: NDArray[np.bool_] | None, rule: Rule) -> Bytes:
+    """Convert numbers at once; bytes that are bits already are not copied."""
+    if rule is BITS and table.dtype in (np.uint8, np.bool_) and masked is None:
         codes = np.ascontiguousarray(table).view(np.uint8)
-        if codes.max() <= 1:
-            return _Bits(codes, None, {})
-    ones, bad = rule.convert(table)
-    if gone is not None:
-        bad &= ~gone
-    if bad.any() and table.dtype.kind == "f":
-        gone = np.isnan(table) if gone is None else gone | np.isnan(table)
-        bad &= ~gone
-    if bad.any():
-        j = int(np.flatnonzero(bad.any(axis=0))[0])
-        _refuse(source, j, rule, int(np.flatnonzero(bad[:, j])[0]))
-    if gone is not None:
-        ones = ones & ~gone
-    return _Bits(np.ascontiguousarray(ones).view(np.uint8), gone, {})
+        if not codes.size or codes.max() <= 1:
+            return codes
+    codes = rule.convert(table)
+    if table.dtype.kind == "f":
+        codes[np.isnan(table)] = MISSING
+    if masked is not None:
+        codes[masked] = MISSING
+    return np.ascontiguousarray(codes)
 
 
-def _convert_sparse(source: Source, rule: Pair | Cut) -> _Bits:
-    """Fill a table of bytes with the stored entries of a sparse one."""
-    matrix = source.sparse
-    ones, bad = rule.convert(matrix.data)
-    empty = np.isnan(matrix.data) if matrix.data.dtype.kind == "f" else np.zeros(len(matrix.data), dtype=bool)
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    bad &= ~empty
-    if bad.any():
-        first = int(np.lexsort((rows[bad], matrix.indices[bad]))[0])
-        j = int(matrix.indices[bad][first])
-        _refuse(source, j, rule, int(rows[bad][first]))
-    codes = np.full(matrix.shape, rule.target(0), dtype=np.uint8)
-    codes[rows, matrix.indices] = ones & ~empty
-    gone = None
-    if empty.any():
-        gone = np.zeros(matrix.shape, dtype=bool)
-        gone[rows[empty], matrix.indices[empty]] = True
-    return _Bits(codes, gone, {})
-
-
-def _convert_grid(source: Source, grid: Grid, rule: Pair | Cut) -> _Bits:
+def _convert_grid(grid: Grid, rule: Rule) -> Bytes:
     """Look every cell up in a list of what the distinct values mean."""
     targets = np.array([MISSING if value is None else rule.target(value) for value in grid.values], dtype=np.uint8)
     if grid.codes.dtype == np.uint8:  # bytes have the fastest table of all
         meaning = targets.tobytes().ljust(256, bytes([BAD]))
-        codes = np.frombuffer(grid.codes.tobytes().translate(meaning), dtype=np.uint8).reshape(source.shape)
-    else:
-        codes = targets[grid.codes]
-    worst = codes.max()
-    if worst <= 1:
-        return _Bits(codes, None, {})
-    if worst == BAD:
-        bad = codes == BAD
-        j = int(np.flatnonzero(bad.any(axis=0))[0])
-        _refuse(source, j, rule, int(np.flatnonzero(bad[:, j])[0]))
-    gone = codes == MISSING
-    return _Bits(np.where(gone, 0, codes).astype(np.uint8), gone, {})
+        return np.frombuffer(grid.codes.tobytes().translate(meaning), dtype=np.uint8).reshape(grid.codes.shape)
+    codes: Bytes = targets[grid.codes]
+    return codes
 
 
-def _convert_columns(source: Source, labels: Sequence[Hashable], rules: Sequence[Pair | Cut | Codebook]) -> _Bits:
+def _convert_columns(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
     """Convert one column after the other, each by its rule."""
+    grid = source.grid
+    if grid is not None:  # it is read column by column
+        source = replace(source, grid=replace(grid, codes=np.asfortranarray(grid.codes)))
     codes = np.empty(source.shape, dtype=np.uint8)
-    encoding = {}
-    for j, label in enumerate(labels):
-        rule, levels = rules[j], _levels(source, j)
-        if isinstance(rule, Codebook) and all(
-            _BITS.target(value) != BAD and value not in rule.entries for value in levels.present
+    used = list(rules)
+    for j, rule in enumerate(rules):
+        codes[:, j] = _convert_column(source, j, rule)
+        # A column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
+        if (
+            rule is not BITS
+            and isinstance(rule, Values)
+            and not (codes[:, j] <= 1).any()
+            and (codes[:, j] == BAD).any()
         ):
-            rule = _BITS  # the column is 0/1 already and has none of the values that are to be replaced
-        targets = [
-            MISSING if gone else rule.target(value) for value, gone in zip(levels.values, levels.missing, strict=True)
-        ]
-        if BAD in targets:
-            _refuse(source, j, rule, int(np.flatnonzero(levels.inverse == targets.index(BAD))[0]))
-        codes[:, j] = np.array(targets, dtype=np.uint8)[levels.inverse]
-        if isinstance(rule, Codebook):
-            encoding[label] = rule.pair
-    gone = codes == MISSING
-    if not gone.any():
-        return _Bits(codes, None, encoding)
-    codes[gone] = 0
-    return _Bits(codes, gone, encoding)
+            bits = _convert_column(source, j, BITS)
+            if not (bits == BAD).any():
+                codes[:, j], used[j] = bits, BITS
+    return codes, used
 
 
-def _settle(bits: _Bits, source: Source, names: tuple[str, ...] | None, missing: str) -> BinaryTable:
-    """Deal with the missing cells and put the table together."""
-    codes, gone = bits.codes, bits.missing
+def _convert_column(source: Source, j: int, rule: Rule) -> Bytes:
+    if source.grid is not None:
+        return _convert_grid(replace(source.grid, codes=source.grid.codes[:, j]), rule)
+    column = source.column(j)
+    if column.values.dtype.kind != "O":
+        return _convert_block(column.values, column.masked, rule)
+    known = {value: rule.target(value) for value in distinct(replace(column, masked=None), _where(source, j))}
+    cells = (MISSING if is_missing(cell) else known[cell] for cell in column.values)
+    codes = np.fromiter(cells, np.uint8, len(column.values))
+    if column.masked is not None:
+        codes[column.masked] = MISSING
+    return codes
+
+
+# ------------------------------------------------------------------------------------------- missing cells
+
+
+def _settle(codes: Bytes, source: Source, coding: Coding) -> BinaryTable:
+    """Refuse what has no meaning, deal with the missing cells, and put the table together."""
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
-    n_missing = 0 if gone is None else int(gone.sum())
-    rows = None
-    if n_missing and missing == "error":
-        assert gone is not None
+    if codes.max() <= 1:
+        return BinaryTable(codes, coding.names, row_names, coding=coding)
+    bad = codes == BAD
+    if bad.any():
+        j = int(np.flatnonzero(bad.any(axis=0))[0])
+        _refuse(source, j, coding.columns[j], int(np.flatnonzero(bad[:, j])[0]))
+    gone = codes == MISSING
+    n_missing = int(gone.sum())
+    if coding.missing == "error":
         j = int(np.flatnonzero(gone.any(axis=0))[0])
         row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
         raise DataError(
-            f"X must have no missing cells; got NaN in {_where(source, j)} ({row}; "
-            f'{n_missing} missing cell(s) in all). Fill them, or choose missing="zero" or missing="drop" {_BY}.'
+            f"X must have no missing cells; got NaN in {_where(source, j)} ({row}; {n_missing} missing cell(s) in all). "
+            f'Choose missing="impute" to draw them from the network {_BY}; or "zero" where a missing cell means 0, or '
+            '"drop" to leave out its row.'
         )
-    if n_missing and missing == "drop":
-        assert gone is not None
+    filled = np.where(gone, 0, codes).astype(np.uint8)
+    known: dict[str, Any] = {"names": coding.names, "n_missing": n_missing, "coding": coding}
+    if coding.missing == "impute":
+        return BinaryTable(filled, row_names=row_names, holes=gone, **known)
+    if coding.missing == "drop":
         rows = np.flatnonzero(~gone.any(axis=1))
         if len(rows) == 0:
-            raise DataError('X must have a row without missing cells for missing="drop"; got none. Drop columns first.')
-        codes = codes[rows]
-        row_names = None if row_names is None else tuple(row_names[i] for i in rows)
-    if n_missing and missing == "zero":
-        assert gone is not None
-        empty = int(gone.all(axis=1).sum())
-        if empty and codes.shape[1] > 1:
-            warnings.warn(
-                f'{empty} of {len(codes)} rows have no answer at all, and missing="zero" makes them rows of 0. Choose '
-                'missing="drop" to leave them out.',
-                UserWarning,
-                stacklevel=4,
+            raise DataError(
+                'X must have a row without missing cells for missing="drop"; got none. Choose missing="impute", or '
+                "leave out columns first."
             )
-    return BinaryTable(
-        codes,
-        names,
-        row_names,
-        rows=rows,
-        n_missing=n_missing,
-        n_dropped=0 if rows is None else len(bits.codes) - len(rows),
-        encoding=bits.encoding,
-        filled=gone if n_missing and missing == "zero" else None,
-        holes=gone if n_missing and missing == "impute" else None,
-    )
+        _warn_dropped(gone, len(rows))
+        kept = None if row_names is None else tuple(row_names[i] for i in rows)
+        return BinaryTable(codes[rows], row_names=kept, rows=rows, n_dropped=len(codes) - len(rows), **known)
+    _warn_zeroed(gone, lambda j: _where(source, j))
+    return BinaryTable(filled, row_names=row_names, filled=gone, **known)
+
+
+def _warn_dropped(gone: NDArray[np.bool_], n_kept: int) -> None:
+    """Say what was left out, where that is much."""
+    n_rows, n_dropped = len(gone), len(gone) - n_kept
+    if n_dropped > MANY_ROWS * n_rows:
+        warnings.warn(
+            f'missing="drop" left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for {int(gone.sum())} '
+            f"missing cells ({gone.mean():.1%}). The rows that are left may not be like the others. Choose "
+            'missing="impute" to use all answers.',
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _warn_zeroed(gone: NDArray[np.bool_], where: Callable[[int], str]) -> None:
+    """Say what became 0, where that can hardly be meant: whole rows, or many cells of a column."""
+    empty, shares = int(gone.all(axis=1).sum()), gone.mean(axis=0)
+    worst = int(shares.argmax())
+    said = []
+    if empty and gone.shape[1] > 1:
+        said.append(f"{empty} of {len(gone)} rows have no answer at all and are now rows of 0")
+    if shares[worst] > MANY_CELLS:
+        said.append(
+            f"{int(gone.sum())} missing cells ({gone.mean():.1%}) became 0, {shares[worst]:.0%} of the cells in "
+            f"{where(worst)}"
+        )
+    if said:
+        warnings.warn(
+            f"missing=\"zero\": {'; '.join(said)}. Unless a missing cell means 0, this hides dependencies and makes up "
+            'others. Choose missing="impute".',
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def _where(source: Source, j: int) -> str:
@@ -342,15 +342,16 @@ def _where(source: Source, j: int) -> str:
     return source.describe_column(j)
 
 
-def _levels(source: Source, j: int) -> Levels:
-    if source.grid is not None:
-        return find_grid_levels(source.grid, j)
-    return find_levels(source.column(j), _where(source, j))
+def _distinct(source: Source, j: int) -> list[Any]:
+    if source.grid is None:
+        return distinct(source.column(j), _where(source, j))
+    values = (source.grid.values[code] for code in np.unique(source.grid.codes[:, j]))
+    return [value for value in dict.fromkeys(values) if value is not None]
 
 
-def _refuse(source: Source, j: int, rule: Pair | Cut | Codebook, row: int) -> NoReturn:
+def _refuse(source: Source, j: int, rule: Rule, row: int) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
-    values = _levels(source, j).present
+    values = _distinct(source, j)
     wrong = show_values([value for value in values if rule.target(value) == BAD])
     where = f"got {wrong} in {_where(source, j)} (first in {source.describe_row(row)})"
     if isinstance(rule, Cut):
@@ -358,32 +359,12 @@ def _refuse(source: Source, j: int, rule: Pair | Cut | Codebook, row: int) -> No
             f"X must hold finite numbers for binarize={rule.threshold:g}; {where}. Leave binarize out, or "
             "replace these values."
         )
-    if isinstance(rule, Codebook):
-        raise DataError(f"encode must say what every value means; {where}, which it lacks. {_lacking_remedy(rule)}")
-    if rule is _SPINS:
-        raise DataError(f'X must hold only -1 and 1 for coding="spins"; {where}. Leave coding out if the table is 0/1.')
-    raise DataError(f"X must hold only 0 and 1; {where}. {_remedy(values)}{source.remark_column(j)}")
-
-
-def _lacking_remedy(book: Codebook) -> str:
-    if len(book.entries) != 1:
-        return "Add them, mapped to 0, 1 or None (missing)."
-    (only,) = book.entries
-    return (
-        f'It knows only {show_value(only)} there. If encode="auto" found this in some of the rows, such as those of '
-        "fit, the column had one value in them: encode the whole table first with read_binary, or pass a mapping."
-    )
-
-
-def _remedy(values: list[Any]) -> str:
-    if all(is_number(value) and value in (-1, 1) for value in values):
-        return f'It looks like ±1 spins: pass coding="spins" {_BY}.'
-    doubt = doubt_about(values)
-    if doubt is not None:
-        return doubt
-    if len(values) == 2 and not any(looks_missing(value) for value in values):
-        (book,) = choose_pairs([values], [Column(np.empty(0))], str).values()
-        zero, one = (write_value(value) for value in book.pair)
-        example = "" if zero is None or one is None else f", for example encode={{{one}: 1, {zero}: 0}}"
-        return f'Say which is 1{example}, or pass encode="auto" {_BY}.'
-    return many_values_remedy(values)
+    if rule is not BITS:
+        known = show_value(next(iter(rule.entries))) if len(rule.entries) == 1 else ""
+        only = (
+            f"It knows only {known} there: the rows that it was found in had no other value. Encode the whole table at "
+            "once, or pass a mapping."
+        )
+        add = "Add them, mapped to 0, 1 or None (missing)."
+        raise DataError(f"encode must say what every value means; {where}, which it lacks. {only if known else add}")
+    raise DataError(f"X must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")

@@ -100,7 +100,7 @@ class Sheet:
         numbers = self.numbers or range(self.cells.shape[1])
         return replace(
             self,
-            cells=_take(self.cells, list(kept)),
+            cells=self.cells.take(list(kept)),
             header=None if self.header is None else [self.header[j] for j in kept],
             numbers=tuple(numbers[j] for j in kept),
         )
@@ -172,20 +172,6 @@ class Sheet:
 
         sparse = None if numbers else cells.sparse
         return replace(self, cells=replace(cells, masked=masked, column=column, sparse=sparse))
-
-
-def _take(cells: Source, kept: list[int]) -> Source:
-    neighbours = kept == list(range(kept[0], kept[0] + len(kept)))
-    part = slice(kept[0], kept[0] + len(kept)) if neighbours else kept  # a slice is not copied
-    return replace(
-        cells,
-        shape=(cells.shape[0], len(kept)),
-        column=lambda j: cells.column(kept[j]),
-        block=None if cells.block is None else cells.block[:, part],
-        masked=None if cells.masked is None else cells.masked[:, part],
-        sparse=None if cells.sparse is None else cells.sparse[:, part],
-        grid=None if cells.grid is None else replace(cells.grid, codes=cells.grid.codes[:, part]),
-    )
 
 
 def _transpose(cells: Source) -> Source:

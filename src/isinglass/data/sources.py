@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -97,6 +97,24 @@ class Source:
     describe_row: Callable[[int], str] = "row {}".format
     describe_column: Callable[[int], str] | None = None
     remark_column: Callable[[int], str] = lambda j: ""
+
+    def take(self, kept: list[int]) -> Source:
+        """Return some of the columns, in this order."""
+        adjacent = kept == list(range(kept[0], kept[0] + len(kept)))
+        part = slice(kept[0], kept[0] + len(kept)) if adjacent else kept  # a slice is not copied
+        describe, remark = self.describe_column, self.remark_column
+        return replace(
+            self,
+            shape=(self.shape[0], len(kept)),
+            column=lambda j: self.column(kept[j]),
+            block=None if self.block is None else self.block[:, part],
+            masked=None if self.masked is None else self.masked[:, part],
+            sparse=None if self.sparse is None else self.sparse[:, part],
+            grid=None if self.grid is None else replace(self.grid, codes=self.grid.codes[:, part]),
+            names=None if self.names is None else [self.names[j] for j in kept],
+            describe_column=None if describe is None else lambda j: describe(kept[j]),
+            remark_column=lambda j: remark(kept[j]),
+        )
 
 
 def open_source(X: Any) -> Source:

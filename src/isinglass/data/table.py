@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.data.coding import BITS, Coding
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import DataError
+from isinglass.names import check_names
 
-__all__ = ["BinaryTable", "checked_names"]
+__all__ = ["BinaryTable"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,10 +39,8 @@ class BinaryTable:
         Missing cells that were filled or dropped.
     n_dropped : int
         Rows that were left out because of them.
-    encoding : dict
-        For each column that was not 0/1 already: its two source values, ``(zero, one)``. The key is the name of the
-        column, or its number if there are no names; several values with one meaning are a tuple. What stands here can
-        be passed as ``encode`` to read another table in the same way.
+    coding : Coding, optional
+        How it was read; by default as a table of 0 and 1.
     filled : ndarray of bool, shape (n_samples, n_features), optional
         Which cells were missing and are 0 here; None if there are none.
     holes : ndarray of bool, shape (n_samples, n_features), optional
@@ -59,7 +59,7 @@ class BinaryTable:
     sample_weight: NDArray[np.float64] | None = None
     rows: NDArray[np.intp] | None = None
     n_missing: int = 0
-    encoding: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
+    coding: Coding | None = None
     filled: NDArray[np.bool_] | None = None
     n_dropped: int = 0
     holes: NDArray[np.bool_] | None = None
@@ -71,7 +71,7 @@ class BinaryTable:
                 f"X must be a non-empty uint8 table of 0 and 1; got {type(X).__name__}. Use read_binary(X)."
             )
         object.__setattr__(self, "X", np.ascontiguousarray(X))
-        object.__setattr__(self, "names", checked_names(self.names, X.shape[1]))
+        object.__setattr__(self, "names", None if self.names is None else check_names(self.names, X.shape[1]))
         object.__setattr__(self, "sample_weight", check_sample_weight(self.sample_weight, len(X)))
         for name in ("row_names", "rows"):
             given = getattr(self, name)
@@ -81,6 +81,25 @@ class BinaryTable:
             cells = getattr(self, name)
             if cells is not None and cells.shape != X.shape:
                 raise DataError(f"{name} must have the shape of X, {X.shape}; got {cells.shape}.")
+
+    @property
+    def reading(self) -> Coding:
+        """How another table is read in the same way."""
+        return self.coding or Coding(self.names, (BITS,) * self.shape[1])
+
+    @property
+    def encoding(self) -> dict[Hashable, tuple[Any, Any]]:
+        """For each column that was not 0/1 already: its two source values, ``(zero, one)``.
+
+        The key is the name of the column, or its number if there are no names; several values with one meaning are a
+        tuple.
+        """
+        return self.reading.encoding
+
+    def with_names(self, names: Sequence[str] | None) -> BinaryTable:
+        """Return the same table with other names of the columns."""
+        known = None if names is None else tuple(names)
+        return replace(self, names=known, coding=replace(self.reading, names=known))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -121,19 +140,3 @@ class BinaryTable:
             filled=filled,
             holes=holes,
         )
-
-
-def checked_names(names: Any, n_columns: int) -> tuple[str, ...] | None:
-    """Return one distinct string per column, or None."""
-    if names is None:
-        return None
-    if isinstance(names, str):
-        raise DataError(f"names must be a sequence with one entry per column; got the text {names!r}.")
-    labels = tuple(names)
-    if len(labels) != n_columns:
-        raise DataError(f"names must have one entry per column ({n_columns}); got {len(labels)}.")
-    strings = tuple(str(label) for label in labels)
-    if len(set(strings)) < len(strings):
-        twice = next(name for name in strings if strings.count(name) > 1)
-        raise DataError(f"names must be distinct; got {twice!r} {strings.count(twice)} times. Rename these columns.")
-    return strings

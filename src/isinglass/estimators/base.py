@@ -69,7 +69,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self
             The fitted estimator.
         """
-        table = read_binary(X, missing=self.missing, encode=self.encode, coding=self.coding, binarize=self.binarize)
+        table = read_binary(X, missing=self.missing, **self._meaning())
         weight = _weights_of(X, table, sample_weight)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
@@ -366,13 +366,21 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             )
         return table
 
+    def _meaning(self) -> dict[str, Any]:
+        """Return what the parameters say about values, as `read_binary` takes it."""
+        if self.coding not in ("bits", "spins"):
+            raise DataError(f'coding must be "bits" (0 and 1) or "spins" (-1 and 1); got {self.coding!r}.')
+        if self.coding == "spins" and (self.encode is not None or self.binarize is not None):
+            raise DataError('encode, coding="spins" and binarize must not be combined; got more than one of them.')
+        return {"encode": {-1: 0, 1: 1} if self.coding == "spins" else self.encode, "binarize": self.binarize}
+
     def _convert(self, source: Source, missing: str) -> BinaryTable:
         """Read values as in the table of `fit`, where "auto" found their meaning or a BinaryTable brought it along."""
-        parameters = {"encode": self.encode, "coding": self.coding, "binarize": self.binarize}
+        parameters = self._meaning()
         if self._encoded_before or (isinstance(self.encode, str) and self.encode == "auto"):
             parameters["encode"] = self._known_encode(source)
         if self._encoded_before and self.encoding_:  # the other parameters had no part in that table
-            parameters |= {"coding": "bits", "binarize": None}
+            parameters["binarize"] = None
         return convert_source(source, names=None, missing=missing, **parameters)
 
     def _known_encode(self, source: Source) -> dict[Hashable, tuple[Any, Any]] | None:

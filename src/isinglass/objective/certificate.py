@@ -2,9 +2,10 @@
 
 The residuals of a profiled Θ nearly satisfy the equations of the dual, Σ_n w_n a_ns = 0. "Nearly" is no proof: what is
 missing may be most of a column whose ones have a weight of 1e-13. The heavier side of every column, the cells with
-x = 0 or those with x = 1, is therefore scaled down to the weight of the other. The equations of free edges are met by a
-further change of the residuals, which is not computed but shown to exist and to be small. Every sum comes with a bound
-of its rounding error, which is added to the gap or subtracted from what feasibility leaves.
+x = 0 or those with x = 1, is therefore scaled down to the weight of the other. The equations of free edges, and of
+those whose penalty drowns in rounding, are met by a further change of the residuals, which is not computed but shown
+to exist and to be small. Every sum comes with a bound of its rounding error, which is added to the gap or subtracted
+from what feasibility leaves.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from isinglass.objective.reduced import EPSILON, FloatArray, Reduced
+from isinglass.objective.reduced import EPSILON, BoolArray, FloatArray, Reduced
 
 __all__ = ["Certificate", "certify"]
 
 _RESERVE = 4.0 * EPSILON  # of products and quotients of rounded numbers
+_FAINT = 1000.0  # a penalty below so many rounding errors is drowned by them
 
 
 @dataclass(frozen=True)
@@ -32,23 +34,45 @@ class Certificate:
 def certify(problem: Reduced, theta: FloatArray, field: FloatArray, alpha: float) -> Certificate:
     """Return the bound at Θ; it is tight where fields and free edges are at their optimum."""
     margin, limits = problem.margin(theta, field), problem.limits(alpha)
-    value = problem.value(theta, field, alpha) * (1.0 + problem.rounding)
     side = _balanced(problem, margin)
     moments, sizes = problem.balanced_sums(problem.signed(margin) * side)
-    error = 4.0 * problem.rounding * sizes
-    repair = _free_repair(problem, margin, side, np.abs(moments) + error)
-    if repair is None:  # free edges that no small change of the residuals makes feasible: all that is known is D(0) = 0
-        return Certificate(value, np.full_like(moments, np.inf))
-    error = error + np.add.outer(repair.moment, repair.moment)
-    mask = problem.penalised
-    reach = np.abs(moments) + error
-    over = mask & (reach > limits * (1.0 - _RESERVE))
+    point = _Point(theta, field, margin, side, moments, 4.0 * problem.rounding * sizes)
+    plain = _prove(problem, point, alpha, problem.free)
+    faint = problem.penalised & (limits < _FAINT * point.error)
+    if not faint.any():
+        return plain
+    return min(plain, _prove(problem, point, alpha, problem.free | faint), key=lambda proof: proof.gap)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Parameters with their balanced residuals."""
+
+    theta: FloatArray
+    field: FloatArray
+    margin: FloatArray
+    side: FloatArray  # the factor that balances a cell
+    moments: FloatArray
+    error: FloatArray  # of a moment, from rounding
+
+
+def _prove(problem: Reduced, point: _Point, alpha: float, zeroed: BoolArray) -> Certificate:
+    """Return the bound if the moments of the pairs ``zeroed`` are made exactly zero and the others scaled down."""
+    theta, limits = point.theta, problem.limits(alpha)
+    value = problem.value(theta, point.field, alpha) * (1.0 + problem.rounding)
+    repair = _repair(problem, point, zeroed)
+    if repair is None:  # no small change of the residuals makes them feasible: all that is known is D(0) = 0
+        return Certificate(value, np.full_like(limits, np.inf))
+    error = point.error + np.add.outer(repair.moment, repair.moment)
+    moments, reach = np.where(zeroed, 0.0, point.moments), np.where(zeroed, 0.0, np.abs(point.moments) + error)
+    over = problem.penalised & (reach > limits * (1.0 - _RESERVE))
     scale = float((limits[over] * (1.0 - _RESERVE) / reach[over]).min(initial=1.0))
-    used = np.triu(mask & (theta != 0.0))
+    used = np.triu(problem.penalised & (theta != 0.0))
     size, bound = np.abs(theta[used]), limits[used]
     pairs = np.maximum(bound * size + scale * moments[used] * theta[used], 0.0)
     pairs += (scale * error[used] + _RESERVE * bound) * size
-    gap = float(pairs.sum()) + _divergence_bound(problem, theta, field, margin, scale * side) + repair.cost(scale, side)
+    gap = float(pairs.sum()) + _divergence_bound(problem, theta, point.field, point.margin, scale * point.side)
+    gap += repair.cost(scale, point.side)
     return Certificate(min(gap * (1.0 + problem.rounding), value), scale * reach)
 
 
@@ -89,7 +113,7 @@ def divergence(margin: FloatArray, scale: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Repair:
-    """How much making free edges feasible may cost: a change v ζ of a node's residuals with Σ w v ζ² ≤ norm²."""
+    """How much making moments zero may cost: a change v ζ of a node's residuals with Σ w v ζ² ≤ norm²."""
 
     norm: FloatArray
     moment: FloatArray  # the most by which it changes a pair moment
@@ -104,17 +128,18 @@ class _Repair:
         return float(scale * (first + 2.0 * self.norm**2).sum())
 
 
-def _free_repair(problem: Reduced, margin: FloatArray, side: FloatArray, miss: FloatArray) -> _Repair | None:
-    """Bound the change of the residuals that makes the moments of free pairs, at most ``miss`` now, exactly zero.
+def _repair(problem: Reduced, point: _Point, zeroed: BoolArray) -> _Repair | None:
+    """Bound the change of the residuals that makes the moments of some pairs exactly zero.
 
     Either node of a pair takes half. Node s needs G λ = e for the Gram matrix G of [x_neighbours, 1] under w v;
     all that enters is a lower bound of the smallest eigenvalue of G with unit diagonal. None if that proves nothing.
     """
-    free, q = problem.free, len(problem.columns)
+    miss, q = np.abs(point.moments) + point.error, len(problem.columns)
     norm, moment = np.zeros(q), np.zeros(q)
-    for s in np.flatnonzero(free.any(axis=1)):
-        design = np.hstack([problem.table[:, free[s]], np.ones((len(margin), 1))])
-        curve = problem.weight * expit(margin[:, s]) * expit(-margin[:, s])
+    for s in np.flatnonzero(zeroed.any(axis=1)):
+        margin = point.margin[:, s]
+        design = np.hstack([problem.table[:, zeroed[s]], np.ones((len(margin), 1))])
+        curve = problem.weight * expit(margin) * expit(-margin)
         diagonal = curve @ design
         if not (diagonal > 0.0).all():
             return None
@@ -122,10 +147,10 @@ def _free_repair(problem: Reduced, margin: FloatArray, side: FloatArray, miss: F
         gram = unit.T @ (curve[:, None] * unit)
         smallest = float(np.linalg.eigvalsh(gram)[0])
         smallest -= 2.0 * len(diagonal) * (problem.rounding + 2.0 * EPSILON * len(diagonal))
-        missing = float(np.linalg.norm(np.r_[0.5 * miss[s, free[s]], 0.0] / np.sqrt(diagonal)))
+        missing = float(np.linalg.norm(np.r_[0.5 * miss[s, zeroed[s]], 0.0] / np.sqrt(diagonal)))
         largest = np.linalg.norm(unit, axis=1).max() * missing  # |ζ| of any row, times the eigenvalue
         # Up to |ζ| = u/2, u the factor of the side, probabilities stay probabilities and KL at most doubles.
-        if smallest <= 0.0 or side[:, s].min() < 0.5 or largest > 0.25 * smallest:
+        if smallest <= 0.0 or point.side[:, s].min() < 0.5 or largest > 0.25 * smallest:
             return None
         norm[s] = missing / np.sqrt(smallest)
         moment[s] = norm[s] * np.sqrt(curve.sum()) * (1.0 + problem.rounding)

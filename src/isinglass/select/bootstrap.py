@@ -32,7 +32,6 @@ FloatArray = NDArray[np.float64]
 Table = NDArray[np.uint8]
 
 DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
-READING = ("missing", "encode", "coding", "binarize")
 
 
 def bootstrap(
@@ -145,7 +144,7 @@ def bootstrap(
 def _read(X: Any, method: Any, wanted: Method) -> BinaryTable:
     """Return the table, read as the estimator says; one with missing cells as it is, if the method imputes them."""
     if is_estimator(method):
-        return read_binary(X, **{name: getattr(method, name) for name in READING})
+        return read_binary(X, missing=method.missing, **method._meaning())
     return read_binary(X, missing="impute") if imputes(wanted) else read_binary(X)
 
 

@@ -440,7 +440,7 @@ class _Stack:
             sample_weight=share * unit[origin],
             rows=origin if self.data.rows is None else self.data.rows[origin],
             n_missing=self.data.n_missing,
-            encoding=self.data.encoding,
+            coding=self.data.coding,
         )
         numbers = np.concatenate([np.full(len(self.whole), -1), np.repeat(np.asarray(copies), n)])
         return table, numbers, self.groups[origin]

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -19,12 +20,32 @@ using Bytes = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+template <class T>
+using Line = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using PairArray = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+
+inline std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
+    std::vector<Pair> pairs(array.shape(0));
+    for (size_t k = 0; k < pairs.size(); ++k) {
+        pairs[k] = {array(k, 0), array(k, 1)};
+        if (pairs[k].s < 0 || pairs[k].s >= pairs[k].t || pairs[k].t >= n_features)
+            throw std::invalid_argument("pairs must satisfy 0 <= s < t < n_features");
+    }
+    return pairs;
+}
+
 // Hands a vector's memory to NumPy.
 template <class T, class Shape>
 auto to_numpy(std::vector<T>&& values, std::initializer_list<size_t> shape) {
     auto* kept = new std::vector<T>(std::move(values));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, Shape>(reinterpret_cast<Shape*>(kept->data()), shape, owner);
+}
+
+template <class T>
+auto give(std::vector<T> values) {
+    const size_t size = values.size();
+    return to_numpy<T, T>(std::move(values), {size});
 }
 
 inline auto pairs_to_numpy(std::vector<Pair> pairs) {

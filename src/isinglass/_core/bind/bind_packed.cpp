@@ -10,9 +10,6 @@
 
 using namespace isinglass;
 
-template <class T>
-using Line = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 namespace {
 
 struct PackedTable {

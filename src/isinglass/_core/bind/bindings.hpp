@@ -8,3 +8,4 @@ void bind_glm(nanobind::module_& m);
 void bind_bmn(nanobind::module_& m);
 void bind_gibbs(nanobind::module_& m);
 void bind_packed(nanobind::module_& m);
+void bind_rows(nanobind::module_& m);

@@ -10,44 +10,47 @@
 
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
+#include "bind/python_rows.hpp"
 #include "problems/problem.hpp"
 
 namespace nb = nanobind;
 using namespace isinglass;
 
-using PairArray = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
-
 namespace {
 
-std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
-    std::vector<Pair> pairs(array.shape(0));
-    for (size_t k = 0; k < pairs.size(); ++k) {
-        pairs[k] = {array(k, 0), array(k, 1)};
-        if (pairs[k].s < 0 || pairs[k].s >= pairs[k].t || pairs[k].t >= n_features)
-            throw std::invalid_argument("pairs must satisfy 0 <= s < t < n_features");
-    }
-    return pairs;
+Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, size_t p) {
+    if (p > MAX_FEATURES) throw std::invalid_argument("too many columns");
+    if (penalty && (penalty->shape(0) != p || penalty->shape(1) != p))
+        throw std::invalid_argument("one penalty weight per pair");
+    if (penalty) return Penalty::Kind::matrix;
+    return standardized ? Penalty::Kind::standardized : Penalty::Kind::equal;
 }
 
 void make_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
-                  const std::optional<Matrix>& penalty, bool standardized, int n_threads,
-                  const std::vector<size_t>& parts) {
+                  const std::optional<Matrix>& penalty, bool standardized, int n_threads) {
     if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
-    if (penalty && (penalty->shape(0) != X.shape(1) || penalty->shape(1) != X.shape(1)))
-        throw std::invalid_argument("one penalty weight per pair");
-    if (X.shape(1) > MAX_FEATURES) throw std::invalid_argument("too many columns");
-    size_t last = 0;
-    for (size_t row : parts) {
-        if (row <= last || row >= X.shape(0))
-            throw std::invalid_argument("parts must begin inside the table");
-        last = row;
-    }
-    const Penalty::Kind kind = penalty        ? Penalty::Kind::matrix
-                               : standardized ? Penalty::Kind::standardized
-                                              : Penalty::Kind::equal;
+    const Penalty::Kind kind = kind_of(penalty, standardized, X.shape(1));
     nb::gil_scoped_release release;
     new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(X.shape(1)),
-                      kind, penalty ? penalty->data() : nullptr, n_threads, parts);
+                      kind, penalty ? penalty->data() : nullptr, n_threads);
+}
+
+// The interpreter lock stays: rows in Python are called, and destroyed if that fails.
+void make_problem_on(Joint* place, nb::object given, const std::optional<Matrix>& penalty, bool standardized,
+                     int n_threads) {
+    std::unique_ptr<Rows> rows = python_rows(given);
+    const size_t p = rows->margins().mean.size();
+    const Penalty::Kind kind = kind_of(penalty, standardized, p);
+    if (rows->scans()) {
+        if (penalty)
+            given.attr("penalize")(*penalty);
+        else if (standardized)
+            given.attr("penalize")(doubles_to_numpy(rows->margins().sd));
+        else
+            given.attr("penalize")(nb::none());
+    }
+    new (place) Joint(std::move(rows), nb::cast<int>(given.attr("n_distinct")()), kind,
+                      penalty ? penalty->data() : nullptr, n_threads);
 }
 
 std::vector<State> solve(Joint& joint, const PairArray& array, const std::vector<double>& alphas,
@@ -127,6 +130,7 @@ NB_MODULE(_native, m) {
     bind_bmn(m);
     bind_gibbs(m);
     bind_packed(m);
+    bind_rows(m);
     nb::class_<State>(m, "State")
         .def_ro("alpha", &State::alpha)
         .def_prop_ro(
@@ -148,8 +152,9 @@ NB_MODULE(_native, m) {
         .def_prop_ro("strength", [](const PairList& list) { return doubles_to_numpy(list.values); }, OWNED);
     nb::class_<Joint>(m, "Problem")
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
-             nb::arg("standardized"), nb::arg("n_threads"), nb::arg("parts") = std::vector<size_t>(),
-             nb::keep_alive<1, 4>())
+             nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 4>())
+        .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(),
+             nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 3>())
         .def_prop_ro("n_features", &Joint::n_features)
         .def_prop_ro("n_distinct", &Joint::n_distinct)
         .def_prop_ro("null_objective", [](Joint& joint) { return joint.problem().newton().null_objective(); })
@@ -157,6 +162,10 @@ NB_MODULE(_native, m) {
             "set_widest_block",
             [](Joint& joint, int width) { joint.problem().newton().set_widest_block(width); },
             nb::arg("width"))
+        .def(
+            "set_largest_reference",
+            [](Joint& joint, size_t pairs) { joint.problem().set_largest_reference(pairs); },
+            nb::arg("pairs"))
         .def("mark_null", [](Joint& joint) { joint.problem().mark_null(); })
         .def("free_pairs", [](const Joint& joint) { return pairs_to_numpy(joint.free_pairs()); })
         .def(

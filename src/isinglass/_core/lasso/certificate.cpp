@@ -11,6 +11,7 @@ constexpr double UNIT = std::numeric_limits<double>::epsilon() / 2;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr int GRAM_SHARE =
     8;  // rows per column of the first attempt to bound the eigenvalues of a Gram matrix
+constexpr double FAINT = 1000;  // a penalty below so many rounding errors is drowned by them
 
 // KL(x + c r || sigma) of one cell with this margin (the predictor in favour of the observed answer).
 double cell_divergence(double margin, double c) {
@@ -45,7 +46,7 @@ struct Flaw {
     double share = 0;   // of the heavier side, to be taken off so that both weigh the same
     double stray = 0;   // by which balancing, rounding and repair move a pair moment, at most
     double size = 0;    // sum |theta| over its penalised edges
-    double repair = 0;  // norm of the change that makes its free edges feasible
+    double repair = 0;  // norm of the change that makes moments zero where they must be
     double drift = 0;   // error of its predictor
 };
 
@@ -101,7 +102,7 @@ double smallest_eigenvalue(std::vector<double> A, int d, double error) {
 }
 
 // The norm of a change v zeta of a node's residuals, sum w v zeta^2 <= norm^2, that takes `missing` away from
-// the moments of its free edges and nothing from its field; infinite if none is known to exist.
+// the moments of some of its edges and nothing from its field; infinite if none is known to exist.
 double repair_norm(const std::vector<double>& gram, const std::vector<double>& missing, double share,
                    double rounding) {
     const int d = static_cast<int>(missing.size()) + 1;
@@ -122,19 +123,35 @@ double repair_norm(const std::vector<double>& gram, const std::vector<double>& m
     return std::sqrt(wanting / smallest);
 }
 
-// Makes free edges feasible; false if that cannot be shown to be possible.
-bool repair_free(Rows& rows, const WorkingSet& set, const Point& point, double alpha,
-                 std::vector<Flaw>& flaws) {
+double stray_of(const WorkingSet& set, const std::vector<Flaw>& flaws, size_t e) {
+    return flaws[set.s[e]].stray + (set.is_shared ? flaws[set.t[e]].stray : 0.0);
+}
+
+// Edges whose moment is made exactly zero: free ones, or also those whose penalty is so small that rounding
+// alone would ask for a scale far below 1.
+std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Flaw>& flaws, double alpha,
+                              bool with_faint) {
+    std::vector<char> zeroed(set.n_edges());
+    for (size_t e = 0; e < set.n_edges(); ++e) {
+        const double limit = alpha * set.omega[e];
+        zeroed[e] = limit == 0.0 || (with_faint && limit < FAINT * stray_of(set, flaws, e));
+    }
+    return zeroed;
+}
+
+// Makes the moments of these edges zero; false if that cannot be shown to be possible.
+bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::vector<char>& zeroed,
+            std::vector<Flaw>& flaws) {
     const double rounding = rows.rounding();
     for (int node : set.nodes) {
         std::vector<int> columns;
         std::vector<double> missing;
         for (int slot = set.offset[node]; slot < set.offset[node] + set.degree[node]; ++slot) {
             const int e = set.edge[slot];
-            if (alpha * set.omega[e] != 0.0) continue;
-            const double reach = std::abs(set.gradient[e]) + flaws[set.s[e]].stray;
+            if (!zeroed[e]) continue;
+            const double reach = std::abs(set.gradient[e]) + stray_of(set, flaws, e);
             columns.push_back(set.column[slot]);
-            missing.push_back(set.is_shared ? (reach + flaws[set.t[e]].stray) / 2 : reach);
+            missing.push_back(set.is_shared ? reach / 2 : reach);
         }
         if (columns.empty()) continue;
         const Beside beside{columns.data(), static_cast<int>(columns.size())};
@@ -151,10 +168,6 @@ bool repair_free(Rows& rows, const WorkingSet& set, const Point& point, double a
     return true;
 }
 
-double reach_of(const WorkingSet& set, const std::vector<Flaw>& flaws, size_t e) {
-    return std::abs(set.gradient[e]) + flaws[set.s[e]].stray + (set.is_shared ? flaws[set.t[e]].stray : 0.0);
-}
-
 // What a node adds to the gap: its residuals are not quite those of the point.
 double node_cost(const Flaw& flaw, const NodeSums& sums, double c) {
     double cost = flaw.share * sums.loss + c * flaw.stray * flaw.size;
@@ -164,6 +177,44 @@ double node_cost(const Flaw& flaw, const NodeSums& sums, double c) {
     // Of the cells: rounding of the divergence, and of the predictors behind it.
     cost += (1 - c) * flaw.mass * (32 * UNIT + flaw.drift) + 2 * sums.curve * flaw.drift * flaw.drift;
     return cost;
+}
+
+// The bound that follows when the moments of these edges are made zero.
+Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top,
+                  const std::vector<char>& zeroed, std::vector<Flaw> flaws) {
+    const double rounding = rows.rounding();
+    // The residuals 0 are feasible, so that the gap is at most F.
+    const double value = (point.loss() + penalty_of(set, alpha)) * (1 + 2 * rounding);
+    if (!repair(rows, set, point, zeroed, flaws)) {
+        // Nothing is proved; what is left of the fields still rounds the gradients of screening up.
+        double stray = 0;
+        for (const Flaw& flaw : flaws) stray = std::max(stray, flaw.stray);
+        return {0, value, stray, 0};
+    }
+    bool is_plain = true;  // no edge, no repair
+    double c = 1;
+    for (size_t e = 0; e < set.n_edges(); ++e) {
+        const double limit = alpha * set.omega[e] * (1 - 4 * UNIT);
+        const double reach = std::abs(set.gradient[e]) + stray_of(set, flaws, e);
+        is_plain = is_plain && set.theta[e] == 0.0 && !zeroed[e];
+        if (!zeroed[e] && reach > limit) c = std::min(c, limit / reach);
+    }
+    // Balanced residuals of constant predictors are no larger than those of the means.
+    if (is_plain && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
+    double gap = divergence(rows, set, point, c) * (1 + rounding), stray = 0, blur = 0;
+    for (size_t e = 0; e < set.n_edges(); ++e) {
+        const double limit = alpha * set.omega[e], size = std::abs(set.theta[e]);
+        if (size == 0.0 || limit == 0.0) continue;
+        const double moment = zeroed[e] ? 0.0 : set.gradient[e];
+        gap += std::max(limit * size + c * moment * set.theta[e], 0.0) + 8 * UNIT * limit * size;
+    }
+    for (int node = 0; node < set.n_nodes; ++node) {
+        gap += node_cost(flaws[node], point.sums[node], c);
+        stray = std::max(stray, flaws[node].stray);
+        blur = std::max(blur, flaws[node].mass * std::min(flaws[node].drift, 1.0));
+    }
+    gap *= 1 + (static_cast<double>(set.n_edges()) + set.n_nodes + 16) * UNIT;
+    return {c, gap < value ? gap : value, stray, set.is_shared ? 2 * blur : blur};
 }
 
 }  // namespace
@@ -181,48 +232,24 @@ double penalty_of(const WorkingSet& set, double alpha) {
 }
 
 Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top) {
-    const double rounding = rows.rounding();
-    // The residuals 0 are feasible, so that the gap is at most F.
-    const double value = (point.loss() + penalty_of(set, alpha)) * (1 + 2 * rounding);
-    std::vector<Flaw> flaws = find_flaws(set, point, alpha, rounding);
-    if (!repair_free(rows, set, point, alpha, flaws)) {
-        // Nothing is proved; what is left of the fields still rounds the gradients of screening up.
-        double stray = 0;
-        for (const Flaw& flaw : flaws) stray = std::max(stray, flaw.stray);
-        return {0, value, stray, 0};
-    }
-    bool is_empty = true;
-    double c = 1;
-    for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega[e] * (1 - 4 * UNIT), reach = reach_of(set, flaws, e);
-        is_empty = is_empty && set.theta[e] == 0.0;
-        if (limit > 0 && reach > limit) c = std::min(c, limit / reach);
-    }
-    // Balanced residuals of constant predictors are no larger than those of the means.
-    if (is_empty && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
-    double gap = divergence(rows, set, point, c) * (1 + rounding), stray = 0, blur = 0;
-    for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega[e], size = std::abs(set.theta[e]);
-        if (size == 0.0 || limit == 0.0) continue;
-        gap += std::max(limit * size + c * set.gradient[e] * set.theta[e], 0.0) + 8 * UNIT * limit * size;
-    }
-    for (int node = 0; node < set.n_nodes; ++node) {
-        gap += node_cost(flaws[node], point.sums[node], c);
-        stray = std::max(stray, flaws[node].stray);
-        blur = std::max(blur, flaws[node].mass * std::min(flaws[node].drift, 1.0));
-    }
-    gap *= 1 + (static_cast<double>(set.n_edges()) + set.n_nodes + 16) * UNIT;
-    return {c, gap < value ? gap : value, stray, set.is_shared ? 2 * blur : blur};
+    const std::vector<Flaw> flaws = find_flaws(set, point, alpha, rows.rounding());
+    const std::vector<char> free = find_zeroed(set, flaws, alpha, false),
+                            faint = find_zeroed(set, flaws, alpha, true);
+    const Certificate plain = prove(rows, set, point, alpha, top, free, flaws);
+    if (faint == free) return plain;
+    const Certificate other = prove(rows, set, point, alpha, top, faint, flaws);
+    return other.gap < plain.gap ? other : plain;
 }
 
 int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate,
-                        double alpha) {
+                        double alpha, double leeway) {
     int64_t count = 0;
+    const double stray = leeway > 0 ? 0 : certificate.stray;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double sd_s = set.is_shared ? margins.sd[set.s[e]] : 0.0, sd_t = margins.sd[set.t[e]];
         const double radius = std::sqrt(certificate.gap * (sd_s * sd_s + sd_t * sd_t) / 2) * (1 + 1e-9);
-        const double moment = certificate.scale * (std::abs(set.gradient[e]) + 2 * certificate.stray);
-        count += moment + radius < alpha * set.omega[e];
+        const double moment = certificate.scale * (std::abs(set.gradient[e]) + 2 * stray);
+        count += moment + radius < alpha * set.omega[e] * (1 + leeway);
     }
     return count;
 }

@@ -49,6 +49,7 @@ class Newton {
     // With the complete gradient, at the end of a run.
     const WorkingSet& set() const { return set_; }
     const Certificate& certificate() const { return certificate_; }
+    double alpha() const { return last_.alpha; }  // of the last run
 
  private:
     enum class Phase { look, model, majorize, certify, settle, done };

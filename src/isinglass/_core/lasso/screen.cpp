@@ -11,7 +11,8 @@ namespace {
 // A new reference is taken once so many of the pairs cannot be excluded: about the number of exact values
 // that costs as much. All pairs at once are a product of two matrices, those of one node are not.
 constexpr double REFRESH_ALL = 1.0 / 16, REFRESH_ONE = 0.3;
-constexpr int FEW = 64;            // columns of a table whose pairs are quickly computed each time
+constexpr size_t BAND = size_t{1} << 26;  // pairs of one band where no reference is kept
+constexpr int FEW = 64;                   // columns of a table whose pairs are quickly computed each time
 constexpr double NARROW = 1.5e-7;  // of the reference of one node: residuals and values in single precision
 
 }  // namespace
@@ -43,8 +44,15 @@ void Screen::start(int node) {
     has_reference_ = false;
 }
 
+// Otherwise all pairs are computed each time, a band of lines at a time.
+bool Screen::keeps_reference() const {
+    const size_t p = n_features_;
+    return !rows_.scans() && (!is_shared_ || p * (p - 1) / 2 <= largest_reference_);
+}
+
 const float* Screen::reference(int line) const {
-    return reference_.data() + (is_shared_ ? first_of_row(line, n_features_) : 0);
+    if (!is_shared_) return reference_.data();
+    return reference_.data() + (first_of_row(line, n_features_) - first_of_row(first_line_, n_features_));
 }
 
 void Screen::take_reference() {
@@ -52,7 +60,7 @@ void Screen::take_reference() {
     if (reference_.size() < size) reference_.resize(size);
     if (!is_always_fresh()) rows_.remember(nodes_);
     if (is_shared_) {
-        slack_ = rows_.all_pairs(reference_.data());
+        slack_ = rows_.all_pairs(0, n_lines(), reference_.data());
     } else {
         std::vector<int> columns(p);
         std::iota(columns.begin(), columns.end(), 0);
@@ -65,6 +73,25 @@ void Screen::take_reference() {
     has_reference_ = true;
     std::fill(norm_.begin(), norm_.end(), 0.0f);
     std::fill(shift_.begin(), shift_.end(), 0.0f);
+}
+
+// look(first, last) with the reference of these lines in place: of all lines at once if it is kept.
+template <class Look>
+void Screen::each_band(Look look) {
+    if (keeps_reference()) {
+        look(0, n_lines());
+        return;
+    }
+    const size_t most = std::max<size_t>(std::min(BAND, largest_reference_), n_features_);
+    if (reference_.size() < most) reference_.resize(most);
+    for (int first = 0, last; first < n_lines(); first = last) {
+        const size_t begin = first_of_row(first, n_features_);
+        for (last = first + 1; last < n_lines() && first_of_row(last + 1, n_features_) - begin <= most;)
+            ++last;
+        slack_ = rows_.all_pairs(first, last, reference_.data());
+        first_line_ = first;
+        look(first, last);
+    }
 }
 
 void Screen::measure_drift() {
@@ -99,22 +126,56 @@ void Screen::fill_limits(int line, double factor, float* limits) const {
     if (!is_shared_) limits[node_] = std::numeric_limits<float>::infinity();
 }
 
-// Every pair whose gradient may reach threshold * omega.
-std::vector<Pair> Screen::candidates(double threshold, double stray) {
-    std::vector<std::vector<int>> found(std::max(n_lines(), 0));
-    pool_.each(found.size(), [&](int line, int worker) {
-        float* limits = limits_[worker].data();
-        int* out = positions_[worker].data();
-        fill_limits(line, threshold, limits);
-        const int width = n_features_ - first(line);
-        found[line].assign(
-            out, out + kernels_.find_above(reference(line), drift(line, stray), limits, width, out));
-    });
+// Every pair whose gradient may reach threshold * omega. Where no reference is kept, pairs that are certainly
+// zero are counted on the same occasion.
+std::vector<Pair> Screen::candidates(double threshold, const WorkingSet& set, const Certificate& certificate,
+                                     double alpha) {
     std::vector<Pair> pairs;
-    for (size_t line = 0; line < found.size(); ++line)
-        for (int position : found[line])
-            pairs.push_back({left(static_cast<int>(line)), first(static_cast<int>(line)) + position});
+    certified_ = 0;
+    each_band([&](int begin, int end) {
+        std::vector<std::vector<int>> found(std::max(end - begin, 0));
+        pool_.each(found.size(), [&](int k, int worker) {
+            const int line = begin + k, width = n_features_ - first(line);
+            float* limits = limits_[worker].data();
+            int* out = positions_[worker].data();
+            fill_limits(line, threshold, limits);
+            found[k].assign(out, out + kernels_.find_above(reference(line), drift(line, certificate.stray),
+                                                           limits, width, out));
+        });
+        for (size_t k = 0; k < found.size(); ++k) {
+            const int line = begin + static_cast<int>(k);
+            for (int position : found[k]) pairs.push_back({left(line), first(line) + position});
+        }
+        if (!keeps_reference()) certified_ += count_certified(begin, end, alpha, set, certificate);
+    });
     return pairs;
+}
+
+std::vector<Pair> Screen::find(double threshold, const WorkingSet& set, const Certificate& certificate,
+                               double alpha) {
+    if (rows_.scans()) {
+        Scanned scanned =
+            rows_.scan({threshold, 2 * certificate.stray, alpha, certificate.scale, certificate.gap});
+        // Rows count all pairs. Whichever of the working set they can have counted is taken off.
+        certified_ = std::max(
+            scanned.certified - isinglass::count_certified(set, rows_.margins(), certificate, alpha, 1e-5),
+            int64_t{0});
+        return std::move(scanned.pairs);
+    }
+    if (!keeps_reference()) return candidates(threshold, set, certificate, alpha);
+    if (has_reference_ && !is_always_fresh())
+        measure_drift();
+    else
+        take_reference();
+    std::vector<Pair> possible = candidates(threshold, set, certificate, alpha);
+    const double n_pairs = static_cast<double>(n_features_) * n_features_ / (is_shared_ ? 2 : n_features_);
+    const bool moved = std::any_of(norm_.begin(), norm_.end(), [](float norm) { return norm > 0; });
+    const double refresh = is_shared_ ? REFRESH_ALL : REFRESH_ONE;
+    if (moved && static_cast<double>(possible.size()) > refresh * n_pairs) {
+        take_reference();
+        possible = candidates(threshold, set, certificate, alpha);
+    }
+    return possible;
 }
 
 std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
@@ -147,40 +208,37 @@ std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
     return values;
 }
 
-PairList Screen::above(double threshold, const WorkingSet& set, double stray) {
-    const double n_pairs = static_cast<double>(n_features_) * n_features_ / (is_shared_ ? 2 : n_features_);
-    if (has_reference_ && !is_always_fresh())
-        measure_drift();
-    else
-        take_reference();
-    std::vector<Pair> possible = candidates(threshold, stray);
-    const bool moved = std::any_of(norm_.begin(), norm_.end(), [](float norm) { return norm > 0; });
-    const double refresh = is_shared_ ? REFRESH_ALL : REFRESH_ONE;
-    if (moved && static_cast<double>(possible.size()) > refresh * n_pairs) {
-        take_reference();
-        possible = candidates(threshold, stray);
-    }
+// The gradient of pairs: that of the working set is known. Both lists are sorted.
+std::vector<double> Screen::known_or_exact(const std::vector<Pair>& pairs, const WorkingSet& set) {
     std::vector<Pair> unknown;
-    std::vector<double> values(possible.size());
+    std::vector<double> values(pairs.size());
     std::vector<size_t> asked;
-    size_t e = 0;  // both lists are sorted
-    for (size_t k = 0; k < possible.size(); ++k) {
-        const auto [s, t] = possible[k];
+    size_t e = 0;
+    for (size_t k = 0; k < pairs.size(); ++k) {
+        const auto [s, t] = pairs[k];
         while (e < set.n_edges() &&
                (set.first_node + set.s[e] < s || (set.first_node + set.s[e] == s && set.t[e] < t)))
             ++e;
         if (e < set.n_edges() && set.first_node + set.s[e] == s && set.t[e] == t) {
             values[k] = set.gradient[e];
         } else {
-            unknown.push_back(possible[k]);
+            unknown.push_back(pairs[k]);
             asked.push_back(k);
         }
     }
     const std::vector<double> exact = gradient(unknown);
     for (size_t k = 0; k < asked.size(); ++k) values[asked[k]] = exact[k];
+    return values;
+}
+
+PairList Screen::above(double threshold, const WorkingSet& set, const Certificate& certificate,
+                       double alpha) {
+    const std::vector<Pair> possible = find(threshold, set, certificate, alpha);
+    const std::vector<double> values = known_or_exact(possible, set);
     PairList list;
     for (size_t k = 0; k < possible.size(); ++k) {
-        const double weight = penalty_(possible[k].s, possible[k].t), g = std::abs(values[k]) + 2 * stray;
+        const double weight = penalty_(possible[k].s, possible[k].t),
+                     g = std::abs(values[k]) + 2 * certificate.stray;
         if (!std::isfinite(weight) || g < threshold * weight) continue;
         list.pairs.push_back(possible[k]);
         list.values.push_back(weight > 0 ? g / weight : std::numeric_limits<double>::infinity());
@@ -208,16 +266,24 @@ double Screen::covariance_ratio(const PairList& found) {
     return any ? largest : 0;
 }
 
-double Screen::alpha_max(const WorkingSet& set, double stray) {
-    take_reference();
-    double reached = 0;  // by some pair, for certain
-    for (int line = 0; line < n_lines(); ++line)
-        for (int t = first(line); t < n_features_; ++t) {
-            const double weight = penalty_(left(line), t), g = std::abs(reference(line)[t - first(line)]);
-            if (t != left(line) && weight > 0 && std::isfinite(weight))
-                reached = std::max(reached, (g - slack_) / weight);
-        }
-    const PairList found = above(reached, set, stray);
+// By |g| / omega of some penalised pair, for certain.
+double Screen::reached() {
+    if (rows_.scans()) return rows_.largest();
+    double largest = 0;
+    if (keeps_reference()) take_reference();
+    each_band([&](int begin, int end) {
+        for (int line = begin; line < end; ++line)
+            for (int t = first(line); t < n_features_; ++t) {
+                const double weight = penalty_(left(line), t), g = std::abs(reference(line)[t - first(line)]);
+                if (t != left(line) && weight > 0 && std::isfinite(weight))
+                    largest = std::max(largest, (g - slack_) / weight);
+            }
+    });
+    return largest;
+}
+
+double Screen::alpha_max(const WorkingSet& set, const Certificate& certificate) {
+    const PairList found = above(reached(), set, certificate, 0);
     if (std::all_of(set.theta.begin(), set.theta.end(), [](double theta) { return theta == 0.0; }))
         return covariance_ratio(found);
     double largest = 0;
@@ -225,32 +291,37 @@ double Screen::alpha_max(const WorkingSet& set, double stray) {
     top_ = std::numeric_limits<double>::infinity();  // with free edges: of no use to the empty network
     for (size_t k = 0; k < found.pairs.size(); ++k) {
         if (!std::isfinite(found.values[k])) continue;
-        any |= found.values[k] * penalty_(found.pairs[k].s, found.pairs[k].t) > 4 * stray;
+        any |= found.values[k] * penalty_(found.pairs[k].s, found.pairs[k].t) > 4 * certificate.stray;
         largest = std::max(largest, found.values[k]);
     }
     return any ? largest : 0;
 }
 
-int64_t Screen::certified_outside(double alpha, const WorkingSet& set, const Certificate& certificate) {
-    if (!has_reference_) return 0;
+int64_t Screen::count_certified(int first_line, int last_line, double alpha, const WorkingSet& set,
+                                const Certificate& certificate) {
     const float c = static_cast<float>(certificate.scale),
                 half_gap = static_cast<float>(certificate.gap / 2 * (1 + 1e-6));
-    std::vector<int64_t> counts(n_lines(), 0);
+    std::vector<int64_t> counts(std::max(last_line - first_line, 0), 0);
     std::vector<size_t> begin(set.n_nodes + 1, 0);  // the working set, row by row
     for (int s : set.s) ++begin[s + 1];
     for (int s = 0; s < set.n_nodes; ++s) begin[s + 1] += begin[s];
-    pool_.each(counts.size(), [&](int line, int worker) {
+    pool_.each(counts.size(), [&](int k, int worker) {
+        const int line = first_line + k, count = n_features_ - first(line);
         float* limit = limits_[worker].data();
-        const int count = n_features_ - first(line);
         // Forbidden pairs are not proved zero, they are told to be: limit -1 keeps them out of the count.
         fill_limits(line, alpha, limit);
-        for (int k = 0; k < count; ++k)
-            if (std::isinf(limit[k])) limit[k] = -1.0f;
+        for (int i = 0; i < count; ++i)
+            if (std::isinf(limit[i])) limit[i] = -1.0f;
         for (size_t e = begin[line]; e < begin[line + 1]; ++e) limit[set.t[e] - first(line)] = -1.0f;
-        counts[line] = kernels_.count_certified(reference(line), drift(line, certificate.stray), limit, c,
-                                                half_gap, count);
+        counts[k] = kernels_.count_certified(reference(line), drift(line, certificate.stray), limit, c,
+                                             half_gap, count);
     });
     return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+}
+
+int64_t Screen::certified_outside(double alpha, const WorkingSet& set, const Certificate& certificate) {
+    if (!keeps_reference()) return certified_;
+    return has_reference_ ? count_certified(0, n_lines(), alpha, set, certificate) : 0;
 }
 
 }  // namespace isinglass

@@ -1,5 +1,6 @@
 // The gradient over all pairs of a problem: a full reference in single precision now and then, rigorous
-// bounds in between, and exact values for the pairs that could matter.
+// bounds in between, and exact values for the pairs that could matter. Where the reference would be too large
+// it is computed band by band each time; rows that can look at all pairs themselves do.
 #pragma once
 
 #include <cstdint>
@@ -27,28 +28,40 @@ class Screen {
     // Exact; for one node the first of each pair is that node.
     std::vector<double> gradient(const std::vector<Pair>& pairs);
     // All pairs with |g| >= threshold * omega (omega finite). The gradient of the working set is known.
-    // stray: an error of either end's residuals, which is added to |g|.
-    PairList above(double threshold, const WorkingSet& set, double stray = 0);
+    // The certificate is that of the point, at alpha; its stray is added to |g| for either end.
+    PairList above(double threshold, const WorkingSet& set, const Certificate& certificate, double alpha);
     // Largest |g| / omega over the penalised pairs, as an upper bound; 0 where no pair is above rounding.
-    double alpha_max(const WorkingSet& set, double stray);
+    double alpha_max(const WorkingSet& set, const Certificate& certificate);
     // What alpha_max was asked about last, rounding never taken for zero.
     double top() const { return top_; }
     // Pairs outside the working set proved zero in every optimum at alpha; to be asked after above() at that
-    // point.
+    // point and alpha.
     int64_t certified_outside(double alpha, const WorkingSet& set, const Certificate& certificate);
+    // The most pairs that a reference is kept of.
+    void set_largest_reference(size_t pairs) { largest_reference_ = pairs; }
 
  private:
     int n_lines() const { return is_shared_ ? n_features_ - 1 : 1; }
     int left(int line) const { return is_shared_ ? line : node_; }
     int first(int line) const { return is_shared_ ? line + 1 : 0; }
     bool is_always_fresh() const;
+    bool keeps_reference() const;
     const float* reference(int line) const;
     void take_reference();
+    template <class Look>
+    void each_band(Look look);
     void measure_drift();
     Drift drift(int line, double stray) const;
     double covariance_ratio(const PairList& found);
     void fill_limits(int line, double factor, float* limits) const;
-    std::vector<Pair> candidates(double threshold, double stray);
+    std::vector<Pair> candidates(double threshold, const WorkingSet& set, const Certificate& certificate,
+                                 double alpha);
+    std::vector<Pair> find(double threshold, const WorkingSet& set, const Certificate& certificate,
+                           double alpha);
+    std::vector<double> known_or_exact(const std::vector<Pair>& pairs, const WorkingSet& set);
+    double reached();
+    int64_t count_certified(int first, int last, double alpha, const WorkingSet& set,
+                            const Certificate& certificate);
 
     Rows& rows_;
     const Penalty& penalty_;
@@ -60,6 +73,9 @@ class Screen {
     std::vector<int> nodes_;
     Buffer<float> reference_;
     bool has_reference_ = false;
+    int first_line_ = 0;  // of the band that the reference holds
+    size_t largest_reference_ = size_t{800'000'000};
+    int64_t certified_ = 0;  // outside the working set, where no reference is kept
     double top_ = 0;
     double slack_ = 0;                 // of the reference, and of what may be missing from |g|
     std::vector<float> norm_, shift_;  // of every node: how far its residuals have moved

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "rows/cpu_rows.hpp"
-#include "rows/sum_rows.hpp"
 
 namespace isinglass {
 namespace {
@@ -63,7 +61,7 @@ void Problem::mark_null() {
 }
 
 double Problem::alpha_max() {
-    top_ = reached_ = screen_.alpha_max(newton_.set(), newton_.certificate().stray);
+    top_ = reached_ = screen_.alpha_max(newton_.set(), newton_.certificate());
     newton_.set_top(screen_.top());
     has_begun_ = is_dense_ = false;
     return top_;
@@ -137,29 +135,28 @@ std::vector<Pair> Problem::violators(double alpha) const {
 }
 
 Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,
-             const double* penalty, int n_threads, const std::vector<size_t>& parts)
+             const double* penalty, int n_threads)
     : n_features_(n_features) {
-    double total = 0;
-    if (!parts.empty())
-        total = weights ? std::accumulate(weights, weights + n_rows, 0.0) : static_cast<double>(n_rows);
-    std::vector<size_t> bounds{0};
-    bounds.insert(bounds.end(), parts.begin(), parts.end());
-    bounds.push_back(n_rows);
-    std::vector<std::shared_ptr<const Table>> tables;
-    for (size_t k = 0; k + 1 < bounds.size(); ++k) {
-        const double* own = weights ? weights + bounds[k] : nullptr;
-        tables.push_back(std::make_shared<Table>(X + bounds[k] * n_features, own, bounds[k + 1] - bounds[k],
-                                                 n_features, total));
-        n_distinct_ += tables.back()->n_distinct;
-    }
+    const auto table = std::make_shared<const Table>(X, weights, n_rows, n_features);
+    n_distinct_ = table->n_distinct;
     const bool is_small = static_cast<size_t>(n_distinct_) * n_features < SINGLE_THREAD_CELLS;
     pool_ = std::make_unique<Pool>(is_small ? 1 : n_threads, poll_);
-    std::vector<std::unique_ptr<Rows>> made;
-    for (const auto& table : tables)
-        made.push_back(std::make_unique<CpuRows>(table, CpuRows::Holds::all_nodes, *pool_));
-    rows_ = parts.empty() ? std::move(made.front()) : std::make_unique<SumRows>(std::move(made));
+    rows_ = std::make_unique<CpuRows>(table, CpuRows::Holds::all_nodes, *pool_);
+    begin(kind, penalty);
+}
+
+Joint::Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty,
+             int n_threads)
+    : n_features_(static_cast<int>(rows->margins().mean.size())),
+      n_distinct_(n_distinct),
+      pool_(std::make_unique<Pool>(n_threads, poll_)),
+      rows_(std::move(rows)) {
+    begin(kind, penalty);
+}
+
+void Joint::begin(Penalty::Kind kind, const double* penalty) {
     const double* values = kind == Penalty::Kind::standardized ? rows_->margins().sd.data() : penalty;
-    penalty_ = std::make_unique<Penalty>(kind, values, n_features);
+    penalty_ = std::make_unique<Penalty>(kind, values, n_features_);
     problem_ = std::make_unique<Problem>(*rows_, *penalty_, *pool_, Problem::Kind::joint);
     problem_->start(0);
 }

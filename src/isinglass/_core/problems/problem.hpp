@@ -12,7 +12,7 @@
 
 namespace isinglass {
 
-constexpr int MAX_FEATURES = 40000;  // p^2 is counted in int
+constexpr int MAX_FEATURES = 1'000'000;
 
 // How a path is followed.
 struct Following {
@@ -38,11 +38,12 @@ class Problem {
     // All pairs with |g| >= threshold * omega (omega finite), in double precision, rounded up by what may
     // keep the residuals from being feasible in the dual.
     PairList gradient_above(double threshold) {
-        return screen_.above(threshold, newton_.set(), newton_.certificate().stray);
+        return screen_.above(threshold, newton_.set(), newton_.certificate(), newton_.alpha());
     }
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
     // Minimises F over the given pairs and the current support from the current point.
     State solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances);
+    void set_largest_reference(size_t pairs) { screen_.set_largest_reference(pairs); }
 
  private:
     PairList every_pair() const;
@@ -63,10 +64,12 @@ class Problem {
 // The joint problem with everything it needs.
 class Joint {
  public:
-    // penalty points to n_features^2 doubles that outlive the problem (matrix), else it is null. parts: the
-    // first row of every part but the first; empty: the rows are one part.
+    // On this computer. penalty points to n_features^2 doubles that outlive the problem (matrix), else it is
+    // null.
     Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,
-          const double* penalty, int n_threads, const std::vector<size_t>& parts);
+          const double* penalty, int n_threads);
+    Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty,
+          int n_threads);
 
     int n_features() const { return n_features_; }
     int n_distinct() const { return n_distinct_; }
@@ -77,6 +80,8 @@ class Joint {
     std::vector<Pair> free_pairs() const;
 
  private:
+    void begin(Penalty::Kind kind, const double* penalty);
+
     const int n_features_;
     int n_distinct_ = 0;
     Poll poll_;

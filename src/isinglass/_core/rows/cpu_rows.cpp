@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 namespace isinglass {
 namespace {
@@ -196,7 +197,8 @@ void CpuRows::products(std::span<const Product> tasks) {
 
 void CpuRows::multiply(const Product& task, int worker) {
     const PackedColumns& packed = packed_[line(task.node)];
-    const int d = packed.size();
+    const int d = task.inner.count;
+    if (!packed.holds(task.inner.column, d)) throw std::logic_error("a product needs its diagonal first");
     Scratch& scratch = scratch_[worker];
     const int rows = 32 * table_->bits().n_words;
     float *z = room(scratch.line, rows), *coefficients = room(scratch.coefficients, 32 * packed.groups());
@@ -271,15 +273,15 @@ std::vector<Moved> CpuRows::drift(std::span<const int> nodes) {
     return moved;
 }
 
-double CpuRows::all_pairs(float* triangle) {
+double CpuRows::all_pairs(int first, int last, float* band) {
     const int p = table_->n_features;
     std::vector<Pair> tiles;
-    for (int top = 0; top < p; top += TILE)
+    for (int top = first; top < last; top += TILE)
         for (int left = top; left < p; left += TILE) tiles.push_back({top, left});
     const size_t size = static_cast<size_t>(4 * std::min(TILE, p)) * CHUNK + TILE * TILE;
     for (Scratch& scratch : scratch_) make_room(scratch.panels, size);
     pool_.each(tiles.size(), [&](int index, int worker) {
-        fill_tile(tiles[index].s, tiles[index].t, scratch_[worker].panels.data(), triangle);
+        fill_tile(tiles[index], first, last, scratch_[worker].panels.data(), band);
     });
     return rounding_slack(stride_, kernels_.lanes);
 }
@@ -292,10 +294,11 @@ void CpuRows::fill_panels(int first, int count, int row, int rows, float* x, flo
     }
 }
 
-// The pairs between the nodes from top and those from left, TILE each.
-void CpuRows::fill_tile(int top, int left, float* scratch, float* triangle) {
-    const int p = table_->n_features;
-    const int height = std::min(TILE, p - top), width = std::min(TILE, p - left);
+// The pairs between TILE nodes from the corner down and TILE nodes to its right, into a band of the lines
+// from first to last.
+void CpuRows::fill_tile(Pair corner, int first, int last, float* scratch, float* band) {
+    const int p = table_->n_features, top = corner.s, left = corner.t;
+    const int height = std::min(TILE, last - top), width = std::min(TILE, p - left);
     float *tile = scratch, *x_top = tile + TILE * TILE, *r_top = x_top + height * CHUNK;
     float *x_left = r_top + height * CHUNK, *r_left = x_left + width * CHUNK;
     std::fill(tile, tile + TILE * TILE, 0.0f);
@@ -315,10 +318,10 @@ void CpuRows::fill_tile(int top, int left, float* scratch, float* triangle) {
             }
     }
     for (int i = 0; i < height; ++i) {
-        const int s = top + i, first = std::max(0, s + 1 - left);
-        if (first < width)
-            std::copy(tile + i * TILE + first, tile + i * TILE + width,
-                      triangle + first_of_row(s, p) + (left + first - s - 1));
+        const int s = top + i, begin = std::max(0, s + 1 - left);
+        if (begin < width)
+            std::copy(tile + i * TILE + begin, tile + i * TILE + width,
+                      band + (first_of_row(s, p) - first_of_row(first, p)) + (left + begin - s - 1));
     }
 }
 

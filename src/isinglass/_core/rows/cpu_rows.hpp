@@ -26,7 +26,7 @@ class CpuRows final : public Rows {
     double largest_predictor(std::span<const int> nodes) override;
     std::vector<double> gram(int node, const Beside& beside, int most) override;
     void remember(std::span<const int> nodes) override;
-    double all_pairs(float* triangle) override;
+    double all_pairs(int first, int last, float* band) override;
     std::vector<Moved> drift(std::span<const int> nodes) override;
 
  private:
@@ -41,7 +41,7 @@ class CpuRows final : public Rows {
     void diagonal(const Block& task, const float* curves, int worker);
     void multiply(const Product& task, int worker);
     void fill_panels(int first, int count, int row, int rows, float* x, float* r);
-    void fill_tile(int top, int left, float* scratch, float* triangle);
+    void fill_tile(Pair corner, int first, int last, float* scratch, float* band);
 
     const Kernels& kernels_;
     const std::shared_ptr<const Table> table_;

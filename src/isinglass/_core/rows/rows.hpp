@@ -63,6 +63,19 @@ struct Overlap {
     double both = 0, first = 0, second = 0, neither = 0;
 };
 
+// What to look for among all pairs, where rows can do that themselves: those whose |g| + extra may reach
+// threshold omega, and how many have scale (|g| + extra) + sqrt(gap (sd_s^2 + sd_t^2) / 2) < alpha omega for
+// certain.
+struct Scan {
+    double threshold, extra;
+    double alpha, scale, gap;
+};
+
+struct Scanned {
+    std::vector<Pair> pairs;  // in lexicographic order
+    int64_t certified = 0;
+};
+
 // How far a node's residuals have moved since they were remembered: sum_n w (r - r_ref)^2 and its sum.
 struct Moved {
     double square = 0, sum = 0;
@@ -91,10 +104,17 @@ class Rows {
 
     // Remembers the residuals of these nodes, for drift.
     virtual void remember(std::span<const int> nodes) = 0;
-    // The gradient of every pair (0, 1), (0, 2), ..., (p - 2, p - 1) in single precision; returns a bound of
-    // its error.
-    virtual double all_pairs(float* triangle) = 0;
     virtual std::vector<Moved> drift(std::span<const int> nodes) = 0;
+    // The gradient of every pair (s, t), first <= s < last, s < t, line after line in single precision;
+    // returns a bound of its error.
+    virtual double all_pairs(int first, int last, float* band) = 0;
+
+    // Rows that look at all pairs where they are, each time anew, and keep none of it; then nothing is
+    // remembered.
+    virtual bool scans() const { return false; }
+    virtual Scanned scan(const Scan&) { return {}; }
+    // A value that |g| / omega of some penalised pair reaches for certain; as large as can be told.
+    virtual double largest() { return 0; }
 };
 
 }  // namespace isinglass

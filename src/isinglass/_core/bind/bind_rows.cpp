@@ -1,0 +1,270 @@
+// The rows of this computer as a Python object with the methods that python_rows.hpp asks for: a part of a
+// table, in this process or another.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+#include <stdexcept>
+
+#include "bind/arrays.hpp"
+#include "bind/bindings.hpp"
+#include "rows/cpu_rows.hpp"
+
+namespace isinglass {
+namespace {
+
+class Part {
+ public:
+    Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
+        : pool_(n_threads, poll_),
+          table_(std::make_shared<Table>(X.data(), weights ? weights->data() : nullptr, X.shape(0),
+                                         static_cast<int>(X.shape(1)), total)),
+          rows_(table_, CpuRows::Holds::all_nodes, pool_) {}
+
+    CpuRows& rows() {
+        poll_.begin();
+        return rows_;
+    }
+    int n_features() const { return table_->n_features; }
+    int n_distinct() const { return table_->n_distinct; }
+    bool remembers = false;
+    void check(const Line<int32_t>& columns) const {
+        for (size_t k = 0; k < columns.shape(0); ++k)
+            if (columns(k) < 0 || columns(k) >= n_features())
+                throw std::invalid_argument("a column must lie in the table");
+    }
+
+ private:
+    Poll poll_;
+    Pool pool_;
+    std::shared_ptr<const Table> table_;
+    CpuRows rows_;
+};
+
+std::span<const int> span_of(const Line<int32_t>& nodes) {
+    return {nodes.data(), nodes.shape(0)};
+}
+
+// The columns beside each of a list of nodes.
+std::vector<Beside> beside(const Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+                           const Line<int32_t>& columns) {
+    part.check(nodes);
+    part.check(columns);
+    if (begin.shape(0) != nodes.shape(0) + 1 || begin(0) != 0 ||
+        begin(nodes.shape(0)) != static_cast<int64_t>(columns.shape(0)))
+        throw std::invalid_argument("begin must divide the columns among the nodes");
+    std::vector<Beside> found;
+    for (size_t k = 0; k < nodes.shape(0); ++k) {
+        if (begin(k) > begin(k + 1)) throw std::invalid_argument("begin must not decrease");
+        found.push_back({columns.data() + begin(k), static_cast<int>(begin(k + 1) - begin(k))});
+    }
+    return found;
+}
+
+void require(bool holds, const char* message) {
+    if (!holds) throw std::invalid_argument(message);
+}
+
+void make_part(Part* place, const Bytes& X, const std::optional<Vector>& weights, double total,
+               int n_threads) {
+    require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
+    require(!weights || weights->shape(0) == X.shape(0), "one weight per row");
+    new (place) Part(X, weights, total, n_threads);
+    if (place->n_distinct() > 0) return;
+    place->~Part();
+    throw std::invalid_argument("a part must have a row with weight");
+}
+
+nb::tuple margins(Part& part) {
+    const Margins& margins = part.rows().margins();
+    return nb::make_tuple(give(margins.mean), give(margins.rest));
+}
+
+auto overlaps(Part& part, const PairArray& array) {
+    const std::vector<Pair> pairs = to_pairs(array, part.n_features());
+    std::vector<double> values;
+    {
+        const nb::gil_scoped_release release;
+        for (const Overlap& cell : part.rows().overlaps(pairs))
+            values.insert(values.end(), {cell.both, cell.first, cell.second, cell.neither});
+    }
+    return to_numpy<double, double>(std::move(values), {pairs.size(), 4});
+}
+
+nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offsets,
+               const Line<int64_t>& moved_begin, const Line<int32_t>& moved, const Line<double>& coefficients,
+               const Line<int64_t>& asked_begin, const Line<int32_t>& asked, bool afresh) {
+    const std::vector<Beside> moves = beside(part, nodes, moved_begin, moved),
+                              asks = beside(part, nodes, asked_begin, asked);
+    const size_t count = nodes.shape(0);
+    require(offsets.shape(0) == count && coefficients.shape(0) == moved.shape(0),
+            "one offset per node and one coefficient per column");
+    std::vector<double> values, gradients(asked.shape(0));
+    {
+        const nb::gil_scoped_release release;
+        std::vector<NodeSums> sums(count);
+        std::vector<Move> tasks;
+        for (size_t k = 0; k < count; ++k)
+            tasks.push_back({nodes(k), offsets(k), moves[k], coefficients.data() + moved_begin(k), asks[k],
+                             gradients.data() + asked_begin(k), &sums[k]});
+        part.rows().move(tasks, afresh);
+        for (const NodeSums& node : sums)
+            values.insert(values.end(), {node.loss, node.curve, node.zeros, node.ones});
+    }
+    return nb::make_tuple(to_numpy<double, double>(std::move(values), {count, 4}),
+                          give(std::move(gradients)));
+}
+
+auto gradients(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+               const Line<int32_t>& columns) {
+    const std::vector<Beside> asks = beside(part, nodes, begin, columns);
+    std::vector<double> values(columns.shape(0));
+    {
+        const nb::gil_scoped_release release;
+        std::vector<Gradient> tasks;
+        for (size_t k = 0; k < asks.size(); ++k)
+            tasks.push_back({nodes(k), asks[k], values.data() + begin(k)});
+        part.rows().gradients(tasks);
+    }
+    return give(std::move(values));
+}
+
+// Rows of a block are padded, as the kernels want them; across the border they are not.
+nb::tuple second_derivatives(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+                             const Line<int32_t>& columns, bool majorized, bool is_whole) {
+    const std::vector<Beside> inner = beside(part, nodes, begin, columns);
+    std::vector<float> values, b(columns.shape(0)), diagonal(is_whole ? 0 : columns.shape(0));
+    std::vector<double> curve(inner.size());
+    {
+        const nb::gil_scoped_release release;
+        const auto stride = [&](size_t k) { return (inner[k].count + 15) / 16 * 16; };
+        size_t size = 0;
+        for (size_t k = 0; k < inner.size(); ++k) size += static_cast<size_t>(inner[k].count) * stride(k);
+        Buffer<float> padded(is_whole ? size : 0);
+        float* next = padded.data();
+        std::vector<Block> tasks;
+        for (size_t k = 0; k < inner.size(); ++k) {
+            tasks.push_back({nodes(k), inner[k], is_whole ? next : nullptr, stride(k), b.data() + begin(k),
+                             diagonal.data() + (is_whole ? 0 : begin(k)), &curve[k]});
+            if (is_whole) next += static_cast<size_t>(inner[k].count) * stride(k);
+        }
+        part.rows().blocks(tasks, majorized ? Curvature::majorized : Curvature::own);
+        for (size_t k = 0; is_whole && k < inner.size(); ++k)
+            for (int i = 0; i < inner[k].count; ++i) {
+                const float* line = tasks[k].G + static_cast<size_t>(i) * stride(k);
+                values.insert(values.end(), line, line + inner[k].count);
+            }
+    }
+    return nb::make_tuple(give(is_whole ? std::move(values) : std::move(diagonal)), give(std::move(b)),
+                          give(std::move(curve)));
+}
+
+auto products(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+              const Line<int32_t>& columns, const Line<float>& d, const Line<double>& centres) {
+    const std::vector<Beside> inner = beside(part, nodes, begin, columns);
+    require(d.shape(0) == columns.shape(0) && centres.shape(0) == inner.size(),
+            "one number per column and one center per node");
+    std::vector<float> values(columns.shape(0));
+    {
+        const nb::gil_scoped_release release;
+        std::vector<Product> tasks;
+        for (size_t k = 0; k < inner.size(); ++k)
+            tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centres(k), values.data() + begin(k)});
+        part.rows().products(tasks);
+    }
+    return give(std::move(values));
+}
+
+auto gram(Part& part, int node, const Line<int32_t>& columns, int most) {
+    part.check(columns);
+    require(node >= 0 && node < part.n_features() && most >= 0, "a node must lie in the table");
+    const size_t width = columns.shape(0) + 1;
+    std::vector<double> values;
+    {
+        const nb::gil_scoped_release release;
+        values = part.rows().gram(node, {columns.data(), static_cast<int>(columns.shape(0))}, most);
+    }
+    return to_numpy<double, double>(std::move(values), {width, width});
+}
+
+auto drift(Part& part, const Line<int32_t>& nodes) {
+    part.check(nodes);
+    require(part.remembers, "drift is measured from what was remembered");
+    std::vector<double> values;
+    {
+        const nb::gil_scoped_release release;
+        for (const Moved& moved : part.rows().drift(span_of(nodes)))
+            values.insert(values.end(), {moved.square, moved.sum});
+    }
+    return to_numpy<double, double>(std::move(values), {nodes.shape(0), 2});
+}
+
+nb::tuple all_pairs(Part& part, int first, int last) {
+    const int p = part.n_features();
+    require(first >= 0 && first <= last && last <= p, "lines must lie in the table");
+    std::vector<float> band(first_of_row(last, p) - first_of_row(first, p));
+    double slack = 0;
+    {
+        const nb::gil_scoped_release release;
+        slack = part.rows().all_pairs(first, last, band.data());
+    }
+    return nb::make_tuple(give(std::move(band)), slack);
+}
+
+}  // namespace
+}  // namespace isinglass
+
+using namespace isinglass;
+
+void bind_rows(nb::module_& m) {
+    using Release = nb::call_guard<nb::gil_scoped_release>;
+    using nb::arg;
+    nb::class_<Part>(m, "CpuRows")
+        .def("__init__", &make_part, arg("X"), arg("weights").none(), arg("total"), arg("n_threads"))
+        .def("n_distinct", &Part::n_distinct)
+        .def("margins", &margins)
+        .def("rounding", [](Part& part) { return part.rows().rounding(); })
+        .def("overlaps", &overlaps, arg("pairs"))
+        .def("move", &move, arg("nodes"), arg("offsets"), arg("moved_begin"), arg("moved"),
+             arg("coefficients"), arg("asked_begin"), arg("asked"), arg("afresh"))
+        .def("gradients", &gradients, arg("nodes"), arg("begin"), arg("columns"))
+        .def(
+            "blocks",
+            [](Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+               const Line<int32_t>& columns,
+               bool majorized) { return second_derivatives(part, nodes, begin, columns, majorized, true); },
+            arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
+        .def(
+            "diagonals",
+            [](Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+               const Line<int32_t>& columns,
+               bool majorized) { return second_derivatives(part, nodes, begin, columns, majorized, false); },
+            arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
+        .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centres"))
+        .def(
+            "divergence",
+            [](Part& part, const Line<int32_t>& nodes, double c) {
+                part.check(nodes);
+                return part.rows().divergence(span_of(nodes), c);
+            },
+            arg("nodes"), arg("c"), Release())
+        .def(
+            "largest_predictor",
+            [](Part& part, const Line<int32_t>& nodes) {
+                part.check(nodes);
+                return part.rows().largest_predictor(span_of(nodes));
+            },
+            arg("nodes"), Release())
+        .def("gram", &gram, arg("node"), arg("columns"), arg("most"))
+        .def(
+            "remember",
+            [](Part& part, const Line<int32_t>& nodes) {
+                part.check(nodes);
+                part.rows().remember(span_of(nodes));
+                part.remembers = true;
+            },
+            arg("nodes"), Release())
+        .def("drift", &drift, arg("nodes"))
+        .def("all_pairs", &all_pairs, arg("first"), arg("last"));
+}

@@ -1,0 +1,343 @@
+"""What the values of a column mean: 0, 1 or missing; and `Coding`, how a whole table was read."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.data.sources import Column
+from isinglass.errors import CellTypeError, DataError
+
+__all__ = ["BAD", "BITS", "MISSING", "Coding", "Cut", "Rule", "Values", "choose_pairs", "distinct", "read_rules"]
+
+MISSING, BAD = 2, 3  # what a value can stand for beside 0 and 1
+
+# Words whose meaning is known, 0 before 1; compared without regard to case.
+_KNOWN = (
+    *(("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("nay", "yea"), ("0", "1")),
+    *(("absent", "present"), ("negative", "positive"), ("disagree", "agree"), ("incorrect", "correct")),
+    *(("wrong", "right"), ("fail", "pass"), ("never", "ever"), ("-", "+")),
+)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Every value has its entry: 0, 1 or `MISSING`."""
+
+    entries: Mapping[Any, int]
+
+    def target(self, value: Any) -> int:
+        """Return what one value stands for."""
+        return self.entries.get(value, BAD)
+
+    def convert(self, values: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return what an array of numbers stands for."""
+        codes = np.full(values.shape, BAD, dtype=np.uint8)
+        for value, code in self.entries.items():
+            if is_number(value):
+                codes[values == value] = code
+        return codes
+
+    @property
+    def pair(self) -> tuple[Any, Any]:
+        """The values that stand for 0 and for 1; a tuple where there are several, None where there is none."""
+        groups = [tuple(value for value, bit in self.entries.items() if bit == side) for side in (0, 1)]
+        zero, one = (group[0] if len(group) == 1 else group or None for group in groups)
+        return zero, one
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Numbers above a threshold stand for 1, the others for 0."""
+
+    threshold: float
+
+    def target(self, value: Any) -> int:
+        """Return what one value stands for."""
+        return int(value > self.threshold) if is_number(value) and value not in (math.inf, -math.inf) else BAD
+
+    def convert(self, values: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return what an array of numbers stands for."""
+        # An array, not a number: a number would be rounded to the precision of the table first.
+        above = np.greater(values, np.array([self.threshold]))
+        return np.where(np.isfinite(values), above, BAD).astype(np.uint8)
+
+
+Rule: TypeAlias = Values | Cut
+BITS = Values({0: 0, 1: 1})
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How a table was read. ``read_binary(X, encode=coding)`` reads another one in the same way.
+
+    Parameters
+    ----------
+    names : tuple of str, optional
+        Names of the columns; None if the table had none.
+    columns : tuple of Values or Cut
+        What the values of each column mean.
+    missing : {"error", "impute", "zero", "drop"}
+        What became of missing cells.
+    """
+
+    names: tuple[str, ...] | None
+    columns: tuple[Rule, ...]
+    missing: str = "error"
+
+    @property
+    def encoding(self) -> dict[Hashable, tuple[Any, Any]]:
+        """The values that stand for 0 and 1, for each column of other values than 0 and 1 or a threshold."""
+        labels: Sequence[Hashable] = range(len(self.columns)) if self.names is None else self.names
+        both = zip(labels, self.columns, strict=True)
+        return {label: rule.pair for label, rule in both if isinstance(rule, Values) and rule is not BITS}
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the coding as plain values; names are those of the network beside it."""
+        parts = [
+            [j, rule.threshold if isinstance(rule, Cut) else dict(rule.entries)]
+            for j, rule in enumerate(self.columns)
+            if rule is not BITS
+        ]
+        return {"named": self.names is not None, "missing": self.missing, "columns": parts}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], names: Sequence[str]) -> Coding:
+        """Return what `to_plain` was given; plain values of another kind raise any exception."""
+        columns: list[Rule] = [BITS] * len(names)
+        for j, said in plain["columns"]:
+            columns[j] = Values(said) if isinstance(said, dict) else Cut(float(said))
+        if plain["missing"] not in ("error", "impute", "zero", "drop") or not isinstance(plain["named"], bool):
+            raise ValueError("its coding is not one")
+        if any(
+            bit not in (0, 1, MISSING) for rule in columns if isinstance(rule, Values) for bit in rule.entries.values()
+        ):
+            raise ValueError("its coding gives values that are not bits")
+        return cls(tuple(names) if plain["named"] else None, tuple(columns), plain["missing"])
+
+
+# ------------------------------------------------------------------------------------------- what the user says
+
+
+def read_rules(encode: Any, binarize: Any, labels: Sequence[Hashable]) -> list[Rule]:
+    """Return the rule of every column from the arguments ``encode`` (not "auto") and ``binarize``."""
+    rules: list[Rule] = [BITS] * len(labels)
+    if encode is not None:
+        books = _read_encode(encode)
+        rules = [books] * len(labels) if isinstance(books, Values) else _spread(rules, books, labels, "encode")
+    if binarize is not None:
+        if isinstance(binarize, Mapping):
+            return _spread(rules, {label: _read_cut(cut) for label, cut in binarize.items()}, labels, "binarize")
+        if encode is not None:
+            raise DataError("encode and binarize must not be combined, unless binarize names columns; got both.")
+        rules = [_read_cut(binarize)] * len(labels)
+    return rules
+
+
+def _spread(rules: list[Rule], found: Mapping[Any, Rule], labels: Sequence[Hashable], argument: str) -> list[Rule]:
+    known = set(labels)
+    for label in found:
+        if label not in known:
+            raise DataError(f"{argument} must name columns of X; got {label!r}, which X does not have.")
+    return [found.get(label, rule) for label, rule in zip(labels, rules, strict=True)]
+
+
+def _read_cut(binarize: Any) -> Cut:
+    if isinstance(binarize, bool | np.bool_) or not is_number(binarize) or not np.isfinite(binarize):
+        raise DataError(f"binarize must be None or a finite number; got {binarize!r}.")
+    return Cut(float(binarize))
+
+
+def by_column(encode: Any) -> bool:
+    """Tell whether ``encode`` says something about each column by itself."""
+    return isinstance(encode, Mapping) and all(isinstance(entry, Mapping | tuple) for entry in encode.values())
+
+
+def _read_encode(encode: Any) -> dict[Hashable, Values] | Values:
+    if not isinstance(encode, Mapping) or not encode:
+        raise DataError(
+            'encode must be None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column; '
+            f"got {encode!r}."
+        )
+    return (
+        {label: _read_values(entry) for label, entry in encode.items()} if by_column(encode) else _read_values(encode)
+    )
+
+
+def _read_values(entry: Any) -> Values:
+    if isinstance(entry, tuple):  # (zero, one)
+        if len(entry) != 2:
+            raise DataError(f"encode must give two values (zero, one) for a column; got {entry!r}.")
+        sides = [side if isinstance(side, tuple) else () if side is None else (side,) for side in entry]
+        return Values({value: bit for bit, side in enumerate(sides) for value in side})
+    for value, bit in entry.items():
+        if bit is not None and bit not in (0, 1):
+            raise DataError(f"encode must map values to 0, 1 or None (missing); got {bit!r} for {value!r}.")
+    return Values({value: MISSING if bit is None else int(bit) for value, bit in entry.items()})
+
+
+# ------------------------------------------------------------------------------------------- encode="auto"
+
+
+def choose_pairs(
+    levels: Sequence[list[Any]], columns: Sequence[Column], where: Callable[[int], str], remark: Callable[[int], str]
+) -> list[Rule]:
+    """Choose which of two values is 1, for every column that is not 0/1 already.
+
+    Ordered categories keep their order; then come words of known meaning, then the order of the categories, then
+    ascending order. A column with one value follows another one that has it. Two values that cannot be told apart by
+    rule, such as 0 and -9 or "Yes" and "yes", are refused.
+    """
+    pairs: list[tuple[Any, Any] | None] = []
+    for j, (values, column) in enumerate(zip(levels, columns, strict=True)):
+        two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
+        if len(two) > 2 or (len(two) == 2 and not column.ordered and _is_unclear(two)):
+            raise DataError(
+                f'X must have two values of clear meaning in every column for encode="auto"; got {show_values(values)} '
+                f"in {where(j)}. {SAY_ALL}{remark(j)}"
+            )
+        pairs.append(_order(two, column))
+    found = [pair for pair in pairs if pair is not None]
+    return [
+        _as_rule(pair or _pair_of_single(levels[j], found)) if pair or levels[j] else BITS
+        for j, pair in enumerate(pairs)
+    ]
+
+
+SAY_ALL = (
+    "Say what each value means, encode={…: 0, …: 1, …: None} (None: missing), choose a threshold for numbers, "
+    "binarize=…, or leave the column out."
+)
+
+
+def _is_unclear(two: list[Any]) -> bool:
+    """Tell whether values may be spellings of one thing, or one of them no answer: 0 and -9, "Yes" and "yes"."""
+    words = [value.strip().casefold() if isinstance(value, str) else None for value in two]
+    if None not in words:
+        return words[0] == words[1] or (any(word in ("0", "1") for word in words) and set(words) != {"0", "1"})
+    one_is_bit = _is_bit(two[0]) != _is_bit(two[1])
+    return one_is_bit and set(two) not in ({1, 2}, {-1, 1})
+
+
+def _order(two: list[Any], column: Column) -> tuple[Any, Any] | None:
+    """Return (zero, one), None if there are no two values."""
+    if len(two) < 2:
+        return None
+    if all(_is_bit(value) for value in two):
+        return 0, 1  # whatever order its categories have
+    if column.ordered:
+        return two[0], two[1]
+    if all(isinstance(value, str) for value in two):
+        words = [value.strip().casefold() for value in two]
+        for known in _KNOWN:
+            if set(words) == set(known):
+                return two[words.index(known[0])], two[words.index(known[1])]
+    categories = column.categories
+    zero, one = sorted(two, key=_rank) if categories is None else sorted(two, key=categories.index)
+    return zero, one
+
+
+def _pair_of_single(values: list[Any], others: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Return what the only value of a column stands for: as in other columns, if these agree, or by its meaning."""
+    value = values[0]
+    holders = {pair for pair in others if value in pair}
+    if len(holders) == 1:
+        return holders.pop()
+    if _is_bit(value):
+        return 0, 1
+    word = value.strip().casefold() if isinstance(value, str) else None
+    return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)
+
+
+def _as_rule(pair: tuple[Any, Any]) -> Values:
+    if all(_is_bit(value) for value in pair) and pair == (0, 1):
+        return BITS
+    return Values({value: bit for bit, value in enumerate(pair) if value is not None})
+
+
+# ------------------------------------------------------------------------------------------- values
+
+
+def distinct(column: Column, where: str) -> list[Any]:
+    """Return the values of a column that are not missing; ``where`` is what messages call it."""
+    cells = column.values if column.masked is None else column.values[~column.masked]
+    if cells.dtype.kind != "O":
+        found = np.unique(cells)
+        return found[~np.isnan(found)].tolist() if found.dtype.kind == "f" else found.tolist()  # type: ignore[no-any-return]
+    seen: dict[Any, None] = {}
+    for cell in cells:
+        try:
+            seen.setdefault(cell)
+        except TypeError:
+            raise CellTypeError(
+                f"X must hold numbers or text; got {show_value(cell)} in {where}. Every cell that is an argument "
+                f"must be a string or a number, not a {type(cell).__name__}."
+            ) from None
+    return [value for value in seen if not is_missing(value)]
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value stands for a missing cell whatever the rule."""
+    if value is None or value is np.ma.masked or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value can be compared with a threshold."""
+    return isinstance(value, numbers.Number | np.bool_) and not isinstance(value, complex | np.complexfloating)
+
+
+def _is_bit(value: Any) -> bool:
+    return is_number(value) and value in (0, 1)
+
+
+def _rank(value: Any) -> tuple[bool, Any]:
+    """Order numbers before everything else, text by its characters and other values by how they are written."""
+    return (False, value) if is_number(value) else (True, value if isinstance(value, str) else repr(value))
+
+
+def show_values(values: Iterable[Any], most: int = 5) -> str:
+    """Write a few values for a message."""
+    listed = sorted(values, key=_rank)
+    return ", ".join([*map(show_value, listed[:most]), *(["…"] if len(listed) > most else [])])
+
+
+def show_value(value: Any) -> str:
+    """Write one value for a message."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    try:
+        short = isinstance(plain, float) and (math.isnan(plain) or float(f"{plain:g}") == plain)
+        text = f"{plain:g}" if short else repr(plain)  # 0.9999999999999999 is not 1
+    except ValueError:  # an integer of more digits than Python writes
+        text = "an integer of thousands of digits"
+    if len(text) <= 40:
+        return text
+    return text[:36] + "…" + text[-1] if isinstance(plain, str) else text[:37] + "…"
+
+
+def suggest(values: list[Any]) -> str:
+    """Say what to do with a column of these values."""
+    if values and all(is_number(value) and value in (-1, 1) for value in values):
+        return "For ±1 spins pass encode={-1: 0, 1: 1}."
+    if len(values) != 2 or _is_unclear(values):
+        return SAY_ALL
+    zero, one = _order(values, Column(np.empty(0))) or values
+    shown = [show_value(value) for value in (one, zero)]
+    plain = all(
+        isinstance(value, str | int | float) and "…" not in text and "inf" not in text and "an integer" not in text
+        for value, text in zip((one, zero), shown, strict=True)
+    )
+    example = f", for example encode={{{shown[0]}: 1, {shown[1]}: 0}}" if plain else ""
+    return f'Say which is 1{example}, or pass encode="auto" (read_binary and read_table take it).'

@@ -1,0 +1,216 @@
+"""The seam in Python: what the solver asks of the rows of a table, and rows as a sum of parts.
+
+``Problem(rows, …)`` runs the same Newton, screening and certificate on any object with the methods of ``Rows``:
+``_core.CpuRows`` on this computer, a device, workers of a cluster, parts on disk.
+"""
+
+# ruff: noqa: D102 - the methods of SumRows are those of Rows
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Rows", "SumRows"]
+
+Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Places = NDArray[np.int64]
+
+_ADDITION = 1.2e-7  # of one single-precision addition to a sum of at most 2
+
+
+class Rows(Protocol):
+    """The rows of a table with a predictor η and weighted residuals w·r, r = σ(η) − x, for every column (node).
+
+    A call is one batch. ``nodes`` lists columns; what belongs to each of them lies in a flat array, that of
+    ``nodes[k]`` from ``begin[k]`` to ``begin[k + 1]``, and answers come in the same order. Weights are normalized
+    to sum 1 over all rows, of which an object may hold a part: every answer can be added over parts.
+
+    Rows that can look at all pairs at once, wherever they are, have three more methods: ``penalize(omega)`` takes
+    the penalty weights (None: 1; a vector: ω_st = v_s + v_t; or a matrix) once, ``scan(threshold, extra, alpha,
+    scale, gap)`` returns all pairs whose ``|g| + extra`` may reach ``threshold·ω`` as an int32 array of shape
+    (k, 2) in lexicographic order, and the number of pairs that certainly have ``scale·(|g| + extra) +
+    sqrt(gap·(sd_s² + sd_t²)/2) < alpha·ω``; ``largest()`` returns a number that some penalized ``|g|/ω`` certainly
+    reaches, close to the largest. They are then never asked for ``remember``, ``drift`` and ``all_pairs``.
+    """
+
+    def n_distinct(self) -> int:
+        """Return the number of rows held, equal ones counted once if they are merged."""
+
+    def margins(self) -> tuple[Doubles, Doubles]:
+        """Return the weight of the ones and of the zeros of every column."""
+
+    def rounding(self) -> float:
+        """Bound the relative error of a sum over rows of terms of one sign, their own rounding included."""
+
+    def overlaps(self, pairs: Ints) -> Doubles:
+        """Return, for each pair, the weight of the rows with both, only the first, only the second, neither."""
+
+    def move(
+        self,
+        nodes: Ints,
+        offsets: Doubles,
+        moved_begin: Places,
+        moved: Ints,
+        coefficients: Doubles,
+        asked_begin: Places,
+        asked: Ints,
+        afresh: bool,
+    ) -> tuple[Doubles, Doubles]:
+        """Add offset + Σ coefficient·x to each node's predictor, or start it from there (``afresh``).
+
+        Return loss, Σwσ(1−σ), Σwσ over the zeros and Σw(1−σ) over the ones of each node (one row per node),
+        and the gradients Σ w r x of the columns asked for.
+        """
+
+    def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> Doubles:
+        """Return Σ w r_node x_column."""
+
+    def blocks(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
+        """Return each node's Gram matrix of columns centered with the curvatures v = wσ(1−σ), Σ v x and Σ v.
+
+        The matrices lie one after the other, row by row. ``majorized``: v = w/4 instead.
+        """
+
+    def diagonals(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
+        """Return the diagonals only, Σ v x and Σ v, and keep columns and curvatures for ``products``."""
+
+    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centres: Doubles) -> Floats:
+        """Return Σ v x (Xd − centre) with the columns and curvatures of the last ``diagonals``."""
+
+    def divergence(self, nodes: Ints, c: float) -> float:
+        """Return Σ w KL(x + c·r ‖ σ) over these nodes, for 0 < c < 1."""
+
+    def largest_predictor(self, nodes: Ints) -> float:
+        """Return the largest absolute η of these nodes."""
+
+    def gram(self, node: int, columns: Ints, most: int) -> Doubles:
+        """Return Zᵀ diag(wσ(1−σ)) Z, rounded down, Z = [columns, 1], over about ``most`` rows."""
+
+    def remember(self, nodes: Ints) -> None:
+        """Remember these nodes' residuals for ``drift``."""
+
+    def drift(self, nodes: Ints) -> Doubles:
+        """Return Σ(w r − w r_ref)²/w and Σ(w r − w r_ref) of each node."""
+
+    def all_pairs(self, first: int, last: int) -> tuple[Floats, float]:
+        """Return the gradients of the pairs (s, t), first ≤ s < last, s < t, and a bound of their error."""
+
+
+class SumRows:
+    """Rows as a sum of parts, added in the order of the parts: the same bits whoever computed a part.
+
+    Each part holds its own rows with weights over the total of all parts (``CpuRows(X, weights, total, …)``).
+
+    Parameters
+    ----------
+    parts : sequence
+        Objects with the methods of ``Rows``. A subclass that holds something else overrides ``ask``.
+    """
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = parts
+
+    def ask(self, call: str, *arguments: Any) -> list[Any]:
+        """Return the answer of every part, in order: the place for messages to other processes."""
+        return [getattr(part, call)(*arguments) for part in self.parts]
+
+    def n_distinct(self) -> int:
+        return sum(self.ask("n_distinct"))
+
+    def margins(self) -> tuple[Doubles, Doubles]:
+        ones, zeros = zip(*self.ask("margins"), strict=True)
+        return _total(ones), _total(zeros)
+
+    def rounding(self) -> float:
+        each = self.ask("rounding")
+        return float(max(each)) + len(each) * float(np.finfo(np.float64).eps)
+
+    def overlaps(self, pairs: Ints) -> Doubles:
+        return _total(self.ask("overlaps", pairs))
+
+    def move(
+        self,
+        nodes: Ints,
+        offsets: Doubles,
+        moved_begin: Places,
+        moved: Ints,
+        coefficients: Doubles,
+        asked_begin: Places,
+        asked: Ints,
+        afresh: bool,
+    ) -> tuple[Doubles, Doubles]:
+        each = self.ask("move", nodes, offsets, moved_begin, moved, coefficients, asked_begin, asked, afresh)
+        return _total([sums for sums, _ in each]), _total([gradients for _, gradients in each])
+
+    def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> Doubles:
+        return _total(self.ask("gradients", nodes, begin, columns))
+
+    def blocks(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
+        degree = np.diff(begin)
+        node = np.repeat(np.arange(len(nodes)), degree**2)
+        place = np.arange(len(node)) - np.repeat(np.cumsum(degree**2) - degree**2, degree**2)
+        left, right = (begin[node] + part for part in np.divmod(place, degree[node]))
+        return _merge(self.ask("blocks", nodes, begin, columns, majorized), begin, left, right)
+
+    def diagonals(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
+        each = np.arange(len(columns))
+        return _merge(self.ask("diagonals", nodes, begin, columns, majorized), begin, each, each)
+
+    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centres: Doubles) -> Floats:
+        return _total(self.ask("products", nodes, begin, columns, d, centres)).astype(np.float32)
+
+    def divergence(self, nodes: Ints, c: float) -> float:
+        return float(sum(self.ask("divergence", nodes, c)))
+
+    def largest_predictor(self, nodes: Ints) -> float:
+        return float(max(self.ask("largest_predictor", nodes)))
+
+    def gram(self, node: int, columns: Ints, most: int) -> Doubles:
+        return _total(self.ask("gram", node, columns, most))
+
+    def remember(self, nodes: Ints) -> None:
+        self.ask("remember", nodes)
+
+    def drift(self, nodes: Ints) -> Doubles:
+        return _total(self.ask("drift", nodes))
+
+    def all_pairs(self, first: int, last: int) -> tuple[Floats, float]:
+        each = self.ask("all_pairs", first, last)
+        total: Floats = each[0][0].copy()
+        for band, _ in each[1:]:
+            total += band
+        return total, sum(bound for _, bound in each) + len(each) * _ADDITION
+
+
+def _total(answers: Sequence[Any]) -> Doubles:
+    total = np.array(answers[0], dtype=np.float64)
+    for answer in answers[1:]:
+        total += answer
+    return total
+
+
+def _merge(each: list[Any], begin: Places, left: Places, right: Places) -> tuple[Floats, Floats, Doubles]:
+    """Add matrices that are each centered at their part's means m_k.
+
+    About the common means m a part's matrix is larger by S_k (m_k − m)(m_k − m)ᵀ, a sum without cancellation.
+    ``left`` and ``right`` say where row and column of every entry are among all columns.
+    """
+    node = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+    curve = _total([curve for _, _, curve in each])
+    b = _total([b for _, b, _ in each])
+    mean = _quotient(b, curve[node])
+    values = np.zeros(len(left))
+    for matrix, own_b, own_curve in each:
+        off = np.where(own_curve[node] > 0, _quotient(own_b, own_curve[node]) - mean, 0.0)
+        values += matrix + own_curve[node[left]] * off[left] * off[right]
+    return values.astype(np.float32), b.astype(np.float32), curve
+
+
+def _quotient(above: Doubles, below: Doubles) -> Doubles:
+    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)

@@ -1,0 +1,235 @@
+"""Rows written in Python below the compiled solver, rows of this computer above it, and sums of parts."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from reference import NumpyRows
+
+from isinglass import objective
+from isinglass._core import CpuRows, Problem
+from isinglass.pairs import all_pairs
+from isinglass.solve.seam import SumRows
+
+CUTS = [[1], [37, 38, 150]]
+
+
+def random_table(seed, n, p):
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, p)) < rng.uniform(0.1, 0.9, size=p)).astype(np.uint8)
+    X[:, 1::2] ^= X[:, : p // 2 * 2 : 2] & (rng.random((n, p // 2)) < 0.5)
+    X[0], X[1] = 0, 1  # every column varies
+    return X
+
+
+def random_weight(n):
+    return np.exp(np.random.default_rng(2).normal(size=n))
+
+
+def in_parts(X, weight, cuts, rows=CpuRows, n_threads=1):
+    total = float(len(X)) if weight is None else float(weight.sum())
+    bounds = [0, *cuts, len(X)]
+    return SumRows(
+        [rows(X[a:b], None if weight is None else weight[a:b], total, n_threads) for a, b in pairwise(bounds)]
+    )
+
+
+def dense(p, state):
+    couplings = np.zeros((p, p))
+    s, t = state.edges.T
+    couplings[s, t] = couplings[t, s] = state.values
+    return couplings, state.fields
+
+
+def follow(problem, shares):
+    """The certified solutions at these shares of alpha_max."""
+    alphas = (shares * problem.alpha_max()).tolist()
+    return problem.follow(alphas, alphas[-1], 1e-9, 100, 1.0)
+
+
+def assert_same_optima(p, whole, other, shares):
+    assert other.alpha_max() == pytest.approx(whole.alpha_max(), rel=1e-12)
+    assert other.null_objective == pytest.approx(whole.null_objective, rel=1e-13)
+    states = list(zip(follow(whole, shares), follow(other, shares), strict=True))
+    for one, two in states:
+        assert max(two.kkt_residual, two.duality_gap / whole.null_objective) <= 1e-9
+        assert two.objective == pytest.approx(one.objective, rel=1e-9)
+        for a, b in zip(dense(p, one), dense(p, two), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-5)
+        # A reference that has drifted proves less than a fresh one; rounding decides single pairs.
+        assert one.certified_zeros - 3 <= two.certified_zeros <= p * (p - 1) // 2 - len(two.values)
+    return states[-1][1]
+
+
+# --- every call: the compiled rows against NumPy ----------------------------------------------------------------------
+
+
+def moved_rows(rows, p, seed=0):
+    """Start all predictors, then move some of them; return what the calls answered."""
+    rng = np.random.default_rng(seed)
+    nodes = np.arange(p, dtype=np.int32)
+    empty, none = np.zeros(p + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    first = rows.move(nodes, rng.normal(size=p), empty, none, np.zeros(0), empty, none, True)
+    some = nodes[::2].copy()
+    begin = np.arange(len(some) + 1, dtype=np.int64) * 3
+    columns = rng.integers(0, p, 3 * len(some)).astype(np.int32)
+    coefficients = rng.normal(size=len(columns))
+    second = rows.move(some, rng.normal(size=len(some)), begin, columns, coefficients, begin, columns, False)
+    return first, second, (some, begin, columns)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_call_of_the_compiled_rows_equals_numpy(weighted):
+    p, n = 21, 200
+    X = random_table(4, n, p)
+    weight = random_weight(n) if weighted else None
+    twin, rows = NumpyRows(X, weight, 0.0, 1), CpuRows(X, weight, 0.0, 1)
+    summed = in_parts(X, weight, [50, 51])
+    rng = np.random.default_rng(3)
+    for other in (rows, summed):
+        one, two = moved_rows(twin, p), moved_rows(other, p)
+        for a, b in zip(one[:2], two[:2], strict=True):
+            np.testing.assert_allclose(a[0], b[0], rtol=1e-12)
+            np.testing.assert_allclose(a[1], b[1], atol=1e-14)
+        tasks = two[2]
+        np.testing.assert_allclose(twin.gradients(*tasks), other.gradients(*tasks), atol=1e-14)
+        for majorized in (False, True):
+            for call in ("blocks", "diagonals"):
+                for a, b in zip(*(getattr(each, call)(*tasks, majorized) for each in (twin, other)), strict=True):
+                    np.testing.assert_allclose(a, b, atol=2e-7, rtol=2e-5)
+            d, centres = rng.normal(size=len(tasks[2])).astype(np.float32), rng.normal(size=len(tasks[0]))
+            a, b = twin.products(*tasks, d, centres), other.products(*tasks, d, centres)
+            np.testing.assert_allclose(a, b, atol=2e-6)
+        nodes = np.arange(p, dtype=np.int32)
+        assert other.divergence(nodes, 0.7) == pytest.approx(twin.divergence(nodes, 0.7), rel=1e-12)
+        assert other.largest_predictor(nodes) == pytest.approx(twin.largest_predictor(nodes), rel=1e-12)
+        np.testing.assert_allclose(other.gram(3, nodes[:5], 10**6), twin.gram(3, nodes[:5], 10**6), rtol=1e-11)
+        pairs = all_pairs(p)
+        np.testing.assert_allclose(other.overlaps(pairs), twin.overlaps(pairs), atol=1e-14)
+        for first, last in ((0, p - 1), (3, 7), (5, 5)):
+            (band, bound), (exact, _) = other.all_pairs(first, last), twin.all_pairs(first, last)
+            assert np.abs(band - exact).max(initial=0.0) <= bound < 1e-4
+        for each in (twin, other):
+            each.remember(nodes)
+            moved_rows(each, p, seed=5)
+        np.testing.assert_allclose(other.drift(nodes), twin.drift(nodes), atol=1e-6)
+
+
+def test_what_does_not_fit_the_table_is_refused():
+    X = random_table(0, 20, 4)
+    rows = CpuRows(X, None, 0.0, 1)
+    nodes, begin, columns = np.array([0], dtype=np.int32), np.array([0, 1]), np.array([9], dtype=np.int32)
+    with pytest.raises(ValueError, match="lie in the table"):
+        rows.gradients(nodes, begin, columns)
+    with pytest.raises(ValueError, match="divide the columns"):
+        rows.gradients(nodes, begin[:1], nodes)
+    with pytest.raises(ValueError, match="remembered"):
+        rows.drift(nodes)
+    with pytest.raises(RuntimeError, match="diagonal first"):
+        rows.products(nodes, begin, nodes, np.ones(1, dtype=np.float32), np.zeros(1))
+    for table, weight in ((X[:0], None), (X, np.zeros(len(X)))):
+        with pytest.raises(ValueError, match="a part must have"):
+            CpuRows(table, weight, 1.0, 1)
+
+
+# --- the solver on such rows ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cuts", CUTS, ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_as_a_sum_of_parts_give_the_optimum_of_the_whole_table(cuts, weighted):
+    p = 40
+    X = random_table(8, 300, p)
+    weight = random_weight(300) if weighted else None
+    whole, summed = Problem(X, weight, None, True, 1), Problem(in_parts(X, weight, cuts), None, True, 1)
+    last = assert_same_optima(p, whole, summed, np.geomspace(0.9, 0.05, 8))
+    pairs = all_pairs(p)
+    expected, _ = objective.gradient(X, *dense(p, last), sample_weight=weight)
+    np.testing.assert_allclose(summed.gradient(pairs), expected[pairs[:, 0], pairs[:, 1]], atol=1e-13)
+
+
+@pytest.mark.parametrize("cuts", CUTS, ids=str)
+def test_a_fixed_partition_gives_the_same_bits_for_any_number_of_threads(cuts):
+    X = random_table(9, 900, 60)
+    results = []
+    for n_threads in (1, 2, 3):
+        problem = Problem(in_parts(X, None, cuts, n_threads=n_threads), None, False, n_threads)
+        states = follow(problem, np.geomspace(0.9, 0.2, 5))
+        results.append([(state.fields.tobytes(), state.values.tobytes(), state.duality_gap) for state in states])
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("width", [0, 6], ids=["all nodes", "nodes of many neighbours"])
+def test_operators_on_parts_give_the_same_optimum(width):
+    p = 40
+    X = random_table(8, 300, p)
+    whole, summed = Problem(X, None, None, False, 1), Problem(in_parts(X, None, [37, 150]), None, False, 1)
+    summed.set_widest_block(width)
+    assert_same_optima(p, whole, summed, np.geomspace(0.9, 0.1, 6))
+
+
+@pytest.mark.parametrize("kind", ["equal", "standardized", "matrix"])
+@pytest.mark.parametrize("scans", [False, True])
+def test_rows_in_numpy_give_the_optimum_of_the_compiled_ones(kind, scans):
+    p = 70
+    X = random_table(6, 250, p)
+    matrix = None
+    if kind == "matrix":
+        matrix = np.exp(0.3 * np.random.default_rng(0).normal(size=(p, p)))
+        matrix = np.triu(matrix, 1) + np.triu(matrix, 1).T
+        matrix[0, 1] = matrix[1, 0] = np.inf
+    rows = (ScanningRows if scans else NumpyRows)(X, None, 0.0, 1)
+    whole, other = (Problem(*table, matrix, kind == "standardized", 1) for table in ((X, None), (rows,)))
+    assert_same_optima(p, whole, other, np.geomspace(0.9, 0.3, 5))
+
+
+class ScanningRows(NumpyRows):
+    """Rows that look at all pairs themselves."""
+
+    def penalize(self, omega):
+        p = self.X.shape[1]
+        vector = np.full(p, 0.5) if omega is None else omega
+        self.omega = (np.add.outer(vector, vector) if vector.ndim == 1 else vector)[np.triu_indices(p, 1)]
+
+    def all_pairs(self, first, last):
+        raise AssertionError("such rows are never asked for a band")
+
+    def scan(self, threshold, extra, alpha, scale, gap):
+        p = self.X.shape[1]
+        g = np.abs(NumpyRows.all_pairs(self, 0, p)[0]) + extra
+        s, t = np.triu_indices(p, 1)
+        ones, zeros = self.margins()
+        radius = np.sqrt(gap / 2 * (ones[s] * zeros[s] + ones[t] * zeros[t]))
+        is_allowed = np.isfinite(self.omega)
+        certified = np.count_nonzero(is_allowed & (scale * g + radius < alpha * np.where(is_allowed, self.omega, 1)))
+        found = is_allowed & (g >= threshold * np.where(is_allowed, self.omega, 1))
+        return np.column_stack([s, t])[found].astype(np.int32), certified
+
+    def largest(self):
+        g = np.abs(NumpyRows.all_pairs(self, 0, self.X.shape[1])[0])
+        return float(((g - 1e-6)[self.omega > 0] / self.omega[self.omega > 0]).max())
+
+
+def test_a_reference_in_bands_finds_what_a_whole_one_finds():
+    p = 90
+    X = random_table(5, 200, p)
+    whole, banded = Problem(X, None, None, False, 2), Problem(X, None, None, False, 2)
+    banded.set_largest_reference(7 * p)
+    assert_same_optima(p, whole, banded, np.geomspace(0.95, 0.3, 8))
+
+
+def test_an_error_in_the_rows_reaches_the_caller():
+    class Broken(NumpyRows):
+        def gradients(self, nodes, begin, columns):
+            raise OSError("the part is gone")
+
+    class Short(NumpyRows):
+        def gradients(self, nodes, begin, columns):
+            return np.zeros(len(columns) + (len(columns) > 0))
+
+    X = random_table(6, 60, 8)
+    pairs = all_pairs(8)
+    with pytest.raises(OSError, match="the part is gone"):
+        Problem(Broken(X, None, 0.0, 1), None, False, 1).solve(pairs, [0.01], 1e-7, 1e-7, 50)
+    with pytest.raises(ValueError, match=r"rows\.gradients must answer with flat arrays"):
+        Problem(Short(X, None, 0.0, 1), None, False, 1).solve(pairs, [0.01], 1e-7, 1e-7, 50)
