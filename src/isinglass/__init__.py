@@ -23,6 +23,7 @@ _HOME = {
     "Solution": "results",
     "Stability": "results",
     "bootstrap": "select.bootstrap",
+    "complete": "select.impute",
     "exact_path": "solve.exact",
     "ising_path": "solve.path",
     "load": "export.modelfile",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import IO, Any
@@ -64,7 +64,7 @@ def read_table(
     missing: str = "error",
     encode: Any = None,
     binarize: Any = None,
-    na_values: Sequence[Any] = (),
+    na_values: Sequence[Any] | Mapping[Any, Sequence[Any]] = (),
     encoding: str = "utf-8",
     max_rows: int = 10_000_000,
     max_columns: int = 100_000,
@@ -96,9 +96,10 @@ def read_table(
         The column that holds row weights; it becomes `BinaryTable.sample_weight`.
     missing, encode, binarize
         As for `read_binary`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
-    na_values : sequence, optional
+    na_values : sequence or mapping, optional
         Spellings of a missing cell, or numbers that stand for one, besides an empty field, ``NA``, ``N/A``, ``n/a``,
-        ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``None``, ``.`` and ``?``.
+        ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``None``, ``.`` and ``?``. A mapping gives such a
+        sequence for each column that it names; under None, for all.
     encoding : str, default="utf-8"
         Encoding of a text.
     max_rows, max_columns, max_bytes : int
@@ -131,7 +132,8 @@ def read_table(
     ([[1, 1], [0, 0], [0, 1]], ('Ann', 'Bob', 'Eve'))
     """
     limits = Limits(max_rows, max_columns, max_bytes)
-    vocabulary = Vocabulary.build(na_values, encode)
+    gone = dict(na_values) if isinstance(na_values, Mapping) else {None: na_values}
+    vocabulary = Vocabulary.build(gone.pop(None, ()), encode)
     if header != "auto" and not isinstance(header, bool):
         raise DataError(f'header must be True, False or "auto"; got {header!r}.')
     document = open_document(path, limits)
@@ -145,10 +147,13 @@ def read_table(
         document = replace(document, data=b"")  # what was read from it stays
         labelled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
         # After a transposition these arguments speak of other columns.
-        named = set() if transpose else _named_columns(weights, columns, drop, encode)
+        named = set() if transpose else _named_columns(weights, columns, [*(drop or ()), *gone], encode)
         sheet = _name_rows(sheet, id_column, named, labelled=labelled, numbers_are_data=binarize is not None)
         nameless = id_column == "auto" and sheet.row_names is None and not transpose
         sheet = sheet.transpose() if transpose else sheet
+        if gone:
+            words = {sheet.find(key, "na_values"): Vocabulary.build(values) for key, values in gone.items()}
+            sheet = sheet.mark_missing_in(words)
         sheet, weight = _split_weights(sheet, weights)
         sheet = _choose_columns(sheet, columns, drop)
         table = convert_source(

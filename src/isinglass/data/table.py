@@ -106,6 +106,13 @@ class BinaryTable:
         """Number of rows and of columns."""
         return self.X.shape[0], self.X.shape[1]
 
+    @property
+    def units(self) -> NDArray[np.intp] | None:
+        """The original row of every row, if some rows are copies of one: folds and subsamples keep them together."""
+        if self.rows is None or len(np.unique(self.rows)) == len(self.rows):
+            return None
+        return self.rows
+
     def __len__(self) -> int:
         return len(self.X)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,11 +30,18 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
     return weight
 
 
-def warn_weight_scale(weight: NDArray[np.float64] | None, stacklevel: int) -> None:
-    """Warn where a criterion goes by the sum of the weights as the number of rows, and that can hardly be meant."""
+def warn_weight_scale(
+    weight: NDArray[np.float64] | None, stacklevel: int, units: NDArray[Any] | None = None
+) -> None:
+    """Warn where a criterion goes by the sum of the weights as the number of rows, and that can hardly be meant.
+
+    ``units`` are the original rows of a completed table, whose copies share the weight of one.
+    """
     if weight is None or (weight == np.rint(weight)).all():
         return
-    total, n_rows = float(weight.sum()), int(np.count_nonzero(weight))
+    counted = weight > 0.0
+    total = float(weight.sum())
+    n_rows = int(np.count_nonzero(counted)) if units is None else len(np.unique(units[counted]))
     if not n_rows / 2 <= total <= 2 * n_rows:
         warnings.warn(
             f"sample_weight has the sum {total:.6g} over {n_rows} rows, and the EBIC takes this sum for the number of "

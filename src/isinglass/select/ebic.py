@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
-from isinglass.data import to_weighted
+from isinglass.data import read_binary, to_weighted
 from isinglass.data.weights import warn_weight_scale
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.network import read_only
@@ -126,9 +126,10 @@ def ebic(
     >>> round(ebic(empty, X), 4)  # 2 · 20 cells · log 2
     27.7259
     """
-    table, weight = to_weighted(X, sample_weight)
+    source = read_binary(X)
+    table, weight = to_weighted(source, sample_weight)
     price = edge_price(table, weight, gamma)
-    warn_weight_scale(weight, stacklevel=3)
+    warn_weight_scale(weight, 3, source.units)
     varying = np.flatnonzero(count_ones(table, weight)[1])
     solutions = [path] if isinstance(path, Solution) else list(path)
     values = np.empty(len(solutions))
@@ -200,9 +201,10 @@ def select_ebic(
     >>> choice.alpha, choice.solution.edge_index.tolist()
     (0.02, [[0, 2]])
     """
-    table, weight = to_weighted(X, sample_weight)
+    source = read_binary(X)
+    table, weight = to_weighted(source, sample_weight)
     path = path_function(table, alphas, sample_weight=weight)
-    scores = ebic(path, table, gamma=gamma, relaxed=relaxed, sample_weight=weight)
+    scores = ebic(path, source, gamma=gamma, relaxed=relaxed, sample_weight=sample_weight)
     index = int(scores.argmin())
     warn_at_grid_end(path, index, "EBIC")
     while relaxed and index + 1 < len(path) and np.array_equal(path[index].edge_index, path[index + 1].edge_index):

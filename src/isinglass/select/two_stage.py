@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.data import to_weighted
+from isinglass.data import read_binary, to_weighted
 from isinglass.data.weights import warn_weight_scale
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.network import Network, read_only
@@ -157,7 +157,7 @@ def two_stage(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; an integer weight equals repeated rows. The EBIC takes their sum for the number of rows.
     groups : array-like of shape (n_samples,), optional
-        Rows with equal entries stay in one fold: the numbers of the original rows of a resample.
+        Rows with equal entries stay in one fold; by default the copies of a row in a completed table.
     errors : bool, default True
         Whether to compute standard errors.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
@@ -179,14 +179,16 @@ def two_stage(
     >>> found.solution.edge_index.tolist(), found.reason
     ([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]], 'ebic')
     """
-    table, weight = to_weighted(X, sample_weight)
+    source = read_binary(X)
+    table, weight = to_weighted(source, sample_weight)
     if keep is not None and not 0 <= keep <= 1:
         raise DataError(f"keep must be from 0 to 1; got {keep!r}.")
     case = Case(table, weight, path_function)
     share = (KEEP if case.n_rows > table.shape[1] else KEEP_IF_FEW_ROWS) if keep is None else float(keep)
     price = edge_price(table, weight, gamma)
-    warn_weight_scale(weight, stacklevel=3)
-    folds = _split(table, weight, groups, check_count("n_folds", n_folds, least=2), random_state)
+    labels = source.units if groups is None else groups
+    warn_weight_scale(weight, 3, source.units)
+    folds = _split(table, weight, labels, check_count("n_folds", n_folds, least=2), random_state)
     first = case.search_first(alphas, AIC)
     judge = _Judge(case, first.solution, folds if share > 0 else [], n_jobs, progress)
     with quietly(ConstantColumnWarning):  # stage 1 has given it
