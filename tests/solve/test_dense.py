@@ -92,3 +92,14 @@ def test_regressions_on_many_columns_are_certified(standardize):
         violations = nodewise_violations(X, coefficients, path.fields[k], alpha, omega=omega)
         assert np.all(violations <= 1.01 * path.kkt_residuals[k] + 1e-12)
     assert (coefficients != 0).sum(axis=1).max() > 60  # wide enough for products
+
+
+def test_a_dense_table_does_not_crawl():
+    """Steps that end at the first edge to reach zero took 2969 products here, and for ever on 600 × 900."""
+    problem = path_module.Problem(latent_table(60, 90, 6), None, None, False, 1)
+    problem.alpha_max()
+    state = problem.follow([0.002], 0.002, 1e-7, 100, 1.0)[0]
+    assert len(state.values) > 1900
+    assert max(state.kkt_residual, state.duality_gap / problem.null_objective) <= 1e-7
+    assert state.n_iter <= 10
+    assert state.n_products <= 1500

@@ -19,6 +19,7 @@ class State:
     duality_gap: float
     certified_zeros: int
     n_working: int
+    n_products: int  # with the Hessian, since the problem began
     n_iter: int
     largest_eta: float  # where an edge is unpenalised, else 0
 

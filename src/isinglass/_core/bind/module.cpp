@@ -144,6 +144,7 @@ NB_MODULE(_native, m) {
         .def_ro("duality_gap", &State::duality_gap)
         .def_ro("certified_zeros", &State::certified_zeros)
         .def_ro("n_working", &State::n_working)
+        .def_ro("n_products", &State::n_products)
         .def_ro("n_iter", &State::n_iter)
         .def_ro("largest_eta", &State::largest_eta);
     nb::class_<PairList>(m, "PairList")

@@ -517,6 +517,7 @@ State Newton::record(const Run& run) {
                 0,
                 0,
                 set_.n_edges(),
+                model_.n_products,
                 run.n_iter};
     state.certified_zeros = count_certified(set_, rows_.margins(), certificate_, run.alpha);
     for (size_t e = 0; e < set_.n_edges(); ++e) {

@@ -21,6 +21,7 @@ struct State {
     double largest_eta;
     int64_t certified_zeros;  // in the working set
     size_t n_working;
+    int64_t n_products;  // with the Hessian, since the problem began
     int n_iter;
 };
 

@@ -309,6 +309,7 @@ void Quadratic::apply_operators(float* out, Value value) {
 
 // product_face_ = H direction_
 void Quadratic::multiply() {
+    ++n_products;
     direction_.push_back(0.0);  // of the edges off the face
     apply_operators(product_.data(), [&](int slot) { return direction_[place_of_[slot]]; });
     direction_.pop_back();
@@ -391,6 +392,7 @@ void Quadratic::precondition() {
 }
 
 void Quadratic::rebuild_slopes() {
+    ++n_products;
     apply_operators(slope_.data(), [&](int slot) { return d[set_.edge[slot]]; });
     for (int node : set_.nodes) {
         if (set_.is_operator[node]) continue;

@@ -19,6 +19,7 @@ class Quadratic {
 
     std::vector<double> gradient;  // profiled gradient at d = 0, to be filled by the caller
     std::vector<double> d;         // the minimiser
+    int64_t n_products = 0;        // with H, so far
 
     void reset();  // forgets d; sizes everything for the working set
     // Until no coordinate's optimality condition is violated by more than tolerance.
