@@ -37,12 +37,12 @@ DRIVERS = 5
 
 
 def mcar(X: Table, rng: Generator) -> Mask:
-    """Every cell is missing with the same probability."""
+    """Let every cell be missing with the same probability."""
     return rng.random(X.shape) < SHARE
 
 
 def mar(X: Table, rng: Generator) -> Mask:
-    """The first columns are never missing; a 1 in one of them makes cells of some others eight times as likely to be."""
+    """Let a 1 in one of the first columns, which are never missing, make some others eight times as likely to be."""
     driver = X[:, np.arange(X.shape[1]) % DRIVERS]
     low = SHARE * X.shape[1] / (X.shape[1] - DRIVERS) / (1 + 7 * X[:, :DRIVERS].mean())
     gone = rng.random(X.shape) < np.where(driver == 1, 8 * low, low)
@@ -51,7 +51,7 @@ def mar(X: Table, rng: Generator) -> Mask:
 
 
 def mnar(X: Table, rng: Generator) -> Mask:
-    """A 1 is four times as likely to be missing as a 0."""
+    """Let a 1 be four times as likely to be missing as a 0."""
     low = SHARE / (1 + 3 * X.mean())
     return rng.random(X.shape) < np.where(X == 1, 4 * low, low)
 
@@ -126,9 +126,7 @@ def study_coverage(draws: int, first: int, p: int = 8, n: int = 500, n_boot: int
     for draw in range(first, first + draws):
         X = simulate.exact_sample(truth, n, random_state=draw)
         holes = with_holes(X, mcar(X, np.random.default_rng(5000 + draw)))
-        found = bootstrap(
-            holes, impute_first(fixed, model=fixed), n_boot=n_boot, random_state=draw, progress=False
-        )
+        found = bootstrap(holes, impute_first(fixed, model=fixed), n_boot=n_boot, random_state=draw, progress=False)
         low, high = found.edge_quantiles[0], found.edge_quantiles[-1]
         pooled = pool(complete(holes, model=fixed), found.solution)
         ends = pooled.edge_intervals()

@@ -156,7 +156,7 @@ def gibbs_chain(couplings, fields, n_rows, *, burn_in, thin, words, start=None):
 
 
 def gibbs_cells(couplings, fields, row, cells, n_sweeps, words):
-    """One row after sweeps over some of its cells, and the sums of their probabilities; the sampler's random numbers."""
+    """One row after sweeps over some of its cells, and the sums of their probabilities; same random numbers."""
     generator, x, totals = Xoshiro(words), [int(value) for value in row], np.zeros(len(cells))
     for _ in range(n_sweeps):
         for k, s in enumerate(cells):

@@ -1,4 +1,4 @@
-"""Imputation: cells come from the network, nothing observed changes, and bad tables have a defined result or message."""
+"""Imputation: cells come from the network, nothing observed changes, bad tables have a defined result or message."""
 
 import functools
 

@@ -281,9 +281,9 @@ def _settle(codes: Bytes, source: Source, coding: Coding) -> BinaryTable:
         j = int(np.flatnonzero(gone.any(axis=0))[0])
         row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
         raise DataError(
-            f"X must have no missing cells; got NaN in {_where(source, j)} ({row}; {n_missing} missing cell(s) in all). "
-            f'Choose missing="impute" to draw them from the network {_BY}; or "zero" where a missing cell means 0, or '
-            '"drop" to leave out its row.'
+            f"X must have no missing cells; got NaN in {_where(source, j)} ({row}; {n_missing} missing cell(s) in "
+            'all). Choose missing="impute" to draw them from the network, missing="zero" where a missing cell means 0, '
+            f'or missing="drop" to leave out its row {_BY}.'
         )
     filled = np.where(gone, 0, codes).astype(np.uint8)
     known: dict[str, Any] = {"names": coding.names, "n_missing": n_missing, "coding": coding}
@@ -330,7 +330,7 @@ def _warn_zeroed(gone: NDArray[np.bool_], where: Callable[[int], str]) -> None:
         )
     if said:
         warnings.warn(
-            f"missing=\"zero\": {'; '.join(said)}. Unless a missing cell means 0, this hides dependencies and makes up "
+            f'missing="zero": {"; ".join(said)}. Unless a missing cell means 0, this hides dependencies and makes up '
             'others. Choose missing="impute".',
             UserWarning,
             stacklevel=5,

@@ -30,9 +30,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
     return weight
 
 
-def warn_weight_scale(
-    weight: NDArray[np.float64] | None, stacklevel: int, units: NDArray[Any] | None = None
-) -> None:
+def warn_weight_scale(weight: NDArray[np.float64] | None, stacklevel: int, units: NDArray[Any] | None = None) -> None:
     """Warn where a criterion goes by the sum of the weights as the number of rows, and that can hardly be meant.
 
     ``units`` are the original rows of a completed table, whose copies share the weight of one.

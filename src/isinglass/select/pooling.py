@@ -10,11 +10,11 @@ from scipy.special import stdtrit
 
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.network import read_only
-from isinglass.pairs import pair_keys, spread
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
-from isinglass.select.impute import PRIOR, Imputation
+from isinglass.select.impute import Imputation
 from isinglass.select.refit import free_estimate, nearly_free
+from isinglass.select.rounds import PRIOR
 from isinglass.select.tasks import quietly
 from isinglass.simulate.completions import Completions
 
@@ -156,7 +156,9 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
     with quietly(ConstantColumnWarning):
         if imputation.network is None:
             values, errors = free_estimate(solution, imputation.table.X, imputation.table.sample_weight)
-            return Pooled(solution.edge_index.copy(), values, errors**2, np.zeros(len(values)), imputation.n_imputations)
+            return Pooled(
+                solution.edge_index.copy(), values, errors**2, np.zeros(len(values)), imputation.n_imputations
+            )
         seeds = spawn_seeds(random_state, imputation.n_imputations)
         for table, seed in zip(imputation.tables(), seeds, strict=True):
             X = _redraw(table.X, table.sample_weight, imputation.holes_of(table), solution, seed)

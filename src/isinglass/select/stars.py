@@ -71,7 +71,8 @@ def stars(
     n_subsamples : int, default 20
         Number of subsamples, at least 2.
     subsample_size : int, optional
-        Rows in each (with all copies of a row in a completed table); default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to 144 rows.
+        Rows in each, with all their copies in a completed table; default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to
+        144 rows.
     threshold : float, default 0.05
         Largest instability that counts as stable, from 0 to 0.5. (R's huge and pulsar report twice the
         instability: their 0.1 is 0.05 here.)
