@@ -136,7 +136,7 @@ def test_bootstrap_imputes_in_every_resample():
     options = {"n_boot": 30, "random_state": 0, "progress": False}
     found = bootstrap(HOLES, method, **options)
     several = bootstrap(HOLES, method, **options, n_jobs=2)
-    np.testing.assert_array_equal(found.edge_draws.toarray(), several.edge_draws.toarray())
+    np.testing.assert_array_equal(found.draws.toarray(), several.draws.toarray())
     low, high = found.edge_quantiles[0], found.edge_quantiles[-1]
     assert ((low < 2.0 + 0.8) & (high > 2.0 - 0.8)).all()
     whole = bootstrap(X, fixed, **options)
