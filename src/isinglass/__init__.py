@@ -23,6 +23,7 @@ _HOME = {
     "Solution": "results",
     "Stability": "results",
     "bootstrap": "select.bootstrap",
+    "compare_groups": "select.permutation",
     "complete": "select.impute",
     "exact_path": "solve.exact",
     "ising_path": "solve.path",

@@ -133,7 +133,7 @@ def test_bootstrap_imputes_in_every_resample():
     method = impute_first(fixed, model=fixed, n_imputations=3)
     assert imputes(method)
     assert not imputes(fixed)
-    options = {"n_boot": 30, "random_state": 0, "progress": False}
+    options = {"n_boot": 16, "random_state": 0, "progress": False}
     found = bootstrap(HOLES, method, **options)
     several = bootstrap(HOLES, method, **options, n_jobs=2)
     np.testing.assert_array_equal(found.draws.toarray(), several.draws.toarray())
@@ -193,10 +193,10 @@ def test_limits_and_rounds(monkeypatch):
     assert not found.converged
     assert np.isnan(found.noise)
     assert "NOT converged" in repr(found)
-    monkeypatch.setattr(module, "MOST_CELLS", 1000)
-    with pytest.raises(LimitError, match="fewer imputations"):
-        complete(HOLES)
     with pytest.raises(DataError, match="n_imputations must be"):
         complete(HOLES, n_imputations=0)
     with pytest.raises(DataError, match="groups must have one entry per row"):
         complete(HOLES, groups=[1, 2])
+    monkeypatch.setattr(module, "MOST_CELLS", 1000)
+    with pytest.raises(LimitError, match="fewer imputations"):
+        complete(HOLES)

@@ -39,15 +39,15 @@ def test_nothing_missing_is_the_refit():
 def test_missing_cells_cost_information():
     rng = np.random.default_rng(0)
     gone = rng.random(X.shape) < [0.0, 0.0, 0.3, 0.3, 0.0]
-    pooled = pool(complete(np.where(gone, np.nan, X), n_imputations=20), SUPPORT)
+    pooled = pool(complete(np.where(gone, np.nan, X), n_imputations=8), SUPPORT)
     plain = refit(SUPPORT, X)
     lost = dict(zip(map(tuple, SUPPORT.edge_index.tolist()), pooled.edge_information, strict=True))
     assert lost[2, 3] > lost[0, 1]
     assert lost[2, 3] > 0.2
     assert pooled.edge_errors.mean() > plain.edge_errors.mean()
     np.testing.assert_allclose(pooled.edge_values, plain.edge_values, atol=3 * plain.edge_errors.max())
-    assert "20 completed tables" in repr(pooled)
-    again = pool(complete(np.where(gone, np.nan, X), n_imputations=20), SUPPORT)
+    assert "8 completed tables" in repr(pooled)
+    again = pool(complete(np.where(gone, np.nan, X), n_imputations=8), SUPPORT)
     np.testing.assert_array_equal(again.values, pooled.values)
 
 

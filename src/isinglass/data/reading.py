@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -29,16 +28,16 @@ from isinglass.data.coding import (
 from isinglass.data.sources import Column, Grid, Source, open_source
 from isinglass.data.table import BinaryTable
 from isinglass.data.weights import check_sample_weight
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
 from isinglass.names import check_names
 
 __all__ = ["convert_source", "read_binary", "to_binary", "to_weighted"]
 
 Bytes = NDArray[np.uint8]
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
-MANY_ROWS, MANY_CELLS = 0.1, 0.05
-"""Share of the rows dropped, and of the cells of a column taken for 0, above which there is a warning."""
-_BY = "(read_binary and read_table take it)"
+MANY_ROWS, MANY_CELLS, MOST_OF_A_COLUMN = 0.1, 0.05, 0.5
+"""Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
+_SUGGESTED = 8  # most entries of a mapping that a message writes out
 
 
 def read_binary(
@@ -124,7 +123,7 @@ def refuse_holes(table: BinaryTable) -> BinaryTable:
     """Return a table without holes as it is; for functions that would take a hole for a 0."""
     if table.holes is not None:
         raise DataError(
-            f"X must have no missing cells here; got {table.n_missing} that are still to be imputed. Pass "
+            f"{setting('X')} must have no missing cells here; got {table.n_missing} that are still to be imputed. Pass "
             "isinglass.complete(X).table."
         )
     return table
@@ -135,7 +134,7 @@ def convert_source(
 ) -> BinaryTable:
     """Convert an opened table; the arguments are those of `read_binary`."""
     if missing not in MISSING_CHOICES:
-        raise DataError(f'missing must be "error", "impute", "zero" or "drop"; got {missing!r}.')
+        raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', missing)
     given = source.names if names is None else names
     columns = (
         None
@@ -158,12 +157,14 @@ def _take_columns(
     """Return the columns that a coding knows, in its order; by place where one side has no names."""
     if names is None or coding.names is None:
         if source.shape[1] != len(coding.columns):
-            raise DataError(f"X must have the {len(coding.columns)} columns of the coding; got {source.shape[1]}.")
+            raise DataError(
+                f"{setting('X')} must have the {len(coding.columns)} columns of the coding; got {source.shape[1]}."
+            )
         return source, names
     place = {name: j for j, name in enumerate(names)}
     absent = next((name for name in coding.names if name not in place), None)
     if absent is not None:
-        raise DataError(f"X must have the columns of the coding; {absent!r} cannot be found.")
+        raise DataError(f"{setting('X')} must have the columns of the coding; {absent!r} cannot be found.")
     return source.take([place[name] for name in coding.names]), coding.names
 
 
@@ -281,9 +282,10 @@ def _settle(codes: Bytes, source: Source, coding: Coding) -> BinaryTable:
         j = int(np.flatnonzero(gone.any(axis=0))[0])
         row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
         raise DataError(
-            f"X must have no missing cells; got NaN in {_where(source, j)} ({row}; {n_missing} missing cell(s) in "
-            'all). Choose missing="impute" to draw them from the network, missing="zero" where a missing cell means 0, '
-            f'or missing="drop" to leave out its row {_BY}.'
+            f"{setting('X')} must have no missing cells; got NaN in {_where(source, j)} ({row}; {n_missing} missing "
+            f"cell(s) in all). Read the table with {setting('missing', 'impute')} to draw them from the network, with "
+            f"{setting('missing', 'zero')} where a missing cell means 0, or with {setting('missing', 'drop')} to leave "
+            "out its row."
         )
     filled = np.where(gone, 0, codes).astype(np.uint8)
     known: dict[str, Any] = {"names": coding.names, "n_missing": n_missing, "coding": coding}
@@ -293,8 +295,8 @@ def _settle(codes: Bytes, source: Source, coding: Coding) -> BinaryTable:
         rows = np.flatnonzero(~gone.any(axis=1))
         if len(rows) == 0:
             raise DataError(
-                'X must have a row without missing cells for missing="drop"; got none. Choose missing="impute", or '
-                "leave out columns first."
+                f"{setting('X')} must have a row without missing cells for {setting('missing', 'drop')}; got none. "
+                f"Choose {setting('missing', 'impute')}, or leave out columns first."
             )
         _warn_dropped(gone, len(rows))
         kept = None if row_names is None else tuple(row_names[i] for i in rows)
@@ -307,12 +309,12 @@ def _warn_dropped(gone: NDArray[np.bool_], n_kept: int) -> None:
     """Say what was left out, where that is much."""
     n_rows, n_dropped = len(gone), len(gone) - n_kept
     if n_dropped > MANY_ROWS * n_rows:
-        warnings.warn(
-            f'missing="drop" left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for {int(gone.sum())} '
-            f"missing cells ({gone.mean():.1%}). The rows that are left may not be like the others. Choose "
-            'missing="impute" to use all answers.',
-            UserWarning,
-            stacklevel=5,
+        warn(
+            DataWarning(
+                f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for "
+                f"{int(gone.sum())} missing cells ({gone.mean():.1%}). The rows that are left may not be like the "
+                f"others. Choose {setting('missing', 'impute')} to use all answers."
+            )
         )
 
 
@@ -323,17 +325,17 @@ def _warn_zeroed(gone: NDArray[np.bool_], where: Callable[[int], str]) -> None:
     said = []
     if empty and gone.shape[1] > 1:
         said.append(f"{empty} of {len(gone)} rows have no answer at all and are now rows of 0")
-    if shares[worst] > MANY_CELLS:
+    if shares.mean() > MANY_CELLS or shares[worst] > MOST_OF_A_COLUMN:
         said.append(
             f"{int(gone.sum())} missing cells ({gone.mean():.1%}) became 0, {shares[worst]:.0%} of the cells in "
             f"{where(worst)}"
         )
     if said:
-        warnings.warn(
-            f'missing="zero": {"; ".join(said)}. Unless a missing cell means 0, this hides dependencies and makes up '
-            'others. Choose missing="impute".',
-            UserWarning,
-            stacklevel=5,
+        warn(
+            DataWarning(
+                f"{setting('missing', 'zero')}: {'; '.join(said)}. Unless a missing cell means 0, this hides "
+                f"dependencies and makes up others. Choose {setting('missing', 'impute')}."
+            )
         )
 
 
@@ -352,19 +354,27 @@ def _distinct(source: Source, j: int) -> list[Any]:
 def _refuse(source: Source, j: int, rule: Rule, row: int) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
     values = _distinct(source, j)
-    wrong = show_values([value for value in values if rule.target(value) == BAD])
-    where = f"got {wrong} in {_where(source, j)} (first in {source.describe_row(row)})"
+    wrong = [value for value in values if rule.target(value) == BAD]
+    where = f"got {show_values(wrong)} in {_where(source, j)} (first in {source.describe_row(row)})"
     if isinstance(rule, Cut):
         raise DataError(
-            f"X must hold finite numbers for binarize={rule.threshold:g}; {where}. Leave binarize out, or "
-            "replace these values."
+            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
+            f"{setting('binarize')} out, or replace these values."
         )
     if rule is not BITS:
-        known = show_value(next(iter(rule.entries))) if len(rule.entries) == 1 else ""
-        only = (
-            f"It knows only {known} there: the rows that it was found in had no other value. Encode the whole table at "
-            "once, or pass a mapping."
+        remedy = _lacking_remedy(rule, wrong)
+        raise DataError(f"{setting('encode')} must say what every value means; {where}, which it lacks. {remedy}")
+    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")
+
+
+def _lacking_remedy(rule: Values, wrong: list[Any]) -> str:
+    if len(rule.entries) == 1:
+        return (
+            f"It knows only {show_value(next(iter(rule.entries)))} there: the rows that it was found in had no other "
+            "value. Encode the whole table at once, or pass a mapping."
         )
-        add = "Add them, mapped to 0, 1 or None (missing)."
-        raise DataError(f"encode must say what every value means; {where}, which it lacks. {only if known else add}")
-    raise DataError(f"X must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")
+    whole = {value: None if bit == MISSING else bit for value, bit in {**rule.entries, **dict.fromkeys(wrong)}.items()}
+    plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
+    if len(whole) > _SUGGESTED or not plain:
+        return "Add them."
+    return f"Add them, for example {setting('encode', whole)} if they are missing answers."

@@ -5,8 +5,10 @@ from isinglass.select.criteria import CriteriaComparison, compare_criteria
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
 from isinglass.select.impute import Imputation, complete, impute_first
+from isinglass.select.permutation import GroupComparison, compare_groups
 from isinglass.select.pooling import Pooled, pool
 from isinglass.select.refit import Refit, refit
+from isinglass.select.sample_size import SampleSizeStudy, sample_size
 from isinglass.select.stages import Stage
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import TwoStage, two_stage
@@ -17,19 +19,23 @@ __all__ = [
     "CrossValidation",
     "Differences",
     "EbicSelection",
+    "GroupComparison",
     "Imputation",
     "Pooled",
     "Refit",
+    "SampleSizeStudy",
     "Stage",
     "TwoStage",
     "bootstrap",
     "compare_criteria",
+    "compare_groups",
     "complete",
     "cross_validate",
     "ebic",
     "impute_first",
     "pool",
     "refit",
+    "sample_size",
     "select_ebic",
     "stars",
     "two_stage",

@@ -9,7 +9,6 @@ of some more networks then gives the completed table.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError
+from isinglass.errors import (
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    LimitError,
+    setting,
+    suppress_warnings,
+    warn,
+)
 from isinglass.names import default_names
 from isinglass.network import Network, read_only
 from isinglass.randomness import RandomSource, spawn_seeds
@@ -27,7 +35,6 @@ from isinglass.results import Solution
 from isinglass.select.contract import Method, run_method
 from isinglass.select.method import run_quickly, solution_of
 from isinglass.select.rounds import AVERAGED, Model, Stack, run_rounds
-from isinglass.select.tasks import quietly
 
 __all__ = ["Completed", "Imputation", "complete", "impute_first", "imputes"]
 
@@ -231,15 +238,15 @@ def complete(
     _check_answers(data, holes, count)
     at_start, at_chains = spawn_seeds(random_state, 2)
     stack = Stack.of(data, holes, weight, groups, count, (at_start, at_chains), n_threads)
-    with quietly(ConstantColumnWarning, ConvergenceWarning):
+    with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
         most = check_count("max_rounds", max_rounds)
         network, networks, changes, settled = run_rounds(stack, Model(model), sweeps, most)
     if settled < 0:
-        warnings.warn(
-            f"the network that missing cells are drawn from still moves after {len(networks)} rounds. Raise "
-            "max_rounds, or leave out columns with few answers.",
-            ConvergenceWarning,
-            stacklevel=2,
+        warn(
+            ConvergenceWarning(
+                f"the network that missing cells are drawn from still moves after {len(networks)} rounds. Raise "
+                f"{setting('max_rounds')}, or leave out columns with few answers."
+            )
         )
     table, copies, _ = stack.take(range(count))
     n_edges = np.array([found.n_edges for found in networks])
@@ -268,18 +275,18 @@ def _check_answers(data: BinaryTable, holes: Mask, n_imputations: int) -> None:
         silent = [names[k] for k in np.flatnonzero(answers == 0)]
         more = f" and {len(silent) - 1} more" if len(silent) > 1 else ""
         raise DataError(
-            f"X must have an answer in every column to impute the others; got none in {silent[0]!r}{more}. "
-            "Leave out such columns."
+            f"{setting('X')} must have an answer in every column to impute the others; got none in "
+            f"{silent[0]!r}{more}. Leave out such columns."
         )
     few = np.flatnonzero((answers < FEW_ANSWERS) & (answers < len(holes)))
     if len(few):
         shown = ", ".join(f"{names[k]!r} ({answers[k]})" for k in few[:_SHOWN])
         more = f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else ""
-        warnings.warn(
-            f"columns with fewer than {FEW_ANSWERS} answers are imputed all the same: {shown}{more}. What is said "
-            "about them rests on these answers alone; consider leaving them out.",
-            UserWarning,
-            stacklevel=3,
+        warn(
+            DataWarning(
+                f"columns with fewer than {FEW_ANSWERS} answers are imputed all the same: {shown}{more}. What is said "
+                "about them rests on these answers alone; consider leaving them out."
+            )
         )
 
 

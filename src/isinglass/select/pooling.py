@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.network import read_only
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.impute import Imputation
 from isinglass.select.refit import free_estimate, nearly_free
 from isinglass.select.rounds import PRIOR
-from isinglass.select.tasks import quietly
 from isinglass.simulate.completions import Completions
 
 __all__ = ["Pooled", "pool"]
@@ -104,7 +103,7 @@ class Pooled:
     def edge_intervals(self, level: float = 0.95) -> FloatArray:
         """Return the confidence interval of every coupling, shape (n_edges, 2)."""
         if not 0 < level < 1:
-            raise DataError(f"level must be between 0 and 1, both excluded; got {level!r}.")
+            raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
         freedom = np.minimum(self.degrees_of_freedom[self.n_features :], 1e9)
         half = stdtrit(freedom, 0.5 + level / 2) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
@@ -151,9 +150,9 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
     ([[0, 1], [1, 2], [2, 3]], True)
     """
     if imputation.n_imputations < 2:
-        raise DataError(f"n_imputations must be at least 2 for Rubin's rules; got {imputation.n_imputations}.")
+        raise ArgumentError("n_imputations", "must be at least 2 for Rubin's rules", imputation.n_imputations)
     found = []
-    with quietly(ConstantColumnWarning):
+    with suppress_warnings(ConstantColumnWarning):
         if imputation.network is None:
             values, errors = free_estimate(solution, imputation.table.X, imputation.table.sample_weight)
             return Pooled(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import BinaryTable
-from isinglass.errors import DataError
+from isinglass.errors import DataError, setting
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.select.contract import Method, run_method
@@ -115,7 +115,7 @@ class Stack:
         """Return the rows that count, with random answers of the same column in their holes."""
         counted = ~holes.all(axis=1) if weight is None else ~holes.all(axis=1) & (weight > 0.0)
         if not counted.any():
-            raise DataError("X must have a row with an answer; got none.")
+            raise DataError(f"{setting('X')} must have a row with an answer; got none.")
         holed, whole = (np.flatnonzero(counted & some) for some in (holes.any(axis=1), ~holes.any(axis=1)))
         seed = np.random.default_rng(seeds[0])
         started = [start_values(data.X, holes, counted, seed)[holed] for _ in range(n_copies)]

@@ -7,8 +7,8 @@ away; nodes without edges are the last shelves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,11 +18,12 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
 from isinglass.arguments import check_count
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
+from isinglass.network import as_network
 from isinglass.pairs import symmetric_matrix
 from isinglass.randomness import RandomSource, as_generator
 
-__all__ = ["force_layout"]
+__all__ = ["force_layout", "shared_layout"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -106,6 +107,30 @@ def force_layout(
     return xy / largest if largest > 0 else xy
 
 
+def shared_layout(networks: Iterable[Any], *, random_state: RandomSource = 0) -> FloatArray:
+    """Return one place per node for several networks of the same nodes: the layout of their mean absolute couplings.
+
+    Parameters
+    ----------
+    networks : iterable of Network, Solution, fitted estimator or matrix
+        The networks; they must have the same nodes in the same order.
+    random_state : int, Generator, RandomState, SeedSequence or None, default 0
+        As for `force_layout`.
+
+    Examples
+    --------
+    >>> shared_layout([[[0, 1.0], [1.0, 0]], [[0, 0.0], [0.0, 0]]]).shape
+    (2, 2)
+    """
+    read = [as_network(network) for network in networks]
+    if not read or any(one.names != read[0].names for one in read):
+        raise DataError("networks must have the same nodes in the same order, and there must be one; got others.")
+    pairs = np.concatenate([one.edge_index for one in read])
+    return force_layout(
+        read[0].n_features, pairs, np.concatenate([one.weights for one in read]), random_state=random_state
+    )
+
+
 # ------------------------------------------------------------------------------------------- the graph
 
 
@@ -118,12 +143,12 @@ def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | 
         raise DataError(f"edge_index must be integers of shape (n_edges, 2); got {edges.dtype} {edges.shape}.")
     if len(edges) and not (edges.min() >= 0 and edges.max() < n_nodes):
         wrong = edges[((edges < 0) | (edges >= n_nodes)).any(axis=1)][0]
-        raise DataError(f"edge_index must name nodes from 0 to {n_nodes - 1}; got {wrong.tolist()!r}.")
+        raise ArgumentError("edge_index", f"must name nodes from 0 to {n_nodes - 1}", wrong.tolist())
     weights = np.ones(len(edges)) if edge_weights is None else np.asarray(edge_weights, dtype=np.float64)
     if weights.shape != (len(edges),):
         raise DataError(f"edge_weights must have one value per edge ({len(edges)}); got shape {weights.shape}.")
     if not np.isfinite(weights).all():
-        raise DataError(f"edge_weights must be finite; got {float(weights[~np.isfinite(weights)][0])!r}.")
+        raise ArgumentError("edge_weights", "must be finite", float(weights[~np.isfinite(weights)][0]))
     s, t = edges.astype(np.int64).T
     attracts = (weights > 0) & (s != t)
     s, t, weights = s[attracts], t[attracts], weights[attracts]

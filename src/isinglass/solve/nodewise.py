@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Nodewise
 from isinglass.arguments import check_count, check_positive
-from isinglass.errors import DataError, SeparationError
+from isinglass.errors import ArgumentError, SeparationError
 from isinglass.results import RULES, NodeFits, NodewisePath, Solution
 from isinglass.separation import separating_direction
 from isinglass.solve.estimable import Varying
@@ -24,7 +24,7 @@ from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA, warn_if_not_converged
 from isinglass.threads import thread_count
 
-__all__ = ["choose_per_node", "nodewise_ebic", "nodewise_path"]
+__all__ = ["choose_per_node", "nodewise_at", "nodewise_ebic", "nodewise_path"]
 
 logger = logging.getLogger("isinglass")
 
@@ -174,6 +174,51 @@ def nodewise_ebic(
     return path.solutions[0]
 
 
+def nodewise_at(
+    X: ArrayLike,
+    alphas: ArrayLike,
+    *,
+    rule: str = "and",
+    standardize: bool = True,
+    sample_weight: ArrayLike | None = None,
+    tol: float = 1e-7,
+    max_iter: int = 100,
+    n_threads: int | None = None,
+) -> Solution:
+    """Return the network of regressions at given penalties, one per node: what ``nodewise_ebic`` chose elsewhere.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of 0 and 1.
+    alphas : array-like of shape (n_features,)
+        The penalty of every node; NaN for a column without regression, which must be constant.
+    rule, standardize, sample_weight, tol, max_iter, n_threads
+        As for ``nodewise_ebic``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> chosen = nodewise_ebic(X)
+    >>> bool(np.allclose(nodewise_at(X, chosen.alphas_per_node).couplings, chosen.couplings, atol=1e-5))
+    True
+    """
+    _check_options(rule, tol, max_iter)
+    case = _Case.prepare(X, sample_weight, standardize, n_threads)
+    given = np.asarray(alphas, dtype=np.float64)
+    if given.shape != case.fields.shape or not (given[case.varying] > 0).all():
+        raise ArgumentError("alphas", f"must be positive, one for each of {len(case.fields)} columns", alphas)
+    fits = case.solve(given[:, None], tol, max_iter, stops_early=False)
+    solution = replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=given.copy())
+    warn_if_not_converged(
+        NodewisePath((solution,), tol=tol, nodes=fits, rule=rule), float(fits.null_losses.sum()), max_iter
+    )
+    return solution
+
+
 def choose_per_node(
     X: ArrayLike,
     alphas: int,
@@ -190,8 +235,8 @@ def choose_per_node(
     """Return the solution of ``nodewise_ebic`` as a path of length one, with the regressions that were chosen."""
     _check_options(rule, tol, max_iter)
     if not (np.isfinite(gamma) and gamma >= 0):
-        raise DataError(f"gamma must be finite and not negative; got {gamma!r}.")
-    case = _Case.prepare(X, sample_weight, standardize, n_threads, depth=2)
+        raise ArgumentError("gamma", "must be finite and not negative", gamma)
+    case = _Case.prepare(X, sample_weight, standardize, n_threads)
     if alpha_min_ratio is None:
         alpha_min_ratio = 1e-2 if case.n_rows < len(case.varying) - 1 else 1e-4
     shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)
@@ -202,13 +247,13 @@ def choose_per_node(
     fits = case.solve(grids, tol, max_iter, stops_early=True)
     solution = fits.select_ebic(gamma, rule, tol)
     path = NodewisePath((solution,), tol=tol, nodes=fits.take(fits.choose_ebic(gamma)), rule=rule)
-    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter, depth=2)
+    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return path
 
 
 def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardised."""
-    case = _Case.prepare(X, sample_weight, standardize, None, warn=False)
+    case = _Case.prepare(X, sample_weight, standardize, None, quiet=True)
     return float(case.alpha_max().max(initial=0.0))
 
 
@@ -218,7 +263,7 @@ nodewise_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 def _check_options(rule: str, tol: float, max_iter: int) -> None:
     if rule not in RULES:
-        raise DataError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
+        raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
 
@@ -244,10 +289,9 @@ class _Case:
         standardize: bool,
         n_threads: int | None,
         *,
-        warn: bool = True,
-        depth: int = 1,
+        quiet: bool = False,
     ) -> _Case:
-        varying = Varying.of(X, sample_weight, warn=warn, depth=depth + 1)
+        varying = Varying.of(X, sample_weight, quiet=quiet)
         columns, n_rows, weight = varying.columns, varying.n_rows, varying.weight
         ones = varying.ones[columns]
         zeros = n_rows - ones if weight is None else weight @ (1 - varying.table)  # not a difference of rounded sums

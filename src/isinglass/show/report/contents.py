@@ -12,7 +12,7 @@ from scipy.special import entr
 
 from isinglass.arguments import is_whole
 from isinglass.data import BinaryTable, read_binary
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.export.columns import plain_value
 from isinglass.fit import Evidence, Fit
@@ -21,6 +21,7 @@ from isinglass.network import Network, as_network
 from isinglass.results import Path, Solution, Stability
 from isinglass.show.palette import color_groups
 from isinglass.show.report.curve import read_curve
+from isinglass.show.report.methods import describe_fit
 
 __all__ = ["Contents", "gather"]
 
@@ -65,7 +66,7 @@ class Contents:
         how far a method stopped from an optimum that it does not prove.
     rule : str or None
         How two coefficients became one coupling, with the proof "nodewise".
-    title, notes, settings, command
+    title, notes, settings, command, methods
         Texts.
     """
 
@@ -88,6 +89,7 @@ class Contents:
     notes: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
     command: str | None = None
+    methods: str | None = None
 
 
 def gather(
@@ -108,6 +110,7 @@ def gather(
     notes: str | Iterable[str],
     settings: Mapping[str, Any] | None,
     command: str | None,
+    wording: Any = None,
 ) -> Contents:
     """Read the arguments of ``build_report``; what a fitted estimator knows stands in for what was not given."""
     known = _Known.of(result)
@@ -128,7 +131,7 @@ def gather(
         tol=known.tol if path is None else path.tol,
         stability=stability,
         curve=read_curve(stability, criterion, known.evidence),
-        node_columns=_node_columns(node_table, model.names),
+        node_columns=_wording(wording, model.names) | _node_columns(node_table, model.names),
         edge_columns=_edge_columns(known.edge_table, model.names) | _edge_columns(edge_table, model.names),
         groups=members,
         group_colors=_colors(members, group_colors),
@@ -144,6 +147,7 @@ def gather(
             if value is not None
         },
         command=None if command is None else str(command),
+        methods=known.methods,
     )
 
 
@@ -163,6 +167,7 @@ class _Known:
     tol: float = float("nan")
     proof: str = "joint"
     rule: str | None = None
+    methods: str | None = None
 
     @classmethod
     def of(cls, result: Any) -> _Known:
@@ -187,6 +192,7 @@ class _Known:
             tol=fit.tol,
             proof=fit.method if fit.proves else "published",
             rule=fit.settings.get("rule", "and") if fit.method == "nodewise" else None,
+            methods=describe_fit(fit),
         )
 
     def count_rows(self, table: BinaryTable | None) -> dict[str, float | None]:
@@ -235,7 +241,9 @@ def _line_up(
         solutions, index = _find(tuple(path), model, solution, wanted)
     for other in solutions:
         if other.n_features != model.n_features:
-            raise DataError(f"path must have {model.n_features} nodes, as the network has; got {other.n_features}.")
+            raise DataError(
+                f"{setting('path')} must have {model.n_features} nodes, as the network has; got {other.n_features}."
+            )
     chosen = solutions[index]
     difference = abs(chosen.couplings_sparse - model.couplings_sparse).max()
     if difference > 1e-9 * max(1.0, model.weights.max(initial=0.0)):
@@ -257,7 +265,7 @@ def _find(
         return solutions, same[0]
     if is_whole(wanted):
         if not -len(solutions) <= wanted < len(solutions):
-            raise DataError(f"selected must be a number on the path of {len(solutions)} alphas; got {wanted!r}.")
+            raise ArgumentError("selected", f"must be a number on the path of {len(solutions)} alphas", wanted)
         return solutions, int(wanted) % len(solutions)
     near = np.flatnonzero(np.abs(alphas - wanted) <= SAME_ALPHA * max(abs(float(wanted)), 1e-300))
     if len(near):
@@ -265,7 +273,7 @@ def _find(
     if solution is not None and solution.alpha == wanted:  # fitted by itself: it gets its place among the others
         place = int((alphas > wanted).sum())
         return (*solutions[:place], solution, *solutions[place:]), place
-    raise DataError(f"selected must be an alpha of the path or a number on it; got {wanted!r}. Pass its Solution too.")
+    raise ArgumentError("selected", "must be an alpha of the path or a number on it", wanted, "Pass its Solution too.")
 
 
 def _null_objective(solutions: tuple[Solution, ...], marginals: FloatArray | None, table: BinaryTable | None) -> float:
@@ -303,12 +311,19 @@ def _columns(table: Any, name: str) -> dict[str, list[Any]]:
     try:
         return {str(key): _cells(table[key]) for key in columns}
     except (TypeError, KeyError, IndexError):
-        raise DataError(f"{name} must be a data frame or a mapping of columns; got {table!r}.") from None
+        raise ArgumentError(name, "must be a data frame or a mapping of columns", table) from None
 
 
 def _cells(values: Any) -> list[Any]:
     values = values.to_pylist() if hasattr(values, "to_pylist") else values  # pyarrow's cells are objects
     return [plain_value(value) for value in values]
+
+
+def _wording(wording: Any, names: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the wording of the items behind the nodes as a column."""
+    if wording is None:
+        return {}
+    return {"wording": ["" if text is None else str(text) for text in by_node(wording, names, "wording")]}
 
 
 def _node_columns(table: Any, names: Sequence[str]) -> dict[str, list[Any]]:
@@ -332,7 +347,7 @@ def _edge_columns(table: Any, names: Sequence[str]) -> dict[str, dict[tuple[int,
     try:
         ends = [[number[str(name)] for name in columns.pop(side)] for side in ("source", "target")]
     except KeyError as error:
-        raise DataError(f"edge_table must name nodes of the network; got {error.args[0]!r}.") from None
+        raise ArgumentError("edge_table", "must name nodes of the network", error.args[0]) from None
     pairs = [(min(pair), max(pair)) for pair in zip(*ends, strict=True)]
     # The page has its own columns for these, which follow the slider.
     kept = {
