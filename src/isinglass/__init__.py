@@ -31,6 +31,7 @@ _HOME = {
     "nodewise_ebic": "solve.nodewise",
     "nodewise_path": "solve.nodewise",
     "read_binary": "data",
+    "read_parts": "data",
     "read_table": "data.files",
     "refit": "select.refit",
     "save": "export.modelfile",

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass._core import count_ones
-from isinglass.data import BinaryTable
+from isinglass.data import BinaryTable, count_columns, count_rows, over_rows
 from isinglass.network import Network, read_only
 from isinglass.pairs import symmetric_matrix
 from isinglass.results import Path, Solution, Stability
@@ -127,13 +126,13 @@ class Fit:
     def of(cls, solution: Solution, table: BinaryTable, **found: Any) -> Fit:
         """Put a solution together with the sums over the rows of its table."""
         weight, names = table.sample_weight, table.names
-        n_rows = float(len(table) if weight is None else weight.sum())
+        n_rows = count_rows(table.X, weight)
         path = found.pop("path", None)
         return cls(
             solution=solution.with_names(names),
             n_rows=n_rows,
-            marginals=count_ones(table.X, weight)[0] / n_rows,
-            edge_counts=count_edges(table.X, weight, solution.edge_index),
+            marginals=count_columns(table.X, weight)[0] / n_rows,
+            edge_counts=over_rows(count_edges, table.X, weight, solution.edge_index),
             encoding=dict(table.encoding),
             path=None if path is None else path.with_names(names),
             **found,

@@ -142,7 +142,9 @@ class Network:
 
     def with_names(self, names: Sequence[str] | None) -> Network:
         """Return the same network with other names; None keeps those it has."""
-        return self if names is None else Network(self.fields, self.edge_index, self.edge_values, names)
+        if names is None or tuple(names) == self.names:
+            return self
+        return Network(self.fields, self.edge_index, self.edge_values, names)
 
     @cached_property
     def couplings(self) -> FloatArray:

@@ -40,7 +40,10 @@ def test_settings_are_parameters_of_their_criteria_with_the_defaults_that_the_he
 
 
 def test_reading_options_are_parameters_of_read_table():
-    assert {option.name for option in READING.options} == inspect.signature(read_table).parameters.keys() - {"path"}
+    assert {option.name for option in READING.options} == inspect.signature(read_table).parameters.keys() - {
+        "path",
+        "labels",
+    }
 
 
 def test_a_person_sees_what_matters_first():

@@ -3,6 +3,7 @@
 from isinglass._core._native import (
     Bmn,
     CpuRows,
+    LeanRows,
     Lognet,
     Nodewise,
     PackedTable,
@@ -19,6 +20,7 @@ from isinglass._core._native import (
 __all__ = [
     "Bmn",
     "CpuRows",
+    "LeanRows",
     "Lognet",
     "Nodewise",
     "PackedTable",

@@ -142,6 +142,7 @@ class Estimate:
         from isinglass.select.outcome import fit_table
 
         criterion = self.criterion
+        console.restart_clock()  # without the time that packages take to load
         run = {"n_jobs": self.n_jobs, "progress": console.progress_wanted} if criterion in SEEDED else {}
         with nullcontext() if run else console.progress("Fitting"):  # these have a bar of their own
             return fit_table(

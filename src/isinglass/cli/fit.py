@@ -60,7 +60,6 @@ def fit(
     folder = OutputFolder(output, names, force=force, inputs=[table, groups.groups]) if output else None
     data = reading.read_to_fit(console, table)
     facts = {"Table": reading.describe(data, table), **describe_coding(data.coding), "Method": str(estimate)}
-    console.restart_clock()
     if path:
         _fit_path(console, data, estimate, folder, facts)
         return
@@ -107,6 +106,7 @@ def _fit_path(
     """Fit all penalties, and write one line for each, or also the edges of each."""
     from isinglass.cli import results
 
+    console.restart_clock()
     found = estimate.fit_path(console, data)
     solutions = [results.describe_solution(solution) for solution in found]
     lines = csv_text(list(solutions[0]), [list(solution.values()) for solution in solutions])

@@ -53,12 +53,12 @@ class Loaded:
         """What pages and figures are made of."""
         return self.fit or self.model
 
-    def place_nodes(self, seed: int) -> Any:
-        """Return where the nodes lie on a drawing."""
+    def place_nodes(self, seed: int, kept: Any = slice(None)) -> Any:
+        """Return where the nodes lie on a drawing of all edges, or of some."""
         from isinglass.show.layout import force_layout
 
         network = self.model
-        return force_layout(network.n_features, network.edge_index, network.weights, random_state=seed)
+        return force_layout(network.n_features, network.edge_index[kept], network.weights[kept], random_state=seed)
 
     @property
     def edge_attributes(self) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from os import PathLike
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from isinglass.data import BinaryTable
 from isinglass.data.apart import FORMATS, load_apart
 from isinglass.data.cells import Vocabulary
 from isinglass.data.coding import by_column, is_number, show_value
@@ -20,6 +20,7 @@ from isinglass.data.header import lay_out
 from isinglass.data.limits import Limits
 from isinglass.data.reading import convert_source
 from isinglass.data.sheet import Sheet
+from isinglass.data.table import BinaryTable
 from isinglass.data.text import find_delimiter, read_records, to_utf8
 from isinglass.data.uniform import read_named_rows, read_uniform
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
@@ -61,6 +62,7 @@ def read_table(
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
     weights: str | int | None = None,
+    labels: Sequence[str | int] = (),
     missing: str = "error",
     encode: Any = None,
     binarize: Any = None,
@@ -94,6 +96,8 @@ def read_table(
         The columns to keep, in this order, or to leave out; by name, or by number from 0.
     weights : str or int, optional
         The column that holds row weights; it becomes `BinaryTable.sample_weight`.
+    labels : sequence of str or int, default=()
+        Columns that are no variables, such as the group or the subject of each row; they become `BinaryTable.labels`.
     missing, encode, binarize
         As for `read_binary`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
     na_values : sequence or mapping, optional
@@ -147,14 +151,15 @@ def read_table(
         document = replace(document, data=b"")  # what was read from it stays
         labelled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
         # After a transposition these arguments speak of other columns.
-        named = set() if transpose else _named_columns(weights, columns, [*(drop or ()), *gone], encode)
+        known = [*(columns or ()), *labels, *gone]
+        named = set() if transpose else _named_columns(weights, known, drop, encode)
         sheet = _name_rows(sheet, id_column, named, labelled=labelled, numbers_are_data=binarize is not None)
         nameless = id_column == "auto" and sheet.row_names is None and not transpose
         sheet = sheet.transpose() if transpose else sheet
         if gone:
             words = {sheet.find(key, "na_values"): Vocabulary.build(values) for key, values in gone.items()}
             sheet = sheet.mark_missing_in(words)
-        sheet, weight = _split_weights(sheet, weights)
+        sheet, weight, kept = _split(sheet, weights, labels)
         sheet = _choose_columns(sheet, columns, drop)
         table = convert_source(
             _checked_source(sheet, nameless),
@@ -163,9 +168,9 @@ def read_table(
             encode=encode,
             binarize=binarize,
         )
-        if weight is None:
-            return table
-        return replace(table, sample_weight=weight if table.rows is None else weight[table.rows])
+        rows = slice(None) if table.rows is None else table.rows
+        known = {name: tuple(entries[rows]) for name, entries in kept.items()}
+        return replace(table, sample_weight=None if weight is None else weight[rows], labels=known)
     except (DataError, LimitError) as error:
         error.where = document.name
         raise
@@ -236,6 +241,27 @@ def _split_weights(sheet: Sheet, weights: str | int | None) -> tuple[Sheet, Any]
                 f"({sheet.describe_row(row)})."
             )
     return sheet.without(j), column.values.astype(np.float64)
+
+
+def _split(
+    sheet: Sheet, weights: str | int | None, labels: Sequence[str | int]
+) -> tuple[Sheet, Any, dict[str, NDArray[Any]]]:
+    """Take weights and labels out of a sheet; numbers of columns count all of them."""
+    places = [sheet.find(key, "labels") for key in labels]
+    kept = {}
+    for key, j in zip(labels, places, strict=True):
+        column = sheet.cells.column(j)
+        entries = column.values.astype(object)
+        if column.masked is not None:
+            entries[column.masked] = None
+        kept[str(key)] = entries
+    place = None if weights is None else sheet.find(weights, "weights")
+    if place in places:
+        raise DataError(f"{setting('weights')} must be another column than {setting('labels')}; got {weights!r} twice.")
+    weight = None if weights is None else _split_weights(sheet, weights)[1]
+    gone = {*places, place}
+    rest = [j for j in range(sheet.cells.shape[1]) if j not in gone]
+    return sheet if gone == {None} else sheet.take(rest), weight, kept
 
 
 def _choose_columns(sheet: Sheet, columns: Sequence[Any] | None, drop: Sequence[Any] | None) -> Sheet:

@@ -35,6 +35,8 @@ __all__ = ["convert_source", "read_binary", "to_binary", "to_weighted"]
 
 Bytes = NDArray[np.uint8]
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
+SMALL = 20
+"""Tables with fewer rows can be looked at, and need no warning."""
 MANY_ROWS, MANY_CELLS, MOST_OF_A_COLUMN = 0.1, 0.05, 0.5
 """Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
 _SUGGESTED = 8  # most entries of a mapping that a message writes out
@@ -308,7 +310,7 @@ def _settle(codes: Bytes, source: Source, coding: Coding) -> BinaryTable:
 def _warn_dropped(gone: NDArray[np.bool_], n_kept: int) -> None:
     """Say what was left out, where that is much."""
     n_rows, n_dropped = len(gone), len(gone) - n_kept
-    if n_dropped > MANY_ROWS * n_rows:
+    if n_rows >= SMALL and n_dropped > MANY_ROWS * n_rows:
         warn(
             DataWarning(
                 f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for "
@@ -325,7 +327,7 @@ def _warn_zeroed(gone: NDArray[np.bool_], where: Callable[[int], str]) -> None:
     said = []
     if empty and gone.shape[1] > 1:
         said.append(f"{empty} of {len(gone)} rows have no answer at all and are now rows of 0")
-    if shares.mean() > MANY_CELLS or shares[worst] > MOST_OF_A_COLUMN:
+    if len(gone) >= SMALL and (shares.mean() > MANY_CELLS or shares[worst] > MOST_OF_A_COLUMN):
         said.append(
             f"{int(gone.sum())} missing cells ({gone.mean():.1%}) became 0, {shares[worst]:.0%} of the cells in "
             f"{where(worst)}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from isinglass.data.weights import check_sample_weight
 from isinglass.errors import DataError
 from isinglass.names import check_names
 
-__all__ = ["BinaryTable"]
+__all__ = ["BinaryTable", "units_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +46,9 @@ class BinaryTable:
     holes : ndarray of bool, shape (n_samples, n_features), optional
         Which cells are missing and to be imputed; what stands there in ``X`` means nothing. `isinglass.complete` fills
         them, estimators and `bootstrap` do so themselves, and everything else refuses such a table.
+    labels : mapping of str to tuple
+        Columns of the source that are no variables and were kept as they are, such as the group of each row; None where
+        a cell was missing.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class BinaryTable:
     filled: NDArray[np.bool_] | None = None
     n_dropped: int = 0
     holes: NDArray[np.bool_] | None = None
+    labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         X = self.X
@@ -77,6 +81,9 @@ class BinaryTable:
             given = getattr(self, name)
             if given is not None and len(given) != len(X):
                 raise DataError(f"{name} must have one entry per row ({len(X)}); got {len(given)}.")
+        for name, entries in self.labels.items():
+            if len(entries) != len(X):
+                raise DataError(f"labels must have one entry per row ({len(X)}); {name!r} has {len(entries)}.")
         for name in ("filled", "holes"):
             cells = getattr(self, name)
             if cells is not None and cells.shape != X.shape:
@@ -140,10 +147,23 @@ class BinaryTable:
         return replace(
             self,
             X=np.ascontiguousarray(X),
-            row_names=None if self.row_names is None else tuple(np.asarray(self.row_names, dtype=object)[rows]),
+            row_names=None if self.row_names is None else _some(self.row_names, rows),
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
             n_missing=self.n_missing if gone is None else int(gone.sum()),
             filled=filled,
             holes=holes,
+            labels={name: _some(entries, rows) for name, entries in self.labels.items()},
         )
+
+
+def _some(entries: Sequence[Any], rows: Any) -> tuple[Any, ...]:
+    """Return some of the entries, whatever they are."""
+    objects = np.empty(len(entries), dtype=object)
+    objects[:] = entries
+    return tuple(objects[rows])
+
+
+def units_of(X: Any) -> NDArray[np.intp] | None:
+    """Return the original rows of a completed table, None for tables of any other kind."""
+    return X.units if isinstance(X, BinaryTable) else None

@@ -259,7 +259,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         ----------
         X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
             The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, whatever the parameter
-            ``missing`` says, and the cells that a BinaryTable says were ``filled``.
+            ``missing`` says, and the ``holes`` or ``filled`` cells of a BinaryTable.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the more probable value. Other missing cells of the row stand in with their probabilities,
             from the marginals to a fixed point (mean field), which is exact where no two of them are neighbours.
@@ -282,7 +282,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self)
         if method not in METHODS:
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        table = self._read(X, missing="zero")
+        table = self._read(X, missing="impute")
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
         filled = fill_missing(self.network_, table, self.marginals_, probabilities=probabilities, draws=draws)
         return complete_like(X, filled)
@@ -356,13 +356,13 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self)
         self._check_columns(X)
         keeps_rows = missing is None and self.missing == "drop"
-        how = "zero" if keeps_rows else missing or self.missing
+        how = "impute" if keeps_rows else missing or self.missing
         table = X if isinstance(X, BinaryTable) else self._convert(open_source(X), how)
         _check_n_features(self, table, reset=False)
-        if keeps_rows and table.filled is not None:
+        if keeps_rows and (table.holes is not None or table.filled is not None):
             raise DataError(
                 f"{setting('X')} must have no missing cells here, because every row has an answer and none can "
-                f"be dropped; got {int(table.filled.sum())} (NaN). Fill them with impute, or drop these rows "
+                f"be dropped; got {table.n_missing} (NaN). Fill them with impute, or drop these rows "
                 "first."
             )
         return table

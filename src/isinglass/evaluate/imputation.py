@@ -36,7 +36,7 @@ def fill_missing(
     probabilities: bool = False,
     draws: Mapping[str, Any] | None = None,
 ) -> NDArray[Any]:
-    """Return a table with its missing cells filled: those that it says were ``filled`` by 0 when it was read.
+    """Return a table with its missing cells filled: its ``holes``, or the cells that were read as 0 (``filled``).
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def fill_missing(
     -------
     ndarray of shape (n_samples, n_features)
     """
-    missing = np.zeros(table.shape, dtype=bool) if table.filled is None else table.filled
+    gone = table.filled if table.holes is None else table.holes
+    missing = np.zeros(table.shape, dtype=bool) if gone is None else gone
     if draws is None:
         means = conditional_fill(network, table.X, missing, marginals)
         cells = np.where(missing, means > 0.5, means)

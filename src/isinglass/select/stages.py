@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.data import count_columns, count_rows
+from isinglass.data.parts import Fold
 from isinglass.network import read_only
 from isinglass.objective import penalty_matrix
 from isinglass.results import Path, Solution
@@ -84,25 +87,33 @@ class Case:
 
     Parameters
     ----------
-    table : ndarray of uint8, shape (n_samples, n_features)
+    table : ndarray of uint8, shape (n_samples, n_features), or PartedTable
         The rows.
     weight : ndarray of shape (n_samples,), optional
-        Their weights.
+        Their weights; parts have their own.
     path_function : callable
         With the parameter ``penalty_weights``.
     """
 
-    table: Table
+    table: Any
     weight: FloatArray | None
     path_function: PathFunction
 
-    @property
+    @functools.cached_property
     def n_rows(self) -> float:
         """Number of rows: the sum of the weights."""
-        return float(len(self.table)) if self.weight is None else float(self.weight.sum())
+        return count_rows(self.table, self.weight)
 
-    def rows(self, numbers: NDArray[np.intp]) -> Case:
-        """Return the case of some of the rows."""
+    def split(self, held: NDArray[np.intp] | Fold) -> tuple[Case, Case]:
+        """Return the case of all rows with weight that are not held out, and that of those that are."""
+        if isinstance(held, Fold):
+            outside = self.table.take_fold(replace(held, held=False))
+            return replace(self, table=outside), replace(self, table=self.table.take_fold(held))
+        kept = np.ones(len(self.table), dtype=bool) if self.weight is None else self.weight > 0.0
+        kept[held] = False
+        return self._rows(np.flatnonzero(kept)), self._rows(held)
+
+    def _rows(self, numbers: NDArray[np.intp]) -> Case:
         weight = None if self.weight is None else self.weight[numbers]
         return Case(np.ascontiguousarray(self.table[numbers]), weight, self.path_function)
 
@@ -139,7 +150,7 @@ class Case:
         if given is None:
             return np.ones(len(edges))
         if isinstance(given, str):
-            share = np.average(self.table, axis=0, weights=self.weight)
+            share = count_columns(self.table, self.weight)[0] / self.n_rows
             sd = np.sqrt(share * (1.0 - share))
             return np.asarray(sd[edges[:, 0]] + sd[edges[:, 1]])
         matrix = penalty_matrix(np.empty(self.table.shape[1]), given)

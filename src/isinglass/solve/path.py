@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
-from isinglass.data import check_penalty_weights
-from isinglass.errors import ConvergenceWarning, setting, warn
+from isinglass.data import PartedTable, check_penalty_weights, to_weighted
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.names import check_names
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
@@ -118,8 +118,19 @@ def ising_path(
     return path
 
 
+def _alpha_max(
+    X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
+) -> float:
+    """Return the smallest alpha without penalized edges, of a table in memory or in parts."""
+    table, weight = to_weighted(X, sample_weight)
+    if not isinstance(table, PartedTable):
+        return objective.alpha_max(table, weight, penalty_weights=penalty_weights)
+    with suppress_warnings(ConstantColumnWarning):
+        return _Case.prepare(table, None, penalty_weights, None).fit_null(1e-7, 100)
+
+
 # Path contract: what `alphas=30` starts from (see docs/design.md).
-ising_path.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
+ising_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 
 def _follow(case: _Case, grid: NDArray[np.float64], tol: float, max_iter: int) -> Iterator[Solution]:
@@ -151,14 +162,14 @@ class _Case:
         penalty_weights: ArrayLike | str | None,
         n_threads: int | None,
     ) -> _Case:
-        varying = Varying.of(X, sample_weight)
+        varying = Varying.of(X, sample_weight, parts=True)
         columns, n_features = varying.columns, len(varying.fields)
         penalty = check_penalty_weights(penalty_weights, n_features)
         matrix = None
         if isinstance(penalty, np.ndarray):
             # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
             matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
-        problem = Problem(varying.table, varying.weight, matrix, isinstance(penalty, str), thread_count(n_threads))
+        problem = varying.problem(matrix, isinstance(penalty, str), thread_count(n_threads))
         return cls(problem, varying, matrix, problem.free_pairs(), check_names(varying.names, n_features))
 
     def fit_null(self, tol: float, max_iter: int) -> float:
@@ -171,9 +182,7 @@ class _Case:
 
     def refuse_separation(self, pairs: NDArray[np.int32], largest_eta: float) -> None:
         """Raise if the optimum with these pairs unpenalised lies at infinity (checked only where it may)."""
-        weight = self.varying.weight
-        spread = 0.0 if weight is None else float(np.log(weight.max() / weight.min()))
-        if largest_eta + spread > SUSPICIOUS_ETA:
+        if largest_eta + self.varying.log_spread > SUSPICIOUS_ETA:
             self.varying.refuse_separation(pairs)
 
     def allowed_pairs(self) -> NDArray[np.int32]:

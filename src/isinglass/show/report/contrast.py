@@ -132,7 +132,10 @@ def _figures(result: GroupComparison) -> str:
 def _table(columns: Mapping[str, Any], said: Mapping[str, str]) -> str:
     """Return the columns as a table; rows found at a family-wise level are bold, names come with their wording."""
     labels = {"p_family": "p (family)", "p_structure": "p (structure)", "p_strength": "p (strength)"}
-    head = "".join(f"<th>{html.escape(labels.get(name, name))}</th>" for name in columns)
+    texts = {name for name, values in columns.items() if len(values) and isinstance(values[0], str)}
+    head = "".join(
+        f"<th{' class=name' if name in texts else ''}>{html.escape(labels.get(name, name))}</th>" for name in columns
+    )
     family = columns.get("p_family")
     lines = []
     for k, row in enumerate(zip(*columns.values(), strict=True)):
