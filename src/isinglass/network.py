@@ -294,13 +294,6 @@ class Network:
 def as_network(source: Any, names: Sequence[str] | None = None) -> Network:
     """Return the network of whatever has one; ``names`` replace those it has.
 
-    Parameters
-    ----------
-    source : Network, Solution, fitted estimator or matrix
-        A matrix, dense or sparse, is the paper's Θ, with the fields on its diagonal.
-    names : sequence of str, optional
-        One distinct name per node.
-
     Examples
     --------
     >>> as_network([[0, 1.0], [1.0, 0]], names=["a", "b"])

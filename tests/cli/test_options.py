@@ -137,6 +137,20 @@ def test_every_column_may_have_its_own_cut(tmp_path):
         run("fit", table, "--binarize", wrong, code=2)
 
 
+def test_cuts_and_answers_mix(tmp_path):
+    """A survey has both: words of which two are detected, and numbers with a cut each."""
+    bits = draw_rows(200, 3)
+    rows = [[("no", "yes")[a], 20 + 30 * b, ("left", "right")[c]] for a, b, c in bits.tolist()]
+    table = write_csv(tmp_path / "s.csv", ["smokes", "age", "hand"], rows)
+    result = run("fit", table, "--encode", "auto", "--binarize", "age=40", "--alpha", "0.05", "-o", tmp_path / "net")
+    assert "smokes: yes = 1, no = 0; age: 1 above 40; hand: right = 1, left = 0" in result.stderr
+    plain = write_csv(tmp_path / "b.csv", ["smokes", "age", "hand"], bits.tolist())
+    printed = run("fit", plain, "--alpha", "0.05").stdout
+    assert (tmp_path / "net" / "edges.csv").read_text() == printed
+    assert float(run("predict", "--score", tmp_path / "net", table).stdout) < 0
+    assert "--encode auto" in data_error("fit", table, "--encode", "auto", "--binarize", "40")
+
+
 def test_a_model_remembers_the_cuts(tmp_path):
     table, _ = numbers(tmp_path)
     run("fit", table, "--binarize", "age=40,income=2e4", "--alpha", "0.05", "-o", tmp_path / "net")

@@ -160,6 +160,7 @@ class Estimate:
         """Return the solutions along the alphas."""
         given: dict[str, Any] = {name: self.said[name] for name in ("alphas", "alpha_min_ratio") if name in self.said}
         function = self.path_function
+        console.restart_clock()
         alphas = given.get("alphas", inspect.signature(function).parameters["alphas"].default)
         with console.progress("Path", total=alphas if isinstance(alphas, int) else len(alphas)) as advance:
             if "callback" in inspect.signature(function).parameters and self.method != "nodewise":

@@ -12,7 +12,7 @@ from isinglass.cli.estimate import ESTIMATE, Estimate, describe_fit
 from isinglass.cli.groups import GROUPS, Groups
 from isinglass.cli.options import FORCE, TABLE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
-from isinglass.cli.reading import READING, Reading, describe_coding
+from isinglass.cli.reading import READING, Reading, describe_coding, describe_imputation, impute_holes
 from isinglass.cli.results import names_of
 
 if TYPE_CHECKING:
@@ -58,13 +58,19 @@ def fit(
         raise click.UsageError("--path fits all penalties: leave --alpha and --select out, or list them with --alphas.")
     criterion = None if path else estimate.criterion
     folder = OutputFolder(output, names, force=force, inputs=[table, groups.groups]) if output else None
-    data = reading.read_to_fit(console, table)
-    facts = {"Table": reading.describe(data, table), **describe_coding(data.coding), "Method": str(estimate)}
+    raw = reading.read_to_fit(console, table)
+    data, imputed = impute_holes(console, raw)
+    facts = {"Table": reading.describe(raw, table), **describe_imputation(imputed)}
+    facts |= {**describe_coding(data.coding), "Method": str(estimate)}
     if path:
         _fit_path(console, data, estimate, folder, facts)
         return
     attributes = groups.read(names_of(data))
     found = estimate.fit(console, data, reading.remembered)
+    if imputed is not None:
+        from isinglass.select.outcome import with_pooled_errors
+
+        found = with_pooled_errors(found, imputed)
     facts |= describe_fit(found)
     if folder is not None:
         kept = [name for name in ("Table", "Values", "Method", "Alpha") if name in facts]
@@ -72,7 +78,7 @@ def fit(
             write_files(here, found, data, attributes)
     _say(console, facts, folder)
     if console.as_json:
-        console.write_json("fit", _record(found, data, estimate, criterion))
+        console.write_json("fit", _record(found, raw, estimate, criterion))
     elif folder is None:
         from isinglass.export import write_edges
 
@@ -106,7 +112,6 @@ def _fit_path(
     """Fit all penalties, and write one line for each, or also the edges of each."""
     from isinglass.cli import results
 
-    console.restart_clock()
     found = estimate.fit_path(console, data)
     solutions = [results.describe_solution(solution) for solution in found]
     lines = csv_text(list(solutions[0]), [list(solution.values()) for solution in solutions])
@@ -137,7 +142,7 @@ def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attribute
     """Write edges, nodes, model and GEXF of a fit into a folder."""
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_edges, write_gexf, write_nodes
-    from isinglass.export.modelfile import save
+    from isinglass.fit import save
     from isinglass.show.layout import force_layout
 
     model = found.network

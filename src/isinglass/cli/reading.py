@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from isinglass.cli.console import Console
     from isinglass.data import BinaryTable
     from isinglass.data.coding import Coding
+    from isinglass.select.impute import Imputation
 
-__all__ = ["READING", "Reading", "describe_coding"]
+__all__ = ["READING", "Reading", "describe_coding", "describe_imputation", "impute_holes"]
 
 SECTION = "Reading the table"
 OF_THE_FILE = ("format", "max_rows", "max_columns", "max_bytes")
@@ -69,17 +70,46 @@ class Reading:
     def describe_shape(self, data: BinaryTable, table: str) -> str:
         """Name the table and its size."""
         n, p = data.shape
+        if data.units is not None:
+            n = len(set(data.units.tolist()))
         return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"
 
     def describe(self, data: BinaryTable, table: str) -> str:
         """Say in words what was read."""
         parts = [self.describe_shape(data, table)]
         if data.n_missing:
-            done = "read as 0" if data.filled is not None else f"dropped with {plural(data.n_dropped, 'row')}"
+            done = f"dropped with {plural(data.n_dropped, 'row')}"
+            if data.filled is not None:
+                done = "read as 0"
+            elif not data.n_dropped:
+                done = "imputed"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
         if data.sample_weight is not None:
             parts.append(f"weights {self.said['weights']!r}, sum {data.sample_weight.sum():.6g}")
         return ", ".join(parts)
+
+
+def impute_holes(console: Console, data: BinaryTable) -> tuple[BinaryTable, Imputation | None]:
+    """Return a table without holes, and how they were filled if there were any."""
+    if data.holes is None:
+        return data, None
+    from isinglass.select.impute import complete
+
+    with console.progress("Imputing"):
+        found = complete(data)
+    return found.table, found
+
+
+def describe_imputation(found: Imputation | None) -> dict[str, str]:
+    """Say in words how missing cells were filled."""
+    if found is None:
+        return {}
+    empty = f", {plural(found.n_empty, 'row')} without any answer left out" if found.n_empty else ""
+    state = "settled" if found.converged else "NOT settled"
+    return {
+        "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} after "
+        f"{plural(found.n_rounds, 'round')} (Monte Carlo error {found.noise:.2g}){empty}"
+    }
 
 
 def describe_coding(coding: Coding | None) -> dict[str, str]:
@@ -123,10 +153,10 @@ READING = Bundle(
     [
         Option(
             "--missing",
-            type=OneOf(["error", "zero", "drop"]),
+            type=OneOf(["error", "impute", "zero", "drop"]),
             section=SECTION,
             otherwise="error",
-            help="Missing cells: refuse them, read them as 0, or drop their rows.",
+            help="Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
         ),
         Option(
             "--encode",

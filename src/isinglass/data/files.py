@@ -15,10 +15,10 @@ from isinglass.data.apart import FORMATS, load_apart
 from isinglass.data.cells import Vocabulary
 from isinglass.data.coding import by_column, is_number, show_value
 from isinglass.data.containers import load_npy, load_npz
+from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, open_document
 from isinglass.data.header import lay_out
 from isinglass.data.limits import Limits
-from isinglass.data.reading import convert_source
 from isinglass.data.sheet import Sheet
 from isinglass.data.table import BinaryTable
 from isinglass.data.text import find_delimiter, read_records, to_utf8
@@ -48,6 +48,7 @@ _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
 )
 _SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
+LIMITS = ("max_rows", "max_columns", "max_bytes")
 _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " ", "none": ""}
 
 
@@ -63,14 +64,9 @@ def read_table(
     drop: Sequence[str | int] | None = None,
     weights: str | int | None = None,
     labels: Sequence[str | int] = (),
-    missing: str = "error",
-    encode: Any = None,
-    binarize: Any = None,
     na_values: Sequence[Any] | Mapping[Any, Sequence[Any]] = (),
     encoding: str = "utf-8",
-    max_rows: int = 10_000_000,
-    max_columns: int = 100_000,
-    max_bytes: int | None = None,
+    **options: Any,
 ) -> BinaryTable:
     r"""Read a table of 0 and 1, or of values that stand for them, from a file.
 
@@ -98,17 +94,17 @@ def read_table(
         The column that holds row weights; it becomes `BinaryTable.sample_weight`.
     labels : sequence of str or int, default=()
         Columns that are no variables, such as the group or the subject of each row; they become `BinaryTable.labels`.
-    missing, encode, binarize
-        As for `read_binary`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
     na_values : sequence or mapping, optional
         Spellings of a missing cell, or numbers that stand for one, besides an empty field, ``NA``, ``N/A``, ``n/a``,
         ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``None``, ``.`` and ``?``. A mapping gives such a
         sequence for each column that it names; under None, for all.
     encoding : str, default="utf-8"
         Encoding of a text.
-    max_rows, max_columns, max_bytes : int
-        Limits on the table in the file. `max_bytes` bounds the file, what it decompresses to, and the table; by default
-        it is 4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
+    **options
+        ``missing``, ``encode`` and ``binarize`` as for `read_binary`; words in ``encode`` are read as cells are:
+        ``{"1": 0, "2": 1}`` means the numbers. ``max_rows`` (ten million), ``max_columns`` (100 000) and ``max_bytes``
+        limit the table in the file; the last one bounds the file, what it decompresses to, and the table: by default
+        4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
 
     Returns
     -------
@@ -135,7 +131,8 @@ def read_table(
     >>> table.X.tolist(), table.row_names
     ([[1, 1], [0, 0], [0, 1]], ('Ann', 'Bob', 'Eve'))
     """
-    limits = Limits(max_rows, max_columns, max_bytes)
+    limits = Limits(**{name: options.pop(name) for name in LIMITS if name in options})
+    encode = options.pop("encode", None)
     gone = dict(na_values) if isinstance(na_values, Mapping) else {None: na_values}
     vocabulary = Vocabulary.build(gone.pop(None, ()), encode)
     if header != "auto" and not isinstance(header, bool):
@@ -153,7 +150,9 @@ def read_table(
         # After a transposition these arguments speak of other columns.
         known = [*(columns or ()), *labels, *gone]
         named = set() if transpose else _named_columns(weights, known, drop, encode)
-        sheet = _name_rows(sheet, id_column, named, labelled=labelled, numbers_are_data=binarize is not None)
+        sheet = _name_rows(
+            sheet, id_column, named, labelled=labelled, numbers_are_data=options.get("binarize") is not None
+        )
         nameless = id_column == "auto" and sheet.row_names is None and not transpose
         sheet = sheet.transpose() if transpose else sheet
         if gone:
@@ -161,13 +160,7 @@ def read_table(
             sheet = sheet.mark_missing_in(words)
         sheet, weight, kept = _split(sheet, weights, labels)
         sheet = _choose_columns(sheet, columns, drop)
-        table = convert_source(
-            _checked_source(sheet, nameless),
-            names=None,
-            missing=missing,
-            encode=encode,
-            binarize=binarize,
-        )
+        table = convert_source(_checked_source(sheet, nameless), encode=encode, **options)
         rows = slice(None) if table.rows is None else table.rows
         known = {name: tuple(entries[rows]) for name, entries in kept.items()}
         return replace(table, sample_weight=None if weight is None else weight[rows], labels=known)

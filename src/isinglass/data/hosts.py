@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
+from isinglass.data.conversion import refuse_holes
 from isinglass.errors import DataError, LimitError
 
 __all__ = ["Cluster", "Here", "Host", "Part", "find_host", "free_memory"]
@@ -70,7 +71,7 @@ class Part:
     @classmethod
     def read(cls, block: Block, coding: Coding) -> Part:
         """Read a block as a coding wants it."""
-        table = block.read(coding)
+        table = refuse_holes(block.read(coding))
         bits = np.packbits(table.X, axis=1)
         return cls(block.number, bits, table.shape[1], table.sample_weight, table.n_missing, table.n_dropped)
 

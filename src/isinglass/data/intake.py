@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import reading
+from isinglass.data import conversion
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.parts import PartedTable, read_parts
 from isinglass.data.table import BinaryTable
@@ -28,7 +28,7 @@ def read_rows(X: Any, **options: Any) -> Any:
     """
     if isinstance(X, PartedTable):
         return X
-    return read_parts(X, **options) if is_in_parts(X) else reading.read_binary(X, **options)
+    return read_parts(X, **options) if is_in_parts(X) else conversion.read_binary(X, **options)
 
 
 def open_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, NDArray[np.float64] | None]:
@@ -36,8 +36,8 @@ def open_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, NDArra
     if not isinstance(X, PartedTable) and is_in_parts(X):
         X, sample_weight = read_parts(X, sample_weight=sample_weight), None
     if not isinstance(X, PartedTable):
-        source = reading.read_binary(X)
-        return source, *reading.to_weighted(source, sample_weight)
+        source = conversion.read_binary(X)
+        return source, *conversion.to_weighted(source, sample_weight)
     if sample_weight is not None:
         raise DataError("sample_weight must be given to read_parts for a table in parts; got it beside the table.")
     return X, X, None

@@ -30,7 +30,7 @@ from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.contract import Method, run_method
 from isinglass.select.impute import impute_first, imputes
-from isinglass.select.method import as_method, is_estimator, keep_penalty, run_quickly, solution_of
+from isinglass.select.method import as_method, keep_penalty, run_quickly, solution_of
 from isinglass.select.spread import Bootstrap, Differences
 from isinglass.select.tasks import kernel_threads, run_tasks
 
@@ -151,8 +151,8 @@ def bootstrap(
 
 def _read(X: Any, method: Any, wanted: Method) -> BinaryTable:
     """Return the table, read as the estimator says; one with missing cells as it is, if the method imputes them."""
-    if is_estimator(method):
-        return read_binary(X, missing=method.missing, **method._meaning())
+    if hasattr(method, "get_params"):
+        return read_binary(X, **(method.reading or {}))
     return read_binary(X, missing="impute") if imputes(wanted) else read_binary(X)
 
 

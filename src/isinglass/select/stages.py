@@ -30,38 +30,18 @@ SECOND, EVERY = Lattice(ratio=0.93, far=0.1, floor=1e-5), 65
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stage:
-    """One stage: a path of convex problems, what it was judged by, and the choice.
+    """One stage: a path of convex problems, what it was judged by, and the choice."""
 
-    Parameters
-    ----------
-    criterion : {"aic", "ebic"}
-        What the scores are.
-    price : float
-        What an edge adds to it.
-    exponent : float
-        Pairs are penalised in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself.
-    path : Path
-        Solutions in order of decreasing alpha, each with its certificate.
-    scores : ndarray of shape (n_alphas,)
-        The criterion; smaller is better.
-    index : int
-        The smallest.
-    extended : bool
-        Whether it lies below a hundredth of the first alpha.
-    coarse : ndarray of bool, shape (n_alphas,)
-        Which alphas belong to the first pass; the others fill in around the choice.
-    held_out : ndarray of shape (n_alphas,)
-        Cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed.
-    """
-
-    criterion: str
-    price: float
+    criterion: str  #: what the scores are
+    price: float  #: what an edge adds to it
+    #: pairs are penalised in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
     exponent: float
-    path: Path
-    scores: FloatArray
-    index: int
-    extended: bool
-    coarse: NDArray[np.bool_]
+    path: Path  #: solutions in order of decreasing alpha, each with its certificate
+    scores: FloatArray  #: the criterion; smaller is better
+    index: int  #: the smallest
+    extended: bool  #: whether it lies below a hundredth of the first alpha
+    coarse: NDArray[np.bool_]  #: which alphas belong to the first pass; the others fill in around the choice
+    #: cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
     held_out: FloatArray
 
     def __post_init__(self) -> None:
@@ -83,21 +63,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class Case:
-    """A table and a path function: what every stage shares.
+    """A table and a path function: what every stage shares."""
 
-    Parameters
-    ----------
-    table : ndarray of uint8, shape (n_samples, n_features), or PartedTable
-        The rows.
-    weight : ndarray of shape (n_samples,), optional
-        Their weights; parts have their own.
-    path_function : callable
-        With the parameter ``penalty_weights``.
-    """
-
-    table: Any
-    weight: FloatArray | None
-    path_function: PathFunction
+    table: Any  # the rows, or a PartedTable
+    weight: FloatArray | None  # their weights; parts have their own
+    path_function: PathFunction  # with the parameter ``penalty_weights``
 
     @functools.cached_property
     def n_rows(self) -> float:

@@ -51,36 +51,22 @@ THIN = 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoStage:
-    """The network that the two-stage estimate chose, and how.
+    """The network that the two-stage estimate chose, and how."""
 
-    Parameters
-    ----------
-    stages : tuple of Stage
-        Stage 1, then stage 2 with full and, if that was needed, with gentle weights. Only stage 1 if that is empty.
-    stage, index : int
-        Where the network is: the number of the stage (from 0), and of the solution on its path.
-    reason : {"ebic", "prediction", "empty"}
-        The network with the smallest EBIC of stage 2; the sparsest that keeps the share ``keep`` of the cross-validated
-        gain, because that one does not; or none, because nothing predicts held-out rows better than no edges.
-    gamma, keep : float
-        The settings that were used.
-    n_folds : int
-        Of the cross-validation; 0 if there was none.
-    independent : float
-        Cross-validated log pseudo-likelihood per row of independent columns, which gains are gains over; NaN if there
-        was no cross-validation.
-    edge_errors : ndarray of shape (n_edges,)
-        Standard errors of the couplings; NaN where the unpenalised estimate is infinite, or if not asked for.
-    """
-
+    #: Stage 1, then stage 2 with full and, if that was needed, with gentle weights. Only stage 1 if that is empty.
     stages: tuple[Stage, ...]
-    stage: int
+    stage: int  #: where the network is: the number of the stage (from 0), and of the solution on its path
     index: int
+    #: the network with the smallest EBIC of stage 2; the sparsest that keeps the share ``keep`` of the cross-validated
+    #: gain, because that one does not; or none, because nothing predicts held-out rows better than no edges
     reason: str
-    gamma: float
+    gamma: float  #: the settings that were used
     keep: float
-    n_folds: int
+    n_folds: int  #: of the cross-validation; 0 if there was none
+    #: cross-validated log pseudo-likelihood per row of independent columns, which gains are gains over; NaN without
+    #: cross-validation
     independent: float
+    #: standard errors of the couplings; NaN where the unpenalised estimate is infinite, or if not asked for
     edge_errors: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:

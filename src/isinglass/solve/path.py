@@ -22,6 +22,7 @@ from isinglass.names import check_names
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
+from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
 from isinglass.threads import thread_count
@@ -53,6 +54,7 @@ def ising_path(
     tol: float = 1e-7,
     max_iter: int = 100,
     n_threads: int | None = None,
+    device: str | None = None,
     callback: Callable[[Solution], object] | None = None,
 ) -> Path:
     """Fit the L1-penalised pseudo-likelihood along decreasing ``alpha``, each solution with its certificate.
@@ -80,6 +82,9 @@ def ising_path(
     n_threads : int, optional
         Threads of the kernels; default the environment's ISINGLASS_NUM_THREADS, else OMP_NUM_THREADS,
         else the available cores. The result does not depend on it.
+    device : str, optional
+        Where the table is: "cpu", or a graphics processor such as "cuda" or "cuda:1" (needs isinglass[gpu]); default
+        the environment's ISINGLASS_DEVICE, else "cpu". Edges are the same, couplings to tolerance.
     callback : callable, optional
         Called with each Solution as it is found. If it returns False, the path ends there.
 
@@ -100,7 +105,7 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    case = _Case.prepare(X, sample_weight, penalty_weights, n_threads)
+    case = _Case.prepare(X, sample_weight, penalty_weights, n_threads, device)
     top = case.fit_null(tol, max_iter)
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
     if case.matrix is not None:
@@ -161,15 +166,21 @@ class _Case:
         sample_weight: ArrayLike | None,
         penalty_weights: ArrayLike | str | None,
         n_threads: int | None,
+        device: str | None,
     ) -> _Case:
-        varying = Varying.of(X, sample_weight, parts=True)
+        where = device_name(device)
+        varying = Varying.of(X, sample_weight, parts=where == "cpu")
         columns, n_features = varying.columns, len(varying.fields)
         penalty = check_penalty_weights(penalty_weights, n_features)
         matrix = None
         if isinstance(penalty, np.ndarray):
             # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
             matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
-        problem = varying.problem(matrix, isinstance(penalty, str), thread_count(n_threads))
+        penalized = matrix, isinstance(penalty, str), thread_count(n_threads)
+        if where == "cpu":
+            problem = varying.problem(*penalized)
+        else:
+            problem = Problem(DeviceRows(varying.table, varying.weight, find_device(where)), *penalized)
         return cls(problem, varying, matrix, problem.free_pairs(), check_names(varying.names, n_features))
 
     def fit_null(self, tol: float, max_iter: int) -> float:

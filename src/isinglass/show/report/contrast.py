@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.errors import ArgumentError
-from isinglass.export.output import Target, write_lines
+from isinglass.export.streams import Target, write_lines
 from isinglass.names import by_node
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
