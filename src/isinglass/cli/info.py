@@ -144,7 +144,8 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[s
     if "missing_by_column" in found:
         cells, rows, empty = (found[key] for key in ("n_missing", "n_rows_with_holes", "n_rows_without_answer"))
         facts["Missing"] = (
-            f"{plural(cells, 'cell')} ({cells / (n * p):.1%}) in {plural(rows, 'row')}, {empty} of them without any answer"
+            f"{plural(cells, 'cell')} ({cells / (n * p):.1%}) in {plural(rows, 'row')}, {empty} of them without any "
+            "answer"
         )
         facts["  by column"] = _list([f"{name} {share:.1%}" for name, share in found["missing_by_column"].items()])
         facts["  together"] = _list(
