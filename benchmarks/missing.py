@@ -15,7 +15,7 @@ import functools
 import json
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -89,40 +89,47 @@ def judge(truth: Network, X: Any, solution: Solution) -> dict[str, float]:
     }
 
 
-def study_recovery(draws: int, first: int, p: int = 30, n: int = 1000) -> list[dict[str, Any]]:
-    """Return one row per draw, mechanism and treatment."""
-    rows = []
+def study_recovery(draws: int, first: int, p: int = 30, n: int = 1000) -> Iterator[dict[str, Any]]:
+    """Yield one row per draw, mechanism and treatment."""
     for draw in range(first, first + draws):
         truth = simulate.random_network(p, 0.1, coupling_range=(-2.0, 2.0), random_state=draw)
         X = simulate.gibbs_sample(truth, n, burn_in=500, thin=20, random_state=draw)
-        rows.append({"draw": draw, "mechanism": "", "treatment": "complete", **judge(truth, X, two_stage(X).solution)})
+        yield {
+            "draw": draw,
+            "mechanism": "",
+            "treatment": "complete",
+            **judge(truth, X, two_stage(X, errors=False).solution),
+        }
         for name, mechanism in MECHANISMS.items():
             gone = mechanism(X, np.random.default_rng(1000 + draw))
             begin = time.perf_counter()
             imputed = complete(with_holes(X, gone))
-            found = two_stage(imputed.table)
+            found = two_stage(imputed.table, errors=False)
             known = {"draw": draw, "mechanism": name, "share": float(gone.mean())}
             took = {"seconds": time.perf_counter() - begin, "rounds": imputed.n_rounds, "settled": imputed.settled}
-            rows.append(known | {"treatment": "impute", **judge(truth, imputed.table, found.solution), **took})
+            yield known | {"treatment": "impute", **judge(truth, imputed.table, found.solution), **took}
             zeroed = np.where(gone, 0, X).astype(np.uint8)
-            rows.append(known | {"treatment": "zero", **judge(truth, zeroed, two_stage(zeroed).solution)})
+            yield known | {"treatment": "zero", **judge(truth, zeroed, two_stage(zeroed, errors=False).solution)}
             whole = X[~gone.any(axis=1)]
             if len(whole) > 1:
-                rows.append(
-                    known | {"treatment": "drop", "kept": len(whole), **judge(truth, whole, two_stage(whole).solution)}
+                yield (
+                    known
+                    | {
+                        "treatment": "drop",
+                        "kept": len(whole),
+                        **judge(truth, whole, two_stage(whole, errors=False).solution),
+                    }
                 )
             else:
-                rows.append(known | {"treatment": "drop", "kept": len(whole)})
-    return rows
+                yield known | {"treatment": "drop", "kept": len(whole)}
 
 
-def study_coverage(draws: int, first: int, p: int = 8, n: int = 500, n_boot: int = 200) -> list[dict[str, Any]]:
-    """Return one row per table: how many intervals hold the truth, by the bootstrap and by Rubin's rules."""
+def study_coverage(draws: int, first: int, p: int = 8, n: int = 500, n_boot: int = 200) -> Iterator[dict[str, Any]]:
+    """Yield one row per table: how many intervals hold the truth, by the bootstrap and by Rubin's rules."""
     truth = simulate.random_network(p, 0.35, coupling_range=(-1.5, 1.5), random_state=1)
     penalty = np.where(truth.couplings != 0, 1.0, np.inf)
     path = functools.partial(ising_path, penalty_weights=penalty)
     fixed = functools.partial(fit_at, alpha=0.01 / n, path_function=path)
-    rows = []
     for draw in range(first, first + draws):
         X = simulate.exact_sample(truth, n, random_state=draw)
         holes = with_holes(X, mcar(X, np.random.default_rng(5000 + draw)))
@@ -131,7 +138,7 @@ def study_coverage(draws: int, first: int, p: int = 8, n: int = 500, n_boot: int
         pooled = pool(complete(holes, model=fixed), found.solution)
         ends = pooled.edge_intervals()
         true = truth.edge_values
-        rows.append(
+        yield (
             {
                 "draw": draw,
                 "n": len(true),
@@ -142,12 +149,10 @@ def study_coverage(draws: int, first: int, p: int = 8, n: int = 500, n_boot: int
                 "information": float(pooled.edge_information.mean()),
             }
         )
-    return rows
 
 
-def study_time(quick: bool) -> list[dict[str, Any]]:
-    """Return the seconds of an imputation and of the network of the completed table, with M = 10."""
-    rows = []
+def study_time(quick: bool) -> Iterator[dict[str, Any]]:
+    """Yield the seconds of an imputation and of the network of the completed table, with M = 10."""
     for p, n, share in [(30, 1000, 0.2)] if quick else [(30, 1000, 0.2), (200, 5000, 0.1)]:
         truth = simulate.random_network(p, 3.0 / p, coupling_range=(-2.0, 2.0), random_state=0)
         X = simulate.gibbs_sample(truth, n, burn_in=500, thin=20, random_state=0)
@@ -160,8 +165,7 @@ def study_time(quick: bool) -> list[dict[str, Any]]:
         pool(imputed, found.solution)
         end = time.perf_counter()
         seconds = {"impute": middle - begin, "network": after - middle, "rubin": end - after, "all": end - begin}
-        rows.append({"p": p, "n": n, "share": share, "rounds": imputed.n_rounds, "seconds": seconds})
-    return rows
+        yield {"p": p, "n": n, "share": share, "rounds": imputed.n_rounds, "seconds": seconds}
 
 
 def main() -> None:
@@ -181,8 +185,8 @@ def main() -> None:
             rows = study_coverage(draws, options.first, n_boot=20 if options.quick else 200)
         else:
             rows = study_time(options.quick)
-    for row in rows:
-        print(json.dumps(row))
+        for row in rows:
+            print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ def read_table(
     """
     limits = Limits(**{name: options.pop(name) for name in LIMITS if name in options})
     encode = options.pop("encode", None)
-    gone = dict(na_values) if isinstance(na_values, Mapping) else {None: na_values}
+    gone: dict[Any, Sequence[Any]] = dict(na_values) if isinstance(na_values, Mapping) else {None: na_values}
     vocabulary = Vocabulary.build(gone.pop(None, ()), encode)
     if header != "auto" and not isinstance(header, bool):
         raise ArgumentError("header", 'must be True, False or "auto"', header)

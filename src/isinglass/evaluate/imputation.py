@@ -109,7 +109,7 @@ def gibbs_fill(
     means, rows = table.copy(), np.flatnonzero(missing.any(axis=1))
     if not len(rows):
         return table, means
-    chains = Completions(table[rows], missing[rows], random_state=rng)
+    chains = Completions(table[rows].astype(np.uint8), missing[rows], random_state=rng)
     first = n_sweeps // 2
     chains.sweep(model, first)
     totals = np.zeros(int(missing.sum()))

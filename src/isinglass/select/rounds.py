@@ -113,7 +113,9 @@ class Stack:
         n_threads: int | None,
     ) -> Stack:
         """Return the rows that count, with random answers of the same column in their holes."""
-        counted = ~holes.all(axis=1) if weight is None else ~holes.all(axis=1) & (weight > 0.0)
+        counted: Mask = np.asarray(~holes.all(axis=1))
+        if weight is not None:
+            counted = counted & (weight > 0.0)
         if not counted.any():
             raise DataError(f"{setting('X')} must have a row with an answer; got none.")
         holed, whole = (np.flatnonzero(counted & some) for some in (holes.any(axis=1), ~holes.any(axis=1)))

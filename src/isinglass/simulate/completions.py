@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,12 @@ from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
 from isinglass.threads import thread_count
 
-__all__ = ["Completions", "kernel_arrays", "start_values"]
+__all__ = ["Completions", "KernelArrays", "kernel_arrays", "start_values"]
 
 FloatArray = NDArray[np.float64]
 Table = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
+KernelArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]
 
 _VISITS_PER_CALL = 30_000_000  # after which control comes back to Python
 
@@ -73,7 +74,7 @@ class Completions:
             gibbs_sweep_cells(*arrays, *chains, count, totals, self._n_threads)
 
 
-def kernel_arrays(network: Network) -> tuple[NDArray[Any], ...]:
+def kernel_arrays(network: Network) -> KernelArrays:
     """Return the couplings in compressed rows and the fields, as the kernel takes them."""
     rows = network.couplings_sparse
     return (

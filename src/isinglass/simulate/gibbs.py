@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +15,7 @@ from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource, as_generator, spawn_seeds
 from isinglass.results import Solution
-from isinglass.simulate.completions import kernel_arrays
+from isinglass.simulate.completions import KernelArrays, kernel_arrays
 from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
 from isinglass.threads import thread_count
@@ -91,7 +90,7 @@ def gibbs_sample(
 class _Chains:
     """Sparse couplings, and what the chains carry from one call of the kernel to the next."""
 
-    network: tuple[NDArray[Any], ...]
+    network: KernelArrays
     words: NDArray[np.uint64]  # four per chain: the generator
     states: NDArray[np.uint8]
     n_threads: int
