@@ -15,6 +15,7 @@ from isinglass._core._native import (
     gibbs_sweep_cells,
     instruction_set,
     max_features,
+    path_bytes,
 )
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "gibbs_sweep_cells",
     "instruction_set",
     "max_features",
+    "path_bytes",
 ]

@@ -86,13 +86,13 @@ class Loaded:
             "Alpha": f"{alpha:.6g}" if math.isfinite(alpha) else "one per node",
             **({"Rule": str(fit.settings.get("rule", "and"))} if fit.method == "nodewise" else {}),
             "Tolerance": f"{fit.tol:g}",
-            **(describe_coding(getattr(fit, "coding", None)) or {"Values": "0 and 1"}),
+            **(describe_coding(fit.coding) or {"Values": "0 and 1"}),
         }
         return {name: fact for name, fact in facts.items() if name not in known}
 
     @property
     def can_follow(self) -> bool:
-        """Whether it was fitted at one alpha, so that a path of it can be made."""
+        """Whether it was fitted at one alpha, and a path through it can be made."""
         return self.fit is not None and self.fit.path is None and math.isfinite(self.fit.solution.alpha)
 
     def follow(self, data: BinaryTable, alphas: int | list[float]) -> Path:

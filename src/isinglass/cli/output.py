@@ -52,7 +52,7 @@ class OutputFolder:
     names : sequence of str
         The files that will be written.
     force : bool
-        Replace files of these names whoever wrote them.
+        Replace existing files of these names, even those of other programs.
     inputs : iterable of str or None
         Files the command reads, which are never replaced or removed.
     others : sequence of str

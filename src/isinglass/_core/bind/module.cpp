@@ -18,6 +18,8 @@ using namespace isinglass;
 
 namespace {
 
+constexpr size_t POLLED = 4096;  // rows between two looks for an interrupt
+
 Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, size_t p) {
     if (p > MAX_FEATURES) throw std::invalid_argument("too many columns");
     if (penalty && (penalty->shape(0) != p || penalty->shape(1) != p))
@@ -27,12 +29,12 @@ Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, s
 }
 
 void make_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
-                  const std::optional<Matrix>& penalty, bool standardized, int n_threads) {
+                  const std::optional<Matrix>& penalty, bool standardized, int n_threads, size_t most_bytes) {
     if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
     const Penalty::Kind kind = kind_of(penalty, standardized, X.shape(1));
     nb::gil_scoped_release release;
     new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(X.shape(1)),
-                      kind, penalty ? penalty->data() : nullptr, n_threads);
+                      kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
 }
 
 // The interpreter lock stays: rows in Python are called, and destroyed if that fails.
@@ -98,6 +100,7 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
         nb::gil_scoped_release release;
         for (size_t n = 0; n < n_rows; ++n) {
             const double w = weights ? (*weights)(n) : 1.0;
+            if (n % POLLED == 0) Poll::here();
             if (w == 0.0) continue;
             const uint8_t* row = X.data() + n * p;
             for (size_t s = 0; s < p; ++s) {
@@ -122,8 +125,11 @@ NB_MODULE(_native, m) {
         try {
             std::rethrow_exception(thrown);
         } catch (const Interrupted&) {  // Python's exception is pending already
+        } catch (const TooLarge& refused) {
+            PyErr_SetString(PyExc_MemoryError, refused.message().c_str());
         }
     });
+    m.def("path_bytes", &path_bytes, nb::arg("n_distinct"), nb::arg("n_features"), nb::arg("n_pairs"));
     m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
     bind_nodewise(m);
     bind_glm(m);
@@ -153,7 +159,8 @@ NB_MODULE(_native, m) {
         .def_prop_ro("strength", [](const PairList& list) { return doubles_to_numpy(list.values); }, OWNED);
     nb::class_<Joint>(m, "Problem")
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
-             nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 4>())
+             nb::arg("standardized"), nb::arg("n_threads"), nb::arg("most_bytes") = ANY_SIZE,
+             nb::keep_alive<1, 4>())
         .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 3>())
         .def_prop_ro("n_features", &Joint::n_features)

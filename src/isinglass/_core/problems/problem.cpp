@@ -69,6 +69,7 @@ double Problem::alpha_max() {
 }
 
 State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
+    check_memory(n_distinct_, n_features_, pairs.size(), most_bytes_);
     newton_.adopt(pairs);
     return newton_.run(alpha, tolerances);
 }
@@ -136,14 +137,16 @@ std::vector<Pair> Problem::violators(double alpha) const {
 }
 
 Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,
-             const double* penalty, int n_threads)
+             const double* penalty, int n_threads, size_t most_bytes)
     : n_features_(n_features) {
     const auto table = std::make_shared<const Table>(X, weights, n_rows, n_features);
     n_distinct_ = table->n_distinct;
+    check_memory(n_distinct_, n_features, 0, most_bytes);
     const bool is_small = static_cast<size_t>(n_distinct_) * n_features < SINGLE_THREAD_CELLS;
     pool_ = std::make_unique<Pool>(is_small ? 1 : n_threads, poll_);
     rows_ = std::make_unique<CpuRows>(table, CpuRows::Holds::all_nodes, *pool_);
     begin(kind, penalty);
+    problem_->set_most_bytes(most_bytes, n_distinct_);
 }
 
 Joint::Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty,
