@@ -714,3 +714,22 @@ def test_bad_tables_and_requests():
         net.sample(0)
     with pytest.raises(DataError, match="random_state must be"):
         net.sample(1, random_state="seed")
+
+
+def test_holes_are_imputed():
+    truth = simulate.chain_network(5, strength=2.0, fields="balanced")
+    table = simulate.exact_sample(truth, 300, random_state=0)
+    holes = np.where(np.random.default_rng(0).random(table.shape) < 0.2, np.nan, table)
+    net = IsingNetwork(reading={"missing": "impute"}).fit(holes)
+    assert net.imputation_.converged
+    assert net.n_rows_ == pytest.approx(300)
+    assert net.solution_.edge_index.tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
+    assert (net.fit_.edge_errors > IsingNetwork().fit(table).fit_.edge_errors).mean() > 0.5
+    chances = net.predict_proba(holes)
+    assert ((chances > 0) & (chances < 1)).all()
+    # Averaged over missing cells, a row says less about each of its cells than a complete one.
+    assert net.score_samples(holes).mean() / (~np.isnan(holes)).sum(axis=1).mean() < net.score(table) / 5
+    whole = np.isnan(holes).sum(axis=1) == 0
+    np.testing.assert_allclose(chances[whole], net.network_.conditional_probabilities(table[whole]))
+    with pytest.raises(DataError, match="cv must be a number of folds where missing cells are imputed"):
+        IsingLassoCV(3, cv=KFold(3), reading={"missing": "impute"}).fit(holes)
