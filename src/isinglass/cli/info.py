@@ -90,7 +90,9 @@ def _describe_holes(data: BinaryTable, names: Sequence[str]) -> dict[str, Any]:
     shares, (patterns, counts) = gone.mean(axis=0), np.unique(gone, axis=0, return_counts=True)
     frequent = [k for k in np.argsort(-counts, kind="stable") if patterns[k].any()][:SHOWN]
     return {
-        "missing_by_column": {names[k]: float(shares[k]) for k in np.argsort(-shares, kind="stable") if shares[k] > 0},
+        "missing_by_column": {
+            names[k]: float(shares[k]) for k in np.argsort(-shares, kind="stable").tolist() if shares[k] > 0
+        },
         "missing_patterns": [
             {"columns": [names[j] for j in np.flatnonzero(patterns[k])], "n_rows": int(counts[k])} for k in frequent
         ],

@@ -84,7 +84,7 @@ class Reading:
             elif not data.n_dropped:
                 done = "imputed"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
-        if data.sample_weight is not None:
+        if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}, sum {data.sample_weight.sum():.6g}")
         return ", ".join(parts)
 

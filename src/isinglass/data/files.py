@@ -148,8 +148,8 @@ def read_table(
         document = replace(document, data=b"")  # what was read from it stays
         labelled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
         # After a transposition these arguments speak of other columns.
-        known = [*(columns or ()), *labels, *gone]
-        named = set() if transpose else _named_columns(weights, known, drop, encode)
+        spoken_of = [*(columns or ()), *labels, *gone]
+        named = set() if transpose else _named_columns(weights, spoken_of, drop, encode)
         sheet = _name_rows(
             sheet, id_column, named, labelled=labelled, numbers_are_data=options.get("binarize") is not None
         )
