@@ -94,7 +94,8 @@ def _describe_holes(data: BinaryTable, names: Sequence[str]) -> dict[str, Any]:
             names[k]: float(shares[k]) for k in np.argsort(-shares, kind="stable").tolist() if shares[k] > 0
         },
         "missing_patterns": [
-            {"columns": [names[j] for j in np.flatnonzero(patterns[k])], "n_rows": int(counts[k])} for k in frequent
+            {"columns": [names[j] for j in np.flatnonzero(patterns[k]).tolist()], "n_rows": int(counts[k])}
+            for k in frequent
         ],
         "n_rows_with_holes": int(gone.any(axis=1).sum()),
         "n_rows_without_answer": int(gone.all(axis=1).sum()),
