@@ -29,7 +29,7 @@ def test_formulas():
 
 
 def test_nothing_missing_is_the_refit():
-    pooled, plain = pool(complete(X), SUPPORT), refit(SUPPORT, X)
+    pooled, plain = pool(complete(X), SUPPORT), refit(X, SUPPORT)
     np.testing.assert_allclose(pooled.edge_values, plain.edge_values, atol=2e-3)
     np.testing.assert_allclose(pooled.edge_errors, plain.edge_errors, rtol=1e-2)
     np.testing.assert_allclose(pooled.errors[:5], plain.field_errors, rtol=1e-2)
@@ -40,7 +40,7 @@ def test_missing_cells_cost_information():
     rng = np.random.default_rng(0)
     gone = rng.random(X.shape) < [0.0, 0.0, 0.3, 0.3, 0.0]
     pooled = pool(complete(np.where(gone, np.nan, X), n_imputations=8), SUPPORT)
-    plain = refit(SUPPORT, X)
+    plain = refit(X, SUPPORT)
     lost = dict(zip(map(tuple, SUPPORT.edge_index.tolist()), pooled.edge_information, strict=True))
     assert lost[2, 3] > lost[0, 1]
     assert lost[2, 3] > 0.2

@@ -8,7 +8,7 @@ import click
 
 from isinglass.cli.console import plural
 from isinglass.cli.options import ADVANCED, Bundle, Option
-from isinglass.cli.values import BINARIZE, COLUMN, COLUMNS, ENCODE, OneOf
+from isinglass.cli.values import BINARIZE, COLUMN, COLUMNS, ENCODE, OneOf, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,30 +48,36 @@ class Reading:
         other.said = {name: value for name, value in {**self.said, **changes}.items() if value is not None}
         return other
 
-    def read_to_fit(self, console: Console, table: str) -> BinaryTable:
+    def read_to_fit(self, console: Console, table: str, cluster: str | None = None) -> BinaryTable:
         """Return a table that can have edges: a single column usually means a wrong delimiter."""
         from isinglass.errors import DataError
 
-        data = self.read(console, table)
+        data = self.read(console, table, cluster)
         if data.shape[1] < 2:
             raise DataError("a network needs a table of at least two columns; got 1. Is --delimiter right?")
         return data
 
-    def read(self, console: Console, table: str) -> BinaryTable:
-        """Return the table."""
+    def read(self, console: Console, table: str, cluster: str | None = None) -> BinaryTable:
+        """Return the table: that of a pattern in parts, on the workers of a cluster if there is one."""
+        from isinglass.data import read_parts
         from isinglass.data.files import read_table
 
         settings = dict(self.said)
         if settings.get("id_column") == "none":
             settings["id_column"] = None
         with console.progress("Reading"):
-            return read_table(table, **settings)
+            if cluster is None and files_of(table) == [table]:
+                return read_table(table, **settings)
+            return read_parts(files_of(table), client=_connect(cluster), **settings)  # type: ignore[return-value]
 
     def describe_shape(self, data: BinaryTable, table: str) -> str:
         """Name the table and its size."""
+        from isinglass.data import units_of
+
         n, p = data.shape
-        if data.units is not None:
-            n = len(set(data.units.tolist()))
+        units = units_of(data)
+        if units is not None:
+            n = len(set(units.tolist()))
         return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"
 
     def describe(self, data: BinaryTable, table: str) -> str:
@@ -79,7 +85,7 @@ class Reading:
         parts = [self.describe_shape(data, table)]
         if data.n_missing:
             done = f"dropped with {plural(data.n_dropped, 'row')}"
-            if data.filled is not None:
+            if getattr(data, "filled", None) is not None:
                 done = "read as 0"
             elif not data.n_dropped:
                 done = "imputed"
@@ -91,7 +97,9 @@ class Reading:
 
 def impute_holes(console: Console, data: BinaryTable) -> tuple[BinaryTable, Imputation | None]:
     """Return a table without holes, and how they were filled if there were any."""
-    if data.holes is None:
+    from isinglass.data import holes_of
+
+    if holes_of(data) is None:
         return data, None
     from isinglass.select.impute import complete
 
@@ -110,6 +118,22 @@ def describe_imputation(found: Imputation | None) -> dict[str, str]:
         "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} after "
         f"{plural(found.n_rounds, 'round')} (Monte Carlo error {found.noise:.2g}){empty}"
     }
+
+
+def _connect(cluster: str | None) -> Any:
+    """Return a client of a Dask scheduler; False is this process."""
+    if cluster is None:
+        return False
+    try:
+        from distributed import Client
+    except ImportError:
+        raise click.UsageError("--cluster needs dask.distributed: install isinglass with the extra dask.") from None
+    try:
+        client = Client(cluster, timeout=20)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"--cluster: no scheduler answers at {cluster!r} ({error}).") from None
+    click.get_current_context().call_on_close(client.close)
+    return client
 
 
 def describe_coding(coding: Coding | None) -> dict[str, str]:

@@ -14,7 +14,7 @@ from isinglass.data.weights import check_sample_weight
 from isinglass.errors import DataError
 from isinglass.names import check_names
 
-__all__ = ["BinaryTable", "units_of"]
+__all__ = ["BinaryTable", "holes_of", "units_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,3 +167,8 @@ def _some(entries: Sequence[Any], rows: Any) -> tuple[Any, ...]:
 def units_of(X: Any) -> NDArray[np.intp] | None:
     """Return the original rows of a completed table, None for tables of any other kind."""
     return X.units if isinstance(X, BinaryTable) else None
+
+
+def holes_of(X: Any) -> NDArray[np.bool_] | None:
+    """Return the holes of a table, None for tables of any other kind."""
+    return X.holes if isinstance(X, BinaryTable) else None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from isinglass.data import BinaryTable
+from isinglass.data import BinaryTable, holes_of
 from isinglass.fit import Fit
 from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.select.cv import CrossValidation
@@ -57,7 +57,7 @@ def fit_table(
     """
     asked: dict[str, Any] = {"method": method, "settings": settings or {}, "criterion": criterion}
     asked["choice"] = choice or {}
-    if table.holes is not None:
+    if holes_of(table) is not None:
         imputation = complete(table)
         found = fit_table(imputation.table, **asked, chosen=chosen, reading=reading, **run)
         return with_pooled_errors(found, imputation)
