@@ -246,8 +246,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                 f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
             )
         table = self._read(X)
-        if holes_of(table) is not None:
-            return marginal_probabilities(self.fit_.network, table.X, table.holes)
+        holes = holes_of(table)
+        if holes is not None:
+            return marginal_probabilities(self.fit_.network, table.X, holes)
         return _ask_rows(table, "conditional_probabilities", self.fit_.network)
 
     def predict(self, X: Any) -> Any:
