@@ -133,9 +133,9 @@ def test_two_problems_may_share_the_parts():
 def test_criteria_and_refits_over_parts_equal_those_of_the_table():
     path, table = ising_path(X, **ALPHAS), read_parts(PARTS)
     for relaxed in (False, True):
-        np.testing.assert_allclose(ebic(path, table, relaxed=relaxed), ebic(path, X, relaxed=relaxed), rtol=1e-9)
+        np.testing.assert_allclose(ebic(table, path, relaxed=relaxed), ebic(X, path, relaxed=relaxed), rtol=1e-9)
     assert select_ebic(table, alphas=6).index == select_ebic(X, alphas=6).index
-    one, two = refit(path[2], X), refit(path[2], table)
+    one, two = refit(X, path[2]), refit(table, path[2])
     np.testing.assert_allclose(one.edge_errors, two.edge_errors, rtol=1e-6)
     said = {"method": "joint", "settings": {}, "criterion": None, "choice": {}, "chosen": "alpha", "tol": 1e-7}
     fits = [Fit.of(path[3], each, **said) for each in (BinaryTable(X), table)]
