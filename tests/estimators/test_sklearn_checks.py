@@ -25,7 +25,7 @@ ESTIMATORS = [
         NodewiseIsing(
             0.1, reading={"binarize": cut}, **TIGHT
         ),  # at 0.05 equal columns of a check share a coefficient in many ways
-        NodewiseIsing(criterion="ebic", alphas=5, reading={"binarize": cut}, **TIGHT),
+        NodewiseIsing(criterion="ebic", alphas=5, gamma=2.0, reading={"binarize": cut}, **TIGHT),
         ExactIsing(0.05, reading={"binarize": cut}, **TIGHT),
     )
 ]
