@@ -82,11 +82,16 @@ def test_constant_columns_and_negligible_weights_are_left_out_as_ever():
 
 def test_a_large_table_is_worked_on_in_parts(monkeypatch):
     whole = ising_path(X, **ALPHAS)
+    monkeypatch.setattr(estimable, "SMALL", X.size - 1)
     monkeypatch.setattr(estimable, "LARGE", X.size - 1)
     monkeypatch.setattr(estimable, "CELLS_OF_A_PART", 7000)
     assert_same(whole, ising_path(X, **ALPHAS))
     with pytest.raises(LimitError, match="every pair must be penalized"):
         ising_path(X, [0.01, 0.0])
+    monkeypatch.setattr(estimable, "LARGE", 10**9)
+    full = bits(ising_path(X, [0.05]))
+    monkeypatch.setattr(estimable, "free_memory", lambda: 1000.0)  # of the estimate alone
+    assert bits(ising_path(X, [0.05])) != full  # in parts now: the same network, other roundings
 
 
 def test_separation_is_found_over_all_parts():

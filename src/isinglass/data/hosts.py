@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
+from isinglass.data.conversion import refuse_holes
 from isinglass.errors import DataError, LimitError
 from isinglass.threads import MAX_THREADS
 
@@ -74,7 +75,7 @@ class Part:
     @classmethod
     def read(cls, block: Block, coding: Coding) -> Part:
         """Read a block as a coding wants it."""
-        table = block.read(coding)
+        table = refuse_holes(block.read(coding))
         bits = np.packbits(table.X, axis=1)
         return cls(block.number, bits, table.shape[1], table.sample_weight, table.n_missing, table.n_dropped)
 
@@ -168,6 +169,12 @@ class Here:
             raise LimitError(
                 f"memory must hold one bit per cell: about {needed:.3g} bytes beside the blocks; got {free:.3g}. Write "
                 "them to files and pass their names, or start a Dask cluster."
+            )
+        if not self.is_roomy:
+            logger.warning(
+                "memory holds %.3g bytes where %.3g would keep all parts at hand: they are made again in each round, "
+                "which is slow; a Dask cluster holds more",
+                *(free, 8 * BYTES_OF_A_CELL * needed / SHARE),
             )
         self.parts[0] = first
         self._share()
@@ -275,7 +282,7 @@ class Cluster:
 
     def _workers(self) -> list[str]:
         self.client.wait_for_workers(1)
-        return list(self.client.scheduler_info(n_workers=-1)["workers"])
+        return list(self.client.nthreads())
 
     def _place(self, numbers: Sequence[int]) -> None:
         """Read parts on the workers that have the fewest."""
