@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 
 __all__ = ["check_count", "check_positive", "is_real", "is_whole"]
 
@@ -43,7 +43,7 @@ def check_positive(name: str, value: Any) -> float:
     1e-07
     """
     if not is_real(value) or not (math.isfinite(value) and value > 0):
-        raise DataError(f"{name} must be a positive number; got {value!r}.")
+        raise ArgumentError(name, "must be a positive number", value)
     return float(value)
 
 
@@ -56,7 +56,7 @@ def check_count(name: str, value: Any, *, least: int = 1, most: int | None = 2**
     100
     """
     if not is_whole(value) or value < least or (most is not None and value >= 2**31):
-        raise DataError(f"{name} must be an integer of at least {least}; got {value!r}.")
+        raise ArgumentError(name, f"must be an integer of at least {least}", value)
     if most is not None and value > most:
-        raise DataError(f"{name} must be at most {most} here; got {value!r}.")
+        raise ArgumentError(name, f"must be at most {most} here", value)
     return int(value)

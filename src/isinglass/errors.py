@@ -1,37 +1,231 @@
-"""Exceptions and warnings, so that callers can tell bad data from limits and from non-convergence."""
+"""Exceptions and warnings: one base each, and messages that know which of their words are parameters.
+
+``setting("missing", "zero")`` puts a parameter into a message. Python readers see ``missing="zero"``; the command line
+spells the same mention ``--missing zero``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+__all__ = [
+    "ArgumentError",
+    "CellTypeError",
+    "ConstantColumnWarning",
+    "ConvergenceWarning",
+    "DataError",
+    "DataWarning",
+    "FewColumnsWarning",
+    "GridEndWarning",
+    "IsinglassError",
+    "IsinglassWarning",
+    "LimitError",
+    "MixingWarning",
+    "SeparationError",
+    "Setting",
+    "setting",
+    "suppress_warnings",
+    "suppressed",
+    "warn",
+]
+
+_MENTION = re.compile("\x1f([^\x1e\x1f]*)\x1e([^\x1e\x1f]*)\x1e([^\x1f]*)\x1f")  # name, value, spelling in Python
+_PASSED_OVER = ("isinglass", "sklearn")
+_suppressed: ContextVar[tuple[type[IsinglassWarning], ...]] = ContextVar("suppressed", default=())
 
 
-class DataError(ValueError):
-    """The table, the weights or a parameter matrix is not what it must be."""
+class Setting(NamedTuple):
+    """A parameter that a message mentions.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    has_value : bool
+        Whether the message gives a value.
+    value : object
+        The value.
+    python : str
+        How Python readers see it.
+    """
+
+    name: str
+    has_value: bool
+    value: Any
+    python: str
+
+
+def setting(name: str, *value: Any, python: str | None = None) -> str:
+    """Return the mention of a parameter, with or without a value, to be put into a message.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    *value : object
+        Its value, if the message gives one: a literal of Python.
+    python : str, optional
+        What Python readers see instead, where another function does what the option does.
+
+    Examples
+    --------
+    >>> str(DataError(f"Choose {setting('missing', 'zero')}, or raise {setting('max_rows')}."))
+    'Choose missing="zero", or raise max_rows.'
+    """
+    if python is None:
+        python = "=".join([name, *map(_show, value)])
+    return f"\x1f{name}\x1e{repr(value[0]) if value else ''}\x1e{python}\x1f"
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, str) and '"' not in value:
+        return f'"{value}"'
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else repr(value)
+
+
+class _Message(BaseException):
+    """What errors and warnings share: a message that can be spelled for its reader."""
+
+    where = ""
+    """The file it is about, if any."""
+
+    @property
+    def marked(self) -> str:
+        """The message with its mentions still marked, to be part of another message."""
+        return "".join(map(str, self.args))
+
+    def spelled(self, spell: Callable[[Setting], str]) -> str:
+        """Return the message with every parameter as ``spell`` writes it."""
+
+        def replace(found: re.Match[str]) -> str:
+            name, value, python = found.groups()
+            return spell(Setting(name, bool(value), ast.literal_eval(value) if value else None, python))
+
+        return (f"{self.where}: " if self.where else "") + _MENTION.sub(replace, self.marked)
+
+    def __str__(self) -> str:
+        return self.spelled(lambda mention: mention.python)
+
+
+class IsinglassError(_Message, Exception):
+    """Base of all errors that isinglass raises on purpose."""
+
+
+class DataError(IsinglassError, ValueError):
+    """The table, the weights or another argument is not what it must be."""
+
+
+class ArgumentError(DataError):
+    """An argument breaks its constraint.
+
+    Parameters
+    ----------
+    argument : str
+        Its name.
+    constraint : str
+        What it must be: "must be a positive number".
+    got : object
+        What was passed.
+    remedy : str
+        What to do about it, one or more sentences.
+
+    Examples
+    --------
+    >>> str(ArgumentError("tol", "must be a positive number", -1.0))
+    'tol must be a positive number; got -1.0.'
+    """
+
+    def __init__(self, argument: str, constraint: str, got: Any, remedy: str = "") -> None:
+        self.argument, self.constraint, self.remedy = argument, constraint, remedy
+        self.got = got if isinstance(got, _Shown) else _Shown(repr(got))  # not the object: it may be large
+        super().__init__(argument, constraint, self.got, remedy)
+
+    @property
+    def marked(self) -> str:
+        """The message with its mentions still marked, to be part of another message."""
+        remedy = f" {self.remedy}" if self.remedy else ""
+        return f"{setting(self.argument)} {self.constraint}; got {self.got}.{remedy}"
+
+
+class _Shown(str):
+    """The repr of an argument, which is not to be quoted again when an error has travelled between processes."""
 
 
 class CellTypeError(DataError, TypeError):
     """A cell of a table is neither a number nor text."""
 
 
-class LimitError(ValueError):
+class LimitError(IsinglassError, ValueError):
     """The request is well formed but larger than the documented limit or than the memory."""
 
 
-class SeparationError(ValueError):
-    """An unpenalised optimum was asked for, but it lies at infinity."""
+class SeparationError(IsinglassError, ValueError):
+    """An unpenalized optimum was asked for, but it lies at infinity."""
 
 
-class ConvergenceWarning(UserWarning):
+class IsinglassWarning(_Message, UserWarning):
+    """Base of all warnings."""
+
+
+class DataWarning(IsinglassWarning):
+    """The table or its weights can be used, but may not be what was meant."""
+
+
+class ConvergenceWarning(IsinglassWarning):
     """The certificate of a returned solution did not reach the tolerance."""
 
 
-class ConstantColumnWarning(UserWarning):
-    """A column takes one value only, so that no edge of it can be estimated."""
+class ConstantColumnWarning(IsinglassWarning):
+    """A column takes only one value, and gets no edges."""
 
 
-class MixingWarning(UserWarning):
-    """A Markov chain moves so slowly that its rows do not represent the model yet."""
+class MixingWarning(IsinglassWarning):
+    """A Markov chain moves too slowly: its rows do not represent the model yet."""
 
 
-class GridEndWarning(UserWarning):
+class GridEndWarning(IsinglassWarning):
     """The choice sits at an end of the grid of alphas."""
 
 
-class FewColumnsWarning(UserWarning):
-    """A criterion was asked for that was made for many columns, and misses most edges among few."""
+class FewColumnsWarning(IsinglassWarning):
+    """The criterion was made for many columns, and misses most edges among few."""
+
+
+def warn(warning: IsinglassWarning) -> None:
+    """Give a warning in the name of the line that called the package, however deep inside it was noticed."""
+    if isinstance(warning, _suppressed.get()):
+        return
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PASSED_OVER:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)
+
+
+@contextmanager
+def suppress_warnings(*categories: type[IsinglassWarning]) -> Iterator[None]:
+    """Keep warnings of these categories back inside the block: they have been given already, or are counted instead.
+
+    The filters of Python's ``warnings`` belong to the whole process and are left alone, as other threads use them.
+
+    Examples
+    --------
+    >>> with suppress_warnings(GridEndWarning):
+    ...     warn(GridEndWarning("not heard"))
+    """
+    token = _suppressed.set((*_suppressed.get(), *categories))
+    try:
+        yield
+    finally:
+        _suppressed.reset(token)
+
+
+def suppressed() -> tuple[type[IsinglassWarning], ...]:
+    """Return what is suppressed here, for work that goes on in another thread or process."""
+    return _suppressed.get()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 
 __all__ = ["by_node", "check_names", "default_names", "find_nodes"]
 
@@ -28,13 +28,13 @@ def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]
     if names is None:
         return default_names(n_features)
     if isinstance(names, str):
-        raise DataError(f"names must be a list of strings, one per node; got {names!r}.")
+        raise ArgumentError("names", "must be a list of strings, one per node", names)
     checked = tuple(names)
     if len(checked) != n_features:
         raise DataError(f"names must have one entry per node ({n_features}); got {len(checked)}.")
     for name in checked:
         if not isinstance(name, str):
-            raise DataError(f"names must be strings; got {name!r}. Use [str(name) for name in names].")
+            raise ArgumentError("names", "must be strings", name, "Use [str(name) for name in names].")
     if len(set(checked)) < n_features:
         repeated = next(name for k, name in enumerate(checked) if name in checked[:k])
         raise DataError(f"names must be different from each other; got {repeated!r} twice.")
@@ -64,7 +64,7 @@ def by_node(values: Any, names: Sequence[str], what: str) -> list[Any]:
     [1, 2]
     """
     if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise DataError(f"{what} must have one entry per node, by name or in order; got {values!r}.")
+        raise ArgumentError(what, "must have one entry per node, by name or in order", values)
     labels: Any
     if isinstance(values, Mapping):
         labels, listed = list(values), list(values.values())

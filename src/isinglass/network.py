@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from isinglass.data import to_binary
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 from isinglass.pairs import pair_keys, symmetric_matrix
 
@@ -261,8 +261,8 @@ class Network:
         table = to_binary(X)
         if table.shape[1] != self.n_features:
             raise DataError(
-                f"X must have one column per node ({self.n_features}); got {table.shape[1]}. "
-                "Pass the columns the network was made from, in the same order."
+                f"{setting('X')} must have one column per node ({self.n_features}); got {table.shape[1]}. Pass "
+                "the columns the network was made from, in the same order."
             )
         return table
 
@@ -340,9 +340,9 @@ def _numbers(values: Any, name: str) -> FloatArray:
             raise TypeError
         array = array.astype(np.float64)  # always a copy: the network owns its arrays
     except (TypeError, ValueError):
-        raise DataError(f"{name} must be an array of numbers; got {values!r}.") from None
+        raise ArgumentError(name, "must be an array of numbers", values) from None
     if not np.isfinite(array).all():
-        raise DataError(f"{name} must be finite; got {float(array[~np.isfinite(array)][0])!r}.")
+        raise ArgumentError(name, "must be finite", float(array[~np.isfinite(array)][0]))
     return array
 
 
@@ -365,7 +365,7 @@ def _canonical(edge_index: Any, edge_values: Any, n_features: int) -> tuple[NDAr
         raise DataError(f"edge_values must have one value per edge ({len(index)}); got {len(values)}.")
     if len(index) and not (index.min() >= 0 and index.max() < n_features):
         wrong = index[((index < 0) | (index >= n_features)).any(axis=1)][0]
-        raise DataError(f"edge_index must name nodes from 0 to {n_features - 1}; got {wrong.tolist()!r}.")
+        raise ArgumentError("edge_index", f"must name nodes from 0 to {n_features - 1}", wrong.tolist())
     index, kept = np.sort(index.astype(np.int32), axis=1), values != 0.0
     keys = pair_keys(index, n_features)
     if not (np.diff(keys) > 0).all():
@@ -373,7 +373,7 @@ def _canonical(edge_index: Any, edge_values: Any, n_features: int) -> tuple[NDAr
         index, values, keys, kept = index[order], values[order], keys[order], kept[order]
     wrong = np.flatnonzero((index[:, 0] == index[:, 1]) | (np.diff(keys, prepend=-1) == 0))
     if len(wrong):
-        raise DataError(f"edge_index must join two different nodes, each pair once; got {index[wrong[0]].tolist()!r}.")
+        raise ArgumentError("edge_index", "must join two different nodes, each pair once", index[wrong[0]].tolist())
     return np.ascontiguousarray(index[kept]), values[kept]
 
 
@@ -381,9 +381,11 @@ def _read_parts(matrix: Any, fields: FloatArray | None, name: str) -> tuple[Floa
     """Return fields, pairs and values of a coupling matrix, whose diagonal must be zero."""
     index, values, diagonal = _read_matrix(matrix, name)
     if diagonal.any():
-        raise DataError(
-            f"{name} must be zero on the diagonal; got {float(diagonal[diagonal != 0][0])!r}. "
-            "Put these values into the fields, or use Network.from_theta."
+        raise ArgumentError(
+            name,
+            "must be zero on the diagonal",
+            float(diagonal[diagonal != 0][0]),
+            "Put these values into the fields, or use Network.from_theta.",
         )
     if fields is None:
         return diagonal, index, values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 
 __all__ = ["RandomSource", "as_generator", "spawn_seeds"]
 
@@ -25,9 +25,10 @@ def as_generator(random_state: RandomSource) -> Generator:
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
     known = isinstance(random_state, int | np.integer | Generator | SeedSequence) and not isinstance(random_state, bool)
     if random_state is not None and (not known or (isinstance(random_state, int | np.integer) and random_state < 0)):
-        raise DataError(
-            "random_state must be a non-negative integer, a Generator, a RandomState, a SeedSequence or None; "
-            f"got {random_state!r}."
+        raise ArgumentError(
+            "random_state",
+            "must be a non-negative integer, a Generator, a RandomState, a SeedSequence or None",
+            random_state,
         )
     return np.random.default_rng(random_state)
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 from isinglass.network import Network, read_only
 
 __all__ = ["NodeFits", "NodewisePath", "Path", "Solution", "Stability", "symmetrise"]
@@ -220,7 +220,7 @@ def _merge(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], FloatArray]:
     """Return (group, edge_index, edge_values), sorted, of several matrices at once; entries name their group."""
     if rule not in RULES:
-        raise DataError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
+        raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
     width = int(max(row.max(initial=0), column.max(initial=0))) + 1
     low, high = np.minimum(row, column), np.maximum(row, column)
     key = (group * width + low) * width + high
@@ -327,7 +327,7 @@ class NodeFits:
     def select_ebic(self, gamma: float, rule: str, tol: float) -> Solution:
         """Return the network in which every node takes its own best alpha."""
         if not (np.isfinite(gamma) and gamma >= 0):
-            raise DataError(f"gamma must be finite and not negative; got {gamma!r}.")
+            raise ArgumentError("gamma", "must be finite and not negative", gamma)
         fits = self.take(self.choose_ebic(gamma))
         alphas = np.where(np.isfinite(fits.losses), fits.alphas, np.nan)[0]
         return replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=alphas)

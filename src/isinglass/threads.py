@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from isinglass.arguments import is_whole
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 
 MAX_THREADS = 256
 """More are never started."""
@@ -29,7 +29,7 @@ def thread_count(n_threads: int | None = None) -> int:
                 return min(max(int(os.environ[variable]), 1), MAX_THREADS)
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not is_whole(n_threads) or n_threads < 1:
-        raise DataError(f"n_threads must be an integer of at least 1; got {n_threads!r}.")
+        raise ArgumentError("n_threads", "must be an integer of at least 1", n_threads)
     if n_threads > MAX_THREADS:
         raise DataError(f"n_threads must be at most {MAX_THREADS}; got {n_threads}. More than the cores is no faster.")
     return int(n_threads)

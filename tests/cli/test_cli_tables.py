@@ -194,7 +194,7 @@ def test_columns_that_are_not_there_are_bad_data(table):
 
 def test_answers_without_a_meaning_are_named(tmp_path):
     line = data_error("fit", "-", "--encode", "Yes=1,No=0", stdin="a,b\nYes,No\nNo,maybe\n")
-    assert "maybe=1, maybe=0 or maybe=" in line
+    assert "--encode Yes=1,No=0,maybe= if they are missing" in line
 
 
 def test_poor_tables_have_no_edges():

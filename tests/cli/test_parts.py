@@ -6,13 +6,15 @@ import sys
 import threading
 import time
 
+import click
 import pytest
 
 from isinglass.cli import console as console_module
 from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.fit import fit
 from isinglass.cli.results import SCHEMAS, format_bytes, json_text
-from isinglass.cli.wording import as_options
-from isinglass.errors import ConvergenceWarning
+from isinglass.cli.settings import spell
+from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, setting
 
 # ------------------------------------------------------------------------------------------- json
 
@@ -37,26 +39,43 @@ def test_json_has_no_nan():
 
 
 @pytest.mark.parametrize(
-    ("message", "wanted"),
+    ("mention", "wanted"),
     [
-        (
-            'X must have no missing cells; choose missing="drop".',
-            "the table must have no missing cells; choose --missing drop.",
-        ),
-        ("Pass encode={0: 0, 1: 1, -9: None}.", "Pass --encode 0=0,1=1,-9=."),
-        ("encode={'very much': 1, 'no': 0}", "--encode 'very much=1,no=0'"),
-        ("Rename one, or leave one out with drop=[3].", "Rename one, or leave one out with --drop '#4'."),
-        ("Increase max_iter (now 100) or tol.", "Increase --max-iter (now 100) or tol."),
-        ("Use ising_path, whose pseudo-likelihood", "Use --method joint, whose pseudo-likelihood"),
-        ('Pass encoding="cp1252".', "Pass --encoding cp1252."),
-        ("Check quotes there, or pass delimiter=.", "Check quotes there, or pass --delimiter."),
-        ("alpha must be finite", "--alpha must be finite"),
-        ("threshold must be from 0 to 0.5", "--threshold must be from 0 to 0.5"),
-        ("two\n  lines", "two lines"),
+        (("X",), "the table"),
+        (("missing", "drop"), "--missing drop"),
+        (("encode", {0: 0, 1: 1, -9: None}), "--encode 0=0,1=1,-9="),
+        (("encode", {"very much": 1, "no": 0}), "--encode 'very much=1,no=0'"),
+        (("drop", [3]), "--drop '#4'"),
+        (("columns", ["a", "b c"]), "--column a --column 'b c'"),
+        (("id_column", 0), "--id-column '#1'"),
+        (("header", False), "--no-header"),
+        (("max_iter",), "--max-iter"),
+        (("n_subsamples",), "--subsamples"),
+        (("max_rows",), "--max-rows"),
+        (("path_function",), "path_function"),  # no option sets it
     ],
 )
-def test_messages_name_options(message, wanted):
-    assert as_options(message) == wanted
+def test_messages_name_options(mention, wanted):
+    message = DataError(f"Check {setting(*mention)}\n  first.")
+    with click.Context(fit):
+        assert spell(message) == f"Check {wanted} first."
+
+
+def test_python_readers_see_parameters():
+    mentions = (
+        f"{setting('missing', 'drop')}, {setting('drop', [3])}, {setting('method', 'joint', python='ising_path')}"
+    )
+    assert str(DataError(mentions)) == 'missing="drop", drop=[3], ising_path'
+
+
+def test_a_wrong_argument_carries_its_parts_and_travels():
+    import pickle
+
+    error = pickle.loads(pickle.dumps(ArgumentError("tol", "must be a positive number", -1, "Leave it out.")))
+    assert (error.argument, error.constraint, error.got) == ("tol", "must be a positive number", "-1")
+    assert str(error) == "tol must be a positive number; got -1. Leave it out."
+    with click.Context(fit):
+        assert spell(error) == "--tol must be a positive number; got -1. Leave it out."
 
 
 @pytest.mark.parametrize(

@@ -267,7 +267,7 @@ def test_simulate_json():
 
 def test_impossible_networks_are_refused():
     line = error_line(run("simulate", "--network", "regular", "--nodes", "5", "--degree", "3", code=2))
-    assert "--nodes times --degree must be even" in line
+    assert "--degree must be even" in line
     assert "--degree must be" in error_line(run("simulate", "--network", "regular", "--degree", "99", code=2))
     assert "finite" in error_line(run("simulate", "--strength", "nan", code=2))
 

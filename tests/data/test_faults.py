@@ -52,7 +52,8 @@ def test_house_8_advice_can_be_followed(tmp_path):
     run("info", tmp_path / "d.csv", "--drop", "#3")
     (tmp_path / "e.csv").write_text("a,b\n1,5\n0,7\n")
     line = error_line(run("info", tmp_path / "e.csv", "--encode", "1=1,0=0,7=1", code=3))
-    assert "VALUE=1, VALUE=0 or VALUE= (missing)" in line
+    assert "--encode 1=1,0=0,7=1,5= if they are missing answers" in line
+    run("info", tmp_path / "e.csv", "--encode", "1=1,0=0,7=1,5=")
 
 
 def test_fault_11_the_source_distribution_has_what_its_tests_read():

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 import warnings
 
@@ -14,9 +13,9 @@ import numpy as np
 import pytest
 from cluster import deadly_square, two_workers
 
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError
+from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings, warn
 from isinglass.select import tasks
-from isinglass.select.tasks import kernel_threads, quietly, run_tasks
+from isinglass.select.tasks import kernel_threads, run_tasks
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]
 
@@ -127,7 +126,7 @@ def test_workers_that_are_always_lost_are_given_up(monkeypatch):
     def broken(function, arguments, n_jobs):
         calls.append(len(arguments))
         first = min(arguments)
-        yield tasks._attempt(first, function, *arguments[first])
+        yield tasks._attempt(first, (), function, *arguments[first])
         raise tasks._WorkersLostError from ConnectionError("gone")
 
     monkeypatch.setattr(tasks, "_submit", broken)
@@ -303,34 +302,15 @@ def test_silent_unless_somebody_watches(capfd, monkeypatch):
     assert "8/8" in capfd.readouterr().err
 
 
-def test_quietly_ignores_what_it_is_told_to():
+def warn_of_a_constant_column():
+    warn(ConstantColumnWarning("constant"))
+    return {}
+
+
+def test_tasks_in_threads_suppress_what_their_caller_suppresses():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with quietly(ConstantColumnWarning):
-            warnings.warn("constant", ConstantColumnWarning, stacklevel=1)
-            with quietly(ConvergenceWarning):
-                warnings.warn("stuck", ConvergenceWarning, stacklevel=1)
-            with pytest.raises(UserWarning):
-                warnings.warn("other", UserWarning, stacklevel=1)
+        with suppress_warnings(ConstantColumnWarning):
+            run_tasks(warn_of_a_constant_column, [(), ()], n_jobs=2)
         with pytest.raises(ConstantColumnWarning):
-            warnings.warn("constant", ConstantColumnWarning, stacklevel=1)
-
-
-def test_quietly_restores_the_filters_when_threads_overlap():
-    before = list(warnings.filters)
-    inside, release = threading.Barrier(3), threading.Event()
-
-    def block():
-        with quietly(ConstantColumnWarning):
-            inside.wait(10)
-            release.wait(10)
-
-    threads = [threading.Thread(target=block) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    inside.wait(10)
-    assert warnings.filters != before
-    release.set()
-    for thread in threads:
-        thread.join()
-    assert warnings.filters == before
+            run_tasks(warn_of_a_constant_column, [(), ()], n_jobs=2)

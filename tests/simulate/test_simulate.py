@@ -145,7 +145,7 @@ def test_bad_requests_are_named():
         (lambda: chain_network(3, fields="none"), 'fields must be "zero" or "balanced"'),
         (lambda: graph_network(networkx.Graph([(0, 0)])), "two different nodes, each pair once"),
         (lambda: graph_network(networkx.DiGraph([(0, 1), (1, 0)])), "two different nodes, each pair once"),
-        (lambda: random_regular_network(5, 3), "must be even, two ends per edge"),
+        (lambda: random_regular_network(5, 3), "degree must be even where the number of nodes is odd"),
         (lambda: random_regular_network(4, 4), "degree must be at most 3"),
         (lambda: gibbs_sample(chain_network(3), 0), "n_samples must be an integer of at least 1"),
         (lambda: gibbs_sample(chain_network(3), 5, burn_in=-1), "burn_in must be an integer of at least 0"),

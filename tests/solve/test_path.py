@@ -275,7 +275,7 @@ def test_separation_is_named(free, mode):
 def test_constant_columns_keep_their_place(mode):
     X = random_table(np.random.default_rng(15), 50, 6)
     wide = np.insert(X, [2, 4], [[1, 0]], axis=1)
-    with pytest.warns(ConstantColumnWarning, match=r"column 2 \(always 1\), 5 \(always 0\)"):
+    with pytest.warns(ConstantColumnWarning, match=r"columns 2 \(always 1\), 5 \(always 0\)"):
         path = ising_path(wide, 5)
     for one, other in zip(ising_path(X, 5), path, strict=True):
         kept = [0, 1, 3, 4, 6, 7]

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.choosing import CHOOSING, Choosing
-from isinglass.cli.console import Console, csv_text, format_seconds
+from isinglass.cli.console import Console, csv_text, format_seconds, plural
 from isinglass.cli.fitting import ALPHA, SELECT, criterion_of, fit_function
 from isinglass.cli.methods import METHOD, Method
 from isinglass.cli.options import FORCE, IN_FILE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading
-from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable

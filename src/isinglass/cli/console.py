@@ -14,21 +14,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from isinglass import errors
-from isinglass.cli.wording import as_options, printable
+from isinglass.cli.settings import spell
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
-__all__ = ["Console", "csv_text", "format_seconds"]
+__all__ = ["Console", "csv_text", "format_seconds", "plural", "printable"]
 
 PATIENCE = 1.0
 """Seconds before a bar is shown."""
-OWN_WARNINGS = (
-    errors.ConvergenceWarning,
-    errors.ConstantColumnWarning,
-    errors.MixingWarning,
-    errors.GridEndWarning,
-)
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -161,8 +155,7 @@ class Console:
         logger.addHandler(handler)
         logger.setLevel([logging.WARNING, logging.INFO, logging.DEBUG][min(self.verbose, 2)])
         with warnings.catch_warnings():
-            for category in OWN_WARNINGS:
-                warnings.simplefilter("always", category)
+            warnings.simplefilter("always", errors.IsinglassWarning)
             if self.strict:
                 warnings.simplefilter("error", errors.ConvergenceWarning)
             warnings.showwarning = self._show_warning
@@ -173,7 +166,7 @@ class Console:
                 logger.setLevel(level)
 
     def _show_warning(self, message: Warning | str, *where: Any, **more: Any) -> None:
-        text = as_options(str(message))
+        text = spell(message)
         if text in self.warnings:  # one of several fits said it already
             return
         self.warnings.append(text)
@@ -192,6 +185,28 @@ class _LogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self._console.stderr.print(printable(record.getMessage()), style="dim")
+
+
+def printable(text: str) -> str:
+    r"""Return the text with control characters spelled out: a column name must not command the terminal.
+
+    Examples
+    --------
+    >>> printable("naïve \x1b[2J")
+    'naïve \\x1b[2J'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def plural(number: int, thing: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> plural(1, "edge"), plural(0, "edge")
+    ('1 edge', '0 edges')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def format_seconds(seconds: float) -> str:

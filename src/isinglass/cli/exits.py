@@ -9,10 +9,11 @@ import threading
 
 import click
 
-from isinglass.cli.wording import as_options, printable
-from isinglass.errors import ConvergenceWarning, DataError, LimitError, SeparationError
+from isinglass.cli.console import printable
+from isinglass.cli.settings import option_of, spell
+from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, LimitError, SeparationError
 
-__all__ = ["EPILOG", "discard_output", "report_error"]
+__all__ = ["EPILOG", "Failure", "discard_output", "report_error"]
 
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
 INTERRUPTED, PIPE_CLOSED, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # as a shell reports what a signal has ended
@@ -30,20 +31,28 @@ Exit codes:
 """
 
 
+class Failure(click.ClickException):
+    """An error of the package in the words of the running command, with its exit code."""
+
+    def __init__(self, error: BaseException) -> None:
+        code, message = _explain(error)
+        super().__init__(printable(message))
+        self.__dict__["exit_code"] = code  # click has one per class
+
+
 def report_error(error: BaseException) -> int:
     """Print what went wrong on one line of stderr, and return the exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
         return _report_interrupt()
-    if isinstance(error, click.ClickException):
-        error.show()
-        return error.exit_code
-    code, message = _explain(error)
-    click.echo(f"Error: {printable(as_options(message))}", err=True)
-    return code
+    shown = error if isinstance(error, click.ClickException) else Failure(error)
+    shown.show()
+    return shown.exit_code
 
 
 def _explain(error: BaseException) -> tuple[int, str]:
-    message = str(error)
+    message = spell(error)
+    if isinstance(error, ArgumentError) and not error.where and option_of(error.argument) is not None:
+        return USAGE, message
     if isinstance(error, DataError | SeparationError):
         return DATA, message
     if isinstance(error, ConvergenceWarning):  # raised because of --strict

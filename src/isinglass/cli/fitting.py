@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isinglass.cli.console import plural
 from isinglass.cli.options import Number, Option
-from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -69,9 +69,8 @@ def fit_network(
     reading: Mapping[str, Any] | None = None,
 ) -> Fit:
     """Fit at alpha, or at the one that the criterion chooses; ``reading`` is how the table was read."""
-    from isinglass.errors import ConstantColumnWarning
+    from isinglass.errors import ConstantColumnWarning, suppress_warnings
     from isinglass.fit import Fit
-    from isinglass.select.tasks import quietly
     from isinglass.solve.estimable import count_and_name
 
     alone = method.method == "nodewise" and criterion == "ebic"  # every node chooses for itself, as IsingFit does
@@ -79,7 +78,7 @@ def fit_network(
     choice = choice_of(method, choosing, alpha, criterion)
     console.restart_clock()
     count_and_name(data, data.sample_weight)
-    with quietly(ConstantColumnWarning):
+    with suppress_warnings(ConstantColumnWarning):
         found: dict[str, Any] = {}
         if criterion is not None and method.method != "joint" and not alone:
             alpha, found["stability"] = choosing.choose_alpha(console, data, method, criterion)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.console import Console, format_seconds, plural, printable
 from isinglass.cli.options import IN_FILE, Number, Option, command
 from isinglass.cli.reading import READING, Reading
-from isinglass.cli.wording import plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -128,18 +128,24 @@ class Loaded:
 
     def read_table(self, console: Console, reading: Reading, table: str) -> BinaryTable:
         """Read a table that has the columns of the model, in any order, and any others."""
-        from isinglass.errors import DataError
+        from isinglass.errors import ArgumentError, DataError, setting
 
         try:
             return self._in_order(reading.read(console, table))
-        except DataError:
-            if table == "-" or reading.columns != self.model.names:
+        except DataError as error:
+            if reading.columns != self.model.names:
                 raise
+            if isinstance(error, ArgumentError) and error.argument == "columns":  # nobody said so: the model did
+                error = DataError(f"{setting('X')} must have the columns of the model; it has no {error.got}.")
+            if table == "-":
+                raise error from None
             # Perhaps it has no names: then its columns must be those of the model, in the same order.
-            data = replace(reading, columns=()).read(console, table)
-            if data.names is not None:
-                self._in_order(data)
-                raise
+            try:
+                data = replace(reading, columns=()).read(console, table)
+            except DataError:
+                data = None
+            if data is None or data.names is not None:
+                raise error from None
             return self._in_order(data)
 
     def check_fitted_to(self, data: BinaryTable, remedy: str) -> None:

@@ -15,7 +15,8 @@ import click
 from click.core import ParameterSource
 
 from isinglass.cli.console import Console
-from isinglass.cli.exits import discard_output
+from isinglass.cli.exits import Failure, discard_output
+from isinglass.cli.settings import longest, spell_value
 
 __all__ = ["ALPHAS", "IN_FILE", "OUT_FILE", "OUT_FOLDER", "Bundle", "Number", "Option", "command"]
 
@@ -140,10 +141,12 @@ def command(
                     function(console, **options)
                 except BrokenPipeError:
                     raise click.exceptions.Exit(discard_output()) from None
-                except Exception:
+                except Exception as error:
                     if verbose >= 2:
                         traceback.print_exc()
-                    raise
+                    if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):
+                        raise
+                    raise Failure(error) from None
 
         shared = [option for bundle in taken for option in bundle.options]
         general = [
@@ -210,19 +213,14 @@ def command_line() -> list[str]:
         if name in NOT_REPRODUCED or not was_given(name):
             continue
         value = ctx.params[name]
-        spell = getattr(parameter.type, "spell", str)
-        values = [spell(item) for item in (value if isinstance(value, tuple) else (value,))]
+        values = [spell_value(parameter, item) for item in (value if isinstance(value, tuple) else (value,))]
         if isinstance(parameter, click.Argument):
             names += values
         elif parameter.is_flag:  # type: ignore[attr-defined]
-            words.append(_longest(parameter.opts if value else parameter.secondary_opts))
+            words.append(longest(parameter.opts if value else parameter.secondary_opts))
         else:
-            words += [word for item in values for word in (_longest(parameter.opts), item)]
+            words += [word for item in values for word in (longest(parameter.opts), item)]
     return ["isinglass", str(ctx.command.name), *names, *words]
-
-
-def _longest(names: Sequence[str]) -> str:
-    return max(names, key=len)
 
 
 ALPHAS = AlphasType()

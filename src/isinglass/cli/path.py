@@ -6,12 +6,11 @@ from pathlib import Path
 
 import click
 
-from isinglass.cli.console import Console, csv_text, format_seconds
+from isinglass.cli.console import Console, csv_text, format_seconds, plural
 from isinglass.cli.methods import METHOD, Method
 from isinglass.cli.options import ALPHAS, FORCE, IN_FILE, Number, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading
-from isinglass.cli.wording import plural
 
 __all__ = ["path"]
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, csv_text
+from isinglass.cli.console import Console, csv_text, plural
 from isinglass.cli.models import MODEL, Loaded
 from isinglass.cli.options import IN_FILE, OUT_FILE, SEED, Option, command
 from isinglass.cli.output import check_target, write_file
 from isinglass.cli.reading import READING, Reading
-from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable

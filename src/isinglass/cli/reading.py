@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isinglass.cli.console import plural
 from isinglass.cli.options import Bundle, Number, Option
-from isinglass.cli.wording import plural
 
 if TYPE_CHECKING:
     from isinglass.cli.console import Console

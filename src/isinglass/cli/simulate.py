@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isinglass.cli.console import Console, csv_text, format_seconds
+from isinglass.cli.console import Console, csv_text, format_seconds, plural
 from isinglass.cli.options import FORCE, SEED, Number, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
-from isinglass.cli.wording import as_options, plural
 
 if TYPE_CHECKING:
     from isinglass.network import Network
@@ -25,8 +24,10 @@ COUNT = click.IntRange(min=1)
 @command(
     "simulate",
     Option("--network", "kind", type=click.Choice(KINDS), default="random", show_default=True, help="Kind of network."),
-    Option("--nodes", type=COUNT, default=20, show_default=True, help="Number of nodes: columns of the table."),
-    Option("--rows", type=COUNT, default=1000, show_default=True, help="Number of rows."),
+    Option(
+        "--nodes", "n_nodes", type=COUNT, default=20, show_default=True, help="Number of nodes: columns of the table."
+    ),
+    Option("--rows", "n_samples", type=COUNT, default=1000, show_default=True, help="Number of rows."),
     Option(
         "--edge-probability",
         type=Number(0, 1),
@@ -58,8 +59,8 @@ COUNT = click.IntRange(min=1)
 def simulate(
     console: Console,
     kind: str,
-    nodes: int,
-    rows: int,
+    n_nodes: int,
+    n_samples: int,
     edge_probability: float,
     degree: int,
     strength: float,
@@ -77,20 +78,16 @@ def simulate(
     """
     from isinglass import simulate as simulation
     from isinglass.cli.results import list_edges
-    from isinglass.errors import DataError
     from isinglass.export import write_edges
     from isinglass.export.modelfile import save
     from isinglass.randomness import spawn_seeds
 
     folder = OutputFolder(output, FILES, force=force) if output else None
     at_network, at_check, at_rows = spawn_seeds(seed, 3)
-    try:
-        model = _draw_network(kind, nodes, edge_probability, degree, strength, mixed, at_network)
-    except DataError as error:  # there are no data: what is wrong are the options
-        raise click.UsageError(as_options(str(error))) from None
+    model = _draw_network(kind, n_nodes, edge_probability, degree, strength, mixed, at_network)
     with console.progress("Sampling"):
         simulation.gibbs_diagnostics(model, burn_in=burn_in, thin=thin, random_state=at_check)
-        table = simulation.gibbs_sample(model, rows, burn_in=burn_in, thin=thin, random_state=at_rows)
+        table = simulation.gibbs_sample(model, n_samples, burn_in=burn_in, thin=thin, random_state=at_rows)
     text = csv_text(model.names, table.tolist())
     if folder is not None:
         with folder.filling() as here:
@@ -100,7 +97,7 @@ def simulate(
     console.say_facts(
         {
             "Network": f"{kind}, {plural(model.n_features, 'node')}, {plural(model.n_edges, 'edge')}",
-            "Table": plural(rows, "row"),
+            "Table": plural(n_samples, "row"),
             "Time": format_seconds(console.seconds),
             **({"Wrote": folder.summary} if folder else {}),
         }

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from isinglass.errors import DataError
+from isinglass.errors import DataError, setting
 
 __all__ = ["NA_VALUES", "Vocabulary"]
 
@@ -44,7 +44,7 @@ class Vocabulary:
     def build(cls, na_values: Iterable[Any], encode: Any = None) -> Vocabulary:
         """Add spellings to the usual ones; words that ``encode`` gives a meaning to are not missing."""
         if isinstance(na_values, str):
-            raise DataError(f"na_values must be a sequence of spellings; got the text {na_values!r}.")
+            raise DataError(f"{setting('na_values')} must be a sequence of spellings; got the text {na_values!r}.")
         added = {str(value).strip() for value in na_values}
         meant = {word for word in _encoded_words(encode) if isinstance(word, str)}
         numbers = (_read_number(word) for word in added - meant)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.data.sources import Column
-from isinglass.errors import CellTypeError, DataError
+from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
 __all__ = ["BAD", "BITS", "MISSING", "Coding", "Cut", "Rule", "Values", "choose_pairs", "distinct", "read_rules"]
 
@@ -136,7 +136,10 @@ def read_rules(encode: Any, binarize: Any, labels: Sequence[Hashable]) -> list[R
         if isinstance(binarize, Mapping):
             return _spread(rules, {label: _read_cut(cut) for label, cut in binarize.items()}, labels, "binarize")
         if encode is not None:
-            raise DataError("encode and binarize must not be combined, unless binarize names columns; got both.")
+            raise DataError(
+                f"{setting('encode')} and {setting('binarize')} must not be combined, unless {setting('binarize')} "
+                "names columns."
+            )
         rules = [_read_cut(binarize)] * len(labels)
     return rules
 
@@ -145,13 +148,13 @@ def _spread(rules: list[Rule], found: Mapping[Any, Rule], labels: Sequence[Hasha
     known = set(labels)
     for label in found:
         if label not in known:
-            raise DataError(f"{argument} must name columns of X; got {label!r}, which X does not have.")
+            raise ArgumentError(argument, f"must name columns of {setting('X')}", label, "There is no such column.")
     return [found.get(label, rule) for label, rule in zip(labels, rules, strict=True)]
 
 
 def _read_cut(binarize: Any) -> Cut:
     if isinstance(binarize, bool | np.bool_) or not is_number(binarize) or not np.isfinite(binarize):
-        raise DataError(f"binarize must be None or a finite number; got {binarize!r}.")
+        raise ArgumentError("binarize", "must be None or a finite number", binarize)
     return Cut(float(binarize))
 
 
@@ -162,9 +165,8 @@ def by_column(encode: Any) -> bool:
 
 def _read_encode(encode: Any) -> dict[Hashable, Values] | Values:
     if not isinstance(encode, Mapping) or not encode:
-        raise DataError(
-            'encode must be None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column; '
-            f"got {encode!r}."
+        raise ArgumentError(
+            "encode", 'must be None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column', encode
         )
     return (
         {label: _read_values(entry) for label, entry in encode.items()} if by_column(encode) else _read_values(encode)
@@ -174,12 +176,12 @@ def _read_encode(encode: Any) -> dict[Hashable, Values] | Values:
 def _read_values(entry: Any) -> Values:
     if isinstance(entry, tuple):  # (zero, one)
         if len(entry) != 2:
-            raise DataError(f"encode must give two values (zero, one) for a column; got {entry!r}.")
+            raise ArgumentError("encode", "must give two values (zero, one) for a column", entry)
         sides = [side if isinstance(side, tuple) else () if side is None else (side,) for side in entry]
         return Values({value: bit for bit, side in enumerate(sides) for value in side})
     for value, bit in entry.items():
         if bit is not None and bit not in (0, 1):
-            raise DataError(f"encode must map values to 0, 1 or None (missing); got {bit!r} for {value!r}.")
+            raise ArgumentError("encode", f"must map {value!r} to 0, 1 or None (missing)", bit)
     return Values({value: MISSING if bit is None else int(bit) for value, bit in entry.items()})
 
 
@@ -200,8 +202,9 @@ def choose_pairs(
         two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
         if len(two) > 2 or (len(two) == 2 and not column.ordered and _is_unclear(two)):
             raise DataError(
-                f'X must have two values of clear meaning in every column for encode="auto"; got {show_values(values)} '
-                f"in {where(j)}. {SAY_ALL}{remark(j)}"
+                f"{setting('X')} must have two values of clear meaning in every column for "
+                f"{setting('encode', 'auto')}; "
+                f"got {show_values(values)} in {where(j)}. {SAY_ALL}{remark(j)}"
             )
         pairs.append(_order(two, column))
     found = [pair for pair in pairs if pair is not None]
@@ -212,8 +215,8 @@ def choose_pairs(
 
 
 SAY_ALL = (
-    "Say what each value means, encode={…: 0, …: 1, …: None} (None: missing), choose a threshold for numbers, "
-    "binarize=…, or leave the column out."
+    f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
+    f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({setting('drop')})."
 )
 
 
@@ -330,7 +333,7 @@ def show_value(value: Any) -> str:
 def suggest(values: list[Any]) -> str:
     """Say what to do with a column of these values."""
     if values and all(is_number(value) and value in (-1, 1) for value in values):
-        return "For ±1 spins pass encode={-1: 0, 1: 1}."
+        return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
     if len(values) != 2 or _is_unclear(values):
         return SAY_ALL
     zero, one = _order(values, Column(np.empty(0))) or values
@@ -339,5 +342,5 @@ def suggest(values: list[Any]) -> str:
         isinstance(value, str | int | float) and "…" not in text and "inf" not in text and "an integer" not in text
         for value, text in zip((one, zero), shown, strict=True)
     )
-    example = f", for example encode={{{shown[0]}: 1, {shown[1]}: 0}}" if plain else ""
-    return f'Say which is 1{example}, or pass encode="auto" (read_binary and read_table take it).'
+    example = f", for example {setting('encode', {one: 1, zero: 0})}" if plain else ""
+    return f"Say which is 1{example}, or read the table with {setting('encode', 'auto')}."

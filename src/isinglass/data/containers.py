@@ -12,7 +12,7 @@ from isinglass.archive import Archive, OversizedError, read_array
 from isinglass.data.limits import Limits
 from isinglass.data.sheet import Sheet
 from isinglass.data.sources import Source, open_source
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import DataError, LimitError, setting
 
 __all__ = ["load_npy", "load_npz", "sheet_of"]
 
@@ -54,8 +54,8 @@ def _guard(kind: str, limits: Limits, read: Callable[[], Any]) -> Any:
         raise
     except OversizedError as error:
         raise LimitError(
-            f"max_bytes must be at least the size of the data; got {limits.n_bytes}, and {error}. Raise max_bytes if "
-            "the file is what it should be."
+            f"{setting('max_bytes')} must be at least the size of the data; got {limits.n_bytes}, and "
+            f"{error}. Raise {setting('max_bytes')} if the file is what it should be."
         ) from None
     except Exception as error:
         reason = (str(error) or type(error).__name__).splitlines()[0][:200].rstrip(".")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from isinglass.data.limits import Limits
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import DataError, LimitError, setting
 
 __all__ = ["Document", "open_document"]
 
@@ -57,13 +57,14 @@ def open_document(path: Any, limits: Limits) -> Document:
     elif isinstance(path, str | PathLike):
         name, stream = str(path), Path(path).open("rb")  # noqa: SIM115 - closed below
     else:
-        raise DataError(f'path must be a path, "-" or an open file; got {type(path).__name__}.')
+        raise DataError(f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}.')
     try:
         data, limits = _read_stream(stream, limits)
         if not _NOT_BLANK.search(data):
             raise DataError(f"the file must be a table; got {len(data)} byte(s) without any content.")
     except (DataError, LimitError) as error:
-        raise type(error)(f"{name}: {error}") from None
+        error.where = name
+        raise
     finally:
         if stream is not path and name != "standard input":
             stream.close()

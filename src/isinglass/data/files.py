@@ -22,7 +22,7 @@ from isinglass.data.reading import convert_source
 from isinglass.data.sheet import Sheet
 from isinglass.data.text import find_delimiter, read_records, to_utf8
 from isinglass.data.uniform import read_named_rows, read_uniform
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 __all__ = ["read_table"]
 
@@ -133,7 +133,7 @@ def read_table(
     limits = Limits(max_rows, max_columns, max_bytes)
     vocabulary = Vocabulary.build(na_values, encode)
     if header != "auto" and not isinstance(header, bool):
-        raise DataError(f'header must be True, False or "auto"; got {header!r}.')
+        raise ArgumentError("header", 'must be True, False or "auto"', header)
     document = open_document(path, limits)
     try:
         kind = _find_format(document, format)
@@ -162,13 +162,14 @@ def read_table(
             return table
         return replace(table, sample_weight=weight if table.rows is None else weight[table.rows])
     except (DataError, LimitError) as error:
-        raise type(error)(f"{document.name}: {error}") from None
+        error.where = document.name
+        raise
 
 
 def _find_format(document: Document, format: str | None) -> str:
     if format is not None:
         if format != "text" and format not in _LOADERS:
-            raise DataError(f"format must be one of {('text', *_LOADERS)}; got {format!r}.")
+            raise ArgumentError("format", f"must be one of {('text', *_LOADERS)}", format)
         return format
     for magic, kind in _MAGIC:
         if document.data.startswith(magic):
@@ -190,7 +191,7 @@ def _load_text(
     data = to_utf8(document.data, encoding, limits)
     mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
     if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
-        raise DataError(f"delimiter must be one character or one of {tuple(_DELIMITERS)}; got {delimiter!r}.")
+        raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
     for read in (read_uniform, read_named_rows):
         fast = read(data, mark, limits)
         if fast is not None:
@@ -226,7 +227,7 @@ def _split_weights(sheet: Sheet, weights: str | int | None) -> tuple[Sheet, Any]
         if not is_number(value) or not np.isfinite(float(value)) or value < 0:
             shown = "a missing cell" if value is None else show_value(value)
             raise DataError(
-                f"weights must be finite and not negative; got {shown} in column {weights!r} "
+                f"{setting('weights')} must be finite and not negative; got {shown} in column {weights!r} "
                 f"({sheet.describe_row(row)})."
             )
     return sheet.without(j), column.values.astype(np.float64)
@@ -243,7 +244,7 @@ def _choose_columns(sheet: Sheet, columns: Sequence[Any] | None, drop: Sequence[
     seen: set[int] = set()
     for key, j in zip(kept if columns is None else columns, kept, strict=True):
         if j in seen:
-            raise DataError(f"columns must be different columns; got {key!r}, which came before.")
+            raise DataError(f"{setting('columns')} must be different columns; got {key!r}, which came before.")
         seen.add(j)
     return sheet.take([j for j in kept if j not in left_out])
 
@@ -259,7 +260,8 @@ def _checked_source(sheet: Sheet, may_have_row_names: bool) -> Any:
         if name in places:
             raise DataError(
                 f"the file must be a table with distinct column names; got {name!r} in columns {places[name] + 1} and "
-                f"{number + 1}. Rename one, leave one out with drop={[number]}, or pass header=False."
+                f"{number + 1}. Rename one, leave one out with {setting('drop', [number])}, or pass "
+                f"{setting('header', False)}."
             )
         places[name] = number
     return replace(sheet, header=names).as_source(may_have_row_names=may_have_row_names)

@@ -12,7 +12,7 @@ from isinglass.data.coding import is_number
 from isinglass.data.sheet import ID_NAMES, Sheet
 from isinglass.data.sources import Grid, Source
 from isinglass.data.text import Records
-from isinglass.errors import DataError
+from isinglass.errors import DataError, setting
 
 __all__ = ["has_header", "lay_out"]
 
@@ -30,7 +30,7 @@ def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> She
         start = 0
     if len(codes) == 0:
         raise DataError(
-            "the file must be a table with rows; got a header only. Pass header=False if this line holds data."
+            f"the file must be a table with rows; got a header only. Pass {setting('header', False)} if it holds data."
         )
     grid = Grid(codes, values)
     sheet = Sheet(

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from isinglass.archive import most_unpacked
 from isinglass.arguments import check_count
-from isinglass.errors import LimitError
+from isinglass.errors import LimitError, setting
 
 __all__ = ["Limits"]
 
@@ -68,8 +68,9 @@ class Limits:
         ):
             if count > limit:
                 raise LimitError(
-                    f"max_{what} must be at least the number of {what}; got {limit} for a table of {count} or more. "
-                    f"Raise max_{what} if the file is what it should be."
+                    f"{setting(f'max_{what}')} must be at least the number of {what}; got {limit} for a table of "
+                    f"{count} or more. "
+                    f"Raise {setting(f'max_{what}')} if the file is what it should be."
                 )
         self.check_bytes(n_rows * n_columns, "a table with one byte per cell")
 
@@ -86,6 +87,6 @@ class Limits:
         """Refuse more bytes than allowed."""
         if n_bytes > self.n_bytes:
             raise LimitError(
-                f"max_bytes must be at least the size of the data; got {self.n_bytes} for {what} of {n_bytes} bytes "
-                "or more. Raise max_bytes if the file is what it should be."
+                f"{setting('max_bytes')} must be at least the size of the data; got {self.n_bytes} for {what} of "
+                f"{n_bytes} bytes or more. Raise {setting('max_bytes')} if the file is what it should be."
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -29,13 +28,13 @@ from isinglass.data.coding import (
 from isinglass.data.sources import Column, Grid, Source, open_source
 from isinglass.data.table import BinaryTable
 from isinglass.data.weights import check_sample_weight
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
 from isinglass.names import check_names
 
 __all__ = ["convert_source", "read_binary", "to_binary", "to_weighted"]
 
 Bytes = NDArray[np.uint8]
-_BY = "(read_binary and read_table take it)"
+_SUGGESTED = 8  # most entries of a mapping that a message writes out
 
 
 def read_binary(
@@ -122,7 +121,7 @@ def convert_source(
 ) -> BinaryTable:
     """Convert an opened table; the arguments are those of `read_binary`."""
     if missing not in ("error", "zero", "drop"):
-        raise DataError(f'missing must be "error", "zero" or "drop"; got {missing!r}.')
+        raise ArgumentError("missing", 'must be "error", "zero" or "drop"', missing)
     given = source.names if names is None else names
     columns = (
         None
@@ -145,12 +144,14 @@ def _take_columns(
     """Return the columns that a coding knows, in its order; by place where one side has no names."""
     if names is None or coding.names is None:
         if source.shape[1] != len(coding.columns):
-            raise DataError(f"X must have the {len(coding.columns)} columns of the coding; got {source.shape[1]}.")
+            raise DataError(
+                f"{setting('X')} must have the {len(coding.columns)} columns of the coding; got {source.shape[1]}."
+            )
         return source, names
     place = {name: j for j, name in enumerate(names)}
     absent = next((name for name in coding.names if name not in place), None)
     if absent is not None:
-        raise DataError(f"X must have the columns of the coding; {absent!r} cannot be found.")
+        raise DataError(f"{setting('X')} must have the columns of the coding; {absent!r} cannot be found.")
     return source.take([place[name] for name in coding.names]), coding.names
 
 
@@ -268,13 +269,17 @@ def _settle(codes: Bytes, source: Source, coding: Coding) -> BinaryTable:
         j = int(np.flatnonzero(gone.any(axis=0))[0])
         row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
         raise DataError(
-            f"X must have no missing cells; got NaN in {_where(source, j)} ({row}; "
-            f'{n_missing} missing cell(s) in all). Fill them, or choose missing="zero" or missing="drop" {_BY}.'
+            f"{setting('X')} must have no missing cells; got NaN in {_where(source, j)} ({row}; {n_missing} missing "
+            f"cell(s) in all). Fill them, or read the table with {setting('missing', 'zero')} or "
+            f"{setting('missing', 'drop')}."
         )
     if coding.missing == "drop":
         rows = np.flatnonzero(~gone.any(axis=1))
         if len(rows) == 0:
-            raise DataError('X must have a row without missing cells for missing="drop"; got none. Drop columns first.')
+            raise DataError(
+                f"{setting('X')} must have a row without missing cells for {setting('missing', 'drop')}; got none. "
+                "Drop columns first."
+            )
         kept = None if row_names is None else tuple(row_names[i] for i in rows)
         n_dropped = len(codes) - len(rows)
         return BinaryTable(
@@ -282,11 +287,11 @@ def _settle(codes: Bytes, source: Source, coding: Coding) -> BinaryTable:
         )
     empty = int(gone.all(axis=1).sum())
     if empty and codes.shape[1] > 1:
-        warnings.warn(
-            f'{empty} of {len(codes)} rows have no answer at all, and missing="zero" makes them rows of 0. Choose '
-            'missing="drop" to leave them out.',
-            UserWarning,
-            stacklevel=4,
+        warn(
+            DataWarning(
+                f"{empty} of {len(codes)} rows have no answer at all, and {setting('missing', 'zero')} makes them rows "
+                f"of 0. Choose {setting('missing', 'drop')} to leave them out."
+            )
         )
     filled = np.where(gone, 0, codes).astype(np.uint8)
     return BinaryTable(filled, coding.names, row_names, n_missing=n_missing, coding=coding, filled=gone)
@@ -307,19 +312,27 @@ def _distinct(source: Source, j: int) -> list[Any]:
 def _refuse(source: Source, j: int, rule: Rule, row: int) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
     values = _distinct(source, j)
-    wrong = show_values([value for value in values if rule.target(value) == BAD])
-    where = f"got {wrong} in {_where(source, j)} (first in {source.describe_row(row)})"
+    wrong = [value for value in values if rule.target(value) == BAD]
+    where = f"got {show_values(wrong)} in {_where(source, j)} (first in {source.describe_row(row)})"
     if isinstance(rule, Cut):
         raise DataError(
-            f"X must hold finite numbers for binarize={rule.threshold:g}; {where}. Leave binarize out, or "
-            "replace these values."
+            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
+            f"{setting('binarize')} out, or replace these values."
         )
     if rule is not BITS:
-        known = show_value(next(iter(rule.entries))) if len(rule.entries) == 1 else ""
-        only = (
-            f"It knows only {known} there: the rows that it was found in had no other value. Encode the whole table at "
-            "once, or pass a mapping."
+        remedy = _lacking_remedy(rule, wrong)
+        raise DataError(f"{setting('encode')} must say what every value means; {where}, which it lacks. {remedy}")
+    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")
+
+
+def _lacking_remedy(rule: Values, wrong: list[Any]) -> str:
+    if len(rule.entries) == 1:
+        return (
+            f"It knows only {show_value(next(iter(rule.entries)))} there: the rows that it was found in had no other "
+            "value. Encode the whole table at once, or pass a mapping."
         )
-        add = "Add them, mapped to 0, 1 or None (missing)."
-        raise DataError(f"encode must say what every value means; {where}, which it lacks. {only if known else add}")
-    raise DataError(f"X must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")
+    whole = {value: None if bit == MISSING else bit for value, bit in {**rule.entries, **dict.fromkeys(wrong)}.items()}
+    plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
+    if len(whole) > _SUGGESTED or not plain:
+        return "Add them."
+    return f"Add them, for example {setting('encode', whole)} if they are missing answers."

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from isinglass.data.cells import Vocabulary
 from isinglass.data.sources import Column, Grid, Source, open_source
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, setting
 
 __all__ = ["ID_NAMES", "Sheet"]
 
@@ -60,7 +60,7 @@ class Sheet:
         def remark_column(j: int) -> str:
             values = [] if numbers[j] or not may_have_row_names else self.cells.column(j).values.tolist()
             distinct = len(values) > 1 and None not in values and len(set(map(str, values))) == len(values)
-            return " If it names the rows, pass id_column=0." if distinct else ""
+            return f" If it names the rows, pass {setting('id_column', 0)}." if distinct else ""
 
         return replace(
             self.cells,
@@ -82,21 +82,28 @@ class Sheet:
         n_columns = self.cells.shape[1]
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             if not -n_columns <= key < n_columns:
-                raise DataError(f"{argument} must be a column of the table, which has {n_columns}; got number {key}.")
+                raise DataError(
+                    f"{setting(argument)} must be a column of the table, which has {n_columns}; got number {key}."
+                )
             return int(key) % n_columns
         found = [] if self.header is None else [j for j, name in enumerate(self.header) if name == key]
         if len(found) == 1:
             return found[0]
         if found:
-            raise DataError(f"{argument} must be one column; got {key!r}, the name of {len(found)}. Give its number.")
+            raise DataError(
+                f"{setting(argument)} must be one column; got {key!r}, the name of {len(found)}. Give its number."
+            )
         known = "no names" if self.header is None else ", ".join(map(repr, self.header[:5]))
         more = "" if self.header is None or len(self.header) <= 5 else f" and {len(self.header) - 5} more"
-        raise DataError(f"{argument} must be a column of the table; got {key!r}, and the table has {known}{more}.")
+        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {known}{more}.")
 
     def take(self, kept: Sequence[int]) -> Sheet:
         """Return some of the columns, in this order."""
         if not len(kept):
-            raise DataError("columns, drop, weights and id_column must leave a column; got a choice without any.")
+            raise DataError(
+                f"the options {setting('columns')}, {setting('drop')}, {setting('weights')} and "
+                f"{setting('id_column')} must leave a column; nothing is left."
+            )
         numbers = self.numbers or range(self.cells.shape[1])
         return replace(
             self,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from isinglass.data.cells import NA_VALUES
 from isinglass.data.limits import LONGEST_LINE, Limits
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 __all__ = ["Records", "check_lines", "find_delimiter", "read_records", "to_utf8"]
 
@@ -52,12 +52,12 @@ class Records:
 def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
     """Return text as UTF-8 without a byte order mark; invalid UTF-8 is left for the reader of the records."""
     if not isinstance(encoding, str):
-        raise DataError(f"encoding must be the name of a text encoding; got {encoding!r}.")
+        raise ArgumentError("encoding", "must be the name of a text encoding", encoding)
     for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark) and encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
             raise DataError(
-                f"encoding must be that of the file; got {encoding!r}, but it starts like {name}. Pass "
-                f'encoding="{name}".'
+                f"{setting('encoding')} must be that of the file; got {encoding!r}, but it starts like {name}. "
+                f"Pass {setting('encoding', name)}."
             )
     try:
         if encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig", "ascii"):
@@ -65,13 +65,13 @@ def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
                 raise LookupError(encoding)
             data = _recode(data, codecs.getincrementaldecoder(encoding)(), limits)
     except LookupError:
-        raise DataError(f"encoding must be a text encoding that Python knows; got {encoding!r}.") from None
+        raise ArgumentError("encoding", "must be a text encoding that Python knows", encoding) from None
     except UnicodeError as error:
-        raise DataError(f"encoding must be that of the file; got {encoding!r}: {error}.") from None
+        raise DataError(f"{setting('encoding')} must be that of the file; got {encoding!r}: {error}.") from None
     if b"\x00" in data:
         raise DataError(
-            "the file must be a text file; got NUL bytes. If it is one of the other formats, name it with "
-            'format=; if it is text in UTF-16, pass encoding="utf-16".'
+            f"the file must be a text file; got NUL bytes. If it is one of the other formats, name it with "
+            f"{setting('format')}; if it is text in UTF-16, pass {setting('encoding', 'utf-16')}."
         )
     return data.removeprefix(b"\xef\xbb\xbf")
 
@@ -206,7 +206,7 @@ def _collect(records: Iterator[tuple[int, list[str]]], limits: Limits) -> Record
                 continue
             raise DataError(
                 f"rows must have equal length; got {len(record)} field(s) in line {line}, "
-                f"where {width} are expected. Check quotes and delimiters there, or pass delimiter=."
+                f"where {width} are expected. Check quotes and delimiters there, or pass {setting('delimiter')}."
             )
         codes += np.fromiter(map(numbering.__getitem__, record), np.int32, width).data
         lines.append(line)
@@ -227,7 +227,9 @@ def _wrong_encoding(data: bytes) -> DataError:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         return DataError(
-            f"encoding must be that of the file; got UTF-8, but line {line} holds the byte 0x{data[error.start]:02x}, "
-            'which is not. Pass encoding="cp1252" (Windows, western Europe), encoding="latin-1" or another.'
+            f"{setting('encoding')} must be that of the file; got UTF-8, but line {line} holds the byte "
+            f"0x{data[error.start]:02x}, "
+            f"which is not. Pass {setting('encoding', 'cp1252')} (Windows, western Europe), "
+            f"{setting('encoding', 'latin-1')} or another."
         )
     raise AssertionError("the data were invalid a moment ago")

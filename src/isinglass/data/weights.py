@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
 
 __all__ = ["check_penalty_weights", "check_sample_weight", "warn_weight_scale"]
 
@@ -21,7 +19,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
         raise DataError(f"sample_weight must have one value per row ({n_samples},); got shape {weight.shape}.")
     if not np.isfinite(weight).all() or (weight < 0).any():
         value = weight[~(np.isfinite(weight) & (weight >= 0))][0]
-        raise DataError(f"sample_weight must be finite and not negative; got {float(value)!r}.")
+        raise ArgumentError("sample_weight", "must be finite and not negative", float(value))
     if not weight.any():
         raise DataError("sample_weight must have a positive sum; got only weights of zero.")
     if weight.max() > np.finfo(np.float64).max / len(weight):
@@ -29,17 +27,18 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
     return weight
 
 
-def warn_weight_scale(weight: NDArray[np.float64] | None, stacklevel: int) -> None:
+def warn_weight_scale(weight: NDArray[np.float64] | None) -> None:
     """Warn where a criterion goes by the sum of the weights as the number of rows, and that can hardly be meant."""
     if weight is None or (weight == np.rint(weight)).all():
         return
     total, n_rows = float(weight.sum()), int(np.count_nonzero(weight))
     if not n_rows / 2 <= total <= 2 * n_rows:
-        warnings.warn(
-            f"sample_weight has the sum {total:.6g} over {n_rows} rows, and the EBIC takes this sum for the number of "
-            "rows: the choice depends on it. Rescale to mean 1: sample_weight / sample_weight.mean().",
-            UserWarning,
-            stacklevel=stacklevel,
+        warn(
+            DataWarning(
+                f"sample_weight has the sum {total:.6g} over {n_rows} rows, and the EBIC takes this sum for the "
+                "number of "
+                "rows: the choice depends on it. Rescale to mean 1: sample_weight / sample_weight.mean()."
+            )
         )
 
 
@@ -49,18 +48,20 @@ def check_penalty_weights(penalty_weights: ArrayLike | str | None, n_features: i
         return None
     if isinstance(penalty_weights, str):
         if penalty_weights != "standardized":
-            raise DataError(
-                f'penalty_weights must be None, "standardized" or a symmetric matrix; got {penalty_weights!r}.'
+            raise ArgumentError(
+                "penalty_weights", 'must be None, "standardized" or a symmetric matrix', penalty_weights
             )
         return penalty_weights
     matrix = _as_floats("penalty_weights", penalty_weights)
     if matrix.shape != (n_features, n_features):
-        raise DataError(f"penalty_weights must have shape {(n_features, n_features)}; got {matrix.shape}.")
+        raise DataError(f"{setting('penalty_weights')} must have shape {(n_features, n_features)}; got {matrix.shape}.")
     off_diagonal = ~np.eye(n_features, dtype=bool)
     if (np.isnan(matrix) | (matrix < 0))[off_diagonal].any():
-        raise DataError("penalty_weights must be in [0, inf]; got a negative value or NaN.")
+        raise DataError(f"{setting('penalty_weights')} must be in [0, inf]; got a negative value or NaN.")
     if not np.array_equal(matrix[off_diagonal], matrix.T[off_diagonal]):
-        raise DataError("penalty_weights must be symmetric; got a matrix that differs from its transpose.")
+        raise DataError(
+            f"{setting('penalty_weights')} must be symmetric; got a matrix that differs from its transpose."
+        )
     return matrix
 
 
@@ -68,4 +69,4 @@ def _as_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError(f"{name} must hold numbers; got {values!r}.") from None
+        raise ArgumentError(name, "must hold numbers", values) from None

@@ -14,7 +14,7 @@ from isinglass.arguments import is_real
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
 from isinglass.data.reading import convert_source
 from isinglass.data.sources import Source, open_source
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.estimators.edges import count_edges, edge_table
 from isinglass.estimators.frames import complete_like, kind_of
 from isinglass.evaluate.imputation import fill_missing
@@ -281,7 +281,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         check_is_fitted(self)
         if method not in METHODS:
-            raise DataError(f'method must be "conditional" or "gibbs"; got {method!r}.')
+            raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
         table = self._read(X, missing="zero")
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
         filled = fill_missing(self.network_, table, self.marginals_, probabilities=probabilities, draws=draws)
@@ -361,8 +361,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         _check_n_features(self, table, reset=False)
         if keeps_rows and table.filled is not None:
             raise DataError(
-                "X must have no missing cells here, because every row has an answer and none can be dropped; got "
-                f"{int(table.filled.sum())} (NaN). Fill them with impute, or drop these rows first."
+                f"{setting('X')} must have no missing cells here, because every row has an answer and none can "
+                f"be dropped; got {int(table.filled.sum())} (NaN). Fill them with impute, or drop these rows "
+                "first."
             )
         return table
 
@@ -411,14 +412,14 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             return
         unknown = [name for name in names if name not in set(known)]
         shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
-        raise DataError(f"X must have the columns of fit in the same order; got {shown}.")
+        raise DataError(f"{setting('X')} must have the columns of fit in the same order; got {shown}.")
 
 
 def check_alpha(alpha: Any) -> float:
     """Return ``alpha`` as a float if it can be a penalty strength."""
     number = is_real(alpha)
     if not number or not (np.isfinite(alpha) and alpha >= 0):
-        raise DataError(f"alpha must be a finite number that is not negative; got {alpha!r}.")
+        raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
     return float(alpha)
 
 
@@ -438,6 +439,6 @@ def _weights_of(X: Any, table: BinaryTable, sample_weight: ArrayLike | None) -> 
 def _refuse_sparse(X: Any) -> None:
     if hasattr(X, "tocsr") and hasattr(X, "toarray"):
         raise DataError(
-            f"X must be dense here, because the result has a value for every cell; got a sparse {type(X).__name__}. "
-            "Pass X.toarray(), or some of its rows at a time."
+            f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
+            f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
         )

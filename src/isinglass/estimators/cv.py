@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from isinglass.data import BinaryTable
-from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.estimators.joint import JointEstimator, alphas_of
 from isinglass.randomness import RandomSource
 from isinglass.results import Solution
 from isinglass.select.cv import CrossValidation, cross_validate
-from isinglass.select.tasks import quietly
 
 __all__ = ["IsingLassoCV"]
 
@@ -168,7 +167,7 @@ class IsingLassoCV(JointEstimator):
         self.binarize = binarize
 
     def _estimate(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> tuple[Solution, dict[str, Any]]:
-        with quietly(ConstantColumnWarning):
+        with suppress_warnings(ConstantColumnWarning):
             found = cross_validate(
                 table.X,
                 alphas=self.alphas,
@@ -194,15 +193,15 @@ class IsingLassoCV(JointEstimator):
         if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
             n_rows = len(table) if weight is None else int(np.count_nonzero(weight))
             if not 2 <= cv <= n_rows:
-                raise DataError(
-                    f"cv must be from 2 to the number of rows with a positive weight (n_samples={n_rows}); got {cv!r}."
+                raise ArgumentError(
+                    "cv", f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})", cv
                 )
             return {"n_folds": int(cv), "n_repeats": self.n_repeats}
         if callable(getattr(cv, "split", None)) and not isinstance(cv, str):
             kept = y if y is None or not dropped else np.asarray(y)[table.rows]
             return {"splits": list(cv.split(table.X, kept))}
         if isinstance(cv, str) or not hasattr(cv, "__iter__"):
-            raise DataError(f"cv must be a number of folds, a splitter or pairs of row numbers; got {cv!r}.")
+            raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", cv)
         if dropped:
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "

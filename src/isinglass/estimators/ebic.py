@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import BinaryTable
-from isinglass.errors import ConstantColumnWarning
+from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.estimators.joint import JointEstimator, alphas_of
 from isinglass.results import Solution
 from isinglass.select.ebic import select_ebic
-from isinglass.select.tasks import quietly
 
 __all__ = ["IsingLassoEBIC"]
 
@@ -141,7 +140,7 @@ class IsingLassoEBIC(JointEstimator):
         self.binarize = binarize
 
     def _estimate(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> tuple[Solution, dict[str, Any]]:
-        with quietly(ConstantColumnWarning):
+        with suppress_warnings(ConstantColumnWarning):
             found = select_ebic(
                 table.X,
                 alphas=self.alphas,

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import BinaryTable
-from isinglass.errors import ConstantColumnWarning
+from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.estimators.base import IsingEstimator, check_alpha
 from isinglass.results import Solution
-from isinglass.select.tasks import quietly
 from isinglass.solve.exact import exact_path
 
 __all__ = ["ExactIsing"]
@@ -117,7 +116,7 @@ class ExactIsing(IsingEstimator):
         self.binarize = binarize
 
     def _estimate(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> tuple[Solution, dict[str, Any]]:
-        with quietly(ConstantColumnWarning):
+        with suppress_warnings(ConstantColumnWarning):
             path = exact_path(
                 table.X,
                 [check_alpha(self.alpha)],

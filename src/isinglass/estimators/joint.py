@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import BinaryTable
-from isinglass.errors import ConstantColumnWarning
+from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.estimators.base import IsingEstimator, check_alpha
 from isinglass.results import Path, Solution
-from isinglass.select.tasks import quietly
 from isinglass.solve.path import ising_path
 
 __all__ = ["IsingLasso", "JointEstimator", "alphas_of"]
@@ -139,7 +138,7 @@ class IsingLasso(JointEstimator):
 
     def _estimate(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> tuple[Solution, dict[str, Any]]:
         alphas = [check_alpha(self.alpha)]
-        with quietly(ConstantColumnWarning):
+        with suppress_warnings(ConstantColumnWarning):
             return self._path_function()(table.X, alphas, sample_weight=weight)[0], {}
 
 

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import BinaryTable
-from isinglass.errors import ConstantColumnWarning
+from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.estimators.joint import JointEstimator, alphas_of
 from isinglass.randomness import RandomSource
 from isinglass.results import Solution
-from isinglass.select.tasks import quietly
 from isinglass.select.two_stage import describe_stages, network_ebic, two_stage
 
 __all__ = ["IsingNetwork"]
@@ -176,7 +175,7 @@ class IsingNetwork(JointEstimator):
         )
 
     def _estimate(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> tuple[Solution, dict[str, Any]]:
-        with quietly(ConstantColumnWarning):
+        with suppress_warnings(ConstantColumnWarning):
             found = self.fit_function(table.X, sample_weight=weight, n_jobs=self.n_jobs, progress=self.progress)
         stage = found.stages[found.stage]
         return found.solution, {

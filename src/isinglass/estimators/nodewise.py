@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from isinglass.data import BinaryTable
 from isinglass.data.weights import warn_weight_scale
-from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.estimators.base import IsingEstimator, check_alpha
 from isinglass.results import NodewisePath, Solution
-from isinglass.select.tasks import quietly
 from isinglass.solve.nodewise import choose_per_node, nodewise_path
 
 __all__ = ["NodewiseIsing"]
@@ -151,7 +150,7 @@ class NodewiseIsing(IsingEstimator):
         return {"gamma": self.gamma, "alphas": self.alphas, "alpha_min_ratio": self.alpha_min_ratio}
 
     def _estimate(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> tuple[Solution, dict[str, Any]]:
-        with quietly(ConstantColumnWarning):
+        with suppress_warnings(ConstantColumnWarning):
             path = self._path(table.X, weight)
         solution = path.solutions[0]
         found: dict[str, Any] = {"asymmetric_couplings_": sp.csr_array(path.asymmetric_couplings[0])}
@@ -172,6 +171,6 @@ class NodewiseIsing(IsingEstimator):
         if self.criterion is None:
             return nodewise_path(X, [check_alpha(self.alpha)], **options)
         if self.criterion != "ebic":
-            raise DataError(f'criterion must be None or "ebic"; got {self.criterion!r}.')
-        warn_weight_scale(weight, stacklevel=5)
+            raise ArgumentError("criterion", 'must be None or "ebic"', self.criterion)
+        warn_weight_scale(weight)
         return choose_per_node(X, self.alphas, gamma=self.gamma, alpha_min_ratio=self.alpha_min_ratio, **options)

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.data import BinaryTable
-from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.estimators.base import IsingEstimator, check_alpha
 from isinglass.fit import Fit
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
-from isinglass.select.tasks import quietly
 from isinglass.solve.published.baselines import bmn, plg
 
 __all__ = ["PublishedIsing"]
@@ -91,7 +90,7 @@ class PublishedIsing(IsingEstimator):
         self, table: BinaryTable, weight: NDArray[np.float64] | None, y: Any
     ) -> tuple[Solution, dict[str, Any]]:
         if self.method not in TOLERANCES:
-            raise DataError(f'method must be "plg" or "bmn"; got {self.method!r}.')
-        with quietly(ConstantColumnWarning):
+            raise ArgumentError("method", 'must be "plg" or "bmn"', self.method)
+        with suppress_warnings(ConstantColumnWarning):
             path = self.path_function(table.X, [check_alpha(self.alpha)], sample_weight=weight)
         return path.solutions[0], {"tol_": float(path.tol)}

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import BinaryTable
-from isinglass.errors import ConstantColumnWarning
+from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.estimators.joint import JointEstimator
 from isinglass.randomness import RandomSource
 from isinglass.results import Solution
 from isinglass.select.stars import stars
-from isinglass.select.tasks import quietly
 
 __all__ = ["IsingLassoStARS"]
 
@@ -186,6 +185,6 @@ class IsingLassoStARS(JointEstimator):
             checkpoint=self.checkpoint,
             progress=self.progress,
         )
-        with quietly(ConstantColumnWarning):
+        with suppress_warnings(ConstantColumnWarning):
             path = path_function(table.X, found.alphas[: len(found.edge_frequencies)], sample_weight=weight)
         return path[found.index], {"alphas_": found.alphas, "stability_": found, "path_": path}

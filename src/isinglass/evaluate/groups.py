@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 from isinglass.evaluate.nodes import share_where
 from isinglass.evaluate.recovery import ratio
 from isinglass.names import by_node
@@ -259,6 +259,6 @@ def _signed(network: Network, sign: str) -> tuple[NDArray[np.int32], NDArray[np.
     values = network.edge_values
     chosen = {"positive": values > 0, "negative": values < 0, "all": values != 0}
     if sign not in chosen:
-        raise DataError(f"sign must be one of {', '.join(chosen)}; got {sign!r}.")
+        raise ArgumentError("sign", f"must be one of {', '.join(chosen)}", sign)
     s, t = network.edge_index[chosen[sign]].T
     return s, t, np.abs(values[chosen[sign]])

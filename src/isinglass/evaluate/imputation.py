@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from scipy.special import expit
 
 from isinglass.arguments import check_count
 from isinglass.data import BinaryTable
-from isinglass.errors import ConvergenceWarning
+from isinglass.errors import ConvergenceWarning, warn
 from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
 
@@ -106,11 +105,11 @@ def conditional_fill(model: Network, X: ArrayLike, missing: Mask, marginals: Arr
         sweep(settle)
         if largest <= SETTLED:
             return table
-    warnings.warn(
-        f"the probabilities of missing cells still change by {largest:.1e} after {MOST_SWEEPS} sweeps (aim: "
-        f'{SETTLED:g}). Use method="gibbs", or a network with weaker couplings.',
-        ConvergenceWarning,
-        stacklevel=3,
+    warn(
+        ConvergenceWarning(
+            f"the probabilities of missing cells still change by {largest:.1e} after {MOST_SWEEPS} sweeps (aim: "
+            f'{SETTLED:g}). Use method="gibbs", or a network with weaker couplings.'
+        )
     )
     return table
 

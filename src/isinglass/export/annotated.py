@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.export.columns import Cell, Column, check_name, pair_column, read_column
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
@@ -145,7 +145,7 @@ def _node_colors(
             raise DataError("group_colors must come with color_by, the node attribute that holds the groups; got None.")
         return None
     if color_by not in columns:
-        raise DataError(f"color_by must be one of the node attributes ({', '.join(columns)}); got {color_by!r}.")
+        raise ArgumentError("color_by", f"must be one of the node attributes ({', '.join(columns)})", color_by)
     groups = columns[color_by].values
     colors = color_groups(groups, group_colors)
     return tuple(colors[group] for group in groups)

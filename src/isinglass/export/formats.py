@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 from isinglass.export.csvfiles import write_edges, write_matrix, write_nodes
 from isinglass.export.gexf import write_gexf
 from isinglass.export.jsonfile import write_json
@@ -78,7 +78,7 @@ def write_network(
     """
     chosen = format or _by_name(path)
     if chosen not in FORMATS:
-        raise DataError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
+        raise ArgumentError("format", f"must be one of {', '.join(FORMATS)}", format)
     write, taken = FORMATS[chosen]
     options: dict[str, Any] = {
         "names": names,
@@ -95,7 +95,7 @@ def write_network(
 def _by_name(path: Target) -> str:
     ending = "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
     if ending not in SUFFIXES:
-        raise DataError(
-            f"path must end in {', '.join(SUFFIXES)}; got {str(path)!r}. Or say the format: {', '.join(FORMATS)}."
+        raise ArgumentError(
+            "path", f"must end in {', '.join(SUFFIXES)}", str(path), f"Or say the format: {', '.join(FORMATS)}."
         )
     return SUFFIXES[ending]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from isinglass.archive import Archive, DamagedError, OversizedError, most_unpacked, write_archive
 from isinglass.arguments import check_count
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import DataError, LimitError, setting
 from isinglass.export.modelparts import NotStorableError, Reading, Writing, from_json, to_json
 from isinglass.fit import Fit
 from isinglass.network import Network
@@ -102,7 +102,7 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
         check_count("max_bytes", max_bytes, most=None)
     file, shown = Path(path), os.fspath(path)
     if file.is_dir():
-        raise DataError(f"path must be a model file; got the folder {shown!r}.")
+        raise DataError(f"{setting('path')} must be a model file; got the folder {shown!r}.")
     with file.open("rb") as stream:
         return read_model(stream, shown, max_bytes)
 
@@ -120,14 +120,14 @@ def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> A
         return found
     except OversizedError as error:
         raise LimitError(
-            f"path must be a model file of at most {limit} bytes when unpacked; {shown!r}: {error}. "
-            "If you trust it, pass a larger max_bytes."
+            f"{setting('path')} must be a model file of at most {limit} bytes when unpacked; {shown!r}: "
+            f"{error}. If you trust it, pass a larger {setting('max_bytes')}."
         ) from None
     except Exception as error:  # damaged archives raise whatever their bytes lead to
         reason = str(error) or type(error).__name__
         raise DataError(
-            f"path must be a model file that isinglass.save wrote, and whole; {shown!r} cannot be read "
-            f"({reason[:200].rstrip('.')})."
+            f"{setting('path')} must be a complete model file that isinglass wrote; {shown!r} cannot "
+            f"be read ({reason[:200].rstrip('.')})."
         ) from error
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from isinglass.errors import DataError, SeparationError
+from isinglass.errors import ArgumentError, SeparationError
 from isinglass.objective.certificate import certify
 from isinglass.objective.profiling import null_point, profiled
 from isinglass.objective.reduced import EPSILON, FloatArray, Penalty, Reduced, Weights
@@ -293,5 +293,5 @@ def _gap(problem: Reduced, theta: FloatArray, field: FloatArray, alpha: float) -
 
 def _check_alpha(alpha: float) -> float:
     if np.ndim(alpha) != 0 or not 0.0 <= alpha < np.inf:
-        raise DataError(f"alpha must be a finite number that is not negative; got {alpha!r}.")
+        raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
     return float(alpha)

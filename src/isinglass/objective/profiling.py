@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from isinglass.errors import SeparationError
+from isinglass.errors import SeparationError, setting
 from isinglass.objective.reduced import FloatArray, Reduced
 from isinglass.separation import free_neighbours, separating_pair
 
@@ -89,8 +89,9 @@ def _profile_free(
         if found is not None:
             s, t = problem.columns[list(found)]
             raise SeparationError(
-                f"penalty_weights must be positive where columns separate; got 0 for the pair ({s}, {t}), whose free "
-                "coupling is infinite at the optimum. Give the pair a positive weight, or forbid it with inf."
+                f"{setting('penalty_weights')} must be positive where columns separate; got 0 for the pair ({s}, "
+                f"{t}), whose free coupling is infinite at the optimum. Give the pair a positive weight, or "
+                "forbid it with inf."
             )
     theta, field = theta.copy(), field.copy()
     theta[pairs[:, 0], pairs[:, 1]] = theta[pairs[:, 1], pairs[:, 0]] = z[: len(pairs)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -15,14 +14,23 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, GridEndWarning
+from isinglass.errors import (
+    ArgumentError,
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataError,
+    GridEndWarning,
+    setting,
+    suppress_warnings,
+    warn,
+)
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.contract import Method, run_method
 from isinglass.select.method import as_method, is_estimator, keep_penalty, run_quickly, solution_of
 from isinglass.select.spread import Bootstrap, Differences
-from isinglass.select.tasks import kernel_threads, quietly, run_tasks
+from isinglass.select.tasks import kernel_threads, run_tasks
 
 __all__ = ["Bootstrap", "Differences", "bootstrap"]
 
@@ -195,12 +203,12 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> 
     if kind == "rows":
         return np.zeros(n_boot)
     if kind != "case-drop":
-        raise DataError(f'kind must be "rows" or "case-drop"; got {kind!r}.')
+        raise ArgumentError("kind", 'must be "rows" or "case-drop"', kind)
     shares = np.asarray(drop_shares, dtype=np.float64)
     if shares.ndim != 1 or not len(shares) or not ((shares > 0) & (shares < 1)).all():
-        raise DataError(f"drop_shares must be between 0 and 1, both excluded, and not empty; got {drop_shares!r}.")
+        raise ArgumentError("drop_shares", "must be between 0 and 1, both excluded, and not empty", drop_shares)
     if draw.kept(float(shares.max())) < 1:
-        raise DataError(f"drop_shares must leave at least one of {draw.total} rows; got {float(shares.max())!r}.")
+        raise ArgumentError("drop_shares", f"must leave at least one of {draw.total} rows", float(shares.max()))
     return np.resize(shares, n_boot)
 
 
@@ -208,7 +216,7 @@ def _fit_resample(table: Table, method: Method, draw: _Draw, seed: SeedSequence,
     """Return the network of one resample, and whether a column became constant."""
     weight = draw.weights(np.random.default_rng(seed), share)
     became_constant = count_ones(table, None)[1] & ~count_ones(table[weight > 0], None)[1]
-    with quietly(ConstantColumnWarning, ConvergenceWarning, GridEndWarning):  # the first two are counted instead
+    with suppress_warnings(ConstantColumnWarning, ConvergenceWarning, GridEndWarning):  # two are counted
         result = run_method(method, table, sample_weight=weight, groups=draw.labels)
         solution = solution_of(result, method, table, weight)
     return {
@@ -231,10 +239,11 @@ def _gather(kind: str, solution: Solution, results: list[dict[str, Any]], shares
     place = np.searchsorted(pairs, np.concatenate(keys))
     n_unconverged = sum(not result["converged"] for result in results)
     if n_unconverged:
-        warnings.warn(
-            f"{n_unconverged} of {len(results)} resamples did not reach the tolerance. Raise max_iter or tol.",
-            ConvergenceWarning,
-            stacklevel=3,
+        warn(
+            ConvergenceWarning(
+                f"{n_unconverged} of {len(results)} resamples did not reach the tolerance. Raise "
+                f"{setting('max_iter')} or {setting('tol')}."
+            )
         )
     return Bootstrap(
         kind,

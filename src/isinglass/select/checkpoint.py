@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from isinglass.archive import Archive, write_archive
 from isinglass.atomic import folder_lock, open_plain, remove_abandoned, replacing
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 
 __all__ = ["Checkpoint", "describe"]
 
@@ -181,7 +181,7 @@ class Checkpoint:
         self.path = Path(path)
         self.fingerprint = {name: describe(value) for name, value in fingerprint.items()}
         if not self.path.parent.is_dir():  # now rather than after the first hour
-            raise DataError(f"checkpoint must be in a folder that exists; got {str(self.path)!r}.")
+            raise ArgumentError("checkpoint", "must be in a folder that exists", str(self.path))
         if self.path.exists() and not self.path.is_dir():
             raise DataError(
                 f"checkpoint must be a folder; got the file {str(self.path)!r}. Files of version 0.1 cannot be "

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.results import Path
 
 __all__ = [
@@ -57,9 +57,11 @@ def alpha_max_of(path_function: PathFunction) -> Callable[..., float]:
         inner = inner.func
     found: Callable[..., float] | None = getattr(inner, "alpha_max", None)
     if found is None:
-        raise DataError(
-            f"path_function must have an attribute alpha_max when alphas is a number; got {path_function!r}. "
-            "Pass the values of alpha instead."
+        raise ArgumentError(
+            "path_function",
+            "must have an attribute alpha_max when alphas is a number",
+            path_function,
+            "Pass the values of alpha instead.",
         )
     known = parameters_of(found)
     return functools.partial(found, **{name: value for name, value in options.items() if name in known})

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import to_weighted
-from isinglass.errors import DataError, GridEndWarning
+from isinglass.errors import DataError, GridEndWarning, suppress_warnings
 from isinglass.network import read_only
 from isinglass.randomness import RandomSource
 from isinglass.results import Path, Solution
@@ -19,7 +19,6 @@ from isinglass.select.contract import PathFunction
 from isinglass.select.cv import cross_validate
 from isinglass.select.ebic import ebic
 from isinglass.select.scoring import warn_at_grid_end
-from isinglass.select.tasks import quietly
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.path import ising_path
 
@@ -146,7 +145,7 @@ def compare_criteria(
     fits = {name: found for name, found in (others or {}).items() if isinstance(found, TwoStage)}
     named = {str(name): float(alpha) for name, alpha in (others or {}).items() if not isinstance(alpha, TwoStage)}
     grid = _grid(table, alphas, named, path_function, weight)
-    with quietly(GridEndWarning):  # given below, for all criteria alike
+    with suppress_warnings(GridEndWarning):  # given below, for all criteria alike
         cv = cross_validate(
             table,
             alphas=grid,

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
 from isinglass.data import to_weighted
-from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.network import read_only
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, with_threads
 from isinglass.select.scoring import row_scores, warn_at_grid_end
-from isinglass.select.tasks import kernel_threads, quietly, run_tasks
+from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.path import ising_path
 
 __all__ = ["CrossValidation", "cross_validate"]
@@ -232,7 +232,7 @@ def _check_splits(
     try:
         parts = [(np.asarray(train), np.asarray(held_out)) for train, held_out in splits]
     except (TypeError, ValueError):
-        raise DataError(f"splits must be pairs of row numbers, (training, held out); got {splits!r}.") from None
+        raise ArgumentError("splits", "must be pairs of row numbers, (training, held out)", splits) from None
     if len(parts) < 2:
         raise DataError(f"splits must hold at least 2 pairs; got {len(parts)}.")
     for k, part in ((k, part) for k, pair in enumerate(parts) for part in pair):
@@ -254,7 +254,7 @@ def _score_fold(
     """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
     train_weight = None if weight is None else weight[train]
     became_constant = count_ones(table, weight)[1] & ~count_ones(table[train], train_weight)[1]
-    with quietly(ConstantColumnWarning):  # counted instead
+    with suppress_warnings(ConstantColumnWarning):  # counted instead
         path = path_function(table[train], alphas, sample_weight=train_weight)
     unit = np.ones(len(held_out)) if weight is None else weight[held_out]
     scores = np.array([unit @ row_scores(solution, table[held_out]) for solution in path]) / unit.sum()
@@ -277,11 +277,13 @@ def _choose(mean: FloatArray, error: FloatArray, rule: str) -> int:
 
 def _check_rule(rule: str) -> None:
     if rule not in RULES:
-        raise DataError(f'rule must be "best" or "1se"; got {rule!r}.')
+        raise ArgumentError("rule", 'must be "best" or "1se"', rule)
 
 
 def _check_folds(n_folds: int, n_rows: int) -> int:
     folds = check_count("n_folds", n_folds, least=2)
     if folds > n_rows:
-        raise DataError(f"n_folds must be at most the number of rows with a positive weight ({n_rows}); got {folds}.")
+        raise DataError(
+            f"{setting('n_folds')} must be at most the number of rows with a positive weight ({n_rows}); got {folds}."
+        )
     return folds

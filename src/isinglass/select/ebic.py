@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import count_ones
 from isinglass.data import to_weighted
 from isinglass.data.weights import warn_weight_scale
-from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.network import read_only
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import check_width, row_scores, warn_at_grid_end
-from isinglass.select.tasks import quietly
 from isinglass.solve.path import ising_path
 
 __all__ = ["EbicSelection", "ebic", "select_ebic"]
@@ -128,7 +127,7 @@ def ebic(
     """
     table, weight = to_weighted(X, sample_weight)
     price = edge_price(table, weight, gamma)
-    warn_weight_scale(weight, stacklevel=3)
+    warn_weight_scale(weight)
     varying = np.flatnonzero(count_ones(table, weight)[1])
     solutions = [path] if isinstance(path, Solution) else list(path)
     values = np.empty(len(solutions))
@@ -151,7 +150,7 @@ def edge_price(table: NDArray[np.uint8], weight: FloatArray | None, gamma: float
     (1.386294, 4.60517)
     """
     if not (np.isfinite(gamma) and gamma >= 0):
-        raise DataError(f"gamma must be finite and not negative; got {gamma!r}.")
+        raise ArgumentError("gamma", "must be finite and not negative", gamma)
     n_rows = float(len(table)) if weight is None else float(weight.sum())
     n_varying = int(np.count_nonzero(count_ones(table, weight)[1]))
     return float(2.0 * (np.log(n_rows) + 2.0 * gamma * np.log(max(n_varying - 1, 1))))
@@ -215,7 +214,7 @@ def _relax(solutions: Sequence[Solution], table: NDArray[np.uint8], weight: Floa
     previous: Solution | None = None
     for solution in solutions:
         if previous is None or not np.array_equal(previous.edge_index, solution.edge_index):
-            with quietly(ConstantColumnWarning):  # the path has given it
+            with suppress_warnings(ConstantColumnWarning):  # the path has given it
                 estimate = nearly_free(solution, table, weight)
         previous = solution
         yield estimate

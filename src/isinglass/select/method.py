@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import BinaryTable
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.fit import Fit
 from isinglass.results import Solution
 from isinglass.select.contract import Method, PathFunction, fixed_option, parameters_of, settings_of, with_threads
@@ -133,9 +133,8 @@ def as_method(given: Any) -> Method:
         return given  # type: ignore[no-any-return]
     number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
     if not number or not (np.isfinite(given) and given >= 0):
-        raise DataError(
-            "method must be an estimator, a function of a table, or an alpha that is finite and not negative; "
-            f"got {given!r}."
+        raise ArgumentError(
+            "method", "must be an estimator, a function of a table, or an alpha that is finite and not negative", given
         )
     return functools.partial(fit_at, alpha=float(given))
 

@@ -16,12 +16,11 @@ from scipy.special import expit, ndtr, ndtri
 
 from isinglass._core import count_ones
 from isinglass.data import to_weighted
-from isinglass.errors import ConvergenceWarning, DataError, LimitError, SeparationError
+from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.network import read_only
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Solution
 from isinglass.select.scoring import check_width
-from isinglass.select.tasks import quietly
 from isinglass.solve.path import ising_path
 
 __all__ = ["Refit", "estimate_unpenalised", "nearly_free", "refit", "standard_errors"]
@@ -101,7 +100,7 @@ class Refit:
     def edge_intervals(self, level: float = 0.95) -> FloatArray:
         """Return the normal confidence interval of every coupling, shape (n_edges, 2)."""
         if not 0 < level < 1:
-            raise DataError(f"level must be between 0 and 1, both excluded; got {level!r}.")
+            raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
         half = float(ndtri(0.5 + level / 2)) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
@@ -221,7 +220,7 @@ def nearly_free(solution: Solution, table: NDArray[np.uint8], weight: FloatArray
     penalty = np.full((table.shape[1],) * 2, np.inf)
     penalty[s, t] = penalty[t, s] = 1.0
     alpha = NEARLY_FREE / (float(len(table)) if weight is None else float(weight.sum()))
-    with quietly(ConvergenceWarning):
+    with suppress_warnings(ConvergenceWarning):
         path = ising_path(table, [alpha], sample_weight=weight, penalty_weights=penalty, tol=min(1e-7, alpha / 10))
     return path.solutions[0]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.errors import DataError, GridEndWarning
+from isinglass.errors import DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
 
 __all__ = ["check_width", "row_scores", "warn_at_grid_end"]
@@ -33,7 +31,7 @@ def row_scores(
     return scores
 
 
-def warn_at_grid_end(path: Path, index: int, criterion: str, stacklevel: int = 3) -> None:
+def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:
     """Warn if the best alpha may lie beyond the grid.
 
     The sparse end is no end if its network is empty: every larger alpha gives the same network. Neither is alpha = 0,
@@ -48,11 +46,12 @@ def warn_at_grid_end(path: Path, index: int, criterion: str, stacklevel: int = 3
         end, remedy = "dense", "smaller"
     else:
         return
-    warnings.warn(
-        f"the {criterion} choice alpha={chosen.alpha:.6g} is the {end} end of the grid; a better one may lie beyond. "
-        f"Pass alphas that reach {remedy} values.",
-        GridEndWarning,
-        stacklevel=stacklevel,
+    warn(
+        GridEndWarning(
+            f"the {criterion} choice alpha={chosen.alpha:.6g} is the {end} end of the grid; a better one may lie "
+            "beyond. "
+            f"Pass {setting('alphas')} that reach {remedy} values."
+        )
     )
 
 

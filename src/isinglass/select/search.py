@@ -16,11 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.errors import ConstantColumnWarning
+from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.network import read_only
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, alpha_max_of, parameters_of
-from isinglass.select.tasks import quietly
 from isinglass.solve.grid import alpha_grid
 
 __all__ = ["Lattice", "Search", "search"]
@@ -133,7 +132,7 @@ def search(
     stride = lattice.stride(count)
     around = [best * stride + k for k in range(1 - stride, stride) if k and best * stride + k > 0]
     if around:
-        with quietly(ConstantColumnWarning):  # the first pass has given it
+        with suppress_warnings(ConstantColumnWarning):  # the first pass has given it
             between = run(table, [top * lattice.ratio**k for k in sorted(around)])
         seen += [(solution, score(solution), False) for solution in between]
     return _finish(seen, tol, top)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.network import read_only
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Solution
@@ -176,7 +176,7 @@ class Bootstrap:
         if self.kind != "rows":
             raise DataError(f'kind must be "rows" for a test of differences; got a bootstrap of kind {self.kind!r}.')
         if not 0 < level < 1:
-            raise DataError(f"level must be between 0 and 1; got {level!r}.")
+            raise ArgumentError("level", "must be between 0 and 1", level)
         if of == "edges":
             which = np.flatnonzero(self.edge_values)
             labels = tuple(f"{self.names[s]} – {self.names[t]}" for s, t in self.edge_index[which])
@@ -184,7 +184,7 @@ class Bootstrap:
         elif of == "strength":
             labels, values, draws = self.names, self.strength, self.strengths
         else:
-            raise DataError(f'of must be "edges" or "strength"; got {of!r}.')
+            raise ArgumentError("of", 'must be "edges" or "strength"', of)
         if len(values) > MAX_COMPARED:
             raise LimitError(f"At most {MAX_COMPARED} {of} can be compared with each other; got {len(values)}.")
         low, high = np.zeros((2, len(values), len(values)))
@@ -216,7 +216,7 @@ class Bootstrap:
         if of == "strength":
             return _correlate(self.strengths, self.strength)
         if of != "expected_influence":
-            raise DataError(f"of must be one of {', '.join(STATISTICS)}; got {of!r}.")
+            raise ArgumentError("of", f"must be one of {', '.join(STATISTICS)}", of)
         influences = _sums_over_pairs(self.draws, self.edge_index, len(self.names))
         return _correlate(influences, self.solution.network.expected_influence)
 
@@ -245,7 +245,7 @@ class Bootstrap:
         self._refuse_unless_dropped()
         for value, name in ((correlation, "correlation"), (probability, "probability")):
             if not 0 < value <= 1:
-                raise DataError(f"{name} must be above 0 and at most 1; got {value!r}.")
+                raise ArgumentError(name, "must be above 0 and at most 1", value)
         shares = np.unique(self.dropped)
         enough = np.nan_to_num(self.correlations(of), nan=-1.0) >= correlation
         kept = [enough[self.dropped == share].mean() >= probability for share in shares]

@@ -6,7 +6,6 @@ Liu, Roeder and Wasserman (2010). The definition is in docs/math.md, the reasoni
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -19,12 +18,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_whole
 from isinglass.data import to_weighted
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
+from isinglass.errors import (
+    ArgumentError,
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataError,
+    FewColumnsWarning,
+    GridEndWarning,
+    setting,
+    suppress_warnings,
+    warn,
+)
 from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Stability
 from isinglass.select.contract import PathFunction, alpha_max_of, with_threads
-from isinglass.select.tasks import Result, kernel_threads, quietly, run_tasks
+from isinglass.select.tasks import Result, kernel_threads, run_tasks
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ising_path
 
@@ -164,19 +173,17 @@ def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | Non
     """Return the size of a subsample."""
     for name, value in (("n_subsamples", n_subsamples), ("subsample_size", subsample_size)):
         if value is not None and not is_whole(value):
-            raise DataError(f"{name} must be an integer; got {value!r}.")
+            raise ArgumentError(name, "must be an integer", value)
     if n_subsamples < 2:
-        raise DataError(f"n_subsamples must be at least 2, or nothing can disagree; got {n_subsamples!r}.")
+        raise ArgumentError("n_subsamples", "must be at least 2, or nothing can disagree", n_subsamples)
     if not 0.0 <= threshold <= 0.5:
-        raise DataError(f"threshold must be from 0 to 0.5, the range of 2 f (1 − f); got {threshold!r}.")
+        raise ArgumentError("threshold", "must be from 0 to 0.5, the range of 2 f (1 − f)", threshold)
     if n_samples < 3:
-        raise DataError(f"X must have at least 3 rows to draw subsamples from; got n_samples={n_samples}.")
+        raise DataError(f"{setting('X')} must have at least 3 rows to draw subsamples from; got n_samples={n_samples}.")
     if subsample_size is None:
         return math.isqrt(100 * n_samples) if n_samples > 144 else 4 * n_samples // 5
     if not 2 <= subsample_size < n_samples:
-        raise DataError(
-            f"subsample_size must be from 2 to {n_samples - 1}, less than all rows; got {subsample_size!r}."
-        )
+        raise ArgumentError("subsample_size", f"must be from 2 to {n_samples - 1}, less than all rows", subsample_size)
     return int(subsample_size)
 
 
@@ -220,7 +227,7 @@ def _fit_subsample(
 ) -> dict[str, NDArray[Any] | int]:
     """Return the edges along the grid, as s · p + t, one alpha after the other."""
     rows = _draw_rows(seed, len(table), size)
-    with quietly(ConstantColumnWarning, ConvergenceWarning):
+    with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
         path = path_function(np.ascontiguousarray(table[rows]), grid, **_weight_option(weight, rows))
     if len(path) != len(grid):
         raise DataError(f"path_function must return one solution per alpha ({len(grid)}); got {len(path)}.")
@@ -348,39 +355,44 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
     affected = np.flatnonzero(constant.any(axis=0))
     if len(affected):
         shown = ", ".join(map(str, affected[:5])) + (f" and {len(affected) - 5} more" if len(affected) > 5 else "")
-        warnings.warn(
-            f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant and has no edges "
-            f"there: column {shown}. A larger subsample_size (now {stability.subsample_size}) makes this rarer.",
-            ConstantColumnWarning,
-            stacklevel=3,
+        warn(
+            ConstantColumnWarning(
+                f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant and has no "
+                "edges "
+                f"there: column {shown}. A larger {setting('subsample_size')} (now {stability.subsample_size}) makes "
+                "this rarer."
+            )
         )
     if n_unconverged:
-        warnings.warn(
-            f"{n_unconverged} of {stability.n_fits} fits did not converge, so that their edges may be wrong. Set the "
-            "tolerance or the iterations of the path function with functools.partial.",
-            ConvergenceWarning,
-            stacklevel=3,
+        warn(
+            ConvergenceWarning(
+                f"{n_unconverged} of {stability.n_fits} fits did not converge, and their edges may be wrong. Raise "
+                f"{setting('max_iter')} or {setting('tol')} of the path function."
+            )
         )
     if constant.shape[1] < FEW_COLUMNS:
-        warnings.warn(
-            f"StARS was made for many columns; with {constant.shape[1]} it misses most edges. The default of this "
-            "package, IsingNetwork in Python and --select two-stage in a shell, finds more of them.",
-            FewColumnsWarning,
-            stacklevel=3,
+        warn(
+            FewColumnsWarning(
+                f"StARS was made for many columns; with {constant.shape[1]} it misses most edges. The default, "
+                f"{setting('select', 'two-stage', python='IsingNetwork')}, finds more of them."
+            )
         )
     last, reached = len(stability.alphas) - 1, float(stability.monotone[stability.index])
     no_choice = last == 0 or stability.alpha == 0.0  # there is no other alpha, or none below
     if 0 < stability.index < last or (no_choice and reached <= stability.threshold):
         return
     if reached > stability.threshold:
-        remedy = "is unstable already. Pass larger alphas, or a number of them"
+        remedy = f"is unstable already. Pass larger {setting('alphas')}, or a number of them"
     elif stability.index == last:
-        remedy = "is still stable. Pass smaller alphas, or a smaller alpha_min_ratio"
+        remedy = f"is still stable. Pass smaller {setting('alphas')}, or a smaller {setting('alpha_min_ratio')}"
     else:
-        remedy = "has no edges or few, and the next one is unstable. Pass a finer grid, or a larger threshold"
-    warnings.warn(
-        f"the choice is at an end of the grid: alpha={stability.alpha:.6g} with instability {reached:.3g} (threshold "
-        f"{stability.threshold:g}) {remedy}.",
-        GridEndWarning,
-        stacklevel=3,
+        remedy = (
+            f"has no edges or few, and the next one is unstable. Pass a finer grid, or a larger {setting('threshold')}"
+        )
+    warn(
+        GridEndWarning(
+            f"the choice is at an end of the grid: alpha={stability.alpha:.6g} with instability {reached:.3g} "
+            "(threshold "
+            f"{stability.threshold:g}) {remedy}."
+        )
     )

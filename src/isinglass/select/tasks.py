@@ -10,7 +10,6 @@ import atexit
 import logging
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -22,10 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_whole
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, IsinglassWarning, suppress_warnings, suppressed
 from isinglass.select.checkpoint import Checkpoint
 
-__all__ = ["kernel_threads", "quietly", "run_tasks"]
+__all__ = ["kernel_threads", "run_tasks"]
 
 logger = logging.getLogger("isinglass")
 
@@ -102,7 +101,7 @@ def kernel_threads(n_jobs: int | None) -> int | None:
 
 def _check_n_jobs(n_jobs: int | None) -> None:
     if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
-        raise DataError(f"n_jobs must be an integer other than 0, or None; got {n_jobs!r}. -1 takes all cores.")
+        raise ArgumentError("n_jobs", "must be an integer other than 0, or None", n_jobs, "-1 takes all cores.")
 
 
 # ----------------------------------------------------------------------------------------- workers come and go
@@ -121,8 +120,13 @@ class _WorkersLostError(Exception):
     """The backend failed, not a task."""
 
 
-def _attempt(number: int, function: Callable[..., Mapping[str, ArrayLike]], *arguments: Any) -> _Outcome:
-    with running:
+def _attempt(
+    number: int,
+    muted: tuple[type[IsinglassWarning], ...],
+    function: Callable[..., Mapping[str, ArrayLike]],
+    *arguments: Any,
+) -> _Outcome:
+    with running, suppress_warnings(*muted):
         try:
             return _Outcome(number, result=function(*arguments))
         except Exception as error:
@@ -202,7 +206,9 @@ def _submit(
             continue
     outcomes: Iterator[Any] = iter(())
     try:
-        outcomes = iter(parallel(joblib.delayed(_attempt)(k, function, *task) for k, task in arguments.items()))
+        outcomes = iter(
+            parallel(joblib.delayed(_attempt)(k, suppressed(), function, *task) for k, task in arguments.items())
+        )
         for outcome in outcomes:
             if not isinstance(outcome, _Outcome):  # Dask hands out the cancellation of a task as its result
                 raise _WorkersLostError from RuntimeError(f"a task ended without a result: {outcome!r}")
@@ -244,33 +250,3 @@ def _progress_bar(description: str, total: int, progress: bool | None) -> Iterat
     with Progress(*columns, console=console, transient=console.is_terminal) as bar:
         task = bar.add_task(description or "Running", total=total)
         yield lambda steps: bar.update(task, advance=steps)
-
-
-_quiet_lock = threading.Lock()
-_quiet_depth = 0
-_quiet_block: warnings.catch_warnings[Any] | None = None
-
-
-@contextmanager
-def quietly(*categories: type[Warning]) -> Iterator[None]:
-    """Ignore warnings of these categories inside tasks, which count what matters and leave one summary to the caller.
-
-    ``warnings.catch_warnings`` alone must not be used by several threads: they would restore each other's filters.
-    Here the first to enter saves the filters and the last to leave restores them.
-    """
-    global _quiet_depth, _quiet_block
-    with _quiet_lock:
-        if _quiet_depth == 0:
-            _quiet_block = warnings.catch_warnings()
-            _quiet_block.__enter__()
-        _quiet_depth += 1
-        for category in categories:
-            warnings.simplefilter("ignore", category)
-    try:
-        yield
-    finally:
-        with _quiet_lock:
-            _quiet_depth -= 1
-            if _quiet_depth == 0 and _quiet_block is not None:
-                _quiet_block.__exit__(None, None, None)
-                _quiet_block = None

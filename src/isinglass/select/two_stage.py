@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import check_count
 from isinglass.data import to_weighted
 from isinglass.data.weights import warn_weight_scale
-from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.network import Network, read_only
 from isinglass.objective import smoothed_field
 from isinglass.randomness import RandomSource, as_generator
@@ -26,7 +26,7 @@ from isinglass.select.ebic import edge_price
 from isinglass.select.refit import standard_errors
 from isinglass.select.scoring import row_scores
 from isinglass.select.stages import Case, Stage
-from isinglass.select.tasks import kernel_threads, quietly, run_tasks
+from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.path import ising_path
 
 __all__ = ["TwoStage", "describe_stages", "network_ebic", "two_stage"]
@@ -181,15 +181,15 @@ def two_stage(
     """
     table, weight = to_weighted(X, sample_weight)
     if keep is not None and not 0 <= keep <= 1:
-        raise DataError(f"keep must be from 0 to 1; got {keep!r}.")
+        raise ArgumentError("keep", "must be from 0 to 1", keep)
     case = Case(table, weight, path_function)
     share = (KEEP if case.n_rows > table.shape[1] else KEEP_IF_FEW_ROWS) if keep is None else float(keep)
     price = edge_price(table, weight, gamma)
-    warn_weight_scale(weight, stacklevel=3)
+    warn_weight_scale(weight)
     folds = _split(table, weight, groups, check_count("n_folds", n_folds, least=2), random_state)
     first = case.search_first(alphas, AIC)
     judge = _Judge(case, first.solution, folds if share > 0 else [], n_jobs, progress)
-    with quietly(ConstantColumnWarning):  # stage 1 has given it
+    with suppress_warnings(ConstantColumnWarning):  # stage 1 has given it
         stages, number, index, reason = _decide(judge, first, price, share)
         found = TwoStage(tuple(stages), number, index, reason, float(gamma), share, len(judge.known), judge.independent)
         spread = standard_errors(found.solution, table, weight) if errors else np.full(found.solution.n_edges, np.nan)
@@ -316,7 +316,7 @@ def _score_fold(
     independent = row_scores(_without_edges(training), table)
     results: dict[str, Any] = {**known, "independent": unit @ independent}
     gains: list[FloatArray] = []
-    with quietly(ConstantColumnWarning):
+    with suppress_warnings(ConstantColumnWarning):
         for exponent, some in wanted:
             if exponent == 0.0:
                 path = training.follow(np.union1d(some, alphas[:1]))

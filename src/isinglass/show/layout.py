@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
 from isinglass.arguments import check_count
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.pairs import symmetric_matrix
 from isinglass.randomness import RandomSource, as_generator
 
@@ -118,12 +118,12 @@ def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | 
         raise DataError(f"edge_index must be integers of shape (n_edges, 2); got {edges.dtype} {edges.shape}.")
     if len(edges) and not (edges.min() >= 0 and edges.max() < n_nodes):
         wrong = edges[((edges < 0) | (edges >= n_nodes)).any(axis=1)][0]
-        raise DataError(f"edge_index must name nodes from 0 to {n_nodes - 1}; got {wrong.tolist()!r}.")
+        raise ArgumentError("edge_index", f"must name nodes from 0 to {n_nodes - 1}", wrong.tolist())
     weights = np.ones(len(edges)) if edge_weights is None else np.asarray(edge_weights, dtype=np.float64)
     if weights.shape != (len(edges),):
         raise DataError(f"edge_weights must have one value per edge ({len(edges)}); got shape {weights.shape}.")
     if not np.isfinite(weights).all():
-        raise DataError(f"edge_weights must be finite; got {float(weights[~np.isfinite(weights)][0])!r}.")
+        raise ArgumentError("edge_weights", "must be finite", float(weights[~np.isfinite(weights)][0]))
     s, t = edges.astype(np.int64).T
     attracts = (weights > 0) & (s != t)
     s, t, weights = s[attracts], t[attracts], weights[attracts]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.arguments import check_count
 from isinglass.data import to_binary
-from isinglass.errors import DataError, MixingWarning
+from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource, as_generator, spawn_seeds
 from isinglass.results import Solution
@@ -204,7 +203,7 @@ def gibbs_diagnostics(
     )
     diagnostics = diagnose(rows.reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws), burn_in, thin)
     if not diagnostics.mixed:
-        warnings.warn(_mixing_message(diagnostics), MixingWarning, stacklevel=2)
+        warn(MixingWarning(_mixing_message(diagnostics)))
     return diagnostics
 
 
@@ -213,10 +212,13 @@ def _mixing_message(found: MixingDiagnostics) -> str:
     if found.largest_rhat > RHAT_LIMIT:
         what += (
             f"chains from different starts disagree (largest split-R̂ {found.largest_rhat:.3g}, limit {RHAT_LIMIT}). "
-            f"Raise burn_in and n_samples well above the {found.autocorrelation_time:.3g} sweeps per effective draw "
+            f"Raise {setting('burn_in')} and {setting('n_samples')} well above the {found.autocorrelation_time:.3g} "
+            "sweeps per effective draw "
             "seen so far, weaken the couplings,"
         )
     else:
         enough = math.ceil(BURN_IN_TIMES * found.autocorrelation_time)
-        what += f"an effective draw takes {found.autocorrelation_time:.3g} sweeps. Raise burn_in to {enough},"
+        what += (
+            f"an effective draw takes {found.autocorrelation_time:.3g} sweeps. Raise {setting('burn_in')} to {enough},"
+        )
     return what + f" or use exact_sample (up to {MAX_NODES} nodes)."

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_count, is_real
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
 
@@ -169,7 +169,7 @@ def random_regular_network(
     p = check_count("n_nodes", n_nodes)
     d = check_count("degree", degree, least=0, most=p - 1)
     if p * d % 2:
-        raise DataError(f"n_nodes * degree must be even, two ends per edge; got {n_nodes!r} * {degree!r}.")
+        raise ArgumentError("degree", f"must be even where the number of nodes is odd ({p})", degree)
     rng = as_generator(random_state)
     dense = 2 * d > p - 1  # the missing edges are a regular graph too, and easier to draw
     edges = _regular_edges(p, p - 1 - d if dense else d, rng)
@@ -196,7 +196,9 @@ def _regular_edges(p: int, degree: int, rng: np.random.Generator) -> set[tuple[i
             ends = np.array(left, dtype=np.int64)
         else:
             return edges
-    raise DataError(f"degree must leave room for random pairing; got {degree!r} with {p} nodes. Try another seed.")
+    raise DataError(
+        f"{setting('degree')} must leave room for random pairing; got {degree!r} with {p} nodes. Try another seed."
+    )
 
 
 def graph_network(
@@ -238,7 +240,7 @@ def _network(
 ) -> Network:
     """Put couplings on the edges of a graph, and the fields that go with them."""
     if fields not in ("zero", "balanced"):
-        raise DataError(f'fields must be "zero" or "balanced"; got {fields!r}.')
+        raise ArgumentError("fields", 'must be "zero" or "balanced"', fields)
     index = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
     network = Network(np.zeros(p), index, _coupling_values(len(index), couplings, strength, rng))
     # −½ Σ_t θ_st is a field of zero in ±1 coding (docs/math.md): flipping all nodes changes no probability.
@@ -248,7 +250,7 @@ def _network(
 def _coupling_values(n_edges: int, couplings: Couplings, strength: float, rng: np.random.Generator) -> FloatArray:
     if isinstance(couplings, str):
         if couplings not in ("ferromagnetic", "mixed"):
-            raise DataError(f'couplings must be "ferromagnetic", "mixed", a number or an interval; got {couplings!r}.')
+            raise ArgumentError("couplings", 'must be "ferromagnetic", "mixed", a number or an interval', couplings)
         size = _number(strength, "strength")
         signs = rng.choice([-1.0, 1.0], n_edges) if couplings == "mixed" else np.ones(n_edges)
         return size * signs
@@ -260,22 +262,22 @@ def _coupling_values(n_edges: int, couplings: Couplings, strength: float, rng: n
 
 def _number(value: float, name: str) -> float:
     if not is_real(value):
-        raise DataError(f"{name} must be a number; got {value!r}.")
+        raise ArgumentError(name, "must be a number", value)
     if not math.isfinite(value):
-        raise DataError(f"{name} must be finite; got {value!r}.")
+        raise ArgumentError(name, "must be finite", value)
     return float(value)
 
 
 def _probability(value: float, name: str) -> float:
     if not 0 <= _number(value, name) <= 1:
-        raise DataError(f"{name} must be between 0 and 1; got {value!r}.")
+        raise ArgumentError(name, "must be between 0 and 1", value)
     return float(value)
 
 
 def _interval(bounds: Sequence[float], name: str) -> tuple[float, float]:
     if not isinstance(bounds, Sequence | np.ndarray) or len(bounds) != 2:
-        raise DataError(f"{name} must be two numbers, (low, high); got {bounds!r}.")
+        raise ArgumentError(name, "must be two numbers, (low, high)", bounds)
     low, high = (_number(bound, name) for bound in bounds)
     if low > high:
-        raise DataError(f"{name} must be two numbers, the lower one first; got {bounds!r}.")
+        raise ArgumentError(name, "must be two numbers, the lower one first", bounds)
     return low, high

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_whole
 from isinglass.data import check_sample_weight
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
 
@@ -132,7 +132,7 @@ def exact_sample(
     True
     """
     if not is_whole(n_samples) or n_samples < 1:
-        raise DataError(f"n_samples must be an integer of at least 1; got {n_samples!r}.")
+        raise ArgumentError("n_samples", "must be an integer of at least 1", n_samples)
     cumulative = np.cumsum(state_probabilities(model))
     # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.
     draws = as_generator(random_state).random(int(n_samples)) * cumulative[-1]
@@ -149,7 +149,7 @@ def refuse_above_limit(n_features: int) -> None:
     if n_features > MAX_NODES:
         raise LimitError(
             f"The number of nodes must be at most {MAX_NODES} for enumeration; got {n_features}. "
-            "Use ising_path, whose pseudo-likelihood needs no enumeration."
+            f"Use {setting('method', 'joint', python='ising_path')}, whose pseudo-likelihood needs no enumeration."
         )
 
 

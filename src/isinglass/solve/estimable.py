@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import count_ones, max_features
 from isinglass.data import BinaryTable, read_binary, to_weighted
-from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError
+from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, setting, warn
 from isinglass.objective.reduced import NEGLIGIBLE
 
 __all__ = ["Varying", "count_and_name", "warn_constant"]
@@ -33,8 +32,8 @@ class Varying:
     names: tuple[str, ...] | None  # of all columns, if they have any
 
     @classmethod
-    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, warn: bool = True, depth: int = 2) -> Varying:
-        """Check the table and its weights; name constant columns in one warning, ``depth`` callers up."""
+    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, quiet: bool = False) -> Varying:
+        """Check the table and its weights; name constant columns in one warning, unless ``quiet``."""
         source = read_binary(X)
         table, weight = to_weighted(source, sample_weight)
         n_rows = float(len(table)) if weight is None else float(weight.sum())
@@ -43,7 +42,7 @@ class Varying:
             if not counts.all():
                 table, weight = table[counts], weight[counts]
         if table.shape[1] > max_features:
-            raise LimitError(f"X must have at most {max_features} columns; got {table.shape[1]}.")
+            raise LimitError(f"{setting('X')} must have at most {max_features} columns; got {table.shape[1]}.")
         ones, is_varying = count_ones(table, weight)
         columns = np.flatnonzero(is_varying)
         fields = np.zeros(len(ones))
@@ -51,8 +50,8 @@ class Varying:
             constant = np.flatnonzero(~is_varying)
             fields[constant] = objective.smoothed_field(np.where(ones[constant] > 0, n_rows, 0.0), n_rows)
             table = np.ascontiguousarray(table[:, columns])
-            if warn:
-                warn_constant(constant, ones > 0, stacklevel=depth + 3)
+            if not quiet:
+                warn_constant(constant, ones > 0, source.names)
         return cls(table, weight, columns, fields, ones, n_rows, source.names)
 
     def whole_fields(self, fields: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -72,18 +71,14 @@ class Varying:
             )
 
 
-def warn_constant(
-    constant: NDArray[np.intp], is_one: NDArray[np.bool_], *, stacklevel: int, names: Sequence[str] | None = None
-) -> None:
+def warn_constant(constant: NDArray[np.intp], is_one: NDArray[np.bool_], names: Sequence[str] | None = None) -> None:
     """Name the columns that take one value only; ``is_one`` tells which value, for every column."""
     called = range(len(is_one)) if names is None else names
     shown = ", ".join(f"{called[column]!r} (always {int(is_one[column])})" for column in constant[:_SHOWN])
     more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
-    warnings.warn(
-        f"constant columns have no edges and a smoothed field: column {shown}{more}.",
-        ConstantColumnWarning,
-        stacklevel=stacklevel,
-    )
+    one = len(constant) == 1
+    what = f"column {shown} is constant: it gets" if one else f"columns {shown}{more} are constant: they get"
+    warn(ConstantColumnWarning(f"{what} no edges."))
 
 
 def count_and_name(table: BinaryTable, weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -93,5 +88,5 @@ def count_and_name(table: BinaryTable, weight: NDArray[np.float64] | None) -> ND
     else:
         ones, varies = count_ones(table.X, weight)
     if not varies.all():
-        warn_constant(np.flatnonzero(~varies), ones > 0, stacklevel=4, names=table.names)
+        warn_constant(np.flatnonzero(~varies), ones > 0, table.names)
     return ones

@@ -7,14 +7,13 @@ with m̂ the weighted means and pair moments of the table. `isinglass.solve.exac
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import is_whole
-from isinglass.errors import ConvergenceWarning, DataError, SeparationError
+from isinglass.errors import ArgumentError, ConvergenceWarning, SeparationError, setting, warn
 from isinglass.results import Path, Solution
 from isinglass.solve.enumeration import (
     MAX_NODES,
@@ -108,7 +107,7 @@ def exact_path(
     grid = alpha_grid(alpha_max, alphas, alpha_min_ratio=alpha_min_ratio)
     constant = np.setdiff1d(np.arange(problem.n_features), problem.varying)
     if constant.size:
-        warn_constant(constant, problem.smoothed > 0, stacklevel=3)
+        warn_constant(constant, problem.smoothed > 0)
     if grid[-1] == 0 < alpha_max:
         _refuse_separation(problem, problem.penalty(0.0))
     scale = max(problem.objective(null, problem.penalty(0.0))[0], 1e-12)
@@ -146,21 +145,21 @@ exact_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 def _check_controls(tol: float, max_iter: int) -> None:
     if not 0 < tol < 1:
-        raise DataError(f"tol must be between 0 and 1; got {tol!r}.")
+        raise ArgumentError("tol", "must be between 0 and 1", tol)
     if not is_whole(max_iter) or max_iter < 1:
-        raise DataError(f"max_iter must be an integer of at least 1; got {max_iter!r}.")
+        raise ArgumentError("max_iter", "must be an integer of at least 1", max_iter)
 
 
 def _warn_unconverged(solutions: list[Solution], tol: float, max_iter: int) -> None:
     missed = [solution for solution in solutions if not solution.converged]
     if missed:
         worst = max(missed, key=lambda solution: solution.kkt_residual)
-        warnings.warn(
-            f"{len(missed)} of {len(solutions)} solutions did not converge: at alpha={worst.alpha:.4g} the KKT "
-            f"residual is {worst.kkt_residual:.1e} and the duality gap {worst.duality_gap:.1e}, tol={tol:.1e}. "
-            f"Increase max_iter (now {max_iter}), or leave out the smallest alphas.",
-            ConvergenceWarning,
-            stacklevel=3,
+        warn(
+            ConvergenceWarning(
+                f"{len(missed)} of {len(solutions)} solutions did not converge: at alpha={worst.alpha:.4g} the KKT "
+                f"residual is {worst.kkt_residual:.1e} and the duality gap {worst.duality_gap:.1e}, tol={tol:.1e}. "
+                f"Increase {setting('max_iter')} (now {max_iter}), or leave out the smallest alphas."
+            )
         )
 
 

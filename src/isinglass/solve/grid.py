@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, setting
 
 __all__ = ["alpha_grid"]
 
@@ -40,13 +40,13 @@ def alpha_grid(alpha_max: float, alphas: int | float | ArrayLike, *, alpha_min_r
     [0.3, 0.1]
     """
     if not (np.isfinite(alpha_max) and alpha_max >= 0):
-        raise DataError(f"alpha_max must be finite and not negative; got {alpha_max!r}.")
+        raise ArgumentError("alpha_max", "must be finite and not negative", alpha_max)
     try:
         values = np.asarray(alphas)
     except ValueError:  # ragged lists
-        raise DataError(f"alphas must be a count, a value or a list of values; got {alphas!r}. {_REMEDY}") from None
+        raise ArgumentError("alphas", "must be a count, a value or a list of values", alphas, _REMEDY) from None
     if values.dtype.kind not in "iuf":  # booleans would silently be the counts 0 and 1
-        raise DataError(f"alphas must be a count, a value or a list of values; got {alphas!r}. {_REMEDY}")
+        raise ArgumentError("alphas", "must be a count, a value or a list of values", alphas, _REMEDY)
     if values.ndim == 0 and values.dtype.kind in "iu":
         return _geometric(float(alpha_max), int(values), alpha_min_ratio)
     return _given(values)
@@ -54,26 +54,30 @@ def alpha_grid(alpha_max: float, alphas: int | float | ArrayLike, *, alpha_min_r
 
 def _geometric(alpha_max: float, count: int, ratio: float) -> NDArray[np.float64]:
     if count < 1:
-        raise DataError(f"alphas must be a count of at least 1; got {count!r}. {_REMEDY}")
+        raise ArgumentError("alphas", "must be a count of at least 1", count, _REMEDY)
     if not 0 < ratio < 1:
-        raise DataError(f"alpha_min_ratio must be between 0 and 1, both excluded; got {ratio!r}.")
+        raise ArgumentError("alpha_min_ratio", "must be between 0 and 1, both excluded", ratio)
     if alpha_max == 0:
         return np.zeros(1)
     grid = alpha_max * np.geomspace(1.0, ratio, count)
     if grid[-1] <= 0 or (np.diff(grid) >= 0).any():
-        raise DataError(f"alphas must be a count whose grid can be told apart; got {count!r} from {alpha_max!r}.")
+        raise DataError(
+            f"{setting('alphas')} must be a count whose grid can be told apart; got {count!r} from {alpha_max!r}."
+        )
     return grid
 
 
 def _given(values: NDArray[np.generic]) -> NDArray[np.float64]:
     if values.ndim > 1 or values.size == 0:
-        raise DataError(f"alphas must be one-dimensional and not empty; got shape {values.shape}. {_REMEDY}")
+        raise DataError(
+            f"{setting('alphas')} must be one-dimensional and not empty; got shape {values.shape}. {_REMEDY}"
+        )
     grid = np.sort(values.astype(np.float64).ravel())[::-1] + 0.0  # -0.0 becomes 0.0
     if not (grid[0] < np.inf and grid[-1] >= 0):  # NaN is sorted to the front
         bad = ~(np.isfinite(grid) & (grid >= 0))
-        raise DataError(f"alphas must be finite and not negative; got {float(grid[bad][0])!r}.")
+        raise ArgumentError("alphas", "must be finite and not negative", float(grid[bad][0]))
     repeated = grid[1:][grid[1:] == grid[:-1]]
     if repeated.size:
         # Dropping it silently would give a path shorter than the list that was passed.
-        raise DataError(f"alphas must be different from each other; got {float(repeated[0])!r} twice.")
+        raise DataError(f"{setting('alphas')} must be different from each other; got {float(repeated[0])!r} twice.")
     return grid

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Nodewise
 from isinglass.arguments import check_count, check_positive
-from isinglass.errors import DataError, SeparationError
+from isinglass.errors import ArgumentError, SeparationError
 from isinglass.results import RULES, NodeFits, NodewisePath, Solution
 from isinglass.separation import separating_direction
 from isinglass.solve.estimable import Varying
@@ -190,8 +190,8 @@ def choose_per_node(
     """Return the solution of ``nodewise_ebic`` as a path of length one, with the regressions that were chosen."""
     _check_options(rule, tol, max_iter)
     if not (np.isfinite(gamma) and gamma >= 0):
-        raise DataError(f"gamma must be finite and not negative; got {gamma!r}.")
-    case = _Case.prepare(X, sample_weight, standardize, n_threads, depth=2)
+        raise ArgumentError("gamma", "must be finite and not negative", gamma)
+    case = _Case.prepare(X, sample_weight, standardize, n_threads)
     if alpha_min_ratio is None:
         alpha_min_ratio = 1e-2 if case.n_rows < len(case.varying) - 1 else 1e-4
     shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)
@@ -202,13 +202,13 @@ def choose_per_node(
     fits = case.solve(grids, tol, max_iter, stops_early=True)
     solution = fits.select_ebic(gamma, rule, tol)
     path = NodewisePath((solution,), tol=tol, nodes=fits.take(fits.choose_ebic(gamma)), rule=rule)
-    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter, depth=2)
+    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return path
 
 
 def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardised."""
-    case = _Case.prepare(X, sample_weight, standardize, None, warn=False)
+    case = _Case.prepare(X, sample_weight, standardize, None, quiet=True)
     return float(case.alpha_max().max(initial=0.0))
 
 
@@ -218,7 +218,7 @@ nodewise_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 def _check_options(rule: str, tol: float, max_iter: int) -> None:
     if rule not in RULES:
-        raise DataError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
+        raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
 
@@ -244,10 +244,9 @@ class _Case:
         standardize: bool,
         n_threads: int | None,
         *,
-        warn: bool = True,
-        depth: int = 1,
+        quiet: bool = False,
     ) -> _Case:
-        varying = Varying.of(X, sample_weight, warn=warn, depth=depth + 1)
+        varying = Varying.of(X, sample_weight, quiet=quiet)
         columns, n_rows, weight = varying.columns, varying.n_rows, varying.weight
         ones = varying.ones[columns]
         zeros = n_rows - ones if weight is None else weight @ (1 - varying.table)  # not a difference of rounded sums

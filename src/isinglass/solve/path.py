@@ -6,7 +6,6 @@ Screening, solver and certificate are explained in docs/algorithm.md; they are i
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import check_penalty_weights
-from isinglass.errors import ConvergenceWarning
+from isinglass.errors import ConvergenceWarning, setting, warn
 from isinglass.names import check_names
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
@@ -201,16 +200,17 @@ class _Case:
         )
 
 
-def warn_if_not_converged(path: Path, null_objective: float, max_iter: int, *, depth: int = 1) -> None:
-    """Warn once, ``depth`` callers up, for all solutions of a path that did not reach its tolerance."""
+def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:
+    """Warn once for all solutions of a path that did not reach its tolerance."""
     failed = [solution for solution in path if not solution.converged]
     if not failed:
         return
     worst = max(failed, key=lambda solution: solution.kkt_residual)
-    warnings.warn(
-        f"{len(failed)} of {len(path)} solutions did not reach tol={path.tol:g}; worst at alpha={worst.alpha:.6g}: "
-        f"kkt_residual={worst.kkt_residual:.1e}, relative gap={worst.duality_gap / max(null_objective, 1e-12):.1e}. "
-        f"Increase max_iter (now {max_iter}) or tol, or stop the path at a larger alpha.",
-        ConvergenceWarning,
-        stacklevel=depth + 2,
+    warn(
+        ConvergenceWarning(
+            f"{len(failed)} of {len(path)} solutions did not reach tol={path.tol:g}; worst at alpha={worst.alpha:.6g}: "
+            f"kkt_residual={worst.kkt_residual:.1e}, relative "
+            f"gap={worst.duality_gap / max(null_objective, 1e-12):.1e}. "
+            f"Increase {setting('max_iter')} (now {max_iter}) or {setting('tol')}, or stop the path at a larger alpha."
+        )
     )

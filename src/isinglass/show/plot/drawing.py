@@ -16,7 +16,7 @@ from matplotlib.text import Annotation, Text
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_positive
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.export.annotated import check_positions
 from isinglass.export.columns import plain_value
 from isinglass.names import by_node
@@ -119,7 +119,7 @@ def network(
     graph = as_network(result, names)
     members, colors = _read_groups(groups, group_colors, graph.names)
     if edge_color not in ("sign", "group"):
-        raise DataError(f'edge_color must be "sign" or "group"; got {edge_color!r}.')
+        raise ArgumentError("edge_color", 'must be "sign" or "group"', edge_color)
     if edge_color == "group" and groups is None:
         raise DataError('edge_color must be "sign" where there are no groups; got "group". Pass groups as well.')
     shown = _choose_edges(graph, positive_only, min_weight)
@@ -164,7 +164,7 @@ def _read_groups(
 def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDArray[np.intp]:
     """Return the numbers of the edges to draw, the weakest first, so that strong ones lie on top."""
     if not (isinstance(min_weight, int | float | np.number) and min_weight >= 0):
-        raise DataError(f"min_weight must be a number that is not negative; got {min_weight!r}.")
+        raise ArgumentError("min_weight", "must be a number that is not negative", min_weight)
     kept = graph.weights >= min_weight
     if positive_only:
         kept &= graph.edge_values > 0
@@ -175,7 +175,7 @@ def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDA
 def _label_texts(labels: bool | Sequence[str], names: Sequence[str], longest: int) -> list[str]:
     chosen = names if isinstance(labels, bool) else list(labels)
     if isinstance(labels, str) or len(chosen) != len(names):
-        raise DataError(f"labels must be True, False or one text per node ({len(names)}); got {labels!r}.")
+        raise ArgumentError("labels", f"must be True, False or one text per node ({len(names)})", labels)
     return [readable(name, longest) for name in chosen]
 
 

@@ -14,7 +14,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from isinglass.arguments import check_count
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import NodeTable
 from isinglass.names import check_names
 from isinglass.network import as_network
@@ -77,7 +77,7 @@ def edge_frequencies(
     last = len(stability.edge_frequencies) - 1
     number = stability.index if index is None else check_count("index", index, least=0)
     if number > last:
-        raise DataError(f"index must be at most {last}, the last alpha that all subsamples ran; got {index!r}.")
+        raise ArgumentError("index", f"must be at most {last}, the last alpha that all subsamples ran", index)
     shares = stability.frequencies(number)
     labels = check_names(names, len(shares))
     chosen = _order(shares, order)
@@ -327,7 +327,7 @@ def _order(shares: FloatArray, order: str | Sequence[int]) -> NDArray[np.intp]:
     p = len(shares)
     if isinstance(order, str):
         if order not in ("similar", "given"):
-            raise DataError(f'order must be "similar", "given" or a list of all nodes; got {order!r}.')
+            raise ArgumentError("order", 'must be "similar", "given" or a list of all nodes', order)
         if order == "given" or p < 3:
             return np.arange(p)
         # A node counts as its own neighbour: two nodes that are joined are the nearer for it.
@@ -341,7 +341,7 @@ def _order(shares: FloatArray, order: str | Sequence[int]) -> NDArray[np.intp]:
         return found
     given = np.asarray(order)
     if sorted(given.tolist()) != list(range(p)):
-        raise DataError(f"order must name every node from 0 to {p - 1} once; got {order!r}.")
+        raise ArgumentError("order", f"must name every node from 0 to {p - 1} once", order)
     return given.astype(np.intp)
 
 

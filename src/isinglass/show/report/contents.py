@@ -12,7 +12,7 @@ from scipy.special import entr
 
 from isinglass.arguments import is_whole
 from isinglass.data import BinaryTable, read_binary
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.export.columns import plain_value
 from isinglass.fit import Evidence, Fit
@@ -235,7 +235,9 @@ def _line_up(
         solutions, index = _find(tuple(path), model, solution, wanted)
     for other in solutions:
         if other.n_features != model.n_features:
-            raise DataError(f"path must have {model.n_features} nodes, as the network has; got {other.n_features}.")
+            raise DataError(
+                f"{setting('path')} must have {model.n_features} nodes, as the network has; got {other.n_features}."
+            )
     chosen = solutions[index]
     difference = abs(chosen.couplings_sparse - model.couplings_sparse).max()
     if difference > 1e-9 * max(1.0, model.weights.max(initial=0.0)):
@@ -257,7 +259,7 @@ def _find(
         return solutions, same[0]
     if is_whole(wanted):
         if not -len(solutions) <= wanted < len(solutions):
-            raise DataError(f"selected must be a number on the path of {len(solutions)} alphas; got {wanted!r}.")
+            raise ArgumentError("selected", f"must be a number on the path of {len(solutions)} alphas", wanted)
         return solutions, int(wanted) % len(solutions)
     near = np.flatnonzero(np.abs(alphas - wanted) <= SAME_ALPHA * max(abs(float(wanted)), 1e-300))
     if len(near):
@@ -265,7 +267,7 @@ def _find(
     if solution is not None and solution.alpha == wanted:  # fitted by itself: it gets its place among the others
         place = int((alphas > wanted).sum())
         return (*solutions[:place], solution, *solutions[place:]), place
-    raise DataError(f"selected must be an alpha of the path or a number on it; got {wanted!r}. Pass its Solution too.")
+    raise ArgumentError("selected", "must be an alpha of the path or a number on it", wanted, "Pass its Solution too.")
 
 
 def _null_objective(solutions: tuple[Solution, ...], marginals: FloatArray | None, table: BinaryTable | None) -> float:
@@ -303,7 +305,7 @@ def _columns(table: Any, name: str) -> dict[str, list[Any]]:
     try:
         return {str(key): _cells(table[key]) for key in columns}
     except (TypeError, KeyError, IndexError):
-        raise DataError(f"{name} must be a data frame or a mapping of columns; got {table!r}.") from None
+        raise ArgumentError(name, "must be a data frame or a mapping of columns", table) from None
 
 
 def _cells(values: Any) -> list[Any]:
@@ -332,7 +334,7 @@ def _edge_columns(table: Any, names: Sequence[str]) -> dict[str, dict[tuple[int,
     try:
         ends = [[number[str(name)] for name in columns.pop(side)] for side in ("source", "target")]
     except KeyError as error:
-        raise DataError(f"edge_table must name nodes of the network; got {error.args[0]!r}.") from None
+        raise ArgumentError("edge_table", "must name nodes of the network", error.args[0]) from None
     pairs = [(min(pair), max(pair)) for pair in zip(*ends, strict=True)]
     # The page has its own columns for these, which follow the slider.
     kept = {

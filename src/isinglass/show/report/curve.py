@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError
 from isinglass.fit import Evidence
 from isinglass.results import Stability
 
@@ -56,4 +56,4 @@ def _criterion(criterion: Any) -> dict[str, Any]:
         alphas = [solution.alpha for solution in criterion.path]
         line = _line("ebic", alphas, criterion.scores, criterion.index)
         return {**line, "gamma": criterion.gamma, "relaxed": criterion.relaxed}
-    raise DataError(f"criterion must be an EbicSelection or a CrossValidation; got {criterion!r}.")
+    raise ArgumentError("criterion", "must be an EbicSelection or a CrossValidation", criterion)

@@ -14,7 +14,6 @@ Constant columns are treated as everywhere: no edges, a smoothed field, a warnin
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -24,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Bmn
 from isinglass.arguments import check_count, check_positive
-from isinglass.errors import ConvergenceWarning
+from isinglass.errors import ConvergenceWarning, setting, warn
 from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
@@ -89,7 +88,7 @@ def plg(
     >>> plg(X, alphas=[0.05, 0.2])[-1].edge_index.tolist()
     [[0, 2]]
     """
-    case = _Case(Varying.of(X, sample_weight, depth=1))
+    case = _Case(Varying.of(X, sample_weight))
     grid = case.grid(alphas, alpha_min_ratio)
     p = case.table.shape[1]
     if p == 0:
@@ -175,7 +174,7 @@ def bmn(
     for name, value in (("max_iter", max_iter), ("max_rounds", max_rounds)):
         if value is not None:
             check_count(name, value)
-    case = _Case(Varying.of(X, sample_weight, depth=1))
+    case = _Case(Varying.of(X, sample_weight))
     grid = case.grid(alphas, alpha_min_ratio)
     p = case.table.shape[1]
     limits = (max_iter, max(100, p) if max_rounds is None else max_rounds)
@@ -258,11 +257,13 @@ def _collect(found: Iterable[Solution], tol: float, max_iter: int, callback: Cal
             callback(solution)
     stuck = [solution for solution in solutions if not solution.converged]
     if stuck:
-        warnings.warn(
-            f"{len(stuck)} of {len(solutions)} solutions did not meet the method's own stopping rule ({tol:g}); first "
-            f"at alpha={stuck[0].alpha:.6g}: kkt_residual={stuck[0].kkt_residual:.1e}. Increase max_iter (now "
-            f"{max_iter}) or the tolerance, or use ising_path.",
-            ConvergenceWarning,
-            stacklevel=3,
+        warn(
+            ConvergenceWarning(
+                f"{len(stuck)} of {len(solutions)} solutions did not meet the method's own stopping rule ({tol:g}); "
+                "first "
+                f"at alpha={stuck[0].alpha:.6g}: kkt_residual={stuck[0].kkt_residual:.1e}. Increase "
+                f"{setting('max_iter')} (now "
+                f"{max_iter}) or the tolerance, or use {setting('method', 'joint', python='ising_path')}."
+            )
         )
     return Path(tuple(solutions), tol=tol)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import Lognet
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import check_sample_weight
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.network import read_only
 
 __all__ = ["GlmPath", "logistic_path"]
@@ -196,7 +196,7 @@ class _Columns:
         else:
             values, start, rows = np.ascontiguousarray(matrix.T, dtype=np.float64).ravel(), None, None
         if not np.isfinite(values).all():
-            raise DataError(f"design must be finite; got {values[~np.isfinite(values)][0]!r}.")
+            raise ArgumentError("design", "must be finite", values[~np.isfinite(values)][0])
         # The stacked design of a network holds ones only: a third of the memory to go through.
         only_ones = start is not None and bool((values == 1.0).all())
         n_rows, n_columns = matrix.shape
@@ -228,7 +228,7 @@ def _check_settings(thresh: float, max_iter: int, min_probability: float) -> Non
     check_positive("thresh", thresh)
     check_count("max_iter", max_iter)
     if not 0.0 < min_probability < 0.5:
-        raise DataError(f"min_probability must be between 0 and 0.5, both excluded; got {min_probability!r}.")
+        raise ArgumentError("min_probability", "must be between 0 and 0.5, both excluded", min_probability)
 
 
 def _check_response(response: ArrayLike, n_rows: int) -> FloatArray:
@@ -237,7 +237,7 @@ def _check_response(response: ArrayLike, n_rows: int) -> FloatArray:
         raise DataError(f"response must have one value per row ({n_rows},); got shape {y.shape}.")
     bad = ~((y >= 0) & (y <= 1))
     if bad.any():
-        raise DataError(f"response must be between 0 and 1; got {float(y[bad][0])!r}.")
+        raise ArgumentError("response", "must be between 0 and 1", float(y[bad][0]))
     return y
 
 
@@ -247,7 +247,7 @@ def _check_factors(penalty_factor: ArrayLike | None, n_columns: int, rescale: bo
         raise DataError(f"penalty_factor must have one value per column ({n_columns},); got shape {factor.shape}.")
     bad = ~(np.isfinite(factor) & (factor >= 0))
     if bad.any():
-        raise DataError(f"penalty_factor must be finite and not negative; got {float(factor[bad][0])!r}.")
+        raise ArgumentError("penalty_factor", "must be finite and not negative", float(factor[bad][0]))
     if rescale:
         if not factor.any():
             raise DataError("penalty_factor must not be 0 everywhere; got only zeros. Use rescale_factors=False.")
@@ -262,5 +262,5 @@ def _check_lambdas(lambdas: float | ArrayLike) -> FloatArray:
     grid = np.sort(grid.ravel())[::-1].copy()
     bad = ~(np.isfinite(grid) & (grid >= 0))
     if bad.any():
-        raise DataError(f"lambdas must be finite and not negative; got {float(grid[bad][0])!r}.")
+        raise ArgumentError("lambdas", "must be finite and not negative", float(grid[bad][0]))
     return grid

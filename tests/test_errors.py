@@ -1,0 +1,87 @@
+"""Errors with one base, and warnings that are given once, in the name of the caller."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+from isinglass import IsingLasso, errors, ising_path, stars
+from isinglass.errors import (
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataWarning,
+    FewColumnsWarning,
+    GridEndWarning,
+    suppress_warnings,
+    warn,
+)
+
+
+def test_every_error_and_warning_has_the_common_base():
+    for name in errors.__all__:
+        kind = getattr(errors, name)
+        if name.endswith("Error"):
+            assert issubclass(kind, errors.IsinglassError), name
+        if name.endswith("Warning"):
+            assert issubclass(kind, errors.IsinglassWarning), name
+    for kind in (errors.DataError, errors.LimitError, errors.SeparationError):
+        assert issubclass(kind, ValueError)
+    assert issubclass(errors.CellTypeError, TypeError)
+    assert issubclass(errors.IsinglassWarning, UserWarning)
+
+
+def test_a_message_can_be_part_of_another():
+    inner = errors.ArgumentError("tol", "must be positive", 0, f"Leave {errors.setting('tol')} out.")
+    outer = errors.DataError(f"regression 3: {inner.marked}")
+    assert str(outer) == "regression 3: tol must be positive; got 0. Leave tol out."
+    assert outer.spelled(lambda mention: mention.name.upper()) == (
+        "regression 3: TOL must be positive; got 0. Leave TOL out."
+    )
+
+
+def test_a_warning_names_the_line_that_called_the_package():
+    X = np.random.default_rng(0).integers(0, 2, (40, 4))
+    X[:, 1] = 0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ising_path(X, [0.1])
+        stars(X, alphas=[0.1], n_subsamples=2, random_state=0)
+        IsingLasso(alpha=0.1).fit(X)
+    kinds = [warning.category for warning in caught]
+    assert kinds == [ConstantColumnWarning, ConstantColumnWarning, FewColumnsWarning, GridEndWarning, kinds[0]]
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_suppressed_warnings_are_those_named_and_no_others():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with suppress_warnings(ConstantColumnWarning):
+            warn(ConstantColumnWarning("constant"))
+            with suppress_warnings(ConvergenceWarning):
+                warn(ConvergenceWarning("stuck"))
+                warn(ConstantColumnWarning("constant"))
+            with pytest.raises(ConvergenceWarning):
+                warn(ConvergenceWarning("stuck"))
+            with pytest.raises(DataWarning):
+                warn(DataWarning("other"))
+        with pytest.raises(ConstantColumnWarning):
+            warn(ConstantColumnWarning("constant"))
+
+
+def test_suppressing_in_one_thread_leaves_the_others_and_the_filters_alone():
+    before, inside, release = list(warnings.filters), threading.Barrier(2), threading.Event()
+
+    def block():
+        with suppress_warnings(ConstantColumnWarning):
+            inside.wait(10)
+            release.wait(10)
+
+    thread = threading.Thread(target=block)
+    thread.start()
+    inside.wait(10)
+    assert warnings.filters == before
+    with pytest.warns(ConstantColumnWarning):
+        warn(ConstantColumnWarning("heard"))
+    release.set()
+    thread.join()
