@@ -147,7 +147,7 @@ def test_fit_and_its_company_do_without_scikit_learn(tmp_path):
     folder, table = tmp_path / "net", tmp_path / "table.csv"
     for words in (
         ["fit", table, "-o", folder],
-        ["score", folder / "model.npz", table],
+        ["predict", "--score", folder / "model.npz", table],
         ["predict", folder / "model.npz", table],
         ["export", folder / "model.npz", "-o", tmp_path / "net.gexf"],
         ["report", folder / "model.npz", table, "-o", tmp_path / "page.html"],

@@ -24,6 +24,7 @@ _HOME = {
     "Solution": "results",
     "Stability": "results",
     "bootstrap": "select.bootstrap",
+    "compare_groups": "select.permutation",
     "exact_path": "solve.exact",
     "ising_path": "solve.path",
     "load": "export.modelfile",

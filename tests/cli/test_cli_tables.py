@@ -49,9 +49,9 @@ def test_info_counts(tmp_path):
     assert text["Rows"].startswith("40, ")
     assert text["Constant"] == "1: always"
     assert text["Rare"].startswith("1: rare (2.5% ones)")
-    assert text["Equal"] == "1: a = not a"
+    assert text["Duplicates"] == "1: a = not a"
     assert text["Missing"] == "1 cell"
-    assert "estimate" in text["Memory"]
+    assert "bytes per cell" in text["Memory"]
     assert "measured" in text["Time"]
 
 
@@ -89,7 +89,9 @@ def test_names_cannot_command_the_terminal(tmp_path):
 
 
 def objectives(*words: object, **options: object) -> list[float]:
-    return [float(row["objective"]) for row in read_csv(run("path", *words, "--alphas", "0.1", **options).stdout)]
+    return [
+        float(row["objective"]) for row in read_csv(run("fit", "--path", *words, "--alphas", "0.1", **options).stdout)
+    ]
 
 
 WANTED = ising_path(X, [0.1]).objective.tolist()
@@ -99,16 +101,16 @@ def test_answers(tmp_path):
     words = np.where(X == 1, "agree", "disagree")
     table = write_csv(tmp_path / "a.csv", NAMES, words.tolist())
     assert objectives(table, "--encode", "agree=1,disagree=0") == pytest.approx(WANTED)
-    assert "--encode" in data_error("path", table)
+    assert "--encode" in data_error("fit", "--path", table)
     for wrong in ("agree", "agree=2,disagree=0", "agree=1,agree=0"):
-        run("path", table, "--encode", wrong, code=2)
+        run("fit", "--path", table, "--encode", wrong, code=2)
 
 
 def test_missing(tmp_path):
     cells = X.astype(object)
     cells[5, 2] = cells[9, 0] = "-9"
     table = write_csv(tmp_path / "m.csv", NAMES, cells.tolist())
-    line = data_error("path", table, "--na", "-9")
+    line = data_error("fit", "--path", table, "--na", "-9")
     assert "--missing zero" in line
     assert "line 7" in line or "line 11" in line
     zero = X.copy()
@@ -123,8 +125,8 @@ def test_missing(tmp_path):
 
 def test_spins_and_thresholds(tmp_path):
     spins = write_csv(tmp_path / "s.csv", NAMES, (2 * X.astype(int) - 1).tolist())
-    assert objectives(spins, "--coding", "spins") == pytest.approx(WANTED)
-    assert "--encode -1=0,1=1" in data_error("path", spins)
+    assert objectives(spins, "--encode", "-1=0,1=1") == pytest.approx(WANTED)
+    assert "--encode -1=0,1=1" in data_error("fit", "--path", spins)
     numbers = write_csv(tmp_path / "n.csv", NAMES, (3.5 * X).tolist())
     assert objectives(numbers, "--binarize", "2") == pytest.approx(WANTED)
 
@@ -142,7 +144,7 @@ def test_columns_rows_and_delimiters(tmp_path):
     assert objectives(table, "--id-column", "#1", "--drop", "#1") == pytest.approx(WANTED)
     kept = [word for name in NAMES for word in ("--column", name)]
     assert objectives(table, *kept) == pytest.approx(WANTED)
-    assert "'nobody'" in data_error("path", table, "--drop", "nobody")
+    assert "'nobody'" in data_error("fit", "--path", table, "--drop", "nobody")
 
 
 def test_compressed_and_binary_files(tmp_path, table):
@@ -156,7 +158,7 @@ def test_compressed_and_binary_files(tmp_path, table):
 # ------------------------------------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize("command", ["fit", "path", "info", "select", "bootstrap"])
+@pytest.mark.parametrize("command", ["fit", "info", "select", "bootstrap"])
 @pytest.mark.parametrize(
     "content",
     [
@@ -178,7 +180,7 @@ def test_bad_tables_give_one_line(command, content):
     assert data_error(command, "-", stdin=content).startswith("Error: standard input: ")
 
 
-@pytest.mark.parametrize("command", ["fit", "path", "select", "bootstrap"])
+@pytest.mark.parametrize("command", ["fit", "select", "bootstrap"])
 def test_one_column_is_no_network(command):
     assert "two columns" in data_error(command, "-", stdin="a\n1\n0\n1\n")
     assert "1, 0 pairs" in run("info", "-", stdin="a\n1\n0\n").stdout
@@ -186,7 +188,7 @@ def test_one_column_is_no_network(command):
 
 def test_columns_that_are_not_there_are_bad_data(table):
     """The option is right for some tables and not for this one; the message names the option, and counts the rest."""
-    for option in ("--drop", "--weights", "--column", "--id-column"):
+    for option in ("--drop", "--weights", "--columns", "--id-column"):
         line = data_error("fit", table, option, "gin")
         assert f"{option} must be" in line
         assert "and 1 more" in line

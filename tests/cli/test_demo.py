@@ -56,7 +56,7 @@ def test_what_is_printed(demo):
     text = demo[0].stdout
     for part in (
         "562 edges among 4950 pairs, 548 of them positive",
-        "optimum reached",
+        "converged",
         "95.8% of the positive edges join two senators of one party",
         "57% of the weight, 40% of the edges to non-Republicans",
         "72% of the weight",

@@ -334,8 +334,8 @@ def test_own_files_are_replaced_and_foreign_ones_are_not(table, tmp_path):
 def test_the_files_of_another_command_are_not_replaced(table, tmp_path):
     run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
     before = files_of(tmp_path / "net")
-    line = error_line(run("path", table, "--alphas", "0.1", "-o", tmp_path / "net", code=2))
-    assert "was written by `isinglass fit" in line
+    line = error_line(run("fit", "--path", table, "--alphas", "0.1", "-o", tmp_path / "net", code=2))
+    assert "was written by `isinglass fit" in line  # and its model would be lost
     assert files_of(tmp_path / "net") == before
 
 

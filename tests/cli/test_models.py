@@ -50,37 +50,45 @@ def network(model):
 # ------------------------------------------------------------------------------------------- score
 
 
+def score(*words, **options):
+    return run("predict", "--score", *words, **options)
+
+
+def score_error(*words):
+    return data_error("predict", "--score", *words)
+
+
 def test_score_is_the_mean_log_pseudolikelihood(folder, model, network):
     rows = network.log_pseudolikelihood(X)
-    assert float(run("score", model, folder / "table.csv").stdout) == pytest.approx(rows.mean(), rel=1e-14)
-    printed = read_csv(run("score", model, folder / "table.csv", "--rows").stdout)
+    assert float(score(model, folder / "table.csv").stdout) == pytest.approx(rows.mean(), rel=1e-14)
+    printed = read_csv(run("predict", "--row-scores", model, folder / "table.csv").stdout)
     assert [float(row["score"]) for row in printed] == rows.tolist()
-    record = read_json(run("score", model, folder / "table.csv", "--json").stdout, "score")
+    record = read_json(score(model, folder / "table.csv", "--json").stdout, "score")
     assert record["mean"] == pytest.approx(rows.mean(), rel=1e-14)
 
 
 def test_columns_may_come_in_any_order(tmp_path, folder, model):
     order = [3, 0, 5, 1, 2, 4]
     shuffled = write_csv(tmp_path / "s.csv", [NAMES[k] for k in order], X[:, order].tolist())
-    assert run("score", model, shuffled).stdout == run("score", model, folder / "table.csv").stdout
+    assert score(model, shuffled).stdout == score(model, folder / "table.csv").stdout
 
 
 def test_weights_count_in_the_score(tmp_path, model, network):
     weight = 1 + np.arange(300) % 4
     weighted = write_csv(tmp_path / "w.csv", [*NAMES, "w"], np.column_stack([X, weight]).tolist())
     wanted = np.average(network.log_pseudolikelihood(X), weights=weight)
-    assert float(run("score", model, weighted, "--weights", "w").stdout) == pytest.approx(wanted)
+    assert float(score(model, weighted, "--weights", "w").stdout) == pytest.approx(wanted)
 
 
 def test_other_columns_are_refused(tmp_path, model):
     fewer = write_csv(tmp_path / "f.csv", NAMES[1:], X[:, 1:].tolist())
-    assert "'tea'" in data_error("score", model, fewer)
+    assert "'tea'" in score_error(model, fewer)
     more = write_csv(tmp_path / "m.csv", ["who", *NAMES, "age"], [["Ann", *row, 17.5] for row in X.tolist()])
     same = write_csv(tmp_path / "s.csv", NAMES, X.tolist())
-    assert run("score", model, more).stdout == run("score", model, same).stdout  # others are ignored
+    assert score(model, more).stdout == score(model, same).stdout  # others are ignored
     nameless = tmp_path / "n.csv"
     nameless.write_text("0,1\n1,0\n")
-    assert "6 columns" in data_error("score", model, nameless)
+    assert "6 columns" in score_error(model, nameless)
 
 
 def test_answers_mean_what_they_meant_in_the_fit(tmp_path):
@@ -95,15 +103,17 @@ def test_answers_mean_what_they_meant_in_the_fit(tmp_path):
     wanted = fitted.network_.log_pseudolikelihood(np.full((1, 6), value))[0]
     assert {zero, one} == {"agree", "disagree"}
     other = write_csv(tmp_path / "c.csv", ["a", "b"], [["agree", "disagree"]] * 3)
-    assert "must have the columns of the model" in data_error("score", tmp_path / "net" / "model.npz", other)
-    assert float(run("score", tmp_path / "net" / "model.npz", one_answer).stdout) == pytest.approx(wanted)
+    assert "must have the columns of the model" in data_error(
+        "predict", "--score", tmp_path / "net" / "model.npz", other
+    )
+    assert float(score(tmp_path / "net" / "model.npz", one_answer).stdout) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a model", b"PK\x03\x04 truncated"])
 def test_what_is_not_a_model_is_refused(tmp_path, folder, content):
     bad = tmp_path / "bad.npz"
     bad.write_bytes(content)
-    assert "bad.npz" in data_error("score", bad, folder / "table.csv")
+    assert "bad.npz" in score_error(bad, folder / "table.csv")
 
 
 def test_a_damaged_model_is_refused(tmp_path, folder, model):
@@ -351,7 +361,7 @@ def test_report_is_about_the_table_of_the_fit(tmp_path, folder, model, weighted)
 def test_nothing_has_to_be_said_twice(tmp_path, weighted):
     table, model = weighted
     said = ["--missing", "drop", "--weights", "w"]
-    assert run("score", model, table).stdout == run("score", model, table, *said).stdout
+    assert score(model, table).stdout == score(model, table, *said).stdout
     for words in (["report", model, table], ["plot", "predictability", model, table]):
         ending = "png" if words[0] == "plot" else "html"
         run(*words, "-o", tmp_path / f"a.{ending}")

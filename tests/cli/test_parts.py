@@ -46,7 +46,7 @@ def test_json_has_no_nan():
         (("encode", {0: 0, 1: 1, -9: None}), "--encode 0=0,1=1,-9="),
         (("encode", {"very much": 1, "no": 0}), "--encode 'very much=1,no=0'"),
         (("drop", [3]), "--drop '#4'"),
-        (("columns", ["a", "b c"]), "--column a --column 'b c'"),
+        (("columns", ["a", "b c"]), "--columns 'a,b c'"),
         (("id_column", 0), "--id-column '#1'"),
         (("header", False), "--no-header"),
         (("max_iter",), "--max-iter"),

@@ -20,7 +20,7 @@ def table(tmp_path_factory):
 
 
 def test_path_is_that_of_the_function(table):
-    rows = read_csv(run("path", table, "--alphas", "7").stdout)
+    rows = read_csv(run("fit", "--path", table, "--alphas", "7").stdout)
     path = ising_path(X, 7)
     assert [float(row["alpha"]) for row in rows] == path.alphas.tolist()
     assert [int(row["n_edges"]) for row in rows] == path.n_edges.tolist()
@@ -30,7 +30,7 @@ def test_path_is_that_of_the_function(table):
 
 
 def test_path_writes_the_edges_of_every_alpha(table, tmp_path):
-    run("path", table, "--alphas", "0.2,0.05", "-o", tmp_path / "p")
+    run("fit", "--path", table, "--alphas", "0.2,0.05", "-o", tmp_path / "p")
     edges = read_csv((tmp_path / "p" / "edges.csv").read_text())
     path = ising_path(X, [0.2, 0.05])
     for solution in path:
@@ -45,14 +45,14 @@ def test_path_writes_the_edges_of_every_alpha(table, tmp_path):
 
 def test_path_of_other_methods_and_as_json(table):
     words = ["--alphas", "4", "--alpha-min-ratio", "0.2", "--method", "nodewise", "--rule", "max"]
-    record = read_json(run("path", table, *words, "--json").stdout, "path")
+    record = read_json(run("fit", "--path", table, *words, "--json").stdout, "path")
     path = nodewise_path(X, 4, alpha_min_ratio=0.2, rule="max")
     assert [row["alpha"] for row in record["solutions"]] == path.alphas.tolist()
     assert record["method"] == {"name": "nodewise", "rule": "max"}
 
 
 def test_path_strict(table):
-    run("path", table, "--alphas", "0.001", "--tol", "1e-15", "--max-iter", "1", "--strict", code=4)
+    run("fit", "--path", table, "--alphas", "0.001", "--tol", "1e-15", "--max-iter", "1", "--strict", code=4)
 
 
 # ------------------------------------------------------------------------------------------- select
@@ -178,7 +178,7 @@ def test_bootstrap_resamples_the_network_of_fit(table, words):
 
 def test_bootstrap_says_what_was_chosen(table):
     assert "two-stage" in run("bootstrap", table, "-B", "2").stderr
-    assert "chosen again" in run("bootstrap", table, "--select", "ebic", "-B", "2").stderr
+    assert "selected anew" in run("bootstrap", table, "--select", "ebic", "-B", "2").stderr
     assert "kept" in run("bootstrap", table, "--select", "ebic", "--keep-penalty", "-B", "2").stderr
     assert "EBIC of every node" in run("bootstrap", table, "--method", "nodewise", "-B", "2").stderr
     words = ["bootstrap", table, "--method", "nodewise", "--keep-penalty", "-B", "2"]
@@ -282,6 +282,6 @@ def test_row_weights_equal_repeated_rows(tmp_path):
     rows = draw_rows(40).tolist()
     weighted = write_csv(tmp_path / "w.csv", [*NAMES, "n"], [[*row, 1 + k % 3] for k, row in enumerate(rows)])
     repeated = write_csv(tmp_path / "r.csv", NAMES, [row for k, row in enumerate(rows) for _ in range(1 + k % 3)])
-    one = read_csv(run("path", weighted, "--weights", "n", "--alphas", "0.1,0.05").stdout)
-    two = read_csv(run("path", repeated, "--alphas", "0.1,0.05").stdout)
+    one = read_csv(run("fit", "--path", weighted, "--weights", "n", "--alphas", "0.1,0.05").stdout)
+    two = read_csv(run("fit", "--path", repeated, "--alphas", "0.1,0.05").stdout)
     assert [float(row["objective"]) for row in one] == pytest.approx([float(row["objective"]) for row in two], abs=1e-8)

@@ -146,7 +146,20 @@ def test_kept_stages_give_the_network_of_the_whole_table(keep):
     np.testing.assert_allclose(again.edge_values, found.solution.edge_values, atol=1e-5)
 
 
-@pytest.mark.parametrize("method", [nodewise_ebic, NodewiseIsing(criterion="ebic"), lambda X: ising_path(X, [0.1])[0]])
+@pytest.mark.parametrize("method", [nodewise_ebic, NodewiseIsing(criterion="ebic")])
+def test_penalties_of_nodes_can_be_kept(table, method):
+    from isinglass.select.method import as_method, keep_penalty
+
+    result = as_method(method)(table)
+    solution = getattr(result, "solution_", result)
+    kept = keep_penalty(as_method(method), result)(table)
+    np.testing.assert_allclose(kept.couplings, solution.couplings, atol=1e-6)
+    np.testing.assert_array_equal(kept.alphas_per_node, solution.alphas_per_node)
+    halved = keep_penalty(as_method(method), result, 0.5)(table)
+    np.testing.assert_array_equal(halved.alphas_per_node, 0.5 * solution.alphas_per_node)
+
+
+@pytest.mark.parametrize("method", [lambda X: ising_path(X, [0.1])[0]])
 def test_a_penalty_that_cannot_be_kept_is_refused(table, method):
     with pytest.raises(DataError, match="reselect=False needs"):
         bootstrap(table, method, n_boot=2, random_state=0, reselect=False)

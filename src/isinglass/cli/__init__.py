@@ -19,19 +19,16 @@ __all__ = ["main"]
 
 # Name -> what the list of commands says about it. The command is in the module of the same name, loaded when asked for.
 COMMANDS = {
+    "info": "Check a table before fitting.",
     "fit": "Estimate the network of a table.",
-    "path": "Estimate it along decreasing penalties.",
-    "select": "Show which penalty each criterion chooses.",
-    "bootstrap": "Tell how far to trust the edges.",
-    "info": "Describe a table before anything is fitted.",
-    "score": "Score a table by a model.",
-    "predict": "Predict every cell of a table, or fill the missing ones.",
+    "select": "Compare the penalties that different criteria select.",
+    "bootstrap": "Assess edge stability by resampling.",
+    "report": "Make an HTML page about a model.",
     "plot": "Draw a figure.",
     "export": "Convert a model for other programs.",
-    "report": "Make one HTML page of a model.",
+    "predict": "Predict cells, fill in missing ones, or score a table.",
     "simulate": "Draw a table from a random network.",
     "demo": "Fit the network of the U.S. Senate.",
-    "completion": "Print the completion script of a shell.",
 }
 
 
@@ -95,14 +92,25 @@ def _leave_if_busy(code: Any) -> None:
         os._exit(code)
 
 
-HELP = """Sparse networks from tables of yes/no columns, with proof that the optimum was reached.
+def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str | None) -> None:
+    from click.shell_completion import get_completion_class
+
+    if shell is None or ctx.resilient_parsing:
+        return
+    writer = get_completion_class(shell)
+    assert writer is not None  # the choices are click's
+    click.echo(writer(main, {}, "isinglass", "_ISINGLASS_COMPLETE").source())
+    ctx.exit()
+
+
+HELP = """Learn which yes/no variables depend on each other directly, with a certificate that the fit is optimal.
 
 Start with `isinglass demo`, or with a table of your own:
 
 \b
   isinglass info votes.csv
   isinglass fit votes.csv -o network
-  isinglass report network/model.npz votes.csv -o report.html
+  isinglass report network votes.csv -o report.html
 """
 
 
@@ -110,5 +118,13 @@ Start with `isinglass demo`, or with a table of your own:
     "isinglass", cls=LazyGroup, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, prog_name="isinglass")
+@click.option(
+    "--completion",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    is_eager=True,
+    expose_value=False,
+    callback=_print_completion,
+    help="Print a completion script: isinglass --completion bash >> ~/.bashrc",
+)
 def main() -> None:
     """Run a command."""

@@ -1,4 +1,4 @@
-"""isinglass bootstrap: how far to trust the edges."""
+"""isinglass bootstrap: how stable the edges are."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.choosing import CHOOSING, Choosing
 from isinglass.cli.console import Console, csv_text, format_seconds, plural
-from isinglass.cli.fitting import ALPHA, SELECT, criterion_of, fit_function
-from isinglass.cli.methods import METHOD, Method
-from isinglass.cli.options import FORCE, IN_FILE, Option, command, out_folder
+from isinglass.cli.estimate import ESTIMATE, Estimate
+from isinglass.cli.options import FORCE, TABLE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading
+from isinglass.cli.values import OneOf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from isinglass.data import BinaryTable
     from isinglass.select import Bootstrap
 
 __all__ = ["bootstrap"]
@@ -31,57 +31,58 @@ FILES = {
 
 @command(
     "bootstrap",
-    click.Argument(["table"], type=IN_FILE),
-    ALPHA,
-    SELECT,
-    Option("-B", "--resamples", type=click.IntRange(min=1), default=1000, show_default=True, help="How many."),
+    TABLE,
+    Option(
+        *("-B", "--resamples", "n_boot"),
+        type=click.IntRange(min=1),
+        default=1000,
+        show_default=True,
+        help="Number of resamples.",
+    ),
     Option(
         "--kind",
-        type=click.Choice(["rows", "case-drop"]),
+        type=OneOf(["rows", "case-drop"]),
         default="rows",
         show_default=True,
-        help="Draw rows with replacement, or leave a share of them out.",
+        help="Draw rows with replacement, or drop a share of them.",
     ),
     Option(
         "--reselect/--keep-penalty",
         default=True,
         show_default=True,
-        help="Choose the penalty again in every resample, or keep that of the whole table.",
+        help="Select the penalty anew in every resample, or keep that of the whole table.",
     ),
-    Option("--differences", is_flag=True, help="Also test which edges, and which node strengths, differ; needs -o."),
+    Option("--differences", is_flag=True, help="Also test which edges and which node strengths differ; needs -o."),
     Option(
         "--checkpoint",
         type=click.Path(file_okay=False),
         metavar="FOLDER",
-        help="Keep finished fits here; the same command resumes after an interruption.",
+        help="Keep finished resamples here; after an interruption the same command goes on.",
     ),
-    out_folder("edges.csv and nodes.csv, or drops.csv,"),
+    out_folder("edges.csv, nodes.csv (case-drop: drops.csv)"),
     FORCE,
-    bundles=[CHOOSING, METHOD, READING],
+    bundles=[ESTIMATE, READING],
     strict=True,
 )
 def bootstrap(
     console: Console,
     table: str,
-    resamples: int,
-    kind: str,
     output: Path | None,
     force: bool,
-    choosing: Choosing,
-    method: Method,
+    differences: bool,
+    estimate: Estimate,
     reading: Reading,
     **options: Any,
 ) -> None:
-    """Estimate the network of TABLE again from resampled rows.
+    """Assess edge stability by resampling the rows of TABLE.
 
-    The network is the one that `fit` gives with the same options, and its penalty is chosen again in every resample.
-    Prints as CSV for every edge its mean, its quantiles and the share of the resamples that have it. With --kind
-    case-drop: how far nodes and edges keep their order when rows are left out. TABLE may be - for stdin.
+    Re-estimates the network that `fit` gives with the same options, and selects its penalty anew in every resample.
+    Prints for each edge its mean, its quantiles and the share of resamples that have it, as CSV. With --kind case-drop:
+    how well nodes and edges keep their order when rows are dropped. TABLE may be - for stdin.
     """
     from isinglass.select.bootstrap import bootstrap as resample
 
-    alpha, differences = options["alpha"], options["differences"]
-    criterion = criterion_of(alpha, options["select"], choosing, method)
+    criterion, kind = estimate.criterion, options["kind"]
     if differences and (output is None or kind != "rows"):
         raise click.UsageError("--differences needs -o FOLDER and --kind rows.")
     files = FILES[kind] + (FILES["differences"] if differences else [])
@@ -91,23 +92,19 @@ def bootstrap(
     console.restart_clock()
     found = resample(
         data,
-        fit_function(method, choosing, alpha, criterion),
-        n_boot=resamples,
-        kind=kind,
-        reselect=options["reselect"],
-        random_state=choosing.seed,
-        n_jobs=choosing.n_jobs,
-        checkpoint=options["checkpoint"],
+        estimate.function(criterion),
+        random_state=estimate.seed,
+        n_jobs=estimate.n_jobs,
         progress=console.progress_wanted,
+        **options,
     )
     tables = _tabulate(found, files)
-    per_node = found.solution.alphas_per_node is not None
-    chosen = "alpha given" if criterion is None else choosing.describe(criterion, per_node=per_node)
-    again = "" if criterion is None else ", chosen again in every resample" if options["reselect"] else ", kept"
+    again = "selected anew in every resample" if options["reselect"] else "kept"
+    chosen = "alpha given" if criterion is None else f"{estimate.describe(criterion)}, {again}"
     facts = {
         "Table": reading.describe(data, table),
-        "Method": f"{method}; {chosen}{again}",
-        "Resamples": f'{resamples}, kind "{kind}", seed {choosing.seed}',
+        "Method": f"{estimate}; {chosen}",
+        "Resamples": f'{options["n_boot"]}, kind "{kind}", seed {estimate.seed}',
         **_describe(found),
         "Time": format_seconds(console.seconds),
     }
@@ -118,7 +115,8 @@ def bootstrap(
                 (here / name).write_text(text, encoding="utf-8")
     console.say_facts(facts | ({"Wrote": folder.summary} if folder else {}))
     if console.as_json:
-        _write_json(console, found, tables, data, method, {"n_resamples": resamples, "seed": choosing.seed})
+        settings = {"n_resamples": options["n_boot"], "seed": estimate.seed}
+        console.write_json("bootstrap", _record(found, tables, data, estimate, settings))
     elif folder is None:
         columns = next(iter(tables.values()))
         console.write_csv(list(columns), zip(*columns.values(), strict=True))
@@ -145,33 +143,29 @@ def _describe(found: Bootstrap) -> dict[str, str]:
     }
     if found.kind == "case-drop":
         both = f"strength {found.cs_coefficient():g}, edges {found.cs_coefficient('edges'):g}"
-        facts["Stability"] = f"CS-coefficients: {both} (0.25 is the least to interpret)"
+        facts["Stability"] = f"CS-coefficients: {both} (interpret from 0.25 on, better 0.5)"
     if found.n_constant:
         facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"
     return facts
 
 
-def _write_json(
-    console: Console,
+def _record(
     found: Bootstrap,
     tables: dict[str, dict[str, list[Any]]],
-    data: Any,
-    method: Method,
+    data: BinaryTable,
+    estimate: Estimate,
     settings: dict[str, Any],
-) -> None:
+) -> dict[str, Any]:
     from isinglass.cli import results
 
-    record: dict[str, Any] = {
+    dropped = found.kind == "case-drop"
+    return {
         "table": results.describe_table(data),
-        "method": method.record,
+        "method": estimate.record,
         "kind": found.kind,
         **settings,
         "network": results.describe_solution(found.solution),
-        "cs_coefficient": found.cs_coefficient() if found.kind == "case-drop" else None,
-        "cs_coefficient_edges": found.cs_coefficient("edges") if found.kind == "case-drop" else None,
+        "cs_coefficient": found.cs_coefficient() if dropped else None,
+        "cs_coefficient_edges": found.cs_coefficient("edges") if dropped else None,
+        **{name.removesuffix(".csv"): results.records(columns) for name, columns in tables.items()},
     }
-    for name, columns in tables.items():
-        record[name.removesuffix(".csv")] = [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
-    console.write_json("bootstrap", record)

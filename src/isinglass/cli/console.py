@@ -1,4 +1,4 @@
-"""Results to stdout, for machines; everything else to stderr, for people."""
+"""Results to stdout, for programs; everything else to stderr, for people."""
 
 from __future__ import annotations
 

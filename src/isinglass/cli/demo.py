@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 import time
 from pathlib import Path
@@ -11,11 +12,12 @@ from isinglass.cli.console import Console, format_seconds
 from isinglass.cli.figures import require_matplotlib, save_figure
 from isinglass.cli.options import FORCE, JOBS, SEED, command, command_line, out_folder
 from isinglass.cli.output import OutputFolder
+from isinglass.cli.results import describe_solution, describe_stability
 
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.datasets import Senate109
-    from isinglass.estimators import IsingLasso, IsingLassoStARS, IsingNetwork
+    from isinglass.fit import Fit
 
 __all__ = ["demo"]
 
@@ -27,35 +29,38 @@ SHOWN = 5
 """Strongest couplings that are printed."""
 
 
-@command("demo", SEED, JOBS, out_folder(", ".join(FILES[:-1]) + " and model.npz"), FORCE)
-def demo(console: Console, seed: int, n_jobs: int, output: Path | None, force: bool) -> None:
-    """Fit the network of the U.S. Senate, and print what it shows.
+@command("demo", SEED, JOBS, out_folder(", ".join(FILES)), FORCE)
+def demo(console: Console, random_state: int, n_jobs: int, output: Path | None, force: bool) -> None:
+    """Fit the network of the U.S. Senate and print what it shows.
 
-    Who votes with whom, when the votes of all others are known? The votes of 2006, one column per senator. The network
-    is fitted at alpha 0.06, the penalty of the paper by Geng, Kuang and Page (2017), in two stages, as `isinglass fit`
-    does by default, and at the penalty that StARS chooses.
+    Who votes with whom, given the votes of everybody else? One column per senator, all roll calls of 2006. The network
+    is fitted three times: at alpha 0.06, the penalty of Geng, Kuang and Page (2017); in two stages, the default of
+    `isinglass fit`; and at the penalty that StARS selects.
     """
     from isinglass.data import BinaryTable
     from isinglass.datasets import load_senate109
-    from isinglass.estimators import IsingLasso, IsingLassoStARS, IsingNetwork
+    from isinglass.select.outcome import fit_table
 
     folder = OutputFolder(output, FILES, force=force) if output else None
     if folder is not None:
         require_matplotlib()
     senate = load_senate109()
     data = BinaryTable(senate.X, names=senate.names)
-    begin = time.perf_counter()
-    fitted = IsingLasso(alpha=ALPHA).fit(data)
-    middle = time.perf_counter()
-    stars = IsingLassoStARS(random_state=seed, n_jobs=n_jobs, progress=console.progress_wanted).fit(data)
-    end = time.perf_counter()
-    default = IsingNetwork(random_state=seed, n_jobs=n_jobs, progress=console.progress_wanted).fit(data)
-    seconds = (middle - begin, end - middle, time.perf_counter() - end)
+    run: dict[str, Any] = {"n_jobs": n_jobs, "progress": console.progress_wanted}
+    times = [time.perf_counter()]
+    fitted = fit_table(data, choice={"alpha": ALPHA})
+    times.append(time.perf_counter())
+    stars = fit_table(data, criterion="stars", choice={"random_state": random_state}, **run)
+    times.append(time.perf_counter())
+    default = fit_table(data, criterion="two-stage", choice={"random_state": random_state}, **run)
+    times.append(time.perf_counter())
+    seconds = [end - begin for begin, end in itertools.pairwise(times)]
+    assert stars.stability is not None
     found = {
         "senate": _describe_senate(senate),
         **_find(fitted, senate),
-        "default": _describe_default(default, senate),
-        "stars": _describe_stars(stars, senate),
+        "default": {**_describe(default, senate), "stages": default.stages},
+        "stars": {**_describe(stars, senate), **describe_stability(stars.stability)},
     }
     if folder is not None:
         with folder.filling() as here, console.progress("Writing"):
@@ -77,17 +82,17 @@ def _describe_senate(senate: Senate109) -> dict[str, Any]:
     return {"n_rows": n_rows, "n_columns": n_columns, "n_missing": missing, "parties": counts}
 
 
-def _find(fitted: IsingLasso, senate: Senate109) -> dict[str, Any]:
+def _find(fitted: Fit, senate: Senate109) -> dict[str, Any]:
     """Return what the network shows: the certificate, and how its positive edges follow parties and states."""
-    from isinglass.cli.results import describe_solution, list_edges
+    from isinglass.cli.results import list_edges
     from isinglass.evaluate.metrics import mixing_by_group
 
-    model = fitted.network_
+    model = fitted.network
     party = mixing_by_group(model, senate.parties)
     state = mixing_by_group(model, senate.states)
     both = mixing_by_group(model, list(zip(senate.states, senate.parties, strict=True)))
     return {
-        "network": describe_solution(fitted.solution_),
+        "network": describe_solution(fitted.solution),
         "strongest": list_edges(model)[:SHOWN],
         "within_party": {"n_edges": party.n_within, "of": party.n_edges, "share": party.within_edges},
         "across": _find_across(fitted, senate),
@@ -100,14 +105,14 @@ def _find(fitted: IsingLasso, senate: Senate109) -> dict[str, Any]:
     }
 
 
-def _find_across(fitted: IsingLasso, senate: Senate109) -> list[dict[str, Any]]:
+def _find_across(fitted: Fit, senate: Senate109) -> list[dict[str, Any]]:
     """Return the senators with more than half of their positive weight on the other side.
 
     The other side of a Republican is everybody who is not one; of everybody else it is the Republicans.
     """
     from isinglass.evaluate.metrics import mixing_by_group
 
-    sides = mixing_by_group(fitted.network_, [party == "R" for party in senate.parties])
+    sides = mixing_by_group(fitted.network, [party == "R" for party in senate.parties])
     rows = zip(senate.names, senate.parties, sides.outside_weight.tolist(), sides.outside_edges.tolist(), strict=True)
     return [
         {"name": name, "party": party, "share_of_weight": weight, "share_of_edges": edges}
@@ -116,28 +121,11 @@ def _find_across(fitted: IsingLasso, senate: Senate109) -> list[dict[str, Any]]:
     ]
 
 
-def _describe_default(default: IsingNetwork, senate: Senate109) -> dict[str, Any]:
-    from isinglass.cli.results import describe_solution
+def _describe(found: Fit, senate: Senate109) -> dict[str, Any]:
     from isinglass.evaluate.metrics import mixing_by_group
 
-    within = mixing_by_group(default.network_, senate.parties).within_edges
-    return {
-        "network": describe_solution(default.solution_),
-        "within_party_share": within,
-        "stages": default.stages_,
-    }
-
-
-def _describe_stars(stars: IsingLassoStARS, senate: Senate109) -> dict[str, Any]:
-    from isinglass.cli.results import describe_solution, describe_stability
-    from isinglass.evaluate.metrics import mixing_by_group
-
-    within = mixing_by_group(stars.network_, senate.parties).within_edges
-    return {
-        "network": describe_solution(stars.solution_),
-        "within_party_share": within,
-        **describe_stability(stars.stability_),
-    }
+    within = mixing_by_group(found.network, senate.parties).within_edges
+    return {"network": describe_solution(found.solution), "within_party_share": within}
 
 
 def _lines(
@@ -148,7 +136,7 @@ def _lines(
     stars, default = found["stars"], found["default"]
     n_pairs = senate["n_columns"] * (senate["n_columns"] - 1) // 2
     parties = ", ".join(f"{count} {party}" for party, count in senate["parties"].items())
-    reached = "reached" if network["converged"] else "NOT reached"
+    reached = "converged" if network["converged"] else "NOT converged"
     return [
         "U.S. Senate, 109th Congress, second session (2006)",
         f"  {senate['n_rows']} roll calls, {senate['n_columns']} senators: {parties}",
@@ -156,8 +144,8 @@ def _lines(
         "",
         f"Network at alpha {network['alpha']:g}, the paper's penalty",
         f"  {network['n_edges']} edges among {n_pairs} pairs, {network['n_positive']} of them positive",
-        f"  optimum {reached}: KKT residual {network['kkt_residual']:.1e} over all pairs, tolerance {tol:g}",
-        f"  {network['certified_zeros']} pairs are proved to have no edge in any optimum",
+        f"  {reached}: KKT residual {network['kkt_residual']:.1e} over all pairs, tolerance {tol:g}",
+        f"  {network['certified_zeros']} pairs provably have no edge at this penalty",
         f"  fitted in {format_seconds(seconds)}",
         "",
         "Two clusters, the parties",
@@ -188,7 +176,7 @@ def _lines(
     ]
 
 
-def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Senate109) -> None:
+def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) -> None:
     """Write the report, the picture, the tables and the model."""
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_edges, write_gexf, write_nodes
@@ -198,7 +186,7 @@ def _write_files(here: Path, fitted: IsingLasso, data: BinaryTable, senate: Sena
     from isinglass.show.report import write_report
     from isinglass.solve.path import ising_path
 
-    model, solution = fitted.network_, fitted.solution_
+    model, solution = fitted.network, fitted.solution
     attributes: dict[str, Any] = {"party": senate.parties, "state": senate.states}
     positive = solution.edge_values > 0
     places = force_layout(model.n_features, solution.edge_index[positive], solution.edge_values[positive])

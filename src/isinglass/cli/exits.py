@@ -21,13 +21,13 @@ INTERRUPTED, PIPE_CLOSED, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # as a shell
 EPILOG = """\b
 Exit codes:
     0  done
-    1  anything else: no space left, a package that is missing, a defect
+    1  other failures: disk full, a missing package, a bug
     2  wrong usage: an option, a value, a file that cannot be opened
-    3  bad data: the table or the model file is not what it must be
+    3  bad data: the table or the model file is not as it must be
     4  not converged, with --strict
-    5  larger than a documented limit or than the memory
-  130  interrupted (Ctrl-C); no half-written file is left
-  143  terminated (SIGTERM); no half-written file is left
+    5  too large: above a documented limit, or not enough memory
+  130  interrupted (Ctrl-C); no half-written files
+  143  terminated (SIGTERM); no half-written files
 """
 
 
@@ -66,7 +66,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, OSError):
         named = f"{error.filename}: " if error.filename else ""
         return OTHER, f"{named}{error.strerror or message}"
-    return OTHER, f"{type(error).__name__}: {message} (a defect of isinglass; -vv shows where)"
+    return OTHER, f"{type(error).__name__}: {message} (a bug in isinglass; -vv shows where)"
 
 
 def _report_interrupt() -> int:

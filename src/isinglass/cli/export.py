@@ -9,9 +9,10 @@ import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.groups import GROUPS, Groups
-from isinglass.cli.models import MODEL, Loaded
-from isinglass.cli.options import OUT_FILE, SEED, Option, command
+from isinglass.cli.models import Loaded
+from isinglass.cli.options import MODEL, OUT_FILE, SEED, Option, command
 from isinglass.cli.output import check_target
+from isinglass.cli.values import OneOf
 
 __all__ = ["export"]
 
@@ -23,10 +24,10 @@ FORMATS = ["edges", "nodes", "matrix", "gexf", "json"]
 @command(
     "export",
     MODEL,
-    Option("--format", type=click.Choice(FORMATS), help="What to write.  [default: by the ending of -o]"),
-    Option("-o", "--output", type=OUT_FILE, default="-", metavar="FILE", help="Write here instead of to stdout."),
-    Option("--spreadsheet-safe", is_flag=True, help="Keep spreadsheets from running names in a CSV as formulas."),
-    Option("--layout/--no-layout", default=True, show_default=True, help="Place the nodes, where the format can."),
+    Option("--format", type=OneOf(FORMATS), otherwise="by the ending of -o", help="What to write."),
+    Option("-o", "--output", type=OUT_FILE, default="-", metavar="FILE", help="Write to FILE instead of stdout."),
+    Option("--spreadsheet-safe", is_flag=True, help="Keep spreadsheets from running names as formulas."),
+    Option("--layout/--no-layout", default=True, show_default=True, help="Add node positions to gexf and json."),
     SEED,
     bundles=[GROUPS],
     as_json=False,
@@ -38,17 +39,19 @@ def export(
     output: str,
     spreadsheet_safe: bool,
     layout: bool,
-    seed: int,
+    random_state: int,
     groups: Groups,
 ) -> None:
-    r"""Convert MODEL, the model.npz of a fit, for other programs.
+    r"""Convert MODEL for other programs.
+
+    MODEL is the folder or the model.npz that `fit` wrote.
 
     \b
       edges    CSV of the edges: source, target, coupling, sign, weight
       nodes    CSV of the nodes: name, field, degree, strength, attributes
       matrix   CSV of the couplings, one row and column per node
       gexf     Gephi
-      json     nodes and edges for programs of your own
+      json     nodes and edges, for your own programs
     """
     from isinglass.export import write_network
 
@@ -63,7 +66,7 @@ def export(
         "edge_attributes": loaded.edge_attributes or None,
         "color_by": attributes.color_by,
         "spreadsheet_safe": spreadsheet_safe,
-        "positions": loaded.place_nodes(seed) if placed else None,
+        "positions": loaded.place_nodes(random_state) if placed else None,
     }
     if output == "-":
         chosen = format or "edges"

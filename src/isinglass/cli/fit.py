@@ -1,4 +1,4 @@
-"""isinglass fit: the network of a table."""
+"""isinglass fit: the network of a table, or all networks along a path of penalties."""
 
 from __future__ import annotations
 
@@ -7,96 +7,130 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.choosing import CHOOSING, Choosing
-from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.fitting import ALPHA, SELECT, criterion_of, describe_fit, fit_network
+from isinglass.cli.console import Console, csv_text, format_seconds, plural
+from isinglass.cli.estimate import ESTIMATE, Estimate, describe_fit
 from isinglass.cli.groups import GROUPS, Groups
-from isinglass.cli.methods import METHOD, Method
-from isinglass.cli.options import FORCE, IN_FILE, command, out_folder
+from isinglass.cli.options import FORCE, TABLE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
-from isinglass.cli.reading import READING, Reading
+from isinglass.cli.reading import READING, Reading, describe_coding
+from isinglass.cli.results import names_of
 
 if TYPE_CHECKING:
     from isinglass.cli.groups import Attributes
     from isinglass.data import BinaryTable
     from isinglass.fit import Fit
 
-__all__ = ["FILES", "fit", "write_files"]
+__all__ = ["fit", "write_files"]
 
 FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf"]
+PATH_FILES = ["path.csv", "edges.csv"]
 NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normalised_accuracy", "deviance_explained")
 
 
 @command(
     "fit",
-    click.Argument(["table"], type=IN_FILE),
-    ALPHA,
-    SELECT,
-    out_folder("edges.csv, nodes.csv, model.npz and network.gexf"),
+    TABLE,
+    Option("--path", is_flag=True, help="Fit all penalties of --alphas: one line, or with -o one network, for each."),
+    out_folder("edges.csv, nodes.csv, model.npz, network.gexf"),
     FORCE,
-    bundles=[CHOOSING, METHOD, GROUPS, READING],
+    bundles=[ESTIMATE, GROUPS, READING],
     strict=True,
 )
 def fit(
     console: Console,
     table: str,
-    alpha: float | None,
-    select: str | None,
+    path: bool,
     output: Path | None,
     force: bool,
-    choosing: Choosing,
-    method: Method,
+    estimate: Estimate,
     groups: Groups,
     reading: Reading,
 ) -> None:
     """Estimate the network of TABLE.
 
-    TABLE has one row per case and one yes/no column per node; - is stdin. By default nothing has to be chosen: the
-    network is estimated in two stages, as IsingNetwork does in Python. --select chooses one penalty by another
-    criterion, --alpha takes one that is given.
+    TABLE has one row per case and one yes/no column per node; - is stdin. By default the penalty is selected in two
+    stages, as IsingNetwork does in Python. --select uses another criterion, --alpha a penalty of your own.
 
-    The edges go to stdout as CSV, or with -o into a folder with the nodes, the model and a file for Gephi.
+    The edges are printed as CSV. With -o a folder gets the edges, the nodes, the model and a file for Gephi.
     """
-    from isinglass.cli.results import describe_solution, describe_table, names_of
-    from isinglass.export import edge_table, write_edges
-
-    criterion = criterion_of(alpha, select, choosing, method)
-    folder = OutputFolder(output, FILES, force=force, inputs=[table, groups.groups]) if output else None
+    names = PATH_FILES if path else FILES
+    if path and (estimate.said.keys() & {"alpha", "select"}):
+        raise click.UsageError("--path fits all penalties: leave --alpha and --select out, or list them with --alphas.")
+    criterion = None if path else estimate.criterion
+    folder = OutputFolder(output, names, force=force, inputs=[table, groups.groups]) if output else None
     data = reading.read_to_fit(console, table)
+    facts = {"Table": reading.describe(data, table), **describe_coding(data.coding), "Method": str(estimate)}
+    console.restart_clock()
+    if path:
+        _fit_path(console, data, estimate, folder, facts)
+        return
     attributes = groups.read(names_of(data))
-    found = fit_network(console, data, method, choosing, alpha, criterion, reading.remembered)
-    facts = {"Table": reading.describe(data, table), "Method": str(method), **describe_fit(found)}
+    found = estimate.fit(console, data, reading.remembered)
+    facts |= describe_fit(found)
     if folder is not None:
-        with folder.filling({name: facts[name] for name in ("Table", "Method", "Alpha")}) as here:
+        kept = [name for name in ("Table", "Values", "Method", "Alpha") if name in facts]
+        with folder.filling({name: facts[name] for name in kept}) as here:
             write_files(here, found, data, attributes)
-    console.say_facts(
-        {
-            **facts,
-            "Time": format_seconds(console.seconds),
-            **({"Wrote": folder.summary} if folder else {}),
-        }
-    )
+    _say(console, facts, folder)
     if console.as_json:
-        columns = edge_table(found.network, edge_attributes=found.edge_attributes)
-        record = {
-            "table": describe_table(data),
-            "method": method.record,
-            "selection": {
-                "criterion": criterion,
-                "description": found.chosen,
-                "stages": found.stages,
-            },
-            "tol": found.tol,
-            "network": describe_solution(found.solution),
-            "nodes": [
-                {"name": name, "field": field}
-                for name, field in zip(found.network.names, found.network.fields.tolist(), strict=True)
-            ],
-            "edges": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
-        }
-        console.write_json("fit", record)
+        console.write_json("fit", _record(found, data, estimate, criterion))
     elif folder is None:
+        from isinglass.export import write_edges
+
         console.write_text(lambda stream: write_edges(found.network, stream, edge_attributes=found.edge_attributes))
+
+
+def _say(console: Console, facts: dict[str, str], folder: OutputFolder | None) -> None:
+    wrote = {"Wrote": folder.summary} if folder else {}
+    console.say_facts({**facts, "Time": format_seconds(console.seconds), **wrote})
+
+
+def _record(found: Fit, data: BinaryTable, estimate: Estimate, criterion: str | None) -> dict[str, Any]:
+    from isinglass.cli.results import describe_solution, describe_table, records
+    from isinglass.export import edge_table
+
+    network = found.network
+    return {
+        "table": describe_table(data),
+        "method": estimate.record,
+        "selection": {"criterion": criterion, "description": found.chosen, "stages": found.stages},
+        "tol": found.tol,
+        "network": describe_solution(found.solution),
+        "nodes": records({"name": network.names, "field": network.fields.tolist()}),
+        "edges": records(edge_table(network, edge_attributes=found.edge_attributes)),
+    }
+
+
+def _fit_path(
+    console: Console, data: BinaryTable, estimate: Estimate, folder: OutputFolder | None, facts: dict[str, str]
+) -> None:
+    """Fit all penalties, and write one line for each, or also the edges of each."""
+    from isinglass.cli import results
+
+    found = estimate.fit_path(console, data)
+    solutions = [results.describe_solution(solution) for solution in found]
+    lines = csv_text(list(solutions[0]), [list(solution.values()) for solution in solutions])
+    if folder is not None:
+        edges = [
+            {"alpha": solution.alpha, **edge}
+            for solution in found
+            for edge in results.records({name: column.tolist() for name, column in solution.network.edges().items()})
+        ]
+        header = ["alpha", *found[0].network.edges()]
+        with folder.filling() as here:
+            (here / "path.csv").write_text(lines, encoding="utf-8")
+            (here / "edges.csv").write_text(csv_text(header, [list(edge.values()) for edge in edges]), encoding="utf-8")
+    facts["Path"] = (
+        f"{plural(len(found), 'alpha')} from {found[0].alpha:.4g} to {found[-1].alpha:.4g}, "
+        f"{found[0].n_edges} to {plural(found[-1].n_edges, 'edge')}"
+    )
+    verdict = results.judge(found.solutions, found.tol, results.shares_of(data), proved=estimate.proves)
+    _say(console, facts | verdict, folder)
+    if console.as_json:
+        record = {"table": results.describe_table(data), "method": estimate.record, "tol": found.tol}
+        console.write_json("path", {**record, "solutions": solutions})
+    elif folder is None:
+        console.write(lines)
 
 
 def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attributes) -> None:
@@ -109,7 +143,6 @@ def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attribute
     model = found.network
     measured = node_table(model, data).columns
     nodes: dict[str, Any] = {**attributes.columns, **{name: measured[name] for name in NODE_MEASURES}}
-    positions = force_layout(model.n_features, model.edge_index, model.weights)
     write_edges(model, here / "edges.csv", edge_attributes=found.edge_attributes)
     write_nodes(model, here / "nodes.csv", node_attributes=nodes)
     save(found, here / "model.npz")
@@ -119,5 +152,5 @@ def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attribute
         node_attributes=nodes,
         edge_attributes=found.edge_attributes,
         color_by=attributes.color_by,
-        positions=positions,
+        positions=force_layout(model.n_features, model.edge_index, model.weights),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,7 +21,7 @@ SECTION = "Nodes"
 
 
 class Attributes(NamedTuple):
-    """Attributes of the nodes by name, one value per node, and which of them gives the colours."""
+    """Attributes of the nodes by name, one value per node, and which of them gives the colors."""
 
     columns: dict[str, list[str | None]]
     color_by: str | None
@@ -28,7 +29,7 @@ class Attributes(NamedTuple):
 
 @dataclass(frozen=True)
 class Groups:
-    """Where attributes of the nodes come from, and which of them gives the colours.
+    """Where attributes of the nodes come from, and which of them gives the colors.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ class Groups:
 
     def __post_init__(self) -> None:
         if self.color_by is not None and self.groups is None:
-            raise click.UsageError("--color-by needs --groups FILE, the attributes of the nodes.")
+            raise click.UsageError("--color-by needs --groups FILE.")
 
     def read(self, names: Sequence[str]) -> Attributes:
         """Return the attributes in the order of ``names``.
@@ -59,7 +60,7 @@ class Groups:
         known = set(names)
         for row in rows:
             if row not in known:
-                raise DataError(f"{self.groups} must name nodes in its first column; got {row!r}, which is none.")
+                raise DataError(f"{self.groups} must name nodes in its first column; {row!r} is not a node.")
         columns = {
             name: [rows[node][k] or None if node in rows else None for node in names] for k, name in enumerate(header)
         }
@@ -75,7 +76,9 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
 
     try:
         with Path(file).open(encoding="utf-8-sig", newline="") as stream:
-            lines = [line for line in csv.reader(stream, strict=True) if line]
+            text = stream.read()
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True) if line]
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"{file} must be a CSV file in UTF-8; {error}.") from None
     if not lines or len(lines[0]) < 2:
@@ -97,13 +100,14 @@ GROUPS = Bundle(
             type=click.Path(exists=True, dir_okay=False),
             metavar="FILE",
             section=SECTION,
-            help="CSV with a header: names of nodes in the first column, attributes such as a group in the others.",
+            help="CSV file with a header: node names, then attributes such as a group.",
         ),
         Option(
             "--color-by",
             metavar="ATTRIBUTE",
             section=SECTION,
-            help="Which attribute gives the colours.  [default: the first]",
+            otherwise="the first",
+            help="Attribute that gives the colors.",
         ),
     ],
 )

@@ -5,18 +5,17 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from isinglass.cli.console import Console, format_seconds, plural, printable
-from isinglass.cli.options import IN_FILE, Number, Option, command
-from isinglass.cli.reading import READING, Reading
+from isinglass.cli.options import TABLE, Option, command
+from isinglass.cli.reading import READING, Reading, describe_coding, with_defaults
+from isinglass.cli.values import Number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from isinglass.data import BinaryTable
 
-__all__ = ["describe_values", "info"]
+__all__ = ["info"]
 
 SHOWN = 10
 """Names listed before the rest is counted."""
@@ -30,31 +29,31 @@ BYTES_PER_CELL, BYTES_PER_PAIR = 30, 95
 
 @command(
     "info",
-    click.Argument(["table"], type=IN_FILE),
+    TABLE,
     Option(
         "--rare",
         type=Number(0, 0.5),
         default=0.05,
         show_default=True,
-        help="A column is rare if its rarer value has a smaller share of the rows.",
+        help="List columns whose rarer value has a smaller share of the rows.",
     ),
     bundles=[READING],
 )
 def info(console: Console, table: str, rare: float, reading: Reading) -> None:
-    """Describe TABLE before anything is fitted.
+    """Check TABLE before fitting.
 
-    Rows and columns, missing cells, columns that are constant, rare or equal to each other, the smallest penalty
-    without edges, and an estimate of the memory and the time that a fit takes. Missing cells are counted, and taken as
-    0 unless --missing says otherwise. TABLE may be - for stdin.
+    Shows its size, missing cells, columns that are constant, rare or duplicates, the penalty at which all edges vanish,
+    and the memory and time that a fit will take. Missing cells are counted, and read as 0 unless --missing says
+    otherwise. TABLE may be - for stdin.
     """
-    data = reading.read(console, table, missing="zero")
+    data = with_defaults(reading, {"missing": "zero"}).read(console, table)
     found = _describe(data, rare)
     with console.progress("Trial fits"):
         found["estimate"] = _estimate(data, found["alpha_max"])
     if console.as_json:
         console.write_json("info", found)
     else:
-        console.write("".join(f"{line}\n" for line in _lines(found, rare)))
+        console.write("".join(f"{line}\n" for line in _lines(found, rare, describe_coding(data.coding))))
 
 
 def _describe(data: BinaryTable, rare: float) -> dict[str, Any]:
@@ -111,30 +110,28 @@ def _estimate(data: BinaryTable, alpha_max: float) -> dict[str, Any]:
     return {"bytes": BYTES_PER_CELL * n * p + BYTES_PER_PAIR * p * (p - 1) // 2, "trial_fits": trials}
 
 
-def _lines(found: dict[str, Any], rare: float) -> list[str]:
+def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[str]:
     """Return the description in words."""
     from isinglass.cli.results import format_bytes
 
     n, p = found["n_rows"], found["n_columns"]
     facts = {
-        "Rows": f"{n}, {found['n_distinct_rows']} different",
+        "Rows": f"{n}, {found['n_distinct_rows']} distinct",
         "Columns": f"{p}, {plural(p * (p - 1) // 2, 'pair')}",
         "Ones": f"{found['share_of_ones']:.1%} of the cells",
         "Missing": plural(found["n_missing"], "cell"),
     }
     if found["sum_of_weights"] != n or found["effective_rows"] != n:
         facts["Weights"] = f"sum {found['sum_of_weights']:.6g}, worth {found['effective_rows']:.1f} equal rows"
-    if found["encoding"]:
-        facts["Values"] = describe_values(found["encoding"])
+    facts |= values
     facts["Constant"] = _list(found["constant_columns"])
     facts["Rare"] = _list([f"{name} ({share:.1%} ones)" for name, share in found["rare_columns"].items()])
     facts["Rare"] += f" [rarer value below {rare:.0%}]" if found["rare_columns"] else f" below {rare:.0%}"
-    facts["Equal"] = _list([" = ".join(group) for group in found["equal_columns"]])
-    facts["alpha_max"] = f"{found['alpha_max']:.6g}, the smallest penalty without edges"
+    facts["Duplicates"] = _list([" = ".join(group) for group in found["equal_columns"]])
+    facts["alpha_max"] = f"{found['alpha_max']:.6g}, where all edges vanish"
     estimate = found["estimate"]
     facts["Memory"] = (
-        f"about {format_bytes(estimate['bytes'])} for a fit (estimate: {BYTES_PER_CELL} bytes per cell and "
-        f"{BYTES_PER_PAIR} per pair)"
+        f"about {format_bytes(estimate['bytes'])} per fit ({BYTES_PER_CELL} bytes per cell, {BYTES_PER_PAIR} per pair)"
     )
     trials = [
         f"{format_seconds(trial['seconds'])} at alpha {trial['alpha']:.3g} ({plural(trial['n_edges'], 'edge')})"
@@ -143,16 +140,6 @@ def _lines(found: dict[str, Any], rare: float) -> list[str]:
     facts["Time"] = "one fit " + ", ".join(trials) + " (measured now)" if trials else "nothing to fit"
     width = max(map(len, facts))
     return [f"{name:<{width}}  {printable(value)}" for name, value in facts.items()]
-
-
-def describe_values(encoding: Mapping[str, Sequence[Any]]) -> str:
-    """Say what stands for 0 and 1, and in how many columns."""
-    columns: dict[str, int] = {}
-    for zero, one in encoding.values():
-        meaning = f"{zero} = 0, {one} = 1"
-        columns[meaning] = columns.get(meaning, 0) + 1
-    shown = [f"{meaning} in {plural(number, 'column')}" for meaning, number in columns.items()]
-    return "; ".join(shown[:SHOWN]) + (f"; and {len(shown) - SHOWN} more" if len(shown) > SHOWN else "")
 
 
 def _list(items: Sequence[str]) -> str:

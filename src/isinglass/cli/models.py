@@ -6,10 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from isinglass.cli.options import MODEL_FILE, was_given
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -21,10 +17,9 @@ if TYPE_CHECKING:
     from isinglass.results import Path
     from isinglass.select.contract import PathFunction
 
-__all__ = ["MODEL", "SAME_OPTIONS", "Loaded"]
+__all__ = ["SAME_OPTIONS", "Loaded"]
 
-MODEL = click.Argument(["model"], type=MODEL_FILE)
-SAME_OPTIONS = "Read it with the options of the fit: --weights, --missing, --drop and the like."
+SAME_OPTIONS = "Read it with the options of the fit, such as --weights, --missing or --drop."
 
 
 @dataclass(frozen=True)
@@ -80,19 +75,19 @@ class Loaded:
 
     def describe(self, known: Mapping[str, str]) -> dict[str, str]:
         """Say in words how the model was fitted, as far as it is not known already."""
-        from isinglass.cli.info import describe_values
-        from isinglass.cli.methods import METHODS
+        from isinglass.cli.estimate import METHODS
+        from isinglass.cli.reading import describe_coding
 
         fit = self.fit
         if fit is None:
             return {}
-        alpha, encoding = fit.solution.alpha, {str(name): pair for name, pair in fit.encoding.items()}
+        alpha = fit.solution.alpha
         facts = {
-            "Method": METHODS[fit.method][3],
+            "Method": METHODS[fit.method],
             "Alpha": f"{alpha:.6g}" if math.isfinite(alpha) else "one per node",
             **({"Rule": str(fit.settings.get("rule", "and"))} if fit.method == "nodewise" else {}),
             "Tolerance": f"{fit.tol:g}",
-            "Values": describe_values(encoding) if encoding else "0 and 1",
+            **(describe_coding(getattr(fit, "coding", None)) or {"Values": "0 and 1"}),
         }
         return {name: fact for name, fact in facts.items() if name not in known}
 
@@ -110,21 +105,21 @@ class Loaded:
 
         ``missing`` is what holds in place of what the fit did with missing cells.
         """
+        from isinglass.cli.reading import with_defaults
         from isinglass.names import default_names
 
         known = dict(self.fit.reading) if self.fit is not None else {}
         if missing is not None:
             known["missing"] = missing
-        said = {name: value for name, value in known.items() if not was_given(name)}
-        if said.get("weights") in reading.drop:
-            del said["weights"]
-        if self.fit is not None and not known.keys() & {"coding", "binarize"} and not was_given("encode"):
-            said["encode"] = dict(self.fit.encoding) or None
+        if known.get("weights") in reading.said.get("drop", ()):
+            del known["weights"]
+        if self.fit is not None and "binarize" not in known:
+            known["encode"] = dict(self.fit.encoding) or None
         names = self.model.names
-        if names != default_names(len(names)) and not reading.transpose and not was_given("columns"):
-            said["columns"] = names  # others are ignored, whatever they hold
-            said.pop("drop", None)
-        return replace(reading, **said)
+        if names != default_names(len(names)) and "transpose" not in {**known, **reading.said}:
+            known["columns"] = names  # others are ignored, whatever they hold
+            known.pop("drop", None)
+        return with_defaults(reading, known)
 
     def read_table(self, console: Console, reading: Reading, table: str) -> BinaryTable:
         """Read a table that has the columns of the model, in any order, and any others."""
@@ -133,7 +128,7 @@ class Loaded:
         try:
             return self._in_order(reading.read(console, table))
         except DataError as error:
-            if reading.columns != self.model.names:
+            if reading.said.get("columns") != self.model.names:
                 raise
             if isinstance(error, ArgumentError) and error.argument == "columns":  # nobody said so: the model did
                 error = DataError(f"{setting('X')} must have the columns of the model; it has no {error.got}.")
@@ -141,7 +136,7 @@ class Loaded:
                 raise error from None
             # Perhaps it has no names: then its columns must be those of the model, in the same order.
             try:
-                data = replace(reading, columns=()).read(console, table)
+                data = reading.replaced(columns=None).read(console, table)
             except DataError:
                 data = None
             if data is None or data.names is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import math
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,40 +16,53 @@ from click.core import ParameterSource
 from isinglass.cli.console import Console
 from isinglass.cli.exits import Failure, discard_output
 from isinglass.cli.settings import longest, spell_value
+from isinglass.cli.values import MODEL_FILE
 
-__all__ = ["ALPHAS", "IN_FILE", "OUT_FILE", "OUT_FOLDER", "Bundle", "Number", "Option", "command"]
+__all__ = ["FORCE", "IN_FILE", "JOBS", "MODEL", "OUT_FILE", "SEED", "TABLE", "Bundle", "Option", "command"]
 
 Function = Callable[..., None]
 
-GENERAL = "General"
+GENERAL, ADVANCED = "General", "Advanced"
 NOT_REPRODUCED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs"}
 """Options that change nothing in a result."""
 
 IN_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
-MODEL_FILE = click.Path(exists=True, dir_okay=False)
 OUT_FILE = click.Path(dir_okay=False, allow_dash=True)
 OUT_FOLDER = click.Path(file_okay=False, path_type=Path)
-
-
-class Number(click.FloatRange):
-    """A finite number, within bounds if there are some."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse NaN and infinity, which are within all bounds or have none."""
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number.", param, ctx)
-        return number
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
 class Option(click.Option):
-    """An option with the heading under which the help lists it."""
+    """An option, the heading under which the help lists it, and its default in words.
 
-    def __init__(self, *names: str, section: str = "Options", **attributes: Any) -> None:
+    Parameters
+    ----------
+    *names : str
+        As click has them; the parameter is called as the library calls it.
+    section : str
+        The heading. "Advanced" is listed by --help-all only.
+    otherwise : object
+        What the library does if the option is not given.
+    of : sequence of str
+        The criteria it belongs to, if it belongs to any.
+    **attributes
+        Of click's option.
+    """
+
+    def __init__(
+        self,
+        *names: str,
+        section: str = "Options",
+        otherwise: Any = None,
+        of: Sequence[str] = (),
+        **attributes: Any,
+    ) -> None:
         if isinstance(attributes.get("type"), click.IntRange | click.FloatRange):
             attributes.setdefault("metavar", "N")
+        if otherwise is not None:
+            attributes["help"] += f"  [default: {otherwise}]"
         super().__init__(list(names), **attributes)
-        self.section = section
+        self.section, self.of, self.otherwise = section, tuple(of), otherwise
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Leave out the range, which the message about a wrong value states."""
@@ -94,10 +106,20 @@ class Command(click.Command):
             row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if row is not None:
                 sections.setdefault(getattr(parameter, "section", GENERAL), []).append(row)
-        general = sections.pop(GENERAL, [])
+        general, advanced = sections.pop(GENERAL, []), sections.pop(ADVANCED, [])
         for heading, rows in [*sections.items(), (GENERAL, general)]:
             with formatter.section(heading):
                 formatter.write_dl(rows)
+        if advanced and ctx.meta.get("help_all"):
+            with formatter.section(ADVANCED):
+                formatter.write_dl(advanced)
+
+
+def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        ctx.meta["help_all"] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
 
 
 def command(
@@ -118,14 +140,9 @@ def command(
     bundles : iterable of Bundle
         Shared ones.
     strict : bool
-        Whether it fits anything, so that there is a tolerance to miss.
+        Whether it fits anything, and can miss a tolerance.
     as_json : bool
         Whether its result can be one JSON object.
-
-    Returns
-    -------
-    callable
-        The decorator.
     """
     taken = tuple(bundles)
 
@@ -149,54 +166,36 @@ def command(
                     raise Failure(error) from None
 
         shared = [option for bundle in taken for option in bundle.options]
+        every = [*parameters, *shared]
         general = [
             *([_STRICT] if strict else []),
             *([_JSON] if as_json else []),
-            Option("-q", "--quiet", count=True, section=GENERAL, help="No summary, no progress; -qq: no warnings."),
-            Option("-v", "--verbose", count=True, section=GENERAL, help="Say more; -vv: details, and tracebacks."),
+            Option("-q", "--quiet", count=True, section=GENERAL, help="No summary or progress; -qq: no warnings."),
+            Option("-v", "--verbose", count=True, section=GENERAL, help="Show the log; -vv: details and tracebacks."),
+            *([_HELP_ALL] if any(getattr(each, "section", "") == ADVANCED for each in every) else []),
         ]
         return Command(
             name,
             callback=run,
-            params=[*parameters, *shared, *general],
+            params=[*every, *general],
             help=(function.__doc__ or "").replace("\\b", "\b"),  # click's mark of a paragraph that keeps its lines
-            context_settings={"help_option_names": ["-h", "--help"]},
+            context_settings=HELP_NAMES,
         )
 
     return decorate
 
 
-_STRICT = Option("--strict", is_flag=True, section=GENERAL, help="Fail with exit code 4 if a fit misses its tolerance.")
+_STRICT = Option("--strict", is_flag=True, section=GENERAL, help="Exit with code 4 if a fit misses its tolerance.")
 _JSON = Option("--json", "as_json", is_flag=True, section=GENERAL, help="Print the result as one JSON object.")
-
-
-class AlphasType(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
-    """A number of alphas, or the alphas themselves, separated by commas."""
-
-    name = "alphas"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Return what stands for the value in the help."""
-        return "COUNT|A,B,…"
-
-    def spell(self, value: Any) -> str:
-        """Return the text that stands for a value."""
-        return ",".join(map(repr, value)) if isinstance(value, list) else str(value)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | list[float]:
-        """Read "30" as a count, and "0.1" or "0.1,0.05" as values."""
-        if not isinstance(value, str):
-            return value  # type: ignore[no-any-return]  # the default
-        try:
-            if value.strip().isdecimal() and int(value) > 0:
-                return int(value)
-            values = [float(part) for part in value.split(",")]
-        except ValueError:
-            values = []
-        positive = all(math.isfinite(number) and number >= 0 for number in values)
-        if not values or not positive or len(set(values)) < len(values) or value.strip() == "0":
-            self.fail(f"{value!r} is neither a count such as 30 nor different values such as 0.1,0.05.", param, ctx)
-        return values
+_HELP_ALL = Option(
+    "--help-all",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    section=GENERAL,
+    help="Show this help with the advanced options.",
+)
 
 
 def was_given(name: str) -> bool:
@@ -205,7 +204,7 @@ def was_given(name: str) -> bool:
 
 
 def command_line() -> list[str]:
-    """Return the words that repeat the running command: what the user gave, less where the files go and who watches."""
+    """Return the words that repeat the running command, without where the files go and how much is printed."""
     ctx = click.get_current_context()
     words, names = [], []
     for parameter in ctx.command.params:
@@ -218,29 +217,26 @@ def command_line() -> list[str]:
             names += values
         elif parameter.is_flag:  # type: ignore[attr-defined]
             words.append(longest(parameter.opts if value else parameter.secondary_opts))
+        elif parameter.nargs > 1:
+            words += [longest(parameter.opts), *values]
         else:
             words += [word for item in values for word in (longest(parameter.opts), item)]
     return ["isinglass", str(ctx.command.name), *names, *words]
 
 
-ALPHAS = AlphasType()
-SEED = Option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random.")
+TABLE = click.Argument(["table"], type=IN_FILE)
+MODEL = click.Argument(["model"], type=MODEL_FILE)
+SEED = Option("--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 JOBS = Option(
     *("-j", "--n-jobs"),
     type=int,
     default=-1,
     show_default=True,
-    help="Fits at the same time; -1: one per core. The result does not depend on it.",
+    help="Fits to run in parallel; -1: one per core. Results do not depend on it.",
 )
 FORCE = Option("--force", is_flag=True, help="Replace files that isinglass did not write.")
 
 
 def out_folder(files: str) -> Option:
     """Return the option -o of a command that writes several files."""
-    return Option(
-        "-o",
-        "--output",
-        type=OUT_FOLDER,
-        metavar="DIR",
-        help=f"Write {files} into this folder; beside them run.json, which says how they were made.",
-    )
+    return Option("-o", "--output", type=OUT_FOLDER, metavar="DIR", help=f"Write {files} and run.json to this folder.")

@@ -117,7 +117,7 @@ class OutputFolder:
     def _ours(self) -> dict[str, str]:
         """Return the digests of the files that an earlier run of this command wrote; refuse what stands in the way."""
         record = read_record(self.path)
-        same = record.command.split()[1:2] == [str(click.get_current_context().command.name)]
+        same = _work_of(record.command.split()) == _work_of(command_line())
         found = {}
         for name in [*self.names, *self._others]:
             place = self.path / name
@@ -134,6 +134,11 @@ class OutputFolder:
                     param_hint="'-o'",
                 )
         return found
+
+
+def _work_of(words: Sequence[str]) -> tuple[str, bool]:
+    """Return what a command does: its name, and whether that was `fit --path`."""
+    return words[1] if len(words) > 1 else "", "--path" in words
 
 
 def _author(record: Record, name: str, same: bool) -> str:

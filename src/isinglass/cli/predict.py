@@ -1,4 +1,4 @@
-"""isinglass predict: every cell from the rest of its row, or the missing ones."""
+"""isinglass predict: every cell from the rest of its row, the missing cells, or how well the model predicts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import Console, csv_text, plural
-from isinglass.cli.models import MODEL, Loaded
-from isinglass.cli.options import IN_FILE, OUT_FILE, SEED, Option, command
+from isinglass.cli.models import Loaded
+from isinglass.cli.options import MODEL, OUT_FILE, SEED, TABLE, Option, command
 from isinglass.cli.output import check_target, write_file
 from isinglass.cli.reading import READING, Reading
+from isinglass.cli.values import OneOf
 
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
@@ -21,48 +22,86 @@ __all__ = ["predict"]
 @command(
     "predict",
     MODEL,
-    click.Argument(["table"], type=IN_FILE),
-    Option("--impute", is_flag=True, help="Fill the missing cells, leave the others as they are."),
+    TABLE,
+    Option("--impute", is_flag=True, help="Fill in the missing cells and keep the others."),
     Option(
         "--fill",
-        type=click.Choice(["likely", "draw", "probability"]),
+        type=OneOf(["likely", "draw", "probability"]),
         default="likely",
         show_default=True,
-        help="--impute: with the more probable value, with a draw, or with the probability of a 1.",
+        help="With --impute: the more probable value, a random draw, or the probability of a 1.",
     ),
+    Option("--score", is_flag=True, help="Print the mean log pseudo-likelihood of a row; 0 is perfect."),
+    Option("--row-scores", is_flag=True, help="Print the log pseudo-likelihood of every row as CSV."),
     SEED,
-    Option("-o", "--output", type=OUT_FILE, default="-", metavar="FILE", help="Write here instead of to stdout."),
+    Option("-o", "--output", type=OUT_FILE, default="-", metavar="FILE", help="Write to FILE instead of stdout."),
     bundles=[READING],
 )
 def predict(
-    console: Console, model: str, table: str, impute: bool, fill: str, seed: int, output: str, reading: Reading
+    console: Console, model: str, table: str, impute: bool, output: str, reading: Reading, **options: Any
 ) -> None:
-    """Predict every cell of TABLE from the rest of its row by MODEL, the model.npz of a fit.
+    """Predict every cell of TABLE from the rest of its row with MODEL.
 
-    Prints the probability that a cell is 1 given all other cells of its row, as CSV with the columns of TABLE. With
-    --impute the columns of MODEL are printed in 0 and 1, with their missing cells filled: answers such as yes and no do
-    not come back, nor a column of weights, and names of rows are in the column row. TABLE may be - for stdin.
+    MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin. Prints the probability that a cell
+    is 1 given the other cells of its row, as CSV. --impute prints the table in 0 and 1, its missing cells filled in;
+    --score tells how well the model predicts. Row labels are in the column "row"; weights are not printed.
     """
-    from isinglass.cli.results import row_labels
-
+    scored = options["score"] or options["row_scores"]
+    if scored and impute:
+        raise click.UsageError("--impute and --score exclude each other.")
     check_target(output, [model, table])
     loaded = Loaded.open(model)
-    reading = loaded.recall(reading, missing="zero" if impute else "error")
+    reading = loaded.recall(reading, missing=None if scored else "zero" if impute else "error")
     data = loaded.read_table(console, reading, table)
-    cells = _fill(loaded, data, fill, seed) if impute else loaded.model.conditional_probabilities(data.X)
-    names, rows = list(loaded.model.names), cells.tolist()
-    if data.row_names is not None:
-        names, rows = ["row", *names], [[label, *row] for label, row in zip(row_labels(data), rows, strict=True)]
-    done = f"{plural(data.n_missing, 'missing cell')} filled" if impute else "a probability for every cell"
-    console.say_facts({"Table": reading.describe_shape(data, table), "Predicted": done})
-    if console.as_json:
-        record = {"model": model, "impute": impute, "columns": list(loaded.model.names), "cells": cells}
-        record["rows"] = row_labels(data)
-        console.write_json("predict", record)
-    elif output == "-":
-        console.write_csv(names, rows)
+    if scored:
+        text, record = _score(console, loaded, data, reading.describe(data, table), rows=options["row_scores"])
+        schema = "score"
     else:
-        write_file(output, csv_text(names, rows))
+        cells = (
+            _fill(loaded, data, options["fill"], options["random_state"])
+            if impute
+            else loaded.model.conditional_probabilities(data.X)
+        )
+        done = f"{plural(data.n_missing, 'missing cell')} filled" if impute else "a probability for every cell"
+        console.say_facts({"Table": reading.describe_shape(data, table), "Predicted": done})
+        text, record = _cells(loaded, data, cells)
+        record, schema = {"impute": impute, **record}, "predict"
+    if console.as_json:
+        console.write_json(schema, {"model": model, **record})
+    elif output == "-":
+        console.write(text)
+    else:
+        write_file(output, text)
+
+
+def _cells(loaded: Loaded, data: BinaryTable, cells: Any) -> tuple[str, dict[str, Any]]:
+    """Return a value for every cell, as CSV and as JSON has it."""
+    from isinglass.cli.results import row_labels
+
+    names, labels, rows = list(loaded.model.names), row_labels(data), cells.tolist()
+    record = {"columns": names, "cells": cells, "rows": labels}
+    if data.row_names is not None:
+        names, rows = ["row", *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
+    return csv_text(names, rows), record
+
+
+def _score(
+    console: Console, loaded: Loaded, data: BinaryTable, described: str, *, rows: bool
+) -> tuple[str, dict[str, Any]]:
+    """Return the log pseudo-likelihood: its mean, or that of every row."""
+    import numpy as np
+
+    from isinglass.cli.results import row_labels
+
+    scores = loaded.model.log_pseudolikelihood(data.X)
+    mean = float(np.average(scores, weights=data.sample_weight))
+    per_cell = f"{mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"
+    console.say_facts({"Table": described, "Score": f"{mean:.6g} per row, {per_cell}"})
+    record = {"n_rows": len(data), "n_columns": data.shape[1], "mean": mean}
+    if not rows:
+        return f"{mean!r}\n", record
+    listed = zip(row_labels(data), scores.tolist(), strict=True)
+    return csv_text(["row", "score"], listed), {**record, "scores": scores}
 
 
 def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: int) -> Any:
@@ -73,7 +112,7 @@ def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: int) -> Any:
     if data.filled is None:
         return data.X
     if loaded.fit is None:
-        raise DataError("MODEL must be the model of a fit; got a network without the means of its columns.")
+        raise DataError("MODEL must be the model of a fit; this one is a network without the means of its columns.")
     return fill_missing(
         loaded.model,
         data,

@@ -13,10 +13,11 @@ import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.groups import GROUPS, Groups
-from isinglass.cli.models import MODEL, SAME_OPTIONS, Loaded
-from isinglass.cli.options import ALPHAS, IN_FILE, SEED, Option, command, command_line
+from isinglass.cli.models import SAME_OPTIONS, Loaded
+from isinglass.cli.options import ADVANCED, IN_FILE, MODEL, SEED, Option, command, command_line
 from isinglass.cli.output import check_target, read_record
 from isinglass.cli.reading import READING, Reading
+from isinglass.cli.values import ALPHAS
 
 __all__ = ["report"]
 
@@ -37,22 +38,30 @@ SAME_COUPLING = 1e-3
         metavar="FILE",
         help="The page.",
     ),
-    Option("--title", help="Heading.  [default: the name of the model or of its folder]"),
+    Option("--title", otherwise="the name of the folder", help="Heading of the page."),
     Option(
         "--alphas",
         type=ALPHAS,
         default=30,
         show_default=True,
-        help="Steps of the slider, if the model has no path and TABLE is given.",
+        section=ADVANCED,
+        help="Steps of the slider, if the model has no path of its own and TABLE is given.",
     ),
     Option(
         "--bootstrap",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         metavar="FOLDER",
-        help="Show the intervals and inclusions that `isinglass bootstrap -o FOLDER` wrote.",
+        help="Add the intervals that `isinglass bootstrap -o FOLDER` wrote.",
     ),
-    Option("--max-edges", type=click.IntRange(min=1), default=6000, show_default=True, help="Most pairs in the page."),
-    SEED,
+    Option(
+        "--max-edges",
+        type=click.IntRange(min=1),
+        default=6000,
+        show_default=True,
+        section=ADVANCED,
+        help="Most pairs to put on the page.",
+    ),
+    SEED.under(ADVANCED),
     bundles=[GROUPS, READING],
 )
 def report(
@@ -64,14 +73,14 @@ def report(
     alphas: int | list[float],
     bootstrap: Path | None,
     max_edges: int,
-    seed: int,
+    random_state: int,
     groups: Groups,
     reading: Reading,
 ) -> None:
-    """Make one HTML page of MODEL, the model.npz of a fit, that needs no network to be read.
+    """Make a self-contained HTML page about MODEL, the folder or the model.npz that `fit` wrote.
 
     The page shows the network, a slider along the penalty, tables, and the certificate. TABLE, the table that was
-    fitted, adds how well the nodes are predicted, and the slider where the fit was at one alpha; - is stdin.
+    fitted, adds how well nodes are predicted, and the slider if the fit was at one penalty; - is stdin.
     """
     from isinglass.evaluate.metrics import node_table
     from isinglass.show.report import write_report
@@ -106,7 +115,7 @@ def report(
             command=recipe,
             settings={**summary, **loaded.describe(summary), **fitted_to},
             max_edges=max_edges,
-            random_state=seed,
+            random_state=random_state,
             **options,
         )
     console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
@@ -146,8 +155,8 @@ class Resampled:
         )
         if not same or nodes["name"] != list(loaded.model.names):
             raise DataError(
-                f"--bootstrap must be about the network of MODEL; {str(folder)!r} has other edges. Run "
-                "`isinglass bootstrap` with the options of the fit."
+                f"--bootstrap must belong to the network of MODEL; {str(folder)!r} has other edges. Run `isinglass "
+                "bootstrap` with the options of the fit."
             )
         return cls(edges, nodes, record.summary.get("Resamples", ""))
 

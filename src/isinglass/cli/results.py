@@ -17,7 +17,7 @@ from isinglass.version import __version__
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.network import Network
-    from isinglass.results import Path, Solution, Stability
+    from isinglass.results import Solution, Stability
 
 __all__ = ["SCHEMAS", "json_text"]
 
@@ -85,19 +85,31 @@ def names_of(table: BinaryTable) -> tuple[str, ...]:
     return table.names or default_names(table.shape[1])
 
 
-def judge(solutions: Sequence[Solution], tol: float, *, proved: bool = True) -> dict[str, str]:
-    """Say in words whether the optimum was reached, or where a method stopped that proves nothing itself."""
+def shares_of(table: BinaryTable) -> Any:
+    """Return the share of ones in every column."""
+    import numpy as np
+
+    return np.average(table.X, axis=0, weights=table.sample_weight)
+
+
+def judge(solutions: Sequence[Solution], tol: float, shares: Any, *, proved: bool = True) -> dict[str, str]:
+    """Say in words whether the fit converged, or where a method stopped that proves nothing itself.
+
+    ``shares`` are those of the ones in every column: the gap is relative to the objective without edges.
+    """
+    import numpy as np
+
     missed = [solution for solution in solutions if not solution.converged]
-    residual = max(solution.kkt_residual for solution in solutions)
-    gaps = [solution.duality_gap for solution in solutions if not math.isnan(solution.duality_gap)]
-    minimum = f", objective at most {max(gaps):.1e} above its minimum" if gaps else ""
     where = f" at {len(missed)} of {len(solutions)} alphas" if missed and len(solutions) > 1 else ""
-    share = ", for the gap relative to the objective without edges" if gaps else ""  # the gap is judged relative to it
-    certificate = f"KKT residual {residual:.1e}{minimum}"
+    gaps = [solution.duality_gap for solution in solutions if not math.isnan(solution.duality_gap)]
+    certificate = f"KKT residual {max(solution.kkt_residual for solution in solutions):.1e}"
+    if gaps:
+        both = np.clip([shares, 1.0 - np.asarray(shares)], 1e-300, 1.0)
+        certificate += f", relative duality gap {max(gaps) / max(-float((both * np.log(both)).sum()), 1e-12):.1e}"
     if not proved:
         rule = f"{'NOT ' if missed else ''}by the method's own rule{where} (tolerance {tol:g})"
         return {"Stopped": rule, "Optimum": f"not proved: {certificate}"}
-    return {"Optimum": f"{'NOT ' if missed else ''}reached{where}: {certificate} (tolerance {tol:g}{share})"}
+    return {"Converged": f"{'NO' if missed else 'yes'}{where}: {certificate} (tolerance {tol:g})"}
 
 
 def row_labels(table: BinaryTable) -> list[str]:
@@ -125,21 +137,20 @@ def describe_solution(solution: Solution) -> dict[str, Any]:
     }
 
 
-def list_edges(network: Network) -> list[dict[str, Any]]:
-    """Return the edge table of a network, one record per edge."""
-    columns = {name: column.tolist() for name, column in network.edges().items()}
+def records(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return one record per row of some columns.
+
+    Examples
+    --------
+    >>> records({"name": ["a", "b"], "field": [0.5, 1.0]})
+    [{'name': 'a', 'field': 0.5}, {'name': 'b', 'field': 1.0}]
+    """
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-PATH_COLUMNS = (
-    *("alpha", "n_edges", "n_positive", "n_negative", "objective", "kkt_residual", "duality_gap"),
-    *("certified_zeros", "n_iter", "converged"),
-)
-
-
-def tabulate_path(path: Path) -> list[list[Any]]:
-    """Return one row of ``PATH_COLUMNS`` per alpha."""
-    return [[describe_solution(solution)[name] for name in PATH_COLUMNS] for solution in path]
+def list_edges(network: Network) -> list[dict[str, Any]]:
+    """Return the edge table of a network, one record per edge."""
+    return records({name: column.tolist() for name, column in network.edges().items()})
 
 
 def describe_stability(stability: Stability) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""isinglass select: what each criterion chooses."""
+"""isinglass select: which penalty each criterion chooses."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from isinglass.cli.choosing import CHOOSING, Choosing
 from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.methods import METHOD, Method
-from isinglass.cli.options import IN_FILE, command, was_given
+from isinglass.cli.estimate import SELECTING, Estimate
+from isinglass.cli.options import TABLE, command, was_given
 from isinglass.cli.reading import READING, Reading
 
 __all__ = ["select"]
@@ -17,61 +16,52 @@ __all__ = ["select"]
 COLUMNS = ["criterion", "alpha", "n_edges", "n_positive", "ebic", "held_out"]
 
 
-@command("select", click.Argument(["table"], type=IN_FILE), bundles=[CHOOSING, METHOD, READING], strict=True)
-def select(console: Console, table: str, choosing: Choosing, method: Method, reading: Reading) -> None:
-    """Show which penalty alpha each criterion chooses for TABLE.
+@command("select", TABLE, bundles=[SELECTING, READING], strict=True)
+def select(console: Console, table: str, estimate: Estimate, reading: Reading) -> None:
+    """Show which penalty each criterion selects for TABLE.
 
-    Prints one line per criterion as CSV: the two-stage network that `fit` gives (with --method joint), EBIC with three
-    values of gamma, cross-validation with two rules, and StARS (stability). Every choice is judged by the EBIC (at
-    --gamma) and by the score of held-out rows. TABLE may be - for stdin.
+    Prints one line per criterion as CSV: the two-stage network that `fit` gives (with --method joint), EBIC at three
+    values of gamma, cross-validation with both rules, and StARS (stability). Each choice comes with its EBIC (at
+    --gamma) and its score on held-out rows. TABLE may be - for stdin.
     """
     from isinglass.cli import results
-    from isinglass.select import compare_criteria, two_stage
+    from isinglass.select import compare_criteria
 
     if was_given("cv_rule"):
-        raise click.UsageError("--cv-rule cannot be used here: both rules are shown.")
+        raise click.UsageError("--cv-rule has no effect here: both rules are shown.")
     data = reading.read_to_fit(console, table)
     console.restart_clock()
-    stability = choosing.run_stars(console, data, method)
+    run: dict[str, Any] = {"n_jobs": estimate.n_jobs, "progress": console.progress_wanted}
+    stability = estimate.function("stars")(data, **run)
     others: dict[str, Any] = {"StARS": stability.alpha}
-    if method.method == "joint":
-        others["two-stage"] = two_stage(
-            data.X,
-            path_function=method.path_function,
-            sample_weight=data.sample_weight,
-            errors=False,
-            n_jobs=choosing.n_jobs,
-            progress=console.progress_wanted,
-            **choosing.two_stage,
-        )
-    if choosing.relaxed:
-        others[f"EBIC γ={choosing.gamma:g} relaxed"] = choosing.choose_alpha(console, data, method, "ebic")[0]
+    if estimate.method == "joint":
+        others["two-stage"] = estimate.function("two-stage", errors=False)(data, **run)
+    gamma = estimate.said.get("gamma", 0.25)
+    if estimate.said.get("relaxed"):
+        others[f"EBIC γ={gamma:g} relaxed"] = estimate.function("ebic")(data).alpha
     found = compare_criteria(
-        data.X,
-        alphas=choosing.grid["alphas"],
-        ebic_gamma=choosing.gamma,
+        data,
+        ebic_gamma=gamma,
         others=others,
-        n_folds=choosing.n_folds("cv"),
-        path_function=method.with_settings(alpha_min_ratio=choosing.grid["alpha_min_ratio"]),
-        sample_weight=data.sample_weight,
-        random_state=choosing.seed,
-        n_jobs=choosing.n_jobs,
-        progress=console.progress_wanted,
+        path_function=estimate.grid_function,
+        random_state=estimate.seed,
+        **{name: estimate.said[name] for name in ("alphas", "n_folds") if name in estimate.said},
+        **run,
     )
     rows = [list(row) for row in zip(*(results.plain(column) for column in found.columns.values()), strict=True)]
     console.say_facts(
         {
             "Table": reading.describe(data, table),
-            "Method": str(method),
+            "Method": str(estimate),
             "Path": f"{len(found.path)} alphas from {found.path[0].alpha:.4g} to {found.path[-1].alpha:.4g}",
-            **results.judge(found.path.solutions, found.path.tol, proved=method.proves),
+            **results.judge(found.path.solutions, found.path.tol, results.shares_of(data), proved=estimate.proves),
             "Time": format_seconds(console.seconds),
         }
     )
     if console.as_json:
         record = {
             "table": results.describe_table(data),
-            "method": method.record,
+            "method": estimate.record,
             "ebic_gamma": found.ebic_gamma,
             "criteria": [dict(zip(COLUMNS, row, strict=True)) for row in rows],
             "stability": results.describe_stability(stability),

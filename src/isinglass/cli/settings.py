@@ -45,8 +45,7 @@ def _as_option(mention: Setting) -> str:
         return longest(option.secondary_opts if mention.value is False else option.opts)
     if not mention.has_value:
         return longest(option.opts)
-    values = mention.value if option.multiple else [mention.value]
-    return " ".join(f"{longest(option.opts)} {shlex.quote(spell_value(option, value))}" for value in values)
+    return f"{longest(option.opts)} {shlex.quote(spell_value(option, mention.value))}"
 
 
 def spell_value(parameter: click.Parameter, value: Any) -> str:

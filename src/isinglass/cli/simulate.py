@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from isinglass.cli.console import Console, csv_text, format_seconds, plural
-from isinglass.cli.options import FORCE, SEED, Number, Option, command, out_folder
+from isinglass.cli.options import ADVANCED, FORCE, SEED, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
+from isinglass.cli.values import Number, OneOf
 
 if TYPE_CHECKING:
     from isinglass.network import Network
@@ -23,7 +24,7 @@ COUNT = click.IntRange(min=1)
 
 @command(
     "simulate",
-    Option("--network", "kind", type=click.Choice(KINDS), default="random", show_default=True, help="Kind of network."),
+    Option("--network", "kind", type=OneOf(KINDS), default="random", show_default=True, help="Kind of network."),
     Option(
         "--nodes", "n_nodes", type=COUNT, default=20, show_default=True, help="Number of nodes: columns of the table."
     ),
@@ -33,7 +34,7 @@ COUNT = click.IntRange(min=1)
         type=Number(0, 1),
         default=0.1,
         show_default=True,
-        help="random: probability that a pair has an edge (and a node a field).",
+        help="random: probability of an edge (and of a field).",
     ),
     Option(
         "--degree",
@@ -47,13 +48,20 @@ COUNT = click.IntRange(min=1)
         type=Number(),
         default=1.0,
         show_default=True,
-        help="|coupling| of an edge; random: uniform between minus and plus this.",
+        help="Size of the couplings; random: uniform between minus and plus this.",
     ),
-    Option("--mixed", is_flag=True, help="Half of the couplings negative (random: always both signs)."),
-    Option("--burn-in", type=click.IntRange(min=0), default=1000, show_default=True, help="Sweeps thrown away."),
-    Option("--thin", type=COUNT, default=10, show_default=True, help="Sweeps from one row to the next."),
+    Option("--mixed", is_flag=True, help="Make half of the couplings negative (random: always)."),
+    Option(
+        "--burn-in",
+        type=click.IntRange(min=0),
+        default=1000,
+        show_default=True,
+        section=ADVANCED,
+        help="Sweeps to discard.",
+    ),
+    Option("--thin", type=COUNT, default=10, show_default=True, section=ADVANCED, help="Sweeps between rows."),
     SEED,
-    out_folder("table.csv, truth.npz (the model) and edges.csv (its edges)"),
+    out_folder("table.csv, truth.npz (the network), edges.csv"),
     FORCE,
 )
 def simulate(
@@ -67,14 +75,14 @@ def simulate(
     mixed: bool,
     burn_in: int,
     thin: int,
-    seed: int,
+    random_state: int,
     output: Path | None,
     force: bool,
 ) -> None:
-    """Draw a network, and a table from it by Gibbs sampling.
+    """Draw a random network, and a table from it by Gibbs sampling.
 
-    The table goes to stdout as CSV, or with -o into a folder together with the true network. A warning tells where
-    the sampler mixes so slowly that the rows do not represent the model.
+    Prints the table as CSV; with -o a folder gets it together with the true network. There is a warning if the sampler
+    mixes too slowly for the rows to represent the network.
     """
     from isinglass import simulate as simulation
     from isinglass.cli.results import list_edges
@@ -83,7 +91,7 @@ def simulate(
     from isinglass.randomness import spawn_seeds
 
     folder = OutputFolder(output, FILES, force=force) if output else None
-    at_network, at_check, at_rows = spawn_seeds(seed, 3)
+    at_network, at_check, at_rows = spawn_seeds(random_state, 3)
     model = _draw_network(kind, n_nodes, edge_probability, degree, strength, mixed, at_network)
     with console.progress("Sampling"):
         simulation.gibbs_diagnostics(model, burn_in=burn_in, thin=thin, random_state=at_check)
@@ -103,9 +111,13 @@ def simulate(
         }
     )
     if console.as_json:
-        edges = list_edges(model)
-        record = {"network": kind, "seed": seed, "nodes": list(model.names), "fields": model.fields, "edges": edges}
-        console.write_json("simulate", {**record, **({} if folder else {"rows": table})})
+        record = {
+            "network": kind,
+            "seed": random_state,
+            "nodes": list(model.names),
+            "fields": model.fields,
+        }
+        console.write_json("simulate", {**record, "edges": list_edges(model), **({} if folder else {"rows": table})})
     elif folder is None:
         console.write(text)
 

@@ -4,7 +4,9 @@ from isinglass.select.bootstrap import Bootstrap, Differences, bootstrap
 from isinglass.select.criteria import CriteriaComparison, compare_criteria
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
+from isinglass.select.permutation import GroupComparison, compare_groups
 from isinglass.select.refit import Refit, refit
+from isinglass.select.sample_size import SampleSizeStudy, sample_size
 from isinglass.select.stages import Stage
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import TwoStage, two_stage
@@ -15,14 +17,18 @@ __all__ = [
     "CrossValidation",
     "Differences",
     "EbicSelection",
+    "GroupComparison",
     "Refit",
+    "SampleSizeStudy",
     "Stage",
     "TwoStage",
     "bootstrap",
     "compare_criteria",
+    "compare_groups",
     "cross_validate",
     "ebic",
     "refit",
+    "sample_size",
     "select_ebic",
     "stars",
     "two_stage",

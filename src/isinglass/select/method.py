@@ -22,7 +22,7 @@ from isinglass.select.stages import Case
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import TwoStage, two_stage
 from isinglass.solve.exact import exact_path
-from isinglass.solve.nodewise import nodewise_ebic, nodewise_path
+from isinglass.solve.nodewise import nodewise_at, nodewise_ebic, nodewise_path
 from isinglass.solve.path import ising_path
 from isinglass.solve.published.baselines import bmn, plg
 
@@ -48,6 +48,8 @@ RUN_SETTINGS: dict[str, Any] = {
     "errors": False,
 }
 """Settings that do not change the network, and what they are inside a resample."""
+PER_NODE = ("rule", "standardize", "tol", "max_iter")
+"""Settings of `nodewise_ebic` that `nodewise_at` shares."""
 
 
 def fit_at(
@@ -166,28 +168,31 @@ def run_quickly(method: Method, n_threads: int | None) -> Method:
     return functools.partial(method, **changes) if changes else method
 
 
-def keep_penalty(method: Method, result: Any) -> Method:
-    """Return the method at the penalty that it chose for the whole table."""
+def keep_penalty(method: Method, result: Any, scale: float = 1.0) -> Method:
+    """Return the method at the penalty that it chose for a table, times ``scale``; a given penalty stays as it is."""
     if isinstance(method, functools.partial) and method.func is fit_at:
         return method
     if isinstance(method, functools.partial) and method.func is _fit_estimator:
-        return _keep_of_estimator(method, result)
+        return _keep_of_estimator(method, result, scale)
     if isinstance(result, TwoStage):
         return functools.partial(
             _fit_stages,
-            first_alpha=result.stages[0].solution.alpha,
-            alpha=result.alpha,
+            first_alpha=scale * result.stages[0].solution.alpha,
+            alpha=scale * result.alpha,
             exponent=result.stages[result.stage].exponent,
             path_function=_path_function(method),
         )
+    if isinstance(result, Solution) and result.alphas_per_node is not None and _innermost(method) is nodewise_ebic:
+        settings = {name: fixed_option(method, name) for name in PER_NODE}
+        return _keep_per_node(result, settings, scale)
     alpha = getattr(result, "alpha", math.nan)
     if not math.isfinite(alpha) or "path_function" not in settings_of(method):
         name = getattr(method, "__name__", type(method).__name__)
         raise DataError(
             f"reselect=False needs a method with one penalty for all pairs, chosen along a path_function; got {name}. "
-            "Leave reselect out, or pass the penalty as a number."
+            "Pass reselect=True, or the penalty as a number."
         )
-    return functools.partial(fit_at, alpha=float(alpha), path_function=_path_function(method))
+    return functools.partial(fit_at, alpha=scale * float(alpha), path_function=_path_function(method))
 
 
 # ------------------------------------------------------------------------------------------- estimators and stages
@@ -206,18 +211,27 @@ def _fit_estimator(
     return kind(**settings).fit(BinaryTable(X), sample_weight=sample_weight, **options)
 
 
-def _keep_of_estimator(method: functools.partial[Any], estimator: Any) -> Method:
+def _keep_per_node(solution: Solution, settings: Mapping[str, Any], scale: float) -> Method:
+    """Return the regressions at the penalties that the nodes chose."""
+    known = {name: value for name, value in settings.items() if value is not None}
+    return functools.partial(nodewise_at, alphas=scale * np.asarray(solution.alphas_per_node), **known)
+
+
+def _keep_of_estimator(method: functools.partial[Any], estimator: Any, scale: float) -> Method:
     settings = method.keywords
     if "alpha" in settings and settings.get("criterion") is None:
         return method  # nothing is chosen
+    solution = getattr(estimator, "solution_", None)
+    if isinstance(solution, Solution) and solution.alphas_per_node is not None:
+        return _keep_per_node(solution, {name: settings.get(name) for name in PER_NODE}, scale)
     alpha = float(getattr(estimator, "alpha_", math.nan))
     path_function = getattr(estimator, "_path_function", None)
     if path_function is None or not math.isfinite(alpha):
         raise DataError(
-            f"reselect=False needs one penalty for all pairs; {type(estimator).__name__} chooses one per node. "
-            "Leave reselect out."
+            f"reselect=False needs a penalty that can be kept; {type(estimator).__name__} tells none. "
+            "Pass reselect=True."
         )
-    return functools.partial(fit_at, alpha=alpha, path_function=path_function())
+    return functools.partial(fit_at, alpha=scale * alpha, path_function=path_function())
 
 
 def _fit_stages(
@@ -245,8 +259,13 @@ def _path_function(method: Method) -> PathFunction:
     fixed: PathFunction | None = fixed_option(method, "path_function")
     if fixed is not None:
         return fixed
+    default: PathFunction = inspect.signature(_innermost(method)).parameters["path_function"].default
+    return default
+
+
+def _innermost(method: Method) -> Callable[..., Any]:
+    """Return the function inside partial applications."""
     inner: Callable[..., Any] = method
     while isinstance(inner, functools.partial):
         inner = inner.func
-    default: PathFunction = inspect.signature(inner).parameters["path_function"].default
-    return default
+    return inner

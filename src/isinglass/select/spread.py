@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.errors import ArgumentError, DataError, LimitError
-from isinglass.network import read_only
+from isinglass.evaluate.centrality import node_measure
+from isinglass.network import Network, read_only
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Solution
 
@@ -142,17 +143,51 @@ class Bootstrap:
         """Quantiles 2.5 %, 50 % and 97.5 % of the node strengths over the resamples, shape (3, n_features)."""
         return np.quantile(self.strengths, QUANTILES, axis=0)
 
-    def nodes(self) -> dict[str, Any]:
+    def node_draws(self, of: str = "strength", communities: Any = None) -> FloatArray:
+        """Return a measure of every node in every resample, shape (n_boot, n_features).
+
+        Parameters
+        ----------
+        of : str, default "strength"
+            "strength", "expected_influence", "closeness", "betweenness", "bridge_strength" or
+            "bridge_expected_influence", as `isinglass.metrics.centrality` defines them.
+        communities : sequence, mapping or pandas Series, optional
+            The community of each node, for bridges.
+        """
+        if of == "strength":
+            return self.strengths
+        if of == "expected_influence":
+            return _sums_over_pairs(self.draws, self.edge_index, len(self.names))
+        rows = sp.csr_array(self.draws)
+        measured = []
+        for k in range(self.n_boot):
+            some = slice(rows.indptr[k], rows.indptr[k + 1])
+            order = np.argsort(rows.indices[some])
+            pairs, values = self.edge_index[rows.indices[some][order]], rows.data[some][order]
+            present = values != 0.0
+            network = Network.trusted(self.fields[k], pairs[present], values[present], self.names)
+            measured.append(node_measure(network, of, communities))
+        return np.array(measured)
+
+    def nodes(self, of: str = "strength", communities: Any = None) -> dict[str, Any]:
         """Return the nodes as columns, ready for a data frame.
+
+        Parameters
+        ----------
+        of, communities
+            A measure, as for `node_draws`.
 
         Returns
         -------
         dict of str to ndarray
-            ``name``, ``strength`` (in the whole table), ``mean``, ``q2.5``, ``q50`` and ``q97.5`` of the strength.
+            ``name``, the measure in the whole table under its own name, and ``mean``, ``q2.5``, ``q50`` and ``q97.5``
+            of it over the resamples.
         """
-        quantiles = dict(zip(COLUMNS, self.strength_quantiles, strict=True))
+        draws = self.node_draws(of, communities)
+        quantiles = dict(zip(COLUMNS, np.quantile(draws, QUANTILES, axis=0), strict=True))
         names = np.array(self.names, dtype=object)
-        return {"name": names, "strength": self.strength, "mean": self.strengths.mean(axis=0), **quantiles}
+        whole = node_measure(self.solution.network, of, communities)
+        return {"name": names, of: whole, "mean": draws.mean(axis=0), **quantiles}
 
     # ------------------------------------------------------------------------------------- differences
 
@@ -197,13 +232,15 @@ class Bootstrap:
 
     # ------------------------------------------------------------------------------------- dropped cases
 
-    def correlations(self, of: str = "strength") -> FloatArray:
+    def correlations(self, of: str = "strength", communities: Any = None) -> FloatArray:
         """Return how every resample correlates with the whole table.
 
         Parameters
         ----------
-        of : {"strength", "expected_influence", "edges"}, default "strength"
-            Over the nodes: Σ_t |θ_st|, or Σ_t θ_st. Over all pairs: θ_st.
+        of : str, default "strength"
+            "edges" for the couplings of all pairs, or a measure of the nodes, as for `node_draws`.
+        communities : sequence, mapping or pandas Series, optional
+            The community of each node, for bridges.
 
         Returns
         -------
@@ -213,14 +250,17 @@ class Bootstrap:
         if of == "edges":
             p = self.solution.n_features
             return _correlate_sparse(self.draws, self.edge_values, p * (p - 1) // 2)
-        if of == "strength":
-            return _correlate(self.strengths, self.strength)
-        if of != "expected_influence":
-            raise ArgumentError("of", f"must be one of {', '.join(STATISTICS)}", of)
-        influences = _sums_over_pairs(self.draws, self.edge_index, len(self.names))
-        return _correlate(influences, self.solution.network.expected_influence)
+        whole = node_measure(self.solution.network, of, communities)
+        return _correlate(self.node_draws(of, communities), whole)
 
-    def cs_coefficient(self, of: str = "strength", *, correlation: float = 0.7, probability: float = 0.95) -> float:
+    def cs_coefficient(
+        self,
+        of: str = "strength",
+        *,
+        correlation: float = 0.7,
+        probability: float = 0.95,
+        communities: Any = None,
+    ) -> float:
         """Return the largest share of rows that can be dropped while the order of nodes or edges stays.
 
         This is the correlation stability (CS) coefficient of Epskamp, Borsboom and Fried (2018): the largest share at
@@ -230,12 +270,14 @@ class Bootstrap:
 
         Parameters
         ----------
-        of : {"strength", "expected_influence", "edges"}, default "strength"
+        of : str, default "strength"
             What is correlated, see `correlations`.
         correlation : float, default 0.7
             What the correlation must reach.
         probability : float, default 0.95
             Share of the resamples in which it must.
+        communities : sequence, mapping or pandas Series, optional
+            The community of each node, for bridges.
 
         Returns
         -------
@@ -247,7 +289,7 @@ class Bootstrap:
             if not 0 < value <= 1:
                 raise ArgumentError(name, "must be above 0 and at most 1", value)
         shares = np.unique(self.dropped)
-        enough = np.nan_to_num(self.correlations(of), nan=-1.0) >= correlation
+        enough = np.nan_to_num(self.correlations(of, communities), nan=-1.0) >= correlation
         kept = [enough[self.dropped == share].mean() >= probability for share in shares]
         return float(shares[kept].max(initial=0.0))
 

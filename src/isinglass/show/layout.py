@@ -7,8 +7,8 @@ away; nodes without edges are the last shelves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,10 +19,11 @@ from scipy.spatial import cKDTree
 
 from isinglass.arguments import check_count
 from isinglass.errors import ArgumentError, DataError
+from isinglass.network import as_network
 from isinglass.pairs import symmetric_matrix
 from isinglass.randomness import RandomSource, as_generator
 
-__all__ = ["force_layout"]
+__all__ = ["force_layout", "shared_layout"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -104,6 +105,30 @@ def force_layout(
     xy -= (xy.min(axis=0) + xy.max(axis=0)) / 2
     largest = float(np.abs(xy).max())
     return xy / largest if largest > 0 else xy
+
+
+def shared_layout(networks: Iterable[Any], *, random_state: RandomSource = 0) -> FloatArray:
+    """Return one place per node for several networks of the same nodes: the layout of their mean absolute couplings.
+
+    Parameters
+    ----------
+    networks : iterable of Network, Solution, fitted estimator or matrix
+        The networks; they must have the same nodes in the same order.
+    random_state : int, Generator, RandomState, SeedSequence or None, default 0
+        As for `force_layout`.
+
+    Examples
+    --------
+    >>> shared_layout([[[0, 1.0], [1.0, 0]], [[0, 0.0], [0.0, 0]]]).shape
+    (2, 2)
+    """
+    read = [as_network(network) for network in networks]
+    if not read or any(one.names != read[0].names for one in read):
+        raise DataError("networks must have the same nodes in the same order, and there must be one; got others.")
+    pairs = np.concatenate([one.edge_index for one in read])
+    return force_layout(
+        read[0].n_features, pairs, np.concatenate([one.weights for one in read]), random_state=random_state
+    )
 
 
 # ------------------------------------------------------------------------------------------- the graph

@@ -5,6 +5,9 @@ try:
 except ImportError as _error:
     raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from _error
 
+from isinglass.show.plot.canvas import paper_axes
+from isinglass.show.plot.centralities import centrality, sample_size
+from isinglass.show.plot.contrasts import group_difference, group_networks, permutations
 from isinglass.show.plot.curves import certificate, instability, path, roc
 from isinglass.show.plot.drawing import network
 from isinglass.show.plot.rows import (
@@ -14,16 +17,24 @@ from isinglass.show.plot.rows import (
     node_strength,
     predictability,
 )
+from isinglass.show.plot.style import Style
 
 __all__ = [
+    "Style",
     "bootstrap_differences",
     "bootstrap_intervals",
+    "centrality",
     "certificate",
     "edge_frequencies",
+    "group_difference",
+    "group_networks",
     "instability",
     "network",
     "node_strength",
+    "paper_axes",
     "path",
+    "permutations",
     "predictability",
     "roc",
+    "sample_size",
 ]

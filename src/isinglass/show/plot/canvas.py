@@ -13,18 +13,25 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
 
+from isinglass.arguments import check_positive
 from isinglass.errors import DataError
 from isinglass.show.palette import NAMED
 
-__all__ = ["PLAIN", "any_color", "axes_or_new", "ink", "readable", "write_legend"]
+__all__ = ["PLAIN", "any_color", "axes_or_new", "ink", "paper_axes", "readable", "write_below", "write_legend"]
 
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """For every text that holds a name: a dollar sign is a dollar sign."""
 _MISSING = "\ufffd"
+PRINT = 300.0
+"""Dots per inch of figures for print: sizes of small letters are rounded to dots."""
+FILLED = 0.9
+"""Share of the width and height of a figure from which on axes fill it."""
+MILLIMETERS = 25.4  # in an inch
 
 
-def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = False) -> Axes:
+def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = False, dpi: float | None = None) -> Axes:
     """Return the given axes, or those of a new figure of ``size`` inches that is managed by pyplot.
 
     ``fill`` makes them as large as the figure, for drawings without scales.
@@ -37,7 +44,7 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = Fals
 
     if not fill:
         return pyplot.subplots(figsize=size, layout="constrained")[1]
-    return pyplot.figure(figsize=size, layout="none").add_axes((0.01, 0.01, 0.98, 0.98))
+    return pyplot.figure(figsize=size, dpi=dpi, layout="none").add_axes((0.01, 0.01, 0.98, 0.98))
 
 
 def ink() -> str:
@@ -90,6 +97,71 @@ def write_legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -
     for shown, text in zip(legend.get_texts(), texts, strict=True):
         shown.set(text=text, **PLAIN)
     return legend
+
+
+def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]]) -> None:
+    """Write legends below the axes, each in as many columns as fit; a figure that the axes fill grows by their height.
+
+    A block whose handles are all None is a list of texts.
+    """
+    figure = ax.figure.canvas.figure
+    box, height = ax.get_window_extent(), 0.0
+    for entries in blocks:
+        legend = _legend_at(ax, list(entries), height, box)
+        height += legend.get_window_extent().height
+        ax.add_artist(legend)
+    share, inches = height / box.height, height / figure.dpi
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        return
+    place, (width, tall) = ax.get_position(), figure.get_size_inches()
+    if place.height > FILLED and place.width > FILLED:
+        grown = tall + inches
+        figure.set_size_inches(width, grown)
+        ax.set_position((place.x0, (place.y0 * tall + inches) / grown, place.width, place.height * tall / grown))
+    else:
+        share = min(share, 0.7) * place.height
+        ax.set_position((place.x0, place.y0 + share, place.width, place.height - share))
+
+
+def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Any) -> Legend:
+    """Return a legend so many dots below the axes."""
+    is_list = all(handle is None for handle, _ in entries)
+    handles = [(Line2D([], [], linestyle="none") if handle is None else handle, text) for handle, text in entries]
+    narrow = box.width / ax.figure.dpi < 5.0
+    options: dict[str, Any] = {
+        "loc": "upper left",
+        "bbox_to_anchor": (0.0, -below / box.height),
+        "fontsize": 5.5 if len(entries) > 40 else 6.5 if len(entries) > 12 or narrow else 9.0,
+        "frameon": False,
+        "borderaxespad": 0.2,
+        "handlelength": 0.0 if is_list else 1.6,
+        "handletextpad": 0.0 if is_list else 0.6,
+        "columnspacing": 1.2,
+        "labelspacing": 0.25,
+    }
+    wide = write_legend(ax, handles, **options).get_window_extent().width
+    return write_legend(ax, handles, ncols=int(max(1, min(len(handles), box.width // max(wide, 1.0)))), **options)
+
+
+def paper_axes(width: float = 85.0, height: float | None = None) -> Axes:
+    """Return axes that fill a new figure of a given size on paper.
+
+    Parameters
+    ----------
+    width : float, default 85
+        In millimeters: one column of most journals; 180 is two.
+    height : float, optional
+        In millimeters; as high as wide by default, or three quarters of a width above 120.
+
+    Examples
+    --------
+    >>> paper_axes(180).figure.get_size_inches().round(2).tolist()
+    [7.09, 5.31]
+    """
+    wide = check_positive("width", width)
+    tall = check_positive("height", (wide if wide <= 120 else 0.75 * wide) if height is None else height)
+    return axes_or_new(None, (wide / MILLIMETERS, tall / MILLIMETERS), fill=True, dpi=PRINT)
 
 
 @lru_cache(maxsize=8)

@@ -6,16 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_hex, to_rgba
+from matplotlib.colors import to_rgba
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.text import Annotation, Text
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from isinglass.arguments import check_positive
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.annotated import check_positions
 from isinglass.export.columns import plain_value
@@ -24,8 +21,17 @@ from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEGATIVE, NEUTRAL, POSITIVE, color_groups
-from isinglass.show.plot.canvas import PLAIN, any_color, axes_or_new, ink, readable, write_legend
-from isinglass.show.plot.labels import place_labels
+from isinglass.show.plot.canvas import any_color, axes_or_new, ink, readable, write_below, write_legend
+from isinglass.show.plot.marks import (
+    RING,
+    draw_beside,
+    draw_inside,
+    draw_rings,
+    fits_inside,
+    node_values,
+    scale_sizes,
+)
+from isinglass.show.plot.style import read_style
 
 __all__ = ["network"]
 
@@ -39,7 +45,6 @@ THINNEST, THICKEST = 0.5, 4.5
 """Width in points of an edge of weight zero and, but for small nodes, of the strongest edge."""
 DASHES = (0, (3.0, 1.2))
 """Negative edges are dashed, so that their sign can be seen in print and without colour vision."""
-_GAP = 1.0  # points between a node and its label
 
 
 def network(
@@ -49,16 +54,12 @@ def network(
     names: Sequence[str] | None = None,
     groups: Any = None,
     group_colors: Mapping[Any, Any] | None = None,
-    edge_color: str = "sign",
-    positive_only: bool = False,
-    min_weight: float = 0.0,
-    positions: ArrayLike | None = None,
-    random_state: RandomSource = 0,
+    positions: Any = None,
     labels: bool | Sequence[str] = True,
-    longest_label: int = 30,
-    font_size: float | None = None,
-    node_size: float | None = None,
-    legend: bool = True,
+    sizes: Any = None,
+    rings: Any = None,
+    legend: bool | str = True,
+    **style: Any,
 ) -> Axes:
     """Draw a network: near nodes are strongly coupled, thick edges are large couplings.
 
@@ -67,42 +68,35 @@ def network(
     result : Network, Solution or fitted estimator
         The network.
     ax : Axes, optional
-        Where to draw; a new figure by default, larger for more nodes.
+        Where to draw; a new figure by default, larger for more nodes. `paper_axes` makes axes of a given width in
+        millimeters.
     names : sequence of str, optional
         Names of the nodes, in place of those the network has.
     groups : sequence, mapping or pandas Series, optional
-        The group of every node, in order or by name, which decides its colour; None or NaN is no group.
+        The group of every node, in order or by name, which decides its color; None or NaN is no group.
     group_colors : mapping, optional
-        Colours of some groups: names of our palette, such as "red", or whatever matplotlib knows. The others are
+        Colors of some groups: names of our palette, such as "red", or whatever matplotlib knows. The others are
         chosen.
-    edge_color : {"sign", "group"}, default "sign"
-        Blue and vermillion for positive and negative couplings; or the colour of the group for edges within it and
-        purple for those between groups. Negative edges are dashed either way.
-    positive_only : bool, default False
-        Leave out negative couplings.
-    min_weight : float, default 0
-        Leave out couplings smaller than this in absolute value.
-    positions : array-like of shape (n_features, 2), optional
-        Where the nodes lie; by default `isinglass.show.layout.force_layout` of the edges that are drawn.
-    random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Seed of that layout.
+    positions : array-like of shape (n_features, 2) or mapping, optional
+        Where the nodes lie, in order or by name; by default `isinglass.layout.force_layout` of the edges that are
+        drawn. `isinglass.layout.shared_layout` gives several networks the same places.
     labels : bool or sequence of str, default True
         Whether to write the names, or what to write instead. Labels do not overlap: those of the weakest nodes are left
-        out where there is no room.
-    longest_label : int, default 30
-        Longer labels end in an ellipsis.
-    font_size : float, optional
-        Of the labels, in points; smaller for more nodes by default.
-    node_size : float, optional
-        Diameter in points; smaller for more nodes by default.
-    legend : bool, default True
-        Whether to explain the colours.
+        out where there is no room, and the figure says how many.
+    sizes : str, sequence, mapping or pandas Series, optional
+        What the area of a node stands for: a measure such as "strength" or "betweenness", or one number per node.
+    rings : sequence, mapping or pandas Series, optional
+        A share between 0 and 1 for each node, drawn as a ring around it, such as how well it is predicted.
+    legend : bool or "outside", default True
+        Whether to explain the colors: in a corner, or below the drawing.
+    **style
+        Further options of `Style`: edge_color, positive_only, min_weight, max_weight, inside, longest_label,
+        font_size, node_size and random_state.
 
     Returns
     -------
     Axes
-        The edges are its first collection, one segment per edge, the weakest first; the nodes are one collection
-        for each group.
+        The edges are its first collection, one segment per edge, the weakest first.
 
     Notes
     -----
@@ -116,33 +110,50 @@ def network(
     >>> len(ax.collections[0].get_segments()), sorted(text.get_text() for text in ax.texts)
     (2, ['rain', 'sun', 'umbrella'])
     """
+    look = read_style(style)
     graph = as_network(result, names)
     members, colors = _read_groups(groups, group_colors, graph.names)
-    if edge_color not in ("sign", "group"):
-        raise ArgumentError("edge_color", 'must be "sign" or "group"', edge_color)
-    if edge_color == "group" and groups is None:
+    if look.edge_color == "group" and groups is None:
         raise DataError('edge_color must be "sign" where there are no groups; got "group". Pass groups as well.')
-    shown = _choose_edges(graph, positive_only, min_weight)
-    texts = _label_texts(labels, graph.names, longest_label)
-    xy = _place_nodes(graph, shown, positions, random_state)
-    n = graph.n_features
-    diameter = check_positive("node_size", np.clip(60.0 / np.sqrt(n), 5.0, 14.0) if node_size is None else node_size)
-    letters = 9.0 if n <= 40 else 7.0 if n <= 120 else 6.0
-    letters = check_positive("font_size", letters if font_size is None else font_size)
-    ax = axes_or_new(ax, (12.0, 9.0) if n > 40 else (8.0, 6.0), fill=True)
+    if not isinstance(legend, bool) and legend != "outside":
+        raise ArgumentError("legend", 'must be True, False or "outside"', legend)
+    shown = _choose_edges(graph, look.positive_only, look.min_weight)
+    texts = _label_texts(labels, graph.names, look.longest_label)
+    measured = None if sizes is None else node_values(sizes, graph, "sizes")
+    shares = None if rings is None else node_values(rings, graph, "rings")
+    xy = _place_nodes(graph, shown, positions, look.random_state)
+    ax = axes_or_new(ax, (12.0, 9.0) if graph.n_features > 40 else (8.0, 6.0), fill=True)
+    keep_aspect = positions is not None
 
-    _frame(ax, xy, keep_aspect=positions is not None)
-    edge_colors = _edge_colors(graph, shown, members, colors, edge_color)
-    thickest = min(THICKEST, 0.55 * diameter)
-    _draw_edges(ax, graph, shown, xy, edge_colors, thickest)
-    _draw_nodes(ax, xy, members, colors, diameter)
-    entries = _explain(graph, shown, members, colors, edge_color) if legend else []
-    if entries and len(shown):
-        widest = Line2D([], [], color=ink(), linewidth=thickest, alpha=0.6)
-        entries.append((widest, f"widest: |coupling| {graph.weights[shown].max():.2g}"))
-    box = _draw_legend(ax, entries, xy, keep_aspect=positions is not None)
+    entries = _explain(graph, shown, members, colors, look.edge_color) if legend else []
+    widest = look.max_weight or float(graph.weights[shown].max(initial=0.0))
+    if entries and widest:
+        entries.append((Line2D([], [], color=ink(), linewidth=2.5, alpha=0.6), f"widest: |coupling| {widest:.2g}"))
+    _frame(ax, xy, keep_aspect=keep_aspect)
+    usual = look.diameter(ax, xy)
+    diameters = scale_sizes(measured, usual / (RING if shares is not None else 1.0), graph.n_features)
+    numbered = look.inside and labels is not False and not fits_inside(ax, xy, texts, diameters, look.letters(ax, 1))
+    key = [(None, f"{k + 1}  {text}") for k, text in enumerate(texts)] if numbered and legend else []
+    texts = [str(k + 1) for k in range(len(texts))] if numbered else texts
+    box = None
+    if key or (entries and legend == "outside"):
+        write_below(ax, [block for block in (entries, key) if block])
+        _frame(ax, xy, keep_aspect=keep_aspect)
+        diameters *= look.diameter(ax, xy) / usual
+    elif entries:
+        box = _draw_legend(ax, entries, xy, keep_aspect=keep_aspect)
+    _draw_edges(ax, graph, shown, xy, _edge_colors(graph, shown, members, colors, look.edge_color), widest, diameters)
+    if shares is not None:
+        draw_rings(ax, xy, shares, diameters)
+    _draw_nodes(ax, xy, members, colors, diameters)
+    left_out = 0
     if labels is not False:
-        _draw_labels(ax, xy, texts, graph.strength, diameter, letters, box)
+        around = diameters * (RING if shares is not None else 1.0)
+        if look.inside:
+            draw_inside(ax, xy, texts, diameters, look.letters(ax, 1), [colors[member] for member in members])
+        else:
+            left_out = draw_beside(ax, xy, texts, graph.strength, around, look.letters(ax, len(texts)), box)
+    _say_what_is_missing(ax, graph.n_edges - len(shown), left_out)
     return ax
 
 
@@ -179,9 +190,13 @@ def _label_texts(labels: bool | Sequence[str], names: Sequence[str], longest: in
     return [readable(name, longest) for name in chosen]
 
 
-def _place_nodes(
-    graph: Network, shown: NDArray[np.intp], positions: ArrayLike | None, random_state: RandomSource
-) -> FloatArray:
+def _place_nodes(graph: Network, shown: NDArray[np.intp], positions: Any, random_state: RandomSource) -> FloatArray:
+    if isinstance(positions, Mapping):
+        listed = by_node(positions, graph.names, "positions")
+        absent = [name for name, place in zip(graph.names, listed, strict=True) if place is None]
+        if absent:
+            raise DataError(f"positions must have a place for every node; got none for {absent[0]!r}.")
+        positions = listed
     if positions is not None:
         return check_positions(positions, graph.n_features)
     return force_layout(graph.n_features, graph.edge_index[shown], graph.weights[shown], random_state=random_state)
@@ -217,10 +232,16 @@ def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
 
 
 def _draw_edges(
-    ax: Axes, graph: Network, shown: NDArray[np.intp], xy: FloatArray, colors: list[str], thickest: float
+    ax: Axes,
+    graph: Network,
+    shown: NDArray[np.intp],
+    xy: FloatArray,
+    colors: list[str],
+    widest: float,
+    diameters: FloatArray,
 ) -> None:
-    weights = graph.weights[shown]
-    share = weights / weights.max() if len(weights) else weights
+    thickest = min(THICKEST, 0.55 * float(np.median(diameters)))
+    share = np.minimum(graph.weights[shown] / max(widest, 1e-300), 1.0)
     ax.add_collection(
         LineCollection(
             list(xy[graph.edge_index[shown]]),
@@ -239,17 +260,17 @@ def _opacity(color: str, share: float) -> float:
     return 0.75 + 0.2 * share if color == BETWEEN else 0.35 + 0.5 * share
 
 
-def _draw_nodes(ax: Axes, xy: FloatArray, members: list[Any], colors: Mapping[Any, str], diameter: float) -> None:
+def _draw_nodes(ax: Axes, xy: FloatArray, members: list[Any], colors: Mapping[Any, str], diameters: FloatArray) -> None:
     for (group, color), marker in zip(colors.items(), _markers(colors), strict=True):
         chosen = [k for k, member in enumerate(members) if member == group]
         ax.scatter(
             xy[chosen, 0],
             xy[chosen, 1],
-            s=diameter**2,
+            s=diameters[chosen] ** 2,
             c=color,
             marker=marker,
             edgecolors=ink(),
-            linewidths=0.6,
+            linewidths=min(0.6, 0.06 * float(np.median(diameters))),
             zorder=2,
             clip_on=False,
         )
@@ -314,61 +335,12 @@ def _count_inside(ax: Axes, xy: FloatArray, legend: Legend) -> int:
     return int(inside.all(axis=1).sum())
 
 
-def _draw_labels(
-    ax: Axes,
-    xy: FloatArray,
-    texts: list[str],
-    strength: FloatArray,
-    diameter: float,
-    font_size: float,
-    legend: Legend | None,
-) -> None:
-    """Write the names where they do not touch, with a thin line to those that had to move away."""
-    labels = [_label(ax, point, text, font_size) for point, text in zip(xy, texts, strict=True)]
-    # Measured without the annotation's own arrow, in pixels of the figure as it is now.
-    boxes = [Text.get_window_extent(label) for label in labels]
-    pixel = ax.figure.dpi / 72.0
-    sizes = np.array([[box.width, box.height] for box in boxes]) + 2 * _GAP * pixel
-    anchors, frame = ax.transData.transform(xy), ax.get_window_extent()
-    radius = (diameter / 2 + _GAP) * pixel
-    centres, placed = place_labels(
-        anchors,
-        sizes,
-        np.full(len(xy), radius),
-        (frame.x0, frame.y0, frame.x1, frame.y1),
-        order=np.argsort(-strength, kind="stable"),
-        obstacles=None if legend is None else np.array([legend.get_window_extent().extents]),
-    )
-    for label, anchor, centre, has_room in zip(labels, anchors, centres, placed, strict=True):
-        if has_room and label.get_text():
-            label.set_position(tuple((centre - anchor) / pixel))
-        else:
-            label.remove()
-    _draw_leaders(ax, anchors[placed], centres[placed], sizes[placed], 1.6 * radius)
-
-
-def _label(ax: Axes, point: FloatArray, text: str, font_size: float) -> Annotation:
-    label = ax.annotate(
-        text,
-        tuple(point),
-        xytext=(0.0, 0.0),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=font_size,
-        zorder=4,
-        annotation_clip=False,
-        **PLAIN,
-    )
-    paper = to_hex(ax.figure.get_facecolor())
-    label.set_path_effects([patheffects.withStroke(linewidth=1.6, foreground=paper, alpha=0.85)])
-    return label
-
-
-def _draw_leaders(ax: Axes, anchors: FloatArray, centres: FloatArray, sizes: FloatArray, nearest: float) -> None:
-    """Join labels to their nodes where the gap is wide enough to ask whose label it is."""
-    ends = np.clip(anchors, centres - sizes / 2, centres + sizes / 2)
-    far = np.hypot(*(ends - anchors).T) > nearest
-    segments = ax.transData.inverted().transform(np.stack([anchors[far], ends[far]], axis=1).reshape(-1, 2))
-    leaders = LineCollection(list(segments.reshape(-1, 2, 2)), colors=ink(), linewidths=0.4, zorder=3)
-    ax.add_collection(leaders, autolim=False)
+def _say_what_is_missing(ax: Axes, n_edges: int, n_labels: int) -> None:
+    """Write below the drawing how many edges and labels are not there."""
+    parts = [
+        f"{count} {what}{'s' * (count != 1)} {how}"
+        for count, what, how in ((n_edges, "edge", "not drawn"), (n_labels, "label", "left out"))
+        if count
+    ]
+    if parts:
+        ax.set_title(", ".join(parts), loc="left", y=0.005, pad=0, fontsize=6)

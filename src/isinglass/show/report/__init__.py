@@ -1,5 +1,6 @@
-"""One self-contained HTML page about a network: look at it, move along the path, read the proof, take the tables."""
+"""Self-contained HTML pages: about a network and its path, and about a comparison of groups."""
 
+from isinglass.show.report.contrast import build_comparison, write_comparison
 from isinglass.show.report.page import build_report, write_report
 
-__all__ = ["build_report", "write_report"]
+__all__ = ["build_comparison", "build_report", "write_comparison", "write_report"]

@@ -21,6 +21,7 @@ from isinglass.network import Network, as_network
 from isinglass.results import Path, Solution, Stability
 from isinglass.show.palette import color_groups
 from isinglass.show.report.curve import read_curve
+from isinglass.show.report.methods import describe_fit
 
 __all__ = ["Contents", "gather"]
 
@@ -65,7 +66,7 @@ class Contents:
         how far a method stopped from an optimum that it does not prove.
     rule : str or None
         How two coefficients became one coupling, with the proof "nodewise".
-    title, notes, settings, command
+    title, notes, settings, command, methods
         Texts.
     """
 
@@ -88,6 +89,7 @@ class Contents:
     notes: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
     command: str | None = None
+    methods: str | None = None
 
 
 def gather(
@@ -108,6 +110,7 @@ def gather(
     notes: str | Iterable[str],
     settings: Mapping[str, Any] | None,
     command: str | None,
+    wording: Any = None,
 ) -> Contents:
     """Read the arguments of ``build_report``; what a fitted estimator knows stands in for what was not given."""
     known = _Known.of(result)
@@ -128,7 +131,7 @@ def gather(
         tol=known.tol if path is None else path.tol,
         stability=stability,
         curve=read_curve(stability, criterion, known.evidence),
-        node_columns=_node_columns(node_table, model.names),
+        node_columns=_wording(wording, model.names) | _node_columns(node_table, model.names),
         edge_columns=_edge_columns(known.edge_table, model.names) | _edge_columns(edge_table, model.names),
         groups=members,
         group_colors=_colors(members, group_colors),
@@ -144,6 +147,7 @@ def gather(
             if value is not None
         },
         command=None if command is None else str(command),
+        methods=known.methods,
     )
 
 
@@ -163,6 +167,7 @@ class _Known:
     tol: float = float("nan")
     proof: str = "joint"
     rule: str | None = None
+    methods: str | None = None
 
     @classmethod
     def of(cls, result: Any) -> _Known:
@@ -187,6 +192,7 @@ class _Known:
             tol=fit.tol,
             proof=fit.method if fit.proves else "published",
             rule=fit.settings.get("rule", "and") if fit.method == "nodewise" else None,
+            methods=describe_fit(fit),
         )
 
     def count_rows(self, table: BinaryTable | None) -> dict[str, float | None]:
@@ -311,6 +317,13 @@ def _columns(table: Any, name: str) -> dict[str, list[Any]]:
 def _cells(values: Any) -> list[Any]:
     values = values.to_pylist() if hasattr(values, "to_pylist") else values  # pyarrow's cells are objects
     return [plain_value(value) for value in values]
+
+
+def _wording(wording: Any, names: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the wording of the items behind the nodes as a column."""
+    if wording is None:
+        return {}
+    return {"wording": ["" if text is None else str(text) for text in by_node(wording, names, "wording")]}
 
 
 def _node_columns(table: Any, names: Sequence[str]) -> dict[str, list[Any]]:

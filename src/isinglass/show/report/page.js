@@ -110,6 +110,9 @@ function showReproduction() {
   fill("versions", DATA.versions);
   fill("settings", DATA.settings);
   byId("settings-box").hidden = Object.keys(DATA.settings).length === 0;
+  byId("methods-box").hidden = DATA.methods === null;
+  byId("methods").textContent = DATA.methods ?? "";
+  byId("citation").textContent = `To cite: ${DATA.citation}`;
   byId("command-box").hidden = DATA.command === null;
   const command = writeCommand();
   byId("command").textContent = command ?? "";
@@ -273,6 +276,8 @@ const view = new NetworkView(byId("canvas"), byId("tooltip"), state, {
       const group = groupOf(node);
       const accuracy = column("accuracy");
       const lines = [NODES.names[node]];
+      const wording = column("wording")?.[node];
+      if (wording) lines.push(wording);
       if (group !== null) lines.push(group.name);
       lines.push(`${formatCount(network.degree[node], "edge")}, strength ${formatNumber(network.strength[node], 2)}`);
       if (accuracy !== null) lines.push(`predicted in ${(100 * accuracy[node]).toFixed(1)} % of rows`);
@@ -353,7 +358,7 @@ function showDetail() {
   if (node < 0) return;
   const network = networkAt(state.k);
   const group = groupOf(node);
-  const facts = [group?.name, `${formatCount(network.degree[node], "edge")}`, `strength ${formatNumber(network.strength[node], 2)}`];
+  const facts = [column("wording")?.[node], group?.name, `${formatCount(network.degree[node], "edge")}`, `strength ${formatNumber(network.strength[node], 2)}`];
   byId("detail-name").textContent = NODES.names[node];
   byId("detail-facts").textContent = facts.filter(Boolean).join(" · ");
   const edges = [...view.neighbours[node]].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 from isinglass.arguments import check_count
 from isinglass.export.output import Target, write_lines
 from isinglass.randomness import RandomSource
 from isinglass.results import Path, Solution, Stability
+from isinglass.show.report.assembly import digest, fill_template, read_part
 from isinglass.show.report.contents import gather
 from isinglass.show.report.payload import make_payload
 
@@ -42,6 +39,7 @@ def build_report(
     notes: str | Iterable[str] = (),
     settings: Mapping[str, Any] | None = None,
     command: str | None = None,
+    wording: Any = None,
     max_edges: int = 6000,
     random_state: RandomSource = 0,
 ) -> str:
@@ -84,6 +82,8 @@ def build_report(
         What the network was made with, shown as a table.
     command : str, optional
         The command that makes this report again.
+    wording : mapping, sequence or pandas Series, optional
+        The wording of the items behind the nodes, by name or in order, for the table of nodes and the drawing.
     max_edges : int, default 6000
         Most pairs that the page stores, over the whole path; the page says so where there were more.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
@@ -119,6 +119,7 @@ def build_report(
         notes=notes,
         settings=settings,
         command=command,
+        wording=wording,
     )
     return _assemble(contents.title, make_payload(contents, max_edges=max_edges, random_state=random_state))
 
@@ -146,18 +147,17 @@ def write_report(result: Any, filename: Target, **options: Any) -> None:
 
 
 def _assemble(title: str, payload: Mapping[str, Any]) -> str:
-    style = _read("page.css")
-    script = "\n".join(_read(name) for name in SCRIPTS)
+    style = read_part("page.css")
+    script = "\n".join(read_part(name) for name in SCRIPTS)
     parts = {
-        "POLICY": f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "POLICY": f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'",
         "TITLE": html.escape(title.encode("utf-8", "replace").decode()),
         "STYLE": style,
         "SCRIPT": script,
         "DATA": _as_script_text(payload),
     }
-    # One pass: what is put in is not searched again, so that a label cannot name a part.
-    return re.sub("@@([A-Z]+)@@", lambda match: parts[match[1]], _read("page.html"))
+    return fill_template("page.html", parts)
 
 
 def _as_script_text(payload: Mapping[str, Any]) -> str:
@@ -166,12 +166,3 @@ def _as_script_text(payload: Mapping[str, Any]) -> str:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _digest(text: str) -> str:
-    """Return the hash by which the policy admits an inline script or style."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
-
-
-def _read(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")

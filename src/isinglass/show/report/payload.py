@@ -14,6 +14,7 @@ from isinglass.randomness import RandomSource
 from isinglass.results import Solution, Stability
 from isinglass.show.layout import force_layout
 from isinglass.show.report.contents import SAME_ALPHA, Contents
+from isinglass.show.report.methods import citation
 from isinglass.version import __version__
 
 __all__ = ["make_payload"]
@@ -43,6 +44,8 @@ def make_payload(contents: Contents, *, max_edges: int, random_state: RandomSour
         "certificate": _certificate(contents),
         "settings": contents.settings,
         "command": contents.command,
+        "methods": contents.methods,
+        "citation": citation(),
         "versions": {
             "isinglass": __version__,
             "numpy": np.__version__,

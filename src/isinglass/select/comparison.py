@@ -1,0 +1,346 @@
+"""What a permutation test says about the networks of groups: differences, and how often chance gives larger ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
+
+from isinglass.errors import ArgumentError
+from isinglass.network import Network, read_only
+from isinglass.pairs import pair_keys, pairs_of, spread
+from isinglass.results import Solution
+
+__all__ = ["Differing", "GroupComparison", "reaches"]
+
+FloatArray = NDArray[np.float64]
+
+ROUNDING = 1e-6
+"""Statistics that differ by less, relative to their size, are equal: fits agree to their tolerance, not to the bit."""
+_SHOWN_EDGES = 5  # in the repr
+
+
+def reaches(values: FloatArray, observed: FloatArray | float) -> NDArray[np.bool_]:
+    """Tell which values are at least as large as what was observed, up to rounding.
+
+    Examples
+    --------
+    >>> reaches(np.array([0.5, 1.0, 1.0 - 1e-9]), 1.0).tolist()
+    [False, True, True]
+    """
+    reached: NDArray[np.bool_] = values >= observed - ROUNDING * np.maximum(np.abs(observed), 1.0)
+    return reached
+
+
+@dataclass(frozen=True)
+class Differing:
+    """How far some networks of the same nodes differ; with more than two, largest minus smallest.
+
+    Parameters
+    ----------
+    structure : float
+        The largest difference of a coupling.
+    strength : float
+        The difference of the global strengths Σ_{s<t} |θ_st|.
+    edges : ndarray of shape (n_pairs,)
+        The differences of the couplings of the pairs asked for.
+    nodes : ndarray of shape (n_features,)
+        The differences of the node strengths Σ_t |θ_st|.
+    """
+
+    structure: float
+    strength: float
+    edges: FloatArray
+    nodes: FloatArray
+
+    @classmethod
+    def of(cls, networks: Sequence[Network], pairs: NDArray[np.int64] | None = None) -> Differing:
+        """Compare networks; ``pairs`` are keys of pairs, by default all that have an edge somewhere."""
+        keys = [pair_keys(network.edge_index, network.n_features) for network in networks]
+        every = np.unique(np.concatenate(keys))
+        values = [spread(network.edge_values, key, every) for network, key in zip(networks, keys, strict=True)]
+        ranges = np.ptp(values, axis=0) if len(every) else np.empty(0)
+        totals = [float(network.weights.sum()) for network in networks]
+        return cls(
+            float(ranges.max(initial=0.0)),
+            max(totals) - min(totals),
+            ranges if pairs is None else spread(ranges, every, pairs),
+            np.ptp([network.strength for network in networks], axis=0),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupComparison:
+    """The networks of two or more groups, and the differences that relabeled rows give.
+
+    A p-value is (1 + permutations that reach what was observed) / (1 + permutations). With more than two groups a
+    difference is that of the two groups that are furthest apart.
+
+    Parameters
+    ----------
+    groups : tuple of str
+        The groups.
+    n_rows : tuple of int
+        Rows of each.
+    solutions : tuple of Solution
+        The network of each.
+    edge_index : ndarray of int32, shape (n_edges, 2)
+        Pairs with an edge in at least one group. All other pairs differ by 0, with a p-value of 1.
+    null_structure, null_strength, null_nodes : ndarray of shape (n_permutations,)
+        Largest difference of a coupling, difference of global strength, and largest difference of a node's strength,
+        in every permutation.
+    edges_reached : ndarray of int, shape (n_edges,)
+        Permutations in which the pair differs at least as much as it does.
+    nodes_reached : ndarray of int, shape (n_features,)
+        The same for the strength of each node.
+    paired : bool
+        Whether labels were exchanged within subjects only.
+    reselect : bool
+        Whether the penalty was chosen again in every permutation.
+    n_constant : int
+        Permutations in which a column was constant in a group.
+    n_unconverged : int
+        Permutations with a network that is not proved optimal to its tolerance.
+    """
+
+    groups: tuple[str, ...]
+    n_rows: tuple[int, ...]
+    solutions: tuple[Solution, ...]
+    edge_index: NDArray[np.int32]
+    null_structure: FloatArray
+    null_strength: FloatArray
+    null_nodes: FloatArray
+    edges_reached: NDArray[np.int64]
+    nodes_reached: NDArray[np.int64]
+    paired: bool = False
+    reselect: bool = False
+    n_constant: int = 0
+    n_unconverged: int = 0
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            if isinstance(array, np.ndarray):
+                read_only(array)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the nodes."""
+        return self.solutions[0].names
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The network of each group."""
+        return tuple(solution.network for solution in self.solutions)
+
+    @property
+    def n_permutations(self) -> int:
+        """Number of permutations."""
+        return len(self.null_structure)
+
+    # ------------------------------------------------------------------------------------- the whole network
+
+    @cached_property
+    def _observed(self) -> Differing:
+        return Differing.of(self.networks, pair_keys(self.edge_index, len(self.names)))
+
+    @property
+    def structure(self) -> float:
+        """Largest difference of a coupling (the M of NetworkComparisonTest)."""
+        return self._observed.structure
+
+    @property
+    def strength(self) -> float:
+        """Difference of the global strengths (the S of NetworkComparisonTest)."""
+        return self._observed.strength
+
+    @property
+    def global_strengths(self) -> FloatArray:
+        """Σ_{s<t} |θ_st| of each group."""
+        return np.array([network.weights.sum() for network in self.networks])
+
+    @property
+    def p_structure(self) -> float:
+        """P-value of the largest difference of a coupling."""
+        return float(self._p(reaches(self.null_structure, self.structure).sum()))
+
+    @property
+    def p_strength(self) -> float:
+        """P-value of the difference of global strength."""
+        return float(self._p(reaches(self.null_strength, self.strength).sum()))
+
+    def _p(self, reached: Any) -> Any:
+        return (1 + reached) / (1 + self.n_permutations)
+
+    def _family(self, differences: FloatArray, null: FloatArray) -> FloatArray:
+        """Return p-values against the largest difference of every permutation (single-step max-T)."""
+        limits = differences - ROUNDING * np.maximum(differences, 1.0)
+        below = np.searchsorted(np.sort(null), limits, side="left")
+        family: FloatArray = self._p(self.n_permutations - below)
+        return family
+
+    # ------------------------------------------------------------------------------------- edges and nodes
+
+    @property
+    def edge_differences(self) -> FloatArray:
+        """How far the couplings of the pairs of ``edge_index`` differ, without sign."""
+        return self._observed.edges
+
+    @property
+    def edge_p(self) -> FloatArray:
+        """P-value of each of these pairs by itself."""
+        p: FloatArray = self._p(self.edges_reached)
+        return p
+
+    @property
+    def edge_p_family(self) -> FloatArray:
+        """The same, corrected for all pairs by the largest difference of every permutation (max-T)."""
+        return self._family(self.edge_differences, self.null_structure)
+
+    @property
+    def edge_q(self) -> FloatArray:
+        """False discovery rate (Benjamini and Hochberg) at which the pair is found, over all pairs of nodes."""
+        p = len(self.names)
+        absent = np.ones(p * (p - 1) // 2 - len(self.edge_index))
+        return np.asarray(false_discovery_control(np.r_[self.edge_p, absent]))[: len(self.edge_index)]
+
+    @property
+    def node_differences(self) -> FloatArray:
+        """How far the strengths of the nodes differ, without sign."""
+        return self._observed.nodes
+
+    @property
+    def node_p(self) -> FloatArray:
+        """P-value of each node's strength by itself."""
+        p: FloatArray = self._p(self.nodes_reached)
+        return p
+
+    @property
+    def node_p_family(self) -> FloatArray:
+        """The same, corrected for all nodes by the largest difference of every permutation."""
+        return self._family(self.node_differences, self.null_nodes)
+
+    @property
+    def node_q(self) -> FloatArray:
+        """False discovery rate at which the node is found."""
+        return np.asarray(false_discovery_control(self.node_p))
+
+    def edges(self) -> dict[str, Any]:
+        """Return one row per pair with an edge in some group as columns, the largest difference first.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``source``, ``target``, ``coupling in G`` for each group G, ``difference`` (first minus second group; with
+            more groups largest minus smallest), ``p``, ``p_family`` (max-T) and ``q`` (false discovery rate).
+        """
+        order = np.argsort(-self.edge_differences, kind="stable")
+        s, t = self.edge_index[order].T
+        names = np.array(self.names, dtype=object)
+        couplings = self.couplings()[:, order]
+        columns = {f"coupling in {group}": row for group, row in zip(self.groups, couplings, strict=True)}
+        tests = {"p": self.edge_p[order], "p_family": self.edge_p_family[order], "q": self.edge_q[order]}
+        return {"source": names[s], "target": names[t], **columns, "difference": _contrast(couplings), **tests}
+
+    def nodes(self) -> dict[str, Any]:
+        """Return one row per node as columns, the largest difference of strength first.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``name``, ``strength in G`` for each group G, ``difference``, ``p``, ``p_family`` and ``q``, as for edges.
+        """
+        order = np.argsort(-self.node_differences, kind="stable")
+        strengths = np.array([network.strength[order] for network in self.networks])
+        columns = {f"strength in {group}": row for group, row in zip(self.groups, strengths, strict=True)}
+        tests = {"p": self.node_p[order], "p_family": self.node_p_family[order], "q": self.node_q[order]}
+        names = np.array(self.names, dtype=object)[order]
+        return {"name": names, **columns, "difference": _contrast(strengths), **tests}
+
+    def pairs(self) -> dict[str, Any]:
+        """Return one row per two groups as columns.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``first``, ``second``, ``structure``, ``p_structure``, ``strength`` and ``p_strength``. The p-values are
+            corrected for the number of pairs: they compare with the two groups furthest apart in every permutation.
+        """
+        every = list(combinations(range(len(self.groups)), 2))
+        found = [Differing.of([self.networks[a], self.networks[b]]) for a, b in every]
+        structure, strength = (np.array([getattr(one, name) for one in found]) for name in ("structure", "strength"))
+        groups = np.array(self.groups, dtype=object)
+        return {
+            "first": groups[[a for a, _ in every]],
+            "second": groups[[b for _, b in every]],
+            "structure": structure,
+            "p_structure": self._family(structure, self.null_structure),
+            "strength": strength,
+            "p_strength": self._family(strength, self.null_strength),
+        }
+
+    def couplings(self) -> FloatArray:
+        """Return the couplings of the pairs of ``edge_index`` in every group, shape (n_groups, n_edges)."""
+        p = len(self.names)
+        over = pair_keys(self.edge_index, p)
+        return np.array([spread(one.edge_values, pair_keys(one.edge_index, p), over) for one in self.networks])
+
+    def difference(self, first: str | None = None, second: str | None = None) -> Network:
+        """Return the couplings of one group minus those of another as a network, whose fields are the same difference.
+
+        Parameters
+        ----------
+        first, second : str, optional
+            The groups; the first two by default.
+        """
+        one, other = (self._number(group, k) for k, group in enumerate((first, second)))
+        values = self.couplings()
+        fields = self.networks[one].fields - self.networks[other].fields
+        return Network(fields, self.edge_index, values[one] - values[other], self.names)
+
+    def _number(self, group: str | None, default: int) -> int:
+        if group is None:
+            return default
+        if str(group) not in self.groups:
+            raise ArgumentError("group", f"must be one of {', '.join(map(repr, self.groups))}", group)
+        return self.groups.index(str(group))
+
+    # ------------------------------------------------------------------------------------- in words
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{group}: {n} rows" for group, n in zip(self.groups, self.n_rows, strict=True))
+        strengths = ", ".join(f"{value:.4g}" for value in self.global_strengths)
+        kind = "paired permutations" if self.paired else "permutations"
+        lines = [
+            f"GroupComparison({sizes}; {self.n_permutations} {kind})",
+            f"  largest difference of a coupling {self.structure:.4g}, p = {self.p_structure:.4g}",
+            f"  global strengths {strengths}: difference {self.strength:.4g}, p = {self.p_strength:.4g}",
+        ]
+        table = self.edges()
+        shown = min(_SHOWN_EDGES, len(table["p"]))
+        if shown:
+            lines.append("  difference    p    p (family)    q     edge")
+        for k in range(shown):
+            numbers = [table[name][k] for name in ("difference", "p", "p_family", "q")]
+            lines.append(
+                "  {:+9.4f}  {:.4f}  {:.4f}  {:.4f}  ".format(*numbers) + f"{table['source'][k]} – {table['target'][k]}"
+            )
+        more = len(table["p"]) - shown
+        return "\n".join(lines + [f"  … and {more} more"] * (more > 0))
+
+
+def _contrast(values: FloatArray) -> FloatArray:
+    """Return first minus second of two rows, and largest minus smallest of more."""
+    contrast: FloatArray = values[0] - values[1] if len(values) == 2 else np.ptp(values, axis=0)
+    return contrast
+
+
+def union_pairs(networks: Sequence[Network]) -> NDArray[np.int32]:
+    """Return the pairs that have an edge in at least one network, in lexicographic order."""
+    p = networks[0].n_features
+    return pairs_of(np.unique(np.concatenate([pair_keys(one.edge_index, p) for one in networks])), p)

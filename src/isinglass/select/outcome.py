@@ -1,0 +1,112 @@
+"""What a selection found, as a `Fit`: the one way from a table to the record that files, pages and estimators hold."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from isinglass.data import BinaryTable
+from isinglass.fit import Evidence, Fit
+from isinglass.results import Path, Solution, Stability
+from isinglass.select.cv import CrossValidation
+from isinglass.select.ebic import EbicSelection
+from isinglass.select.method import method_of, path_function_of
+from isinglass.select.two_stage import TwoStage, describe_stages, network_ebic
+
+__all__ = ["as_fit", "fit_table"]
+
+
+def fit_table(
+    table: BinaryTable,
+    method: str = "joint",
+    settings: Mapping[str, Any] | None = None,
+    criterion: str | None = None,
+    choice: Mapping[str, Any] | None = None,
+    *,
+    chosen: str | None = None,
+    reading: Mapping[str, Any] | None = None,
+    **run: Any,
+) -> Fit:
+    """Fit a table, and choose the penalty if there is a criterion.
+
+    Parameters
+    ----------
+    table : BinaryTable
+        The table, with its names and weights.
+    method, settings, criterion, choice
+        As a `Fit` has them: "joint", "nodewise", "exact", "plg" or "bmn" and the settings of its path function; None,
+        "two-stage", "stars", "ebic" or "cv" and its settings, or ``alpha``.
+    chosen : str, optional
+        The criterion in words.
+    reading : mapping, optional
+        The options of `read_table` that the table was read with.
+    **run
+        ``n_jobs``, ``progress``, ``checkpoint`` of criteria that have them.
+
+    Examples
+    --------
+    >>> from isinglass import read_binary
+    >>> fit_table(read_binary([[0, 0], [0, 1], [1, 1], [1, 1]]), choice={"alpha": 0.1}).solution.n_edges
+    1
+    """
+    asked: dict[str, Any] = {"method": method, "settings": settings or {}, "criterion": criterion}
+    asked["choice"] = choice or {}
+    result = method_of(**asked)(table, **run)
+    return as_fit(result, table, **asked, chosen=chosen, reading=reading)
+
+
+def as_fit(
+    result: Any,
+    table: BinaryTable,
+    *,
+    method: str,
+    settings: Mapping[str, Any],
+    criterion: str | None,
+    choice: Mapping[str, Any],
+    chosen: str | None = None,
+    reading: Mapping[str, Any] | None = None,
+) -> Fit:
+    """Put what a selection found together with the sums over the rows of its table."""
+    parts = _parts(result, table, method, settings)
+    return Fit.of(
+        parts.pop("solution"),
+        table,
+        method=method,
+        settings=settings,
+        criterion=criterion,
+        choice=choice,
+        chosen=chosen or criterion or "given",
+        reading=reading or {},
+        tol=_tolerance(method, settings),
+        **parts,
+    )
+
+
+def _tolerance(method: str, settings: Mapping[str, Any]) -> float:
+    """Return the tolerance of a method: the one that was set, or the default of its function."""
+    name = {"plg": "thresh", "bmn": "tolerance"}.get(method, "tol")
+    default = inspect.signature(path_function_of(method, {})).parameters[name].default
+    return float(settings.get(name, default))
+
+
+def _parts(result: Any, table: BinaryTable, method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the solution, and the path and the evidence where there are any."""
+    if isinstance(result, Solution):
+        return {"solution": result}
+    if isinstance(result, Stability):
+        alphas = result.alphas[: len(result.edge_frequencies)]
+        path: Path = path_function_of(method, settings)(table, alphas)
+        return {"solution": path.solutions[result.index], "path": path, "stability": result}
+    found: dict[str, Any] = {"solution": result.solution, "path": result.path}
+    curve: dict[str, Any] = {"alphas": result.path.alphas, "choice": result.index}
+    if isinstance(result, EbicSelection):
+        curve |= {"values": result.scores, "settings": {"gamma": result.gamma, "relaxed": result.relaxed}}
+        return found | {"evidence": Evidence(kind="ebic", **curve)}
+    if isinstance(result, CrossValidation):
+        curve |= {"values": result.mean, "errors": result.standard_error, "settings": {"rule": result.rule}}
+        return found | {"evidence": Evidence(kind="score", **curve)}
+    assert isinstance(result, TwoStage)
+    curve["values"] = network_ebic(result, table.X, table.sample_weight)
+    evidence = Evidence(kind="ebic", **curve, settings={"gamma": result.gamma, "relaxed": False})
+    return found | {"evidence": evidence, "stages": describe_stages(result), "edge_errors": result.edge_errors}

@@ -1,0 +1,186 @@
+"""How many rows it takes to find a network again: rows drawn from it, refitted, and compared with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+
+from isinglass.arguments import check_count
+from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, GridEndWarning, suppress_warnings
+from isinglass.evaluate.recovery import edge_confusion, weight_correlation
+from isinglass.network import Network, as_network, read_only
+from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.select.contract import Method, run_method
+from isinglass.select.method import as_method, run_quickly, solution_of
+from isinglass.select.tasks import kernel_threads, run_tasks
+from isinglass.simulate import exact_sample, gibbs_sample
+
+__all__ = ["MEASURES", "SampleSizeStudy", "sample_size"]
+
+FloatArray = NDArray[np.float64]
+
+MEASURES = ("sensitivity", "specificity", "correlation")
+ENUMERATED = 15
+"""Nodes up to which rows are drawn from the distribution itself rather than by Gibbs sampling."""
+BURN_IN, THIN = 2000, 10
+"""Sweeps before the first row of Gibbs sampling, and from one row to the next."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampleSizeStudy:
+    """How well a network was found again, for several numbers of rows.
+
+    Parameters
+    ----------
+    network : Network
+        The network that rows were drawn from.
+    rows : tuple of int
+        The numbers of rows.
+    scores : mapping of str to ndarray of shape (n_sizes, n_repeats)
+        Sensitivity (share of the true edges that are found), specificity (share of the other pairs without an edge),
+        and the correlation of true and estimated couplings over all pairs. NaN where a score does not exist, such as
+        the correlation of a network without edges.
+    """
+
+    network: Network
+    rows: tuple[int, ...]
+    scores: Mapping[str, FloatArray]
+
+    def __post_init__(self) -> None:
+        for array in self.scores.values():
+            read_only(array)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the scores."""
+        return tuple(self.scores)
+
+    @property
+    def n_repeats(self) -> int:
+        """Tables drawn for each number of rows."""
+        return int(next(iter(self.scores.values())).shape[1])
+
+    def summary(self, measure: str) -> FloatArray:
+        """Return 5 % quantile, mean and 95 % quantile for every number of rows; a score that does not exist is 0."""
+        values = np.nan_to_num(self.scores[measure], nan=0.0)
+        low, high = np.quantile(values, (0.05, 0.95), axis=1)
+        return np.array([low, values.mean(axis=1), high])
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """One row per number of rows as columns, ready for a data frame: the mean of each score and its quantiles."""
+        columns: dict[str, Any] = {"rows": np.array(self.rows)}
+        for name in self.measures:
+            low, mean, high = self.summary(name)
+            columns |= {name: mean, f"{name}_q5": low, f"{name}_q95": high}
+        return columns
+
+    def rows_for(self, measure: str, least: float) -> int | None:
+        """Return the smallest number of rows tried at which the mean score is at least ``least``, None if none is."""
+        enough = np.flatnonzero(self.summary(measure)[1] >= least)
+        return int(self.rows[enough[0]]) if len(enough) else None
+
+    def __repr__(self) -> str:
+        nodes, edges = self.network.n_features, self.network.n_edges
+        header = f"SampleSizeStudy({nodes} nodes, {edges} edges; {self.n_repeats} repeats)"
+        lines = ["  rows  " + "  ".join(name.rjust(11) for name in self.measures)]
+        means = [self.summary(name)[1] for name in self.measures]
+        lines += [f"{n:6d}  " + "  ".join(f"{mean[k]:11.3f}" for mean in means) for k, n in enumerate(self.rows)]
+        return "\n".join([header, *lines])
+
+
+def sample_size(
+    network: Any,
+    rows: Sequence[int],
+    method: Any = None,
+    *,
+    n_repeats: int = 20,
+    random_state: RandomSource = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> SampleSizeStudy:
+    """Draw tables of several sizes from a network, estimate it again from each, and compare.
+
+    Parameters
+    ----------
+    network : Network, Solution, fitted estimator or matrix
+        The network that is taken for true: one that was fitted to a pilot study, or what a theory says.
+    rows : sequence of int
+        The numbers of rows to try.
+    method : estimator, fit, function or float, optional
+        What gives a network, as for `bootstrap`; `two_stage` by default.
+    n_repeats : int, default 20
+        Tables of each size.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Seed of the tables.
+    n_jobs : int, optional
+        Tables at the same time, as in joblib; -1 is all cores. The result does not depend on it.
+    checkpoint : path, optional
+        Folder that keeps finished tables: an interrupted run resumes there.
+    progress : bool, optional
+        Whether to show a bar on stderr; default only if that is a terminal.
+
+    Returns
+    -------
+    SampleSizeStudy
+
+    Examples
+    --------
+    >>> from isinglass import simulate
+    >>> study = sample_size(simulate.chain_network(5, strength=2.0, fields="balanced"), [100, 1000], 0.05,
+    ...                     n_repeats=3, random_state=0)
+    >>> study.rows, bool((study.summary("sensitivity")[1] == 1.0).all())
+    ((100, 1000), True)
+    """
+    truth = as_network(network)
+    repeats = check_count("n_repeats", n_repeats)
+    sizes = tuple(check_count("rows", n, least=2) for n in (rows if hasattr(rows, "__iter__") else [rows]))
+    if not sizes or len(set(sizes)) < len(sizes):
+        raise ArgumentError("rows", "must be different numbers of rows, at least one", rows)
+    sizes = tuple(sorted(sizes))
+    wanted = as_method(method)
+    quick = run_quickly(wanted, kernel_threads(n_jobs))
+    seeds = spawn_seeds(random_state, len(sizes) * repeats)
+    results = run_tasks(
+        _refit,
+        [(truth, quick, n, seeds[k * repeats + r]) for k, n in enumerate(sizes) for r in range(repeats)],
+        n_jobs=n_jobs,
+        progress=progress,
+        checkpoint=checkpoint,
+        fingerprint={
+            "network": np.column_stack([truth.edge_index, truth.edge_values]),
+            "fields": truth.fields,
+            "rows": sizes,
+            "n_repeats": repeats,
+            "method": run_quickly(wanted, None),
+            "random_state": seeds[0].entropy,
+        },
+        stage="tables",
+        description="Sample sizes",
+    )
+    shape = (len(sizes), repeats)
+    scores = {name: np.array([float(result[name]) for result in results]).reshape(shape) for name in MEASURES}
+    return SampleSizeStudy(truth, sizes, scores)
+
+
+def _refit(truth: Network, method: Method, n_rows: int, seed: SeedSequence) -> dict[str, float]:
+    """Return how well the network is found in one table."""
+    if truth.n_features <= ENUMERATED:
+        X = exact_sample(truth, n_rows, random_state=seed)
+    else:
+        X = gibbs_sample(truth, n_rows, burn_in=BURN_IN, thin=THIN, random_state=seed, n_threads=1)
+    with suppress_warnings(ConstantColumnWarning, ConvergenceWarning, GridEndWarning):
+        found = solution_of(run_method(method, X), method, X).network
+    confusion = edge_confusion(found, truth)
+    return {
+        "sensitivity": confusion.recall,
+        "specificity": 1.0 - confusion.false_positive_rate,
+        "correlation": weight_correlation(found, truth),
+    }

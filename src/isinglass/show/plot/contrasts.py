@@ -1,0 +1,169 @@
+"""Pictures of a comparison of groups: networks side by side, their difference, and what permutations give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from isinglass.errors import ArgumentError
+from isinglass.network import Network
+from isinglass.select.comparison import GroupComparison
+from isinglass.show.layout import shared_layout
+from isinglass.show.palette import NEUTRAL
+from isinglass.show.plot.canvas import MILLIMETERS, PLAIN, axes_or_new, ink, readable
+from isinglass.show.plot.drawing import network
+
+__all__ = ["group_difference", "group_networks", "permutations"]
+
+
+def group_networks(
+    result: GroupComparison, axes: Sequence[Axes] | None = None, *, width: float = 180.0, **options: Any
+) -> NDArray[Any]:
+    """Draw the networks of the groups side by side, in one layout and on one scale of widths.
+
+    Parameters
+    ----------
+    result : GroupComparison
+        What `isinglass.compare_groups` returned.
+    axes : sequence of Axes, optional
+        Where to draw, one for each group; a new figure by default.
+    width : float, default 180
+        Width of that figure in millimeters.
+    **options
+        As for `network`: positions, groups (of nodes), sizes, inside, and so on.
+
+    Returns
+    -------
+    ndarray of Axes
+        One for each group, titled by it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isinglass import compare_groups, plot
+    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    >>> found = compare_groups(X, np.repeat(["a", "b"], 40), 0.02, n_permutations=9, random_state=0)
+    >>> [ax.get_title() for ax in plot.group_networks(found)]
+    ['a (40 rows)', 'b (40 rows)']
+    """
+    _check(result)
+    places = _axes(axes, len(result.groups), width)
+    shared = {
+        "positions": shared_layout(result.networks),
+        "max_weight": max((float(one.weights.max(initial=0.0)) for one in result.networks), default=0.0) or None,
+        "legend": False,
+    }
+    for ax, one, group, n_rows in zip(places, result.networks, result.groups, result.n_rows, strict=True):
+        network(one, ax, **{**shared, **options})
+        ax.set_title(f"{readable(group)} ({n_rows} rows)", fontsize=9, **PLAIN)
+    return places
+
+
+def group_difference(
+    result: GroupComparison,
+    ax: Axes | None = None,
+    *,
+    first: str | None = None,
+    second: str | None = None,
+    level: float | None = None,
+    **options: Any,
+) -> Axes:
+    """Draw the couplings of one group minus those of another: blue where the first is larger, vermillion where smaller.
+
+    Parameters
+    ----------
+    result : GroupComparison
+        What `isinglass.compare_groups` returned.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    first, second : str, optional
+        The groups; the first two by default.
+    level : float, optional
+        Draw only the edges whose family-wise p-value is at most this; all by default.
+    **options
+        As for `network`.
+
+    Returns
+    -------
+    Axes
+    """
+    _check(result)
+    whole = result.difference(first, second)
+    drawn = whole
+    if level is not None:
+        kept = result.edge_p_family <= level
+        values = whole.couplings[result.edge_index[kept, 0], result.edge_index[kept, 1]]
+        drawn = Network(whole.fields, result.edge_index[kept], values, whole.names)
+    ax = network(drawn, ax, **{"positions": shared_layout(result.networks), "legend": False, **options})
+    one, two = first or result.groups[0], second or result.groups[1]
+    found = "" if level is None else f": {drawn.n_edges} of {whole.n_edges} edges at p ≤ {level:g}"
+    ax.set_title(f"{readable(one)} minus {readable(two)}{found}", fontsize=9, **PLAIN)
+    return ax
+
+
+def permutations(result: GroupComparison, ax: Axes | None = None, *, of: str = "structure") -> Axes:
+    """Draw a histogram of what permutations give, and where the observed difference lies.
+
+    Parameters
+    ----------
+    result : GroupComparison
+        What `isinglass.compare_groups` returned.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    of : {"structure", "strength"}, default "structure"
+        Largest difference of a coupling, or difference of the global strengths.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isinglass import compare_groups, plot
+    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    >>> found = compare_groups(X, np.repeat(["a", "b"], 40), 0.02, n_permutations=9, random_state=0)
+    >>> plot.permutations(found, of="strength").get_xlabel()
+    'difference of global strength'
+    """
+    _check(result)
+    names = {"structure": "largest difference of a coupling", "strength": "difference of global strength"}
+    if of not in names:
+        raise ArgumentError("of", 'must be "structure" or "strength"', of)
+    null, observed = getattr(result, f"null_{of}"), getattr(result, of)
+    ax = axes_or_new(ax, (3.5, 2.6))
+    ax.hist(null, bins=30 if len(null) >= 100 else 10, color=NEUTRAL)
+    ax.axvline(observed, color=ink(), linewidth=1.5)
+    ax.set(xlabel=names[of], ylabel=f"of {result.n_permutations} permutations")
+    ax.set_title(f"observed {observed:.3g}, p = {getattr(result, f'p_{of}'):.3g}", fontsize=9)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _axes(axes: Sequence[Axes] | None, n_groups: int, width: float) -> NDArray[Any]:
+    if axes is not None:
+        listed = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+        if len(listed) != n_groups:
+            raise ArgumentError("axes", f"must be one for each of {n_groups} groups", len(listed))
+        return listed
+    from matplotlib import pyplot
+
+    rows = -(-n_groups // 3)
+    columns = -(-n_groups // rows)
+    wide = width / MILLIMETERS
+    _, made = pyplot.subplots(
+        rows, columns, figsize=(wide, rows * (wide / columns + 0.25)), squeeze=False, layout="none"
+    )
+    made[0, 0].figure.subplots_adjust(0.01, 0.01, 0.99, 1 - 0.3 / (rows * (wide / columns + 0.25)), 0.04, 0.12)
+    for ax in made.ravel()[n_groups:]:
+        ax.set_axis_off()
+    return np.asarray(made.ravel()[:n_groups])
+
+
+def _check(result: Any) -> None:
+    if not isinstance(result, GroupComparison):
+        raise ArgumentError("result", "must be a GroupComparison, as compare_groups returns it", type(result).__name__)

@@ -1,0 +1,230 @@
+"""A page about a comparison of groups: networks side by side, their difference, tests, and tables; no scripts."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.errors import ArgumentError
+from isinglass.export.output import Target, write_lines
+from isinglass.names import by_node
+from isinglass.network import Network
+from isinglass.select.comparison import GroupComparison
+from isinglass.show.layout import shared_layout
+from isinglass.show.report.assembly import digest, fill_template, read_part
+from isinglass.show.report.methods import citation, describe_comparison
+
+__all__ = ["build_comparison", "write_comparison"]
+
+FloatArray = NDArray[np.float64]
+
+SIZE, MARGIN = 440.0, 46.0
+"""Side of a drawing and room for labels around it."""
+MOST_ROWS = 2000
+"""Rows of a table that a browser shows without trouble."""
+FOUND = 0.05
+"""Family-wise p-value up to which edges are drawn and written in bold."""
+
+
+def build_comparison(
+    result: GroupComparison,
+    *,
+    title: str = "Comparison of groups",
+    notes: str | Iterable[str] = (),
+    wording: Any = None,
+    positions: Any = None,
+) -> str:
+    """Return an HTML page about a comparison that loads nothing and needs no scripts.
+
+    Parameters
+    ----------
+    result : GroupComparison
+        What `isinglass.compare_groups` returned.
+    title : str
+        Heading.
+    notes : str or iterable of str, default ()
+        Paragraphs below the heading.
+    wording : mapping, sequence or pandas Series, optional
+        The wording of the items behind the nodes, by name or in order.
+    positions : array-like of shape (n_features, 2), optional
+        Where the nodes lie; by default a layout of all networks together.
+
+    Returns
+    -------
+    str
+        The page.
+
+    Examples
+    --------
+    >>> from isinglass import compare_groups
+    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    >>> found = compare_groups(X, np.repeat(["a", "b"], 40), 0.02, n_permutations=9, random_state=0)
+    >>> page = build_comparison(found)
+    >>> page[:15], "<script" in page
+    ('<!DOCTYPE html>', False)
+    """
+    if not isinstance(result, GroupComparison):
+        raise ArgumentError("result", "must be a GroupComparison, as compare_groups returns it", type(result).__name__)
+    texts = [None] * len(result.names) if wording is None else by_node(wording, result.names, "wording")
+    said = {name: str(text) for name, text in zip(result.names, texts, strict=True) if text is not None}
+    xy = shared_layout(result.networks) if positions is None else np.asarray(positions, dtype=np.float64)
+    if xy.shape != (len(result.names), 2) or not np.isfinite(xy).all():
+        raise ArgumentError("positions", f"must be finite and of shape {(len(result.names), 2)}", xy.shape)
+    style = read_part("page.css") + read_part("contrast.css")
+    shown_notes = (notes,) if isinstance(notes, str) else tuple(notes)
+    n_edges = len(result.edge_index)
+    left_out = f", {n_edges - MOST_ROWS} with smaller differences not listed" if n_edges > MOST_ROWS else ""
+    parts = {
+        "POLICY": f"default-src 'none'; style-src '{digest(style)}'; img-src data:; base-uri 'none'; "
+        "form-action 'none'",
+        "TITLE": html.escape(str(title)),
+        "STYLE": style,
+        "NOTES": "".join(f"<p>{html.escape(str(note))}</p>" for note in shown_notes),
+        "FIGURES": _figures(result),
+        "NETWORKS": "".join(_group(result, k, xy, said) for k in range(len(result.groups))),
+        "DIFFERENCE": _difference(result, xy, said),
+        "HISTOGRAMS": _histogram(result, "structure") + _histogram(result, "strength"),
+        "PAIRS": _table(result.pairs(), {}) if len(result.groups) > 2 else "",
+        "EDGESASIDE": f"{n_edges} pairs with an edge in at least one group{left_out}",
+        "EDGES": _table(result.edges(), said),
+        "NODES": _table(result.nodes(), said),
+        "METHODS": html.escape(describe_comparison(result)),
+        "CITATION": html.escape(citation(comparison=True)),
+    }
+    return fill_template("contrast.html", parts)
+
+
+def write_comparison(result: GroupComparison, filename: Target, **options: Any) -> None:
+    """Write the page of `build_comparison` to a file; a reader never sees half of it.
+
+    Parameters
+    ----------
+    result : GroupComparison
+        As for `build_comparison`.
+    filename : path, "-" or text stream
+        Where to; "-" is the standard output.
+    **options
+        As for `build_comparison`.
+    """
+    write_lines([build_comparison(result, **options).rstrip("\n")], filename)
+
+
+# ------------------------------------------------------------------------------------------- figures and tables
+
+
+def _figures(result: GroupComparison) -> str:
+    rows = " + ".join(map(str, result.n_rows))
+    facts = [
+        ("rows", rows, ""),
+        ("nodes", str(len(result.names)), ""),
+        ("edges", " / ".join(str(one.n_edges) for one in result.networks), ""),
+        ("largest difference", f"{result.structure:.3g}", f"p = {result.p_structure:.3g}"),
+        ("global strength", " / ".join(f"{x:.3g}" for x in result.global_strengths), f"p = {result.p_strength:.3g}"),
+        ("permutations", str(result.n_permutations), "paired" if result.paired else ""),
+    ]
+    return "".join(f"<div><dt>{name}</dt><dd>{value}<small>{small}</small></dd></div>" for name, value, small in facts)
+
+
+def _table(columns: Mapping[str, Any], said: Mapping[str, str]) -> str:
+    """Return the columns as a table; rows found at a family-wise level are bold, names come with their wording."""
+    labels = {"p_family": "p (family)", "p_structure": "p (structure)", "p_strength": "p (strength)"}
+    head = "".join(f"<th>{html.escape(labels.get(name, name))}</th>" for name in columns)
+    family = columns.get("p_family")
+    lines = []
+    for k, row in enumerate(zip(*columns.values(), strict=True)):
+        if k == MOST_ROWS:
+            break
+        kind = ' class="found"' if family is not None and family[k] <= FOUND else ""
+        lines.append(f"<tr{kind}>{''.join(_cell(value, said) for value in row)}</tr>")
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _cell(value: Any, said: Mapping[str, str]) -> str:
+    if isinstance(value, str):
+        more = f"<br><small>{html.escape(said[value])}</small>" if value in said else ""
+        return f'<td class="name">{html.escape(value)}{more}</td>'
+    return f"<td>{value:.4g}</td>"
+
+
+# ------------------------------------------------------------------------------------------- drawings
+
+
+def _group(result: GroupComparison, number: int, xy: FloatArray, said: Mapping[str, str]) -> str:
+    network = result.networks[number]
+    widest = max(float(one.weights.max(initial=0.0)) for one in result.networks)
+    drawing = _drawing(network, xy, said, widest, np.zeros(network.n_edges, dtype=bool))
+    caption = f"{html.escape(result.groups[number])} ({result.n_rows[number]} rows, {network.n_edges} edges)"
+    return f"<figure><figcaption>{caption}</figcaption>{drawing}</figure>"
+
+
+def _difference(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) -> str:
+    figures = []
+    pairs = result.pairs()
+    for first, second in zip(pairs["first"], pairs["second"], strict=True):
+        network = result.difference(first, second)
+        bold = {tuple(pair) for pair in result.edge_index[result.edge_p_family <= FOUND].tolist()}
+        found = np.array([tuple(pair) in bold for pair in network.edge_index.tolist()], dtype=bool)
+        drawing = _drawing(network, xy, said, float(network.weights.max(initial=0.0)), found)
+        figures.append(f"<figure><figcaption>{html.escape(f'{first} minus {second}')}</figcaption>{drawing}</figure>")
+    return "".join(figures)
+
+
+def _drawing(network: Network, xy: FloatArray, said: Mapping[str, str], widest: float, bold: NDArray[np.bool_]) -> str:
+    """Return the network as SVG: edges by strength and sign, nodes, names."""
+    low, extent = xy.min(axis=0), max(float(np.ptp(xy, axis=0).max()), 1e-9)
+    places = MARGIN + (xy - low) / extent * (SIZE - 2 * MARGIN)
+    places[:, 1] = SIZE - places[:, 1]
+    tall = float(np.ptp(places[:, 1])) + 2 * MARGIN
+    places[:, 1] -= places[:, 1].min() - MARGIN
+    parts = [f'<svg viewBox="0 0 {SIZE:.0f} {tall:.0f}" role="img" aria-label="{network.n_edges} edges">']
+    for k in network.by_strength[::-1]:
+        s, t = network.edge_index[k]
+        share = float(network.weights[k] / max(widest, 1e-300))
+        kind = "up" if network.edge_values[k] > 0 else "down"
+        title = html.escape(f"{network.names[s]} – {network.names[t]}: {network.edge_values[k]:+.3g}")
+        opacity = 1.0 if bold[k] else 0.25 + 0.5 * share
+        parts.append(
+            f'<line class="{kind}" x1="{places[s, 0]:.1f}" y1="{places[s, 1]:.1f}" x2="{places[t, 0]:.1f}" '
+            f'y2="{places[t, 1]:.1f}" stroke-width="{0.6 + 4.4 * share + 1.2 * bold[k]:.2f}" '
+            f'stroke-opacity="{opacity:.2f}"><title>{title}</title></line>'
+        )
+    radius = float(np.clip(40.0 / np.sqrt(len(places)), 2.5, 8.0))
+    letters = 11 if len(places) <= 40 else 8 if len(places) <= 80 else 6
+    for (x, y), name in zip(places, network.names, strict=True):
+        title = html.escape(f"{name}: {said[name]}" if name in said else name)
+        shown = html.escape(name if len(name) <= 18 else name[:17] + "…")
+        parts.append(
+            f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{title}</title></circle>'
+            f'<text x="{x:.1f}" y="{y - radius - 2:.1f}" text-anchor="middle" font-size="{letters}">{shown}</text>'
+        )
+    return "".join([*parts, "</svg>"])
+
+
+def _histogram(result: GroupComparison, of: str) -> str:
+    """Return a histogram of the permutations as SVG, with a line at what was observed."""
+    null, observed = getattr(result, f"null_{of}"), float(getattr(result, of))
+    top = max(float(null.max(initial=0.0)), observed, 1e-12) * 1.05
+    counts, _ = np.histogram(null, bins=40, range=(0.0, top))
+    width, height, base = 400.0, 170.0, 140.0
+    step, tallest = width / 40, max(int(counts.max(initial=0)), 1)
+    bars = "".join(
+        f'<rect class="column" x="{k * step:.1f}" y="{base - base * 0.9 * count / tallest:.1f}" width="{step - 1:.1f}" '
+        f'height="{base * 0.9 * count / tallest:.1f}"/>'
+        for k, count in enumerate(counts)
+    )
+    x = observed / top * width
+    name = {"structure": "largest difference of a coupling", "strength": "difference of global strength"}[of]
+    ticks = "".join(
+        f'<text x="{share * width:.0f}" y="{base + 14}" text-anchor="{anchor}">{share * top:.2g}</text>'
+        for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
+    )
+    caption = f"{name}: {observed:.3g}, p = {getattr(result, f'p_{of}'):.3g}"
+    return (
+        f'<figure><figcaption>{caption}</figcaption><svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        f'aria-label="{caption}">{bars}<line class="axis" x1="0" x2="{width:.0f}" y1="{base}" y2="{base}"/>'
+        f'<line class="observed" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{base}"/>{ticks}</svg></figure>'
+    )

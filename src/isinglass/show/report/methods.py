@@ -1,0 +1,101 @@
+"""A paragraph for the methods section of a paper, and what to cite."""
+
+from __future__ import annotations
+
+from isinglass.fit import Fit
+from isinglass.select.comparison import GroupComparison
+from isinglass.version import __version__
+
+__all__ = ["citation", "describe_comparison", "describe_fit"]
+
+ESTIMATES = {
+    "joint": "by maximizing the L1-penalized pseudo-likelihood (one coupling per pair of variables)",
+    "nodewise": "by an L1-penalized logistic regression of every variable on all others",
+    "exact": "by maximizing the L1-penalized likelihood, computed by enumeration",
+    "plg": "by the published conversion of the pseudo-likelihood to one logistic lasso",
+    "bmn": "by the published algorithm of Höfling and Tibshirani",
+}
+CHOICES = {
+    None: "The penalty was given",
+    "two-stage": "Edges were selected in two stages, a lasso at the smallest AIC and an adaptive lasso on its edges at "
+    "the smallest extended BIC, checked by cross-validation",
+    "stars": "The penalty was chosen by the stability of edges over subsamples (StARS)",
+    "ebic": "The penalty was chosen by the extended Bayesian information criterion",
+    "cv": "The penalty was chosen by cross-validation",
+}
+CITED = (
+    "Geng, S., Kuang, Z., & Page, D. (2017). An efficient pseudo-likelihood method for sparse binary pairwise Markov "
+    "network estimation. arXiv:1702.08320."
+)
+COMPARED = (
+    "van Borkulo, C. D., et al. (2023). Comparing network structures on three aspects: A permutation test. "
+    "Psychological Methods, 28(6), 1273–1285."
+)
+
+
+def citation(*, comparison: bool = False) -> str:
+    """Return what to cite: this version of the package, and where its methods come from.
+
+    Examples
+    --------
+    >>> citation().startswith("The isinglass developers. isinglass (version ")
+    True
+    """
+    own = f"The isinglass developers. isinglass (version {__version__}) [Computer software]."
+    return " ".join([own, CITED, *([COMPARED] if comparison else [])])
+
+
+def describe_fit(fit: Fit) -> str:
+    """Return how the network of a fit was estimated, as a paper would say it."""
+    solution = fit.solution
+    n_pairs = solution.network.n_pairs
+    rows = f"{fit.n_rows:g}"
+    choice = CHOICES.get(fit.criterion, f"The penalty was chosen by {fit.chosen}")
+    gamma = fit.choice.get("gamma")
+    if fit.criterion == "ebic" and gamma is not None:
+        choice += f" (γ = {gamma:g})"
+    if fit.method == "nodewise":
+        rule = fit.settings.get("rule", "and")
+        choice += f"; the two estimates of a pair were combined by the {str(rule).upper()} rule"
+    sentences = [
+        f"A pairwise Markov (Ising) network of {solution.n_features} binary variables was estimated from {rows} rows "
+        f"{ESTIMATES.get(fit.method, 'as described')}, with isinglass {__version__}.",
+        f"{choice}" + (f" (α = {solution.alpha:.4g})." if solution.alpha == solution.alpha else "."),
+        f"The network has {solution.n_edges} of {n_pairs} possible edges.",
+    ]
+    if fit.proves and solution.converged:
+        sentences.append(
+            "The solution was certified as optimal for this table and penalty (duality gap "
+            f"{solution.duality_gap:.1e}, KKT residual {solution.kkt_residual:.1e})."
+        )
+    return " ".join(sentences)
+
+
+def describe_comparison(found: GroupComparison) -> str:
+    """Return how groups were compared, as a paper would say it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isinglass import compare_groups
+    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    >>> found = compare_groups(X, np.repeat(["a", "b"], 40), 0.02, n_permutations=9, random_state=0)
+    >>> "9 permutations" in describe_comparison(found)
+    True
+    """
+    sizes = ", ".join(f"{group} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
+    how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
+    if found.reselect:
+        penalty = "The penalty was chosen in every group and again in every permutation."
+    else:
+        alpha = found.solutions[0].alpha
+        value = f" (α = {alpha:.4g})" if alpha == alpha else ""
+        penalty = f"All groups and permutations used the same penalty{value}."
+    apart = "" if len(found.groups) == 2 else " With more than two groups, the two furthest apart count."
+    return (
+        f"Networks of {len(found.names)} binary variables were compared between {len(found.groups)} groups, {sizes}, "
+        f"by {found.n_permutations} permutations, {how}, with isinglass {__version__}. {penalty}{apart} The largest "
+        f"difference of a coupling was {found.structure:.3g} (p = {found.p_structure:.3g}), the difference of global "
+        f"strength {found.strength:.3g} (p = {found.p_strength:.3g}). P-values of edges were corrected for the number "
+        "of pairs by the distribution of the largest difference (max-T) and by false discovery rate."
+    )

@@ -1,0 +1,173 @@
+"""Options that say the same as parameters of the library, and the forms their values take."""
+
+import inspect
+
+import click
+import numpy as np
+import pytest
+from commands import NAMES, data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
+
+from isinglass.cli import COMMANDS, main
+from isinglass.cli.estimate import ESTIMATE, SETTINGS
+from isinglass.cli.reading import READING
+from isinglass.cli.values import COLUMNS, split_words
+from isinglass.data.files import read_table
+from isinglass.select import cross_validate, select_ebic, stars, two_stage
+
+FUNCTIONS = {"two-stage": two_stage, "stars": stars, "ebic": select_ebic, "cv": cross_validate}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("options") / "table.csv")
+
+
+def test_there_are_at_most_ten_commands():
+    assert len(COMMANDS) <= 12  # ten, and what other tasks add: comparing groups, planning a study
+    assert list(COMMANDS)[:3] == ["info", "fit", "select"]
+
+
+@pytest.mark.parametrize("option", SETTINGS, ids=lambda option: option.name)
+def test_settings_are_parameters_of_their_criteria_with_the_defaults_that_the_help_states(option):
+    name = "rule" if option.name == "cv_rule" else option.name
+    for criterion in option.of:
+        parameters = inspect.signature(FUNCTIONS[criterion]).parameters
+        if name == "alpha_min_ratio":  # of the path that the criterion follows
+            continue
+        default = parameters[name].default
+        stated = str(option.otherwise)
+        assert stated.startswith(f"{default}") or f"{criterion}: {default}" in stated or default in (None, False)
+
+
+def test_reading_options_are_parameters_of_read_table():
+    assert {option.name for option in READING.options} == inspect.signature(read_table).parameters.keys() - {"path"}
+
+
+def test_a_person_sees_what_matters_first():
+    short, whole = run("fit", "--help").stdout, run("fit", "--help-all").stdout
+    assert "--delimiter" not in short
+    assert "--delimiter" in whole
+    assert len([line for line in short.splitlines() if line.strip().startswith("-")]) <= 32
+    assert "--help-all" not in run("demo", "--help").stdout  # it has nothing else to show
+
+
+def test_every_help_is_clean(capsys):
+    for name in COMMANDS:
+        command = main.get_command(None, name)
+        with click.Context(command, info_name=name) as ctx:
+            text = command.get_help(ctx)
+        assert "so that" not in text
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                assert parameter.help.rstrip().endswith((".", "]")), parameter.name
+
+
+# ------------------------------------------------------------------------------------------- lists, cases, folders
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("a,b", ("a", "b")), ("#2,a", (1, "a")), ("milk, cold", ("milk, cold",)), ('"a,b",c', ("a,b", "c"))],
+)
+def test_columns_are_separated_by_commas(text, wanted):
+    found = COLUMNS.convert(text, None, None)
+    assert found == wanted
+    assert COLUMNS.convert(COLUMNS.spell(found), None, None) == found
+
+
+def test_a_comma_inside_a_name_stays():
+    assert split_words('milk, cold,"x,y"') == ["milk, cold", "x,y"]
+
+
+def test_several_columns_are_dropped_at_once(table):
+    said = read_csv(run("fit", table, "--alpha", "0.01", "--drop", "tea,water").stdout)
+    repeated = read_csv(run("fit", table, "--alpha", "0.01", "--drop", "tea", "--drop", "water").stdout)
+    kept = read_csv(run("fit", table, "--alpha", "0.01", "--columns", "milk, cold,<sugar>,lemon,rum & cola").stdout)
+    assert said == repeated == kept
+    assert not {row[side] for row in said for side in ("source", "target")} & {"tea", "water"}
+
+
+def test_words_may_be_in_upper_case(table):
+    words = ["fit", table, "--method", "nodewise", "--alpha", "0.02", "--rule"]
+    assert run(*words, "MAX").stdout == run(*words, "max").stdout != run(*words, "MIN").stdout
+
+
+def test_a_folder_stands_for_its_model(table, tmp_path):
+    run("fit", table, "--alpha", "0.05", "-o", tmp_path / "net")
+    for words in (["predict", "--score"], ["export"]):
+        rest = [] if words == ["export"] else [table]
+        assert run(*words, tmp_path / "net", *rest).stdout == run(*words, tmp_path / "net" / "model.npz", *rest).stdout
+    run("report", tmp_path / "net", table, "-o", tmp_path / "page.html")
+    assert (tmp_path / "page.html").exists()
+    (tmp_path / "empty").mkdir()
+    assert "has no model.npz" in error_line(run("export", tmp_path / "empty", code=2))
+    run("simulate", "--nodes", "4", "--rows", "5", "-o", tmp_path / "drawn")
+    assert run("export", tmp_path / "drawn").stdout.startswith("source,target")
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_groups_may_be_separated_by_semicolons_or_tabs(table, tmp_path, mark):
+    run("fit", table, "--alpha", "0.05", "-o", tmp_path / "net")
+    lines = [["name", "kind"], *(["tea", "hot"], ['"milk, cold"', "cold"])]
+    (tmp_path / "g.csv").write_text("".join(mark.join(line) + "\n" for line in lines))
+    rows = read_csv(run("export", tmp_path / "net", "--format", "nodes", "--groups", tmp_path / "g.csv").stdout)
+    assert [row["kind"] for row in rows[:3]] == ["hot", "cold", ""]
+
+
+# ------------------------------------------------------------------------------------------- what became 1
+
+
+def numbers(tmp_path):
+    bits = draw_rows(200, 3)
+    rows = np.column_stack([bits[:, 0] * 30 + 20, bits[:, 1] * 1e4 + 1.5e4, bits[:, 2]])
+    return write_csv(tmp_path / "n.csv", ["age", "income", "owns"], rows.tolist()), bits
+
+
+def test_every_column_may_have_its_own_cut(tmp_path):
+    table, bits = numbers(tmp_path)
+    plain = write_csv(tmp_path / "b.csv", ["age", "income", "owns"], bits.tolist())
+    result = run("fit", table, "--binarize", "age=40,income=2e4", "--alpha", "0.05")
+    assert read_csv(result.stdout) == read_csv(run("fit", plain, "--alpha", "0.05").stdout)
+    assert "age: 1 above 40; income: 1 above 20000; owns: 0 and 1 as they are" in result.stderr
+    assert "--binarize" in data_error("fit", table, "--binarize", "height=2,age=1")
+    for wrong in ("age=x", "age=1,age=2", "age", "=3", "1,2"):
+        run("fit", table, "--binarize", wrong, code=2)
+
+
+def test_a_model_remembers_the_cuts(tmp_path):
+    table, _ = numbers(tmp_path)
+    run("fit", table, "--binarize", "age=40,income=2e4", "--alpha", "0.05", "-o", tmp_path / "net")
+    assert float(run("predict", "--score", tmp_path / "net", table).stdout) < 0
+    command = (tmp_path / "net" / "run.json").read_text()
+    assert "--binarize age=40,income=20000" in command
+
+
+def test_fit_says_what_became_one(tmp_path):
+    words = np.where(draw_rows(60, 3) == 1, "yes", "no")
+    few = write_csv(tmp_path / "few.csv", ["a", "b", "c"], words.tolist())
+    assert "a, b, c: yes = 1, no = 0" in run("fit", few, "--encode", "auto", "--alpha", "0.1").stderr
+    words = np.where(draw_rows(60, 15) == 1, "yes", "no")
+    many = write_csv(tmp_path / "many.csv", [f"q{k}" for k in range(15)], words.tolist())
+    assert "15 columns: yes = 1, no = 0" in run("fit", many, "--encode", "auto", "--alpha", "0.1").stderr
+    assert "Values" not in run("fit", write_table(tmp_path / "bits.csv"), "--alpha", "0.1").stderr
+
+
+# ------------------------------------------------------------------------------------------- merged commands
+
+
+def test_path_and_score_have_new_homes(table, tmp_path):
+    rows = read_csv(run("fit", "--path", table, "--alphas", "4").stdout)
+    assert len(rows) == 4
+    run("fit", "--path", table, "--alphas", "4", "--select", "ebic", code=2)
+    run("fit", "--path", table, "--alpha", "0.1", code=2)
+    run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
+    record = read_json(run("predict", tmp_path / "net", table, "--score", "--json").stdout, "score")
+    assert record["mean"] == float(run("predict", tmp_path / "net", table, "--score").stdout)
+    run("predict", tmp_path / "net", table, "--score", "--impute", code=2)
+    assert "complete" in run("--completion", "bash").stdout
+    assert len(NAMES) == 6
+
+
+def test_the_options_of_an_estimate_are_found_once():
+    names = [option.name for option in (*ESTIMATE.options, *READING.options)]
+    assert len(names) == len(set(names))

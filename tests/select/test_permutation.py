@@ -1,0 +1,255 @@
+"""Comparing groups against slow twins, R's NetworkComparisonTest, and bad input."""
+
+import functools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.random import default_rng
+from scipy.stats import false_discovery_control
+
+from isinglass import Network, NodewiseIsing, compare_groups, ising_path, nodewise_ebic, simulate, two_stage
+from isinglass.data import BinaryTable
+from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.randomness import spawn_seeds
+from isinglass.select import select_ebic
+
+ORACLE = Path(__file__).parents[1] / "oracle_data" / "groups12"
+ALPHA = 0.03
+
+
+def chain(strength, p=6):
+    return simulate.chain_network(p, strength=strength, fields="balanced")
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Two groups whose chains differ in one coupling's sign."""
+    first = chain(1.5)
+    values = first.edge_values.copy()
+    values[2] *= -1
+    second = Network(first.fields, first.edge_index, values)
+    X = np.vstack([simulate.exact_sample(net, 300, random_state=k) for k, net in enumerate((first, second))])
+    return X, np.repeat(["a", "b"], 300)
+
+
+def slow_p_values(X, member, n_permutations, seed):
+    """Return all p-values by dense matrices, one permutation after another."""
+
+    def differences(parts):
+        dense = [ising_path(X[rows], [ALPHA])[0].couplings for rows in parts]
+        edges = np.max(dense, axis=0) - np.min(dense, axis=0)
+        totals = [np.abs(np.triu(matrix)).sum() for matrix in dense]
+        nodes = np.array([np.abs(matrix).sum(axis=0) for matrix in dense])
+        return edges, max(totals) - min(totals), nodes.max(axis=0) - nodes.min(axis=0)
+
+    groups = [np.flatnonzero(member == k) for k in np.unique(member)]
+    edges, strength, nodes = differences(groups)
+    drawn = []
+    for seed_k in spawn_seeds(seed, n_permutations):
+        shuffled = default_rng(seed_k).permutation(len(X))
+        drawn.append(differences(np.split(shuffled, np.cumsum([len(rows) for rows in groups])[:-1])))
+    share = lambda hits: (1 + np.sum(hits, axis=0)) / (1 + n_permutations)  # noqa: E731
+    return {
+        "structure": share([e.max() >= edges.max() - 1e-6 for e, _, _ in drawn]),
+        "strength": share([s >= strength - 1e-6 for _, s, _ in drawn]),
+        "edges": share([e >= edges - 1e-6 for e, _, _ in drawn]),
+        "edges_family": share([e.max() >= edges - 1e-6 for e, _, _ in drawn]),
+        "nodes": share([n >= nodes - 1e-6 for _, _, n in drawn]),
+        "nodes_family": share([n.max() >= nodes - 1e-6 for _, _, n in drawn]),
+    }
+
+
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_p_values_equal_those_of_dense_matrices(two, n_groups):
+    X, _ = two
+    member = np.arange(len(X)) * n_groups // len(X)
+    found = compare_groups(X, member, ALPHA, n_permutations=60, random_state=5)
+    slow = slow_p_values(X, member, 60, 5)
+    s, t = found.edge_index.T
+    assert found.p_structure == pytest.approx(slow["structure"])
+    assert found.p_strength == pytest.approx(slow["strength"])
+    np.testing.assert_allclose(found.edge_p, slow["edges"][s, t])
+    np.testing.assert_allclose(found.edge_p_family, slow["edges_family"][s, t])
+    np.testing.assert_allclose(found.node_p, slow["nodes"])
+    np.testing.assert_allclose(found.node_p_family, slow["nodes_family"])
+    upper = np.triu_indices(6, 1)
+    q = np.zeros((6, 6))
+    q[upper] = false_discovery_control(slow["edges"][upper])
+    np.testing.assert_allclose(found.edge_q, q[s, t])
+    assert found.edge_p_family.min() == found.p_structure
+
+
+def test_agrees_with_network_comparison_test():
+    """R's NetworkComparisonTest 2.2.3 with IsingFit, AND, gamma 0.25 (shared oracle)."""
+    X = np.loadtxt(ORACLE / "X.csv", delimiter=",", dtype=np.uint8)
+    groups = np.repeat([1, 2], 400)
+    found = compare_groups(X, groups, nodewise_ebic, reselect=True, n_permutations=40, random_state=0)
+    for network, name in zip(found.networks, ("net1.csv", "net2.csv"), strict=True):
+        np.testing.assert_allclose(network.couplings, np.loadtxt(ORACLE / name, delimiter=","), atol=1e-3)
+    np.testing.assert_allclose(found.global_strengths, [1.451214, 1.624217], atol=1e-3)
+    assert found.strength == pytest.approx(0.1730035, abs=1e-3)
+    assert found.structure == pytest.approx(1.435807, abs=1e-3)
+    assert found.p_structure == 1 / 41
+    assert found.p_strength > 0.5  # 0.88 there
+
+
+def test_the_reversed_coupling_is_found(two):
+    X, groups = two
+    found = compare_groups(X, groups, n_permutations=199, random_state=0)
+    table = found.edges()
+    assert found.p_structure == 1 / 200
+    assert (table["source"][0], table["target"][0]) == ("x2", "x3")
+    assert table["p_family"][0] == 1 / 200
+    assert table["p_family"][1] > 0.05
+    assert (table["difference"] == table["coupling in a"] - table["coupling in b"]).all()
+    assert found.difference().couplings[2, 3] == table["difference"][0]
+    assert found.difference("b", "a").couplings[2, 3] == -table["difference"][0]
+
+
+def test_three_groups_one_of_which_differs(two):
+    X, groups = two
+    X, groups = np.vstack([X, simulate.exact_sample(chain(1.5), 300, random_state=9)]), np.r_[groups, ["c"] * 300]
+    found = compare_groups(X, groups, ALPHA, n_permutations=99, random_state=0)
+    table = found.pairs()
+    assert found.groups == ("a", "b", "c")
+    assert found.p_structure == 0.01
+    by_pair = dict(zip(zip(table["first"], table["second"], strict=True), table["p_structure"], strict=True))
+    assert by_pair["a", "b"] == by_pair["b", "c"] == 0.01
+    assert by_pair["a", "c"] > 0.05
+
+
+def test_bits_do_not_depend_on_jobs_and_runs_resume(two, tmp_path, monkeypatch):
+    X, groups = two
+    run = functools.partial(compare_groups, X, groups, ALPHA, random_state=3, checkpoint=None)
+    one, both = run(n_permutations=60, n_jobs=1), run(n_permutations=60, n_jobs=2)
+    half = run(n_permutations=30, n_jobs=2, checkpoint=tmp_path / "kept")
+    calls = []
+    from isinglass.select import permutation
+
+    monkeypatch.setattr(permutation, "_permute", lambda *a, real=permutation._permute: calls.append(1) or real(*a))
+    longer = run(n_permutations=60, checkpoint=tmp_path / "kept")
+    assert len(calls) == 1  # blocks of 25: two were there
+    for name in ("null_structure", "null_strength", "null_nodes", "edges_reached", "nodes_reached"):
+        assert (getattr(one, name) == getattr(both, name)).all()
+        assert (getattr(one, name) == getattr(longer, name)).all()
+    assert (half.null_structure == one.null_structure[:30]).all()
+    with pytest.raises(DataError, match=r"differs in .*groups"):
+        compare_groups(X, groups[::-1].copy(), ALPHA, random_state=3, checkpoint=tmp_path / "kept")
+
+
+@pytest.mark.parametrize(
+    ("method", "reselect"),
+    [
+        (two_stage, False),
+        (functools.partial(select_ebic, alphas=10), False),
+        (functools.partial(select_ebic, alphas=10), True),
+        (nodewise_ebic, False),
+        (NodewiseIsing(criterion="ebic"), False),
+        (NodewiseIsing(alpha=0.02), False),
+        (lambda X: ising_path(X, [0.05])[0], True),
+    ],
+)
+def test_any_method_kept_or_chosen_again(two, method, reselect):
+    X, groups = two
+    found = compare_groups(X, groups, method, reselect=reselect, n_permutations=19, random_state=0)
+    assert found.p_structure == 0.05
+    assert found.reselect == reselect
+
+
+def test_a_kept_penalty_is_that_of_all_rows_whatever_the_labels(two):
+    X, groups = two
+    mixed = default_rng(0).permutation(groups)
+    pooled = two_stage(X)
+    for labels in (groups, mixed):
+        found = compare_groups(X, labels, n_permutations=1, random_state=0)
+        assert found.solutions[0].alpha == pytest.approx(np.sqrt(2) * pooled.alpha)
+        assert found.solutions[1].alpha == found.solutions[0].alpha
+
+
+def test_paired_exchanges_within_subjects_only(two):
+    """A group effect smaller than the differences between subjects: only the paired test can see what it should."""
+    X, groups = two
+    subject = np.tile(np.arange(300), 2)
+    order = default_rng(1).permutation(600)
+    found = compare_groups(X[order], groups[order], ALPHA, paired=subject[order], n_permutations=25, random_state=2)
+    assert found.paired
+    rows = [np.flatnonzero(groups == label) for label in ("a", "b")]
+    drawn = []
+    for seed in spawn_seeds(2, 25):
+        swapped = default_rng(seed).permuted(np.column_stack(rows), axis=1)
+        nets = [ising_path(X[part], [ALPHA])[0].couplings for part in swapped.T]
+        drawn.append(np.abs(nets[0] - nets[1]).max())
+    np.testing.assert_allclose(found.null_structure, drawn, atol=1e-6)
+
+
+def test_weights_count_as_repeated_rows_in_the_networks(two):
+    X, groups = two
+    weight = default_rng(0).integers(1, 4, len(X))
+    found = compare_groups(X, groups, ALPHA, sample_weight=weight, n_permutations=1, random_state=0)
+    rows = np.repeat(np.arange(len(X)), weight)
+    wanted = compare_groups(X[rows], groups[rows], ALPHA, n_permutations=1, random_state=0)
+    np.testing.assert_allclose(found.couplings(), wanted.couplings(), atol=1e-6)
+
+
+def test_names_and_columns_of_frames(two):
+    X, groups = two
+    columns = [f"item {k}" for k in range(6)]
+    wanted = compare_groups(X, groups, ALPHA, n_permutations=9, random_state=0)
+    for frame in (
+        pd.DataFrame(X, columns=columns).assign(sex=pd.Categorical(groups)),
+        pl.DataFrame(X, schema=columns).with_columns(sex=pl.Series(groups)),
+    ):
+        found = compare_groups(frame, "sex", ALPHA, n_permutations=9, random_state=0)
+        assert found.names == tuple(columns)
+        assert found.p_structure == wanted.p_structure
+    table = BinaryTable(X, names=tuple(columns), rows=np.arange(1, 601))
+    assert compare_groups(table, ["z", *groups], ALPHA, n_permutations=1).n_rows == (300, 300)
+
+
+def test_repr_names_what_differs(two):
+    X, groups = two
+    text = repr(compare_groups(X, groups, ALPHA, n_permutations=9, random_state=0))
+    assert "a: 300 rows, b: 300 rows; 9 permutations" in text
+    assert "x2 – x3" in text
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a"] * 8, "at least two groups; got 'a' in all 8 rows"),
+        (["a"] * 7 + ["b"], "at least two rows each; got one row in 'b'"),
+        (["a", None, "a", "b", float("nan"), "b", "", "b"], r"got none in 3 of 8 rows \(1, 4, 6, counted from 0\)"),
+        (["a", pd.NA, "a", "b", "b", "b", "b", "b"], "got none in 1 of 8 rows"),
+        (["a", "b"], r"one entry per row \(8\); got 2 entries"),
+        ("gender", "the name of a column of a data frame; got 'gender'"),
+        (3, r"one entry per row \(8\); got 3"),
+    ],
+)
+def test_bad_groups(groups, message):
+    X = default_rng(0).integers(0, 2, (8, 3))
+    with pytest.raises(DataError, match=message):
+        compare_groups(X, groups, ALPHA, n_permutations=1)
+
+
+def test_bad_pairs():
+    X = default_rng(0).integers(0, 2, (8, 3))
+    with pytest.raises(DataError, match=r"one row in every group; got others in 2 of 4: '0', '3'"):
+        compare_groups(X, list("aabbaabb"), ALPHA, paired=[0, 1, 0, 1, 2, 3, 2, 0], n_permutations=1)
+
+
+def test_a_column_constant_in_one_group_is_named(two):
+    X, groups = two
+    X = X.copy()
+    X[groups == "b", 4] = 1
+    with pytest.warns(ConstantColumnWarning, match=r"constant in group 'b': column 'x4' \(always 1\)"):
+        found = compare_groups(X, groups, ALPHA, n_permutations=9, random_state=0)
+    assert not (found.networks[1].edge_index == 4).any()
+
+
+def test_a_penalty_that_cannot_be_kept_is_refused(two):
+    X, groups = two
+    with pytest.raises(DataError, match=r"reselect=True"):
+        compare_groups(X, groups, lambda table: ising_path(table, [0.05])[0], n_permutations=1)

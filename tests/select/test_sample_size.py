@@ -1,0 +1,61 @@
+"""Sample-size studies against a slow twin, and bad input."""
+
+import numpy as np
+import pytest
+
+from isinglass import Network, ising_path, simulate
+from isinglass.errors import DataError
+from isinglass.randomness import spawn_seeds
+from isinglass.select import sample_size
+from isinglass.select.sample_size import BURN_IN, THIN
+
+
+@pytest.mark.parametrize("p", [6, 18])
+def test_scores_equal_those_of_dense_matrices(p):
+    truth = simulate.chain_network(p, strength=1.5, fields="balanced")
+    study = sample_size(truth, [400, 80], 0.05, n_repeats=2, random_state=3)
+    assert study.rows == (80, 400)
+    upper = np.triu_indices(p, 1)
+    true = truth.couplings[upper]
+    for number, seed in enumerate(spawn_seeds(3, 4)):
+        n = study.rows[number // 2]
+        if p <= 15:
+            X = simulate.exact_sample(truth, n, random_state=seed)
+        else:
+            X = simulate.gibbs_sample(truth, n, burn_in=BURN_IN, thin=THIN, random_state=seed)
+        found = ising_path(X, [0.05])[0].couplings[upper]
+        wanted = {
+            "sensitivity": (found[true != 0] != 0).mean(),
+            "specificity": (found[true == 0] == 0).mean(),
+            "correlation": np.corrcoef(found, true)[0, 1],
+        }
+        for name, value in wanted.items():
+            assert study.scores[name][divmod(number, 2)] == pytest.approx(value), name
+
+
+def test_more_rows_find_more_and_jobs_do_not_matter(tmp_path):
+    truth = simulate.chain_network(8, strength=1.2, fields="balanced")
+    one, two = (
+        sample_size(truth, [60, 300, 3000], n_repeats=4, random_state=0, n_jobs=jobs, checkpoint=tmp_path / "kept")
+        for jobs in (1, 2)
+    )
+    for name in one.measures:
+        np.testing.assert_array_equal(one.scores[name], two.scores[name])
+    mean = one.summary("sensitivity")[1]
+    assert mean[0] < mean[1] <= mean[2] == 1.0
+    assert one.rows_for("sensitivity", 1.0) in (300, 3000)
+    assert one.rows_for("correlation", 1.1) is None
+    assert "8 nodes, 7 edges; 4 repeats" in repr(one)
+    assert list(one.columns)[:3] == ["rows", "sensitivity", "sensitivity_q5"]
+
+
+def test_a_score_that_does_not_exist_counts_as_zero():
+    study = sample_size(Network([0.0, 0.0, 0.0], [[0, 1]], [0.5]), [50], 5.0, n_repeats=2, random_state=0)
+    assert np.isnan(study.scores["correlation"]).all()
+    assert (study.summary("correlation") == 0).all()
+
+
+@pytest.mark.parametrize(("rows", "message"), [([], "at least one"), ([5, 5], "different"), ([1], "at least 2")])
+def test_bad_rows(rows, message):
+    with pytest.raises(DataError, match=message):
+        sample_size(Network([0.0, 0.0], [[0, 1]], [1.0]), rows, 0.1, n_repeats=1)

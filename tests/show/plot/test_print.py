@@ -1,0 +1,211 @@
+"""Figures for print: sizes, rings, labels inside, legends below, shared layouts; nothing overlaps or disappears."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.collections import LineCollection
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+
+from isinglass import Network, bootstrap, compare_groups, plot, simulate
+from isinglass.errors import DataError
+from isinglass.evaluate.metrics import centrality
+from isinglass.select import sample_size
+from isinglass.show.layout import shared_layout
+from isinglass.show.plot.marks import HOLE, LARGEST, RING, SMALLEST, arc
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    pyplot.close("all")
+
+
+def draw(p, seed=0, names=None):
+    rng = np.random.default_rng(seed)
+    s, t = np.triu_indices(p, 1)
+    kept = np.sort(rng.choice(len(s), min(2 * p, len(s)), replace=False))
+    return Network(np.zeros(p), np.column_stack([s, t])[kept], rng.uniform(-1, 2, len(kept)), names)
+
+
+def boxes(ax):
+    ax.figure.draw_without_rendering()
+    shown = [text for text in ax.texts if text.get_text()]
+    return shown, [Text.get_window_extent(text) for text in shown]
+
+
+def diameters(ax):
+    nodes = [c for c in ax.collections if not isinstance(c, LineCollection) and len(c.get_offsets()) and c.zorder == 2]
+    return np.sqrt(np.concatenate([np.broadcast_to(c.get_sizes(), len(c.get_offsets())) for c in nodes]))
+
+
+@pytest.mark.parametrize("p", [10, 57, 150])
+@pytest.mark.parametrize("width", [85, 180])
+@pytest.mark.parametrize("inside", [False, True])
+def test_labels_do_not_overlap_and_all_nodes_are_drawn(p, width, inside):
+    ax = plot.network(draw(p), plot.paper_axes(width), inside=inside, legend="outside")
+    assert ax.figure.get_size_inches()[0] == pytest.approx(width / 25.4)
+    shown, extents = boxes(ax)
+    for k, one in enumerate(extents):
+        for other in extents[k + 1 :]:
+            assert not (one.overlaps(other) and one.intersection(one, other).size.min() > 1.0)
+    assert sum(len(c.get_offsets()) for c in ax.collections if c.zorder == 2) == p
+    left_out = ax.get_title(loc="left")
+    assert len(shown) == p or f"{p - len(shown)} label" in left_out
+    if inside:
+        assert len(shown) == p
+    frame = ax.figure.bbox
+    for legend in (artist.get_window_extent() for artist in ax.artists if isinstance(artist, Legend)):
+        assert frame.x0 - 1 <= legend.x0
+        assert legend.x1 <= frame.x1 + 4
+        assert frame.y0 - 4 <= legend.y0
+        assert legend.y1 <= ax.get_window_extent().y0 + 2  # below the drawing
+
+
+def test_long_names_inside_become_numbers_with_a_key():
+    names = [f"a rather long item name {k}" for k in range(12)]
+    ax = plot.network(draw(12, names=names), plot.paper_axes(85), inside=True)
+    assert sorted(int(text.get_text()) for text in ax.texts) == list(range(1, 13))
+    key = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "3  a rather long item name 2" in key
+    ax = plot.network(draw(12, names=names), plot.paper_axes(85), inside=True, legend=False)
+    assert ax.get_legend() is None
+
+
+def test_areas_follow_a_measure_or_given_numbers():
+    network = draw(10)
+    by_name = diameters(plot.network(network, sizes="betweenness"))
+    by_value = diameters(plot.network(network, sizes=centrality(network)["betweenness"]))
+    np.testing.assert_allclose(by_name, by_value)
+    values = centrality(network)["betweenness"]
+    share = (values - values.min()) / np.ptp(values)
+    usual = by_name.max() / LARGEST
+    np.testing.assert_allclose((by_name / usual) ** 2, SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * share)
+    plain = diameters(plot.network(network, sizes=dict.fromkeys(network.names, 3.0)))
+    assert np.ptp(plain) == 0
+
+
+def test_rings_are_filled_by_their_share():
+    quarter = arc(0.25).vertices
+    outer = quarter[:60]
+    np.testing.assert_allclose(np.hypot(*outer.T), 1.0)
+    np.testing.assert_allclose(np.hypot(*quarter[60:120].T), HOLE / RING)
+    np.testing.assert_allclose(outer[[0, -1]], [[0, 1], [1, 0]], atol=1e-9)  # from the top to the right
+    network = draw(6)
+    plain = plot.network(network)
+    ringed = plot.network(network, rings=np.linspace(0, 1, 6))
+    assert len(ringed.collections) == len(plain.collections) + 3 * 6 - 1  # a share of 0 has no arc
+    with pytest.raises(DataError, match=r"rings must be shares between 0 and 1; got 1\.5"):
+        plot.network(network, rings=[1.5] * 6)
+    with pytest.raises(DataError, match="rings must be finite, one per node; got none for 'x1'"):
+        plot.network(network, rings={name: 0.5 for name in network.names if name != "x1"})
+    with pytest.raises(DataError, match="sizes must be numbers"):
+        plot.network(network, sizes=["a"] * 6)
+
+
+def test_positions_by_name_and_a_shared_layout():
+    one, two = draw(8, 0), draw(8, 1)
+    xy = shared_layout([one, two])
+    assert xy.shape == (8, 2)
+    given = plot.network(one, positions=xy).collections
+    named = plot.network(one, positions=dict(zip(one.names, xy.tolist(), strict=True))).collections
+    np.testing.assert_array_equal(given[1].get_offsets(), named[1].get_offsets())
+    with pytest.raises(DataError, match="a place for every node; got none for 'x7'"):
+        plot.network(one, positions=dict(zip(one.names[:7], xy.tolist(), strict=False)))
+    with pytest.raises(DataError, match="the same nodes"):
+        shared_layout([one, draw(5)])
+
+
+def test_the_figure_says_how_many_edges_are_not_drawn():
+    network = draw(10)
+    ax = plot.network(network, min_weight=0.5)
+    left_out = int((network.weights < 0.5).sum())
+    assert f"{left_out} edges not drawn" in ax.get_title(loc="left")
+    assert plot.network(network).get_title(loc="left") == ""
+
+
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_written_in_every_format(kind, tmp_path):
+    ax = plot.network(draw(10), plot.paper_axes(85), inside=True, rings=[0.5] * 10, legend="outside")
+    ax.figure.savefig(tmp_path / f"figure.{kind}")
+    start = (tmp_path / f"figure.{kind}").read_bytes()[:200]
+    assert {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}[kind] in start
+
+
+def test_bad_options():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        plot.network(draw(3), colour="red")
+    with pytest.raises(DataError, match='legend must be True, False or "outside"'):
+        plot.network(draw(3), legend="left")
+    with pytest.raises(DataError, match="max_weight must be a positive number"):
+        plot.network(draw(3), max_weight=-1)
+
+
+# ------------------------------------------------------------------------------------------- groups, measures, studies
+
+
+@pytest.fixture(scope="module")
+def compared():
+    X = np.vstack([simulate.exact_sample(simulate.chain_network(5, strength=s), 200, random_state=1) for s in (2, -2)])
+    return compare_groups(X, np.repeat(["a", "b"], 200), 0.03, n_permutations=39, random_state=0)
+
+
+def test_groups_side_by_side_share_places_and_widths(compared):
+    axes = plot.group_networks(compared)
+    assert [ax.get_title() for ax in axes] == ["a (200 rows)", "b (200 rows)"]
+    one, two = (np.asarray(ax.collections[1].get_offsets()) for ax in axes)
+    np.testing.assert_array_equal(one, two)
+    widest = max(network.weights.max() for network in compared.networks)
+    for ax, network in zip(axes, compared.networks, strict=True):
+        widths = ax.collections[0].get_linewidths()
+        share = np.sort(network.weights) / widest
+        scale = (widths[-1] - 0.5) / share[-1]
+        np.testing.assert_allclose(widths, 0.5 + scale * share)
+    with pytest.raises(DataError, match="one for each of 2 groups"):
+        plot.group_networks(compared, [axes[0]])
+    with pytest.raises(DataError, match="must be a GroupComparison"):
+        plot.group_networks(compared.networks)
+
+
+def test_the_difference_and_what_is_found_of_it(compared):
+    every = plot.group_difference(compared)
+    assert len(every.collections[0].get_segments()) == compared.difference().n_edges
+    found = plot.group_difference(compared, level=0.05)
+    n_found = int((compared.edge_p_family <= 0.05).sum())
+    assert len(found.collections[0].get_segments()) == n_found
+    assert f"{n_found} of {compared.difference().n_edges} edges at p ≤ 0.05" in found.get_title()
+
+
+def test_histogram_of_permutations(compared):
+    ax = plot.permutations(compared)
+    assert sum(bar.get_height() for bar in ax.patches) == 39
+    assert ax.lines[0].get_xdata()[0] == compared.structure
+    with pytest.raises(DataError, match='"structure" or "strength"'):
+        plot.permutations(compared, of="edges")
+
+
+def test_centrality_with_intervals():
+    X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 300, random_state=1)
+    resampled = bootstrap(X, 0.03, n_boot=30, random_state=0)
+    axes = plot.centrality(resampled, of=["strength", "betweenness"])
+    order = np.argsort(resampled.strength, kind="stable")
+    for ax, of in zip(axes, ("strength", "betweenness"), strict=True):
+        np.testing.assert_allclose(ax.lines[0].get_xdata(), centrality(resampled.solution)[of][order])
+        ends = np.array([segment[:, 0] for segment in ax.collections[0].get_segments()])
+        np.testing.assert_allclose(ends.T, np.quantile(resampled.node_draws(of), (0.025, 0.975), axis=0)[:, order])
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == [f"x{k}" for k in order]
+    assert len(plot.centrality(resampled.solution, of="closeness")) == 1
+    dropped = bootstrap(X, 0.03, n_boot=7, kind="case-drop", random_state=0)
+    with pytest.raises(DataError, match='kind "rows"'):
+        plot.centrality(dropped)
+
+
+def test_sample_sizes():
+    study = sample_size(simulate.chain_network(4, strength=1.0), [50, 500], 0.05, n_repeats=3, random_state=0)
+    ax = plot.sample_size(study)
+    assert [line.get_ydata().tolist() for line in ax.lines] == [study.summary(m)[1].tolist() for m in study.measures]
+    with pytest.raises(DataError, match="must be a SampleSizeStudy"):
+        plot.sample_size(study.network)

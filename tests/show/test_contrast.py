@@ -1,0 +1,124 @@
+"""The page about a comparison of groups, the methods paragraph, and wording."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from isinglass import IsingNetwork, NodewiseIsing, compare_groups, report, simulate
+from isinglass.errors import DataError
+from isinglass.show.report import contrast
+from isinglass.show.report.methods import citation, describe_comparison, describe_fit
+
+
+@pytest.fixture(scope="module")
+def found():
+    X = np.vstack([simulate.exact_sample(simulate.chain_network(5, strength=s), 150, random_state=1) for s in (2, -2)])
+    return compare_groups(X, np.repeat(["<b>women", "men"], 150), 0.03, n_permutations=19, random_state=0)
+
+
+class Reader(HTMLParser):
+    """Collects tags and checks that they are closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.attributes = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        self.attributes += attrs
+        if tag not in {"meta", "link", "br", "line", "rect"}:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in {"line"}:
+            assert self.open.pop() == tag
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    assert reader.open == []
+    return reader
+
+
+def test_the_page_has_all_parts_and_nothing_from_outside(found):
+    page = report.build_comparison(found, title="A & B", wording={"x0": "I feel <sad>."})
+    reader = read(page)
+    assert reader.seen.count("svg") == 2 + 1 + 2  # groups, difference, histograms
+    assert reader.seen.count("table") == 2
+    assert reader.seen.count("circle") == 3 * 5
+    assert "script" not in reader.seen
+    assert not [name for name, _ in reader.attributes if name.startswith("on") or name == "style"]
+    assert "<b>women" not in page
+    assert "&lt;b&gt;women" in page
+    assert "I feel &lt;sad&gt;." in page
+    assert "A &amp; B" in page
+    assert not re.search(r'(src|href)="(?!#|data:,)', page)
+    assert f"p = {found.p_structure:.3g}" in page
+
+
+def test_three_groups_have_a_table_of_pairs():
+    X = simulate.exact_sample(simulate.chain_network(4, strength=1.0), 300, random_state=0)
+    found = compare_groups(X, np.tile([1, 2, 3], 100), 0.03, n_permutations=9, random_state=0)
+    reader = read(report.build_comparison(found))
+    assert reader.seen.count("table") == 3
+    assert reader.seen.count("svg") == 3 + 3 + 2
+
+
+def test_long_tables_say_what_is_left_out(found, monkeypatch):
+    monkeypatch.setattr(contrast, "MOST_ROWS", 2)
+    page = report.build_comparison(found)
+    assert f"{len(found.edge_index) - 2} with smaller differences not listed" in page
+
+
+def test_written_to_a_file(found, tmp_path):
+    report.write_comparison(found, tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").rstrip("\n") == report.build_comparison(found).rstrip(
+        "\n"
+    )
+
+
+def test_bad_arguments(found):
+    with pytest.raises(DataError, match="must be a GroupComparison"):
+        report.build_comparison(found.networks[0])
+    with pytest.raises(DataError, match=r"positions must be finite and of shape \(5, 2\)"):
+        report.build_comparison(found, positions=[[0, 1]])
+
+
+def test_methods_of_a_comparison_and_a_fit(found):
+    text = describe_comparison(found)
+    assert "150" in text
+    assert "19 permutations, reassigning rows to groups at random" in text
+    assert "α = 0.03" in text
+    X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 300, random_state=1)
+    said = describe_fit(IsingNetwork().fit(X).fit_)
+    assert "5 binary variables was estimated from 300 rows" in said
+    assert "two stages" in said
+    assert "certified as optimal" in said
+    said = describe_fit(NodewiseIsing(criterion="ebic").fit(X).fit_)
+    assert "(γ = 0.25); the two estimates of a pair were combined by the AND rule" in said
+    assert "van Borkulo" in citation(comparison=True)
+    assert "van Borkulo" not in citation()
+
+
+def test_the_report_has_wording_methods_and_citation():
+    X = simulate.exact_sample(simulate.chain_network(3, strength=2.0), 200, random_state=1)
+    fitted = IsingNetwork().fit(X)
+    page = report.build_report(fitted, wording={"x1": "I sleep well."})
+    data = json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.S)[1])
+    assert data["methods"] == describe_fit(fitted.fit_)
+    assert data["citation"] == citation()
+    column = next(column for column in data["nodes"]["columns"] if column["label"] == "wording")
+    assert column["values"] == ["", "I sleep well.", ""]
+    assert (
+        json.loads(re.search(r'id="report-data">(.*?)</script>', report.build_report(fitted.network_), re.S)[1])[
+            "methods"
+        ]
+        is None
+    )
