@@ -67,8 +67,8 @@ class CategoryNetwork(Network):
         for name, value in parts.items():
             object.__setattr__(self, name, value)
 
-    @property
-    def fields(self) -> NoReturn:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def fields(self) -> NoReturn:
         """There is no single number: a column has one field per category, in ``category_fields``."""
         raise DataError(
             "a network with more than two categories has one field per category (category_fields); what was called "
@@ -105,7 +105,7 @@ class CategoryNetwork(Network):
         mine, theirs = self._parts(), other._parts()
         return self.names == other.names and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
-    __hash__ = None  # type: ignore[assignment]  # holds arrays; equal networks need not be the same object
+    __hash__ = None  # holds arrays; equal networks need not be the same object
 
     def _parts(self) -> list[NDArray[Any]]:
         return [self.edge_index, self.edge_values, *self.scores, *self.category_fields]

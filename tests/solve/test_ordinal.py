@@ -202,8 +202,11 @@ def test_constant_columns_and_bad_tables():
     for bad in (X - 0.5, X.astype(float) * np.nan, X + 300, X.astype(str) + np.array("a")):
         with pytest.raises(DataError, match="numbers"):
             ising_path(bad, [0.05], kinds="ordinal")
+    whole = likert(np.random.default_rng(10), 60, [3, 4, 2])
     with pytest.raises(DataError, match="positive"):
-        ising_path(X, [0.05, 0.0], kinds="ordinal")
+        ising_path(whole, [0.05, 0.0], kinds="ordinal")
+    with pytest.raises(DataError, match="positive"):
+        ising_path(whole, [0.05], kinds="ordinal", penalty_weights=np.zeros((3, 3)))
 
 
 @pytest.mark.parametrize("name", ["portable", "v3"])

@@ -112,7 +112,8 @@ def _steps(column: int, scores: FloatArray) -> NDArray[np.uint8]:
         if steps.max() > MOST_STEPS + 0.5:
             break
         if np.abs(steps - steps.round()).max() <= _CLOSE * steps.max():
-            return steps.round().astype(np.uint8)
+            whole: NDArray[np.uint8] = steps.round().astype(np.uint8)
+            return whole
     raise ArgumentError(
         "scores",
         f"must be multiples of one step, at most {MOST_STEPS} of them, for column {column}",
@@ -151,7 +152,7 @@ class OrdinalCase:
         varies = np.array([np.count_nonzero(share) > 1 for share in shares])
         columns, widths = np.flatnonzero(varies), np.array([np.ptp(score) for score in table.scores])
         names = check_names(table.names, len(varies))
-        steps = [_steps(s, table.scores[s]) for s in columns]
+        steps = [_steps(int(s), table.scores[s]) for s in columns]
         if not varies.all():
             constant = ", ".join(names[s] for s in np.flatnonzero(~varies)[:5])
             warn(ConstantColumnWarning(f"constant columns have no edges and smoothed fields: {constant}."))

@@ -68,10 +68,42 @@ std::vector<double> field_slopes(const double* confusion, int q) {
     return slopes;
 }
 
-double largest_of(const std::vector<double>& values) {
+// The largest slope relative to the weight of its terms.
+double relative_size(const std::vector<double>& slopes, const double* confusion) {
+    const int q = static_cast<int>(slopes.size());
     double largest = 0;
-    for (double value : values) largest = std::max(largest, std::abs(value));
+    for (int k = 0; k < q; ++k) {
+        double terms = 1e-300;
+        for (int j = 0; j < q; ++j)
+            if (j != k) terms += confusion[q * j + k] + confusion[q * k + j];
+        largest = std::max(largest, std::abs(slopes[k]) / terms);
+    }
     return largest;
+}
+
+// The spanning tree of the categories whose edges have the most weight to give, either way: categories in the
+// order in which they joined, and whom each joined.
+struct Tree {
+    std::vector<int> order, parent;
+};
+
+Tree widest_tree(const double* confusion, int q) {
+    Tree tree{{0}, std::vector<int>(q, 0)};
+    const auto width = [&](int j, int k) { return std::min(confusion[q * j + k], confusion[q * k + j]); };
+    std::vector<char> is_in(q, 0);
+    is_in[0] = 1;
+    while (static_cast<int>(tree.order.size()) < q) {
+        int best = -1;
+        for (int k = 0; k < q; ++k) {
+            if (is_in[k]) continue;
+            for (int j : tree.order)
+                if (width(j, k) > width(tree.parent[k], k)) tree.parent[k] = j;
+            if (best < 0 || width(tree.parent[k], k) > width(tree.parent[best], best)) best = k;
+        }
+        is_in[best] = 1;
+        tree.order.push_back(best);
+    }
+    return tree;
 }
 
 }  // namespace
@@ -171,13 +203,10 @@ NodeSums OrdinalRows::settle(int node, Scratch& scratch) {
     std::vector<double> slopes = field_slopes(confusion, q);
     double before = std::numeric_limits<double>::infinity();
     for (int step = 0; step < MAX_STEPS; ++step) {
-        double mass = 0;
-        for (int j = 0; j < q; ++j)
-            for (int k = 0; k < q; ++k) mass += j == k ? 0.0 : confusion[q * j + k];
-        const double size = largest_of(slopes);
+        const double size = relative_size(slopes, confusion);
         // Rounding: Newton's method would have gained digits.
-        const bool is_stuck = size < 1e-9 * mass && size > before / 2;
-        if (size <= STATIONARY * mass || is_stuck) break;
+        const bool is_stuck = size < 1e-9 && size > before / 2;
+        if (size <= STATIONARY || is_stuck) break;
         before = size;
         std::vector<double> L = field_curvature(products, q), change(slopes.begin() + 1, slopes.end());
         factorise(L, q - 1);
@@ -196,28 +225,33 @@ NodeSums OrdinalRows::settle(int node, Scratch& scratch) {
     return summarise(node, slopes, scratch);
 }
 
-// What the certificate takes from a node. The fields' slopes would vanish if the weight T_kj were taken from
-// category k where j was observed, of which there is A_jk; no pair's gradient changes by more than their sum,
-// and the divergence by no more than twice the largest share T / A of the loss (docs/math.md). Two sums of
-// one sign that differ by as much say the same.
+// What the certificate takes from a node. The fields' slopes vanish if weight is carried along a tree of the
+// categories: what those behind an edge (j, k) have too much of goes from k to j in the rows of j. No pair's
+// gradient changes by more than the sum of these, and the divergence by no more than twice the loss times the
+// largest share of what is there that is taken (docs/discrete.md). Two sums of one sign that differ by as
+// much say the same.
 NodeSums OrdinalRows::summarise(int node, const std::vector<double>& slopes, const Scratch& scratch) {
     const int q = static_cast<int>(slopes.size());
     const double* sums = scratch.sums.data();
-    double mass = 0, excess = 0, share = 0;
-    for (double slope : slopes) excess += std::max(slope, 0.0);
-    for (int j = 0; j < q; ++j)
-        for (int k = 0; k < q; ++k) {
-            if (j == k) continue;
-            mass += sums[q * j + k];
-            if (slopes[k] > 0 && slopes[j] < 0)
-                share = std::max(share, -slopes[k] * slopes[j] / excess / std::max(sums[q * j + k], 1e-300));
-        }
+    double mass = 0, moved = 0, share = 0, largest = 0;
     nodes_[node].shift = 0;
-    for (int k = 0; k < q; ++k) nodes_[node].shift += slopes[k] * columns_[node].score[k];
-    const double uneven = std::min(std::max(excess, 2 * share * mass), mass);
-    const double size = largest_of(slopes);
-    return {sums[2 * q * q], size <= STATIONARY * mass ? 0.0 : size, sums[2 * q * q + 1], mass,
-            mass - uneven};
+    for (int k = 0; k < q; ++k) {
+        for (int j = 0; j < q; ++j) mass += j == k ? 0.0 : sums[q * j + k];
+        nodes_[node].shift += slopes[k] * columns_[node].score[k];
+        largest = std::max(largest, std::abs(slopes[k]));
+    }
+    const auto [order, parent] = widest_tree(sums, q);
+    std::vector<double> excess = slopes;
+    for (int i = q - 1; i > 0; --i) {
+        const int k = order[i], j = parent[k];
+        const double there = excess[k] > 0 ? sums[q * j + k] : sums[q * k + j];
+        moved += std::abs(excess[k]);
+        share = std::max(share, std::abs(excess[k]) / std::max(there, 1e-300));
+        excess[j] += excess[k];
+    }
+    const double uneven = std::min(std::max(moved, 2 * share * mass) * (1 + 8 * q * EPSILON), mass);
+    const bool is_settled = relative_size(slopes, sums) <= STATIONARY;
+    return {sums[2 * q * q], is_settled ? 0.0 : largest, sums[2 * q * q + 1], mass, mass - uneven};
 }
 
 void OrdinalRows::move(std::span<const Move> tasks, bool afresh) {
