@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isinglass import Solution, ising_path, metrics
+from isinglass import Solution, ising_path
 from isinglass.datasets import Senate109, load_senate109
 from paper import figures, printed
 from paper.evidence import Verdict, judge, pick
+from paper.mixing import mixing_by_group, mixing_test
 from paper.senate_lambda import EIGHTY_PERCENT
 from paper.senate_network import PARTY_COLORS, PARTY_NAMES, short_names
 from paper.study import Cell, Config, Row
@@ -62,7 +63,7 @@ def count_edges(network: Solution, senate: Senate109) -> list[Row]:
     """Return the numbers of edges and of positive ones, and how many pairs are joined by a positive one."""
     both = list(zip(senate.parties, senate.states, strict=True))
     groups = dict(zip(JOINED, ([0] * network.n_features, senate.parties, senate.states, both), strict=True))
-    found = {name: metrics.mixing_by_group(network, labels) for name, labels in groups.items()}
+    found = {name: mixing_by_group(network, labels) for name, labels in groups.items()}
     return [
         {"what": "edges", "value": network.n_edges, "of": network.n_features * (network.n_features - 1) // 2},
         {"what": "positive edges", "value": int((network.edge_values > 0).sum()), "of": network.n_edges},
@@ -74,10 +75,10 @@ def test_groups(network: Solution, senate: Senate109, n_permutations: int, rng: 
     """Test that positive edges stay within parties, and within states when states are permuted within parties."""
     rows = []
     for name, groups, strata in (("party", senate.parties, None), ("state", senate.states, senate.parties)):
-        mixing = metrics.mixing_by_group(network, groups)
+        mixing = mixing_by_group(network, groups)
         for measure, total in (("edges", mixing.n_edges), ("weight", mixing.node_weights.sum() / 2)):
             options = {"strata": strata, "weighted": measure == "weight", "n_permutations": n_permutations}
-            found = metrics.mixing_test(network, groups, random_state=rng, **options)
+            found = mixing_test(network, groups, random_state=rng, **options)
             row = {"what": f"{measure} within a {name}", "value": found.observed, "of": float(total)}
             rows.append(row | {"expected": found.expected, "spread": found.spread, "p_value": found.p_value})
     return rows
@@ -90,7 +91,7 @@ def describe_senators(network: Solution, senate: Senate109, n_permutations: int,
     exchangeable. ``p_value`` (``edge_p_value``) keeps his edges and his party and permutes the parties of the others:
     the probability of at least as large a share on the other side if his ties did not look at parties at all.
     """
-    mixing, parties = metrics.mixing_by_group(network, senate.parties), np.array(senate.parties)
+    mixing, parties = mixing_by_group(network, senate.parties), np.array(senate.parties)
     edges, weight = other_side(mixing, mixing.node_edges), other_side(mixing, mixing.node_weights)
     positive = np.maximum(network.couplings, 0.0)
     rows = []
@@ -150,7 +151,7 @@ def hold_in_subsamples(senate: Senate109, alpha: float, n_subsamples: int, rng: 
     leaning = {CHAFEE: np.zeros(2), NELSON: np.zeros(2)}
     for _ in range(n_subsamples):
         rows = np.sort(rng.choice(len(senate.X), EIGHTY_PERCENT, replace=False))
-        mixing = metrics.mixing_by_group(ising_path(senate.X[rows], [alpha], n_threads=1)[0], senate.parties)
+        mixing = mixing_by_group(ising_path(senate.X[rows], [alpha], n_threads=1)[0], senate.parties)
         shares = np.column_stack([other_side(mixing, mixing.node_weights), other_side(mixing, mixing.node_edges)])
         for name in leaning:
             leaning[name] += shares[senate.names.index(name)] > 0.5

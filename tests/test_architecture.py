@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 LAYERS = (
     ("_core",),
     ("version", "errors", "arguments", "names", "pairs", "randomness", "threads", "atomic", "archive"),
-    ("data", "network", "categories", "results", "fit", "objective", "separation"),
+    ("data", "network", "categories", "results", "storage", "fit", "objective", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),
     ("select",),
@@ -36,6 +36,9 @@ EAGER = {"cli", "show"}  # the rooms that may load a heavy package as soon as th
 ON_DEMAND = {("select", "rich"), ("data", "pandas")}
 VAGUE = {"utils", "helpers", "common", "misc"}
 LONGEST_BODY = 60
+LONGEST_MODULE = 450
+MOST_PARAMETERS = 12  # but for the edge, where figures, pages and options are described
+MOST_OF_AN_ESTIMATOR = 10
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,36 @@ def long_functions(modules: Mapping[str, str]) -> list[str]:
     return wrong
 
 
+def long_modules(modules: Mapping[str, str]) -> list[str]:
+    """Name the modules that are longer than the limit."""
+    lengths = {module: len(source.splitlines()) for module, source in modules.items()}
+    return [f"{module} has {length} lines" for module, length in lengths.items() if length > LONGEST_MODULE]
+
+
+def repeated_names(modules: Mapping[str, str]) -> list[str]:
+    """Name the modules that are called like another one; those of the command line may be called like what they run."""
+    homes: dict[str, list[str]] = {}
+    for module in modules:
+        name = module.split(".")[-1]
+        if name != "__init__" and room_of(module) != "cli":
+            homes.setdefault(name, []).append(module)
+    return [" and ".join(found) for found in homes.values() if len(found) > 1]
+
+
+def wide_signatures(modules: Mapping[str, str]) -> list[str]:
+    """Name the functions with more parameters than the limit."""
+    wrong = []
+    for module, source in modules.items():
+        most = MOST_OF_AN_ESTIMATOR if room_of(module) == "estimators" else MOST_PARAMETERS
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef) and room_of(module) not in EDGE:
+                parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                count = len([parameter for parameter in parameters if parameter.arg not in ("self", "cls")])
+                if count > most:
+                    wrong.append(f"{module}.{node.name} has {count} parameters")
+    return wrong
+
+
 def print_calls(modules: Mapping[str, str]) -> list[str]:
     """Name the modules below the command line that print."""
     return [
@@ -165,7 +198,10 @@ def print_calls(modules: Mapping[str, str]) -> list[str]:
     ]
 
 
-CHECKS = (misplaced_modules, upward_imports, import_cycle, foreign_imports, long_functions, print_calls)
+CHECKS = (
+    *(misplaced_modules, upward_imports, import_cycle, foreign_imports, long_functions, print_calls),
+    *(long_modules, repeated_names, wide_signatures),
+)
 
 
 @pytest.fixture(scope="module")
@@ -236,6 +272,10 @@ BAD = [
     (foreign_imports, {"isinglass.select.tasks": "def f():\n    import pandas"}),
     (long_functions, {"isinglass.solve.path": "def f():\n" + "    x = 1\n" * (LONGEST_BODY + 1)}),
     (print_calls, {"isinglass.solve.path": "def f():\n    print(1)"}),
+    (long_modules, {"isinglass.solve.path": "x = 1\n" * (LONGEST_MODULE + 1)}),
+    (repeated_names, {"isinglass.select.path": ""}),
+    (wide_signatures, {"isinglass.solve.path": f"def f({', '.join(f'a{k}' for k in range(13))}):\n    pass"}),
+    (wide_signatures, {"isinglass.estimators": f"def f(self, {', '.join(f'a{k}' for k in range(11))}):\n    pass"}),
 ]
 
 
@@ -255,6 +295,7 @@ GOOD = [
     {"isinglass.cli.__init__": "import click\ndef f():\n    import rich\n    print(1)"},
     {"isinglass.export.__init__": "def f():\n    import networkx"},
     {"isinglass.select.tasks": "def f():\n    import rich"},
+    {"isinglass.cli.path": ""},
     {"isinglass.data.files.__init__": "if TYPE_CHECKING:\n    import pandas"},
     {"isinglass.solve.path": 'def f():\n    """' + "\n" * 100 + '"""\n' + "    x = 1\n" * LONGEST_BODY},
 ]

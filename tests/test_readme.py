@@ -28,6 +28,7 @@ def python_blocks(text: str) -> list[str]:
         "docs/simulation.md",
         "docs/selection.md",
         "docs/trusting.md",
+        "docs/groups.md",
         "docs/coming-from-r.md",
         "docs/networks.md",
         "docs/plots.md",

@@ -1,66 +1,52 @@
-"""One fit: what a run found and what it was asked, as a plain record. Files hold it, and pages are made of it."""
+"""One fit: what a run found and what it was asked, as a plain record. Files hold it, and pages are made of it.
+
+A model file is an ``.npz`` archive. Its ``header.json`` holds the version of the layout, the names, the settings, the
+certificate and the versions of the software; the arrays hold everything else. Nothing is pickled.
+"""
 
 from __future__ import annotations
 
+import os
+import pathlib
+import platform
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass._core import count_ones
-from isinglass.data import BinaryTable
+from isinglass.archive import Archive, DamagedError, OversizedError, most_unpacked, write_archive
+from isinglass.arguments import check_count
+from isinglass.data import BinaryTable, Coding, count_columns, count_rows, over_rows, read_binary
+from isinglass.errors import DataError, LimitError, setting
 from isinglass.network import Network, read_only
 from isinglass.pairs import symmetric_matrix
-from isinglass.results import Path, Solution, Stability
+from isinglass.results import Evidence, Path, Solution, Stability
+from isinglass.storage import NotStorableError, Reading, Writing, from_json, to_json
+from isinglass.version import __version__
 
-__all__ = ["Evidence", "Fit", "count_edges", "edge_columns"]
+__all__ = ["Fit", "count_edges", "load", "read_model", "save"]
 
 FloatArray = NDArray[np.float64]
 
 COUNTS = ("n11", "n10", "n01", "n00")
 CELLS_AT_ONCE = 1 << 22
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Evidence:
-    """The curve that a penalty was read from.
-
-    Parameters
-    ----------
-    kind : {"ebic", "score"}
-        Extended BIC, where smaller is better; or log pseudo-likelihood of held-out rows, where larger is.
-    alphas, values : ndarray of shape (n_alphas,)
-        The curve.
-    choice : int
-        Number of the alpha that was chosen.
-    errors : ndarray of shape (n_alphas,), optional
-        Standard errors of the values.
-    settings : mapping
-        What the criterion was set to: gamma and relaxed, or the rule.
-    """
-
-    kind: str
-    alphas: FloatArray
-    values: FloatArray
-    choice: int
-    errors: FloatArray | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for array in (self.alphas, self.values, self.errors):
-            if array is not None:
-                read_only(array)
+FORMAT, SCHEMA = "isinglass model", 2
+MAX_BYTES = 1 << 31
+"""Default limit of what a file unpacks to: 2 GiB."""
+METHODS = ("joint", "nodewise", "exact", "plg", "bmn")
+MAPPINGS = ("settings", "choice", "reading")
+PLAIN = ("method", "settings", "criterion", "choice", "chosen", "tol", "n_rows", "reading", "stages")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Fit:
     """What one run found and what it was asked.
 
-    It knows nothing of scikit-learn. What a fitted estimator calls ``solution_``, ``path_`` or ``stability_`` can be
-    read here under these names, too, so that figures and pages take either.
+    What a fitted estimator calls ``solution_`` or ``path_`` has these names here, too: figures and pages take either.
 
     Parameters
     ----------
@@ -84,8 +70,8 @@ class Fit:
         Share of ones in every column.
     edge_counts : ndarray of shape (n_edges, 4)
         Rows with 11, 10, 01 and 00 in the two columns of each edge.
-    encoding : mapping
-        For each column that was not 0/1 already: the two values that stand for 0 and 1.
+    coding : Coding
+        How the table was read.
     reading : mapping
         The options of `read_table` that the table was read with.
     path : Path, optional
@@ -110,7 +96,7 @@ class Fit:
     n_rows: float
     marginals: FloatArray
     edge_counts: NDArray[Any]
-    encoding: Mapping[Hashable, tuple[Any, Any]] = field(default_factory=dict)
+    coding: Coding
     reading: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
     evidence: Evidence | None = None
@@ -127,14 +113,14 @@ class Fit:
     def of(cls, solution: Solution, table: BinaryTable, **found: Any) -> Fit:
         """Put a solution together with the sums over the rows of its table."""
         weight, names = table.sample_weight, table.names
-        n_rows = float(len(table) if weight is None else weight.sum())
+        n_rows = count_rows(table.X, weight)
         path = found.pop("path", None)
         return cls(
             solution=solution.with_names(names),
             n_rows=n_rows,
-            marginals=count_ones(table.X, weight)[0] / n_rows,
-            edge_counts=count_edges(table.X, weight, solution.edge_index),
-            encoding=dict(table.encoding),
+            marginals=count_columns(table.X, weight)[0] / n_rows,
+            edge_counts=over_rows(count_edges, table.X, weight, solution.edge_index),
+            coding=table.reading,
             path=None if path is None else path.with_names(names),
             **found,
         )
@@ -143,6 +129,19 @@ class Fit:
     def network(self) -> Network:
         """The network by itself."""
         return self.solution.network
+
+    @property
+    def encoding(self) -> dict[Hashable, tuple[Any, Any]]:
+        """For each column that was not 0/1 already: the two values that stand for 0 and 1."""
+        return self.coding.encoding
+
+    def read(self, X: Any, *, missing: str = "error") -> BinaryTable:
+        """Read another table as that of the fit was read; columns are found by name, others are ignored."""
+        return X if isinstance(X, BinaryTable) else read_binary(X, encode=self.coding, missing=missing)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fit to a file that `load` reads; see `save`."""
+        save(self, path)
 
     @property
     def proves(self) -> bool:
@@ -160,18 +159,53 @@ class Fit:
         return found
 
     def edges(self) -> dict[str, NDArray[Any]]:
-        """Return the edge table as columns, the largest absolute coupling first."""
-        shares = None if self.stability is None else self.stability.edge_frequencies[self.stability.index]
-        return edge_columns(self.network, self.edge_counts, shares, self.edge_errors)
+        """Return the edge table as columns, the largest absolute coupling first.
+
+        Returns
+        -------
+        dict of str to ndarray
+            - ``source``, ``target``: names of the two columns;
+            - ``coupling``: θ_st, the log odds ratio given all other columns, its ``sign``, 1 or -1, and its absolute
+              value, ``weight``;
+            - ``std_error``: standard error of the unpenalised coupling, NaN where that is infinite; two stages only;
+            - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
+            - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
+              0, 0 and 1, 0 and 0;
+            - ``log_odds_ratio``: the marginal one, log (n11+½)(n00+½) / (n10+½)(n01+½), without regard to other
+              columns; the halves keep it finite, and are small beside counts of rows: rescale weights to mean 1.
+        """
+        network = self.network
+        order = network.by_strength
+        columns = network.edges()
+        if self.edge_errors is not None:
+            columns["std_error"] = self.edge_errors[order]
+        if self.stability is not None:
+            s, t = network.edge_index[order].T
+            columns["stability"] = np.asarray(self.stability.edge_frequencies[self.stability.index][s, t]).ravel()
+        counts = self.edge_counts[order]
+        columns |= {name: counts[:, k].copy() for k, name in enumerate(COUNTS)}
+        logs = np.log(counts + 0.5)
+        columns["log_odds_ratio"] = logs[:, 0] - logs[:, 1] - logs[:, 2] + logs[:, 3]
+        return columns
+
+    @property
+    def alphas(self) -> FloatArray | None:
+        """The penalties that were compared, decreasing."""
+        curve = self.evidence or self.stability
+        return None if curve is None else curve.alphas
+
+    @property
+    def ebic_path(self) -> FloatArray | None:
+        """The extended BIC of the networks along them."""
+        return self.evidence.values if self.evidence is not None and self.evidence.kind == "ebic" else None
 
     def __getattr__(self, name: str) -> Any:
         """Give what a fitted estimator has under its name there: ``solution_`` is ``solution``."""
-        plain = name[:-1]
         if name.endswith("_") and not name.startswith("_"):
-            known = {item.name for item in fields(self)} | {"network"}
-            value = getattr(self, plain) if plain in known else getattr(self.solution, plain, None)
-            if value is not None:
-                return value
+            for record in (self, self.solution):
+                value = getattr(record, name[:-1], None)
+                if value is not None:
+                    return value
         raise AttributeError(f"this fit has no {name!r}")
 
     def __repr__(self) -> str:
@@ -199,19 +233,217 @@ def count_edges(table: NDArray[np.uint8], weight: FloatArray | None, edge_index:
     return counts.astype(np.int64) if whole else counts
 
 
-def edge_columns(
-    network: Network, counts: NDArray[Any], frequencies: sp.csr_array | None, errors: FloatArray | None
-) -> dict[str, NDArray[Any]]:
-    """Return the edge table of a network with all that a fit knows of its edges."""
-    order = network.by_strength
-    columns = network.edges()
-    if errors is not None:
-        columns["std_error"] = errors[order]
-    if frequencies is not None:
-        s, t = network.edge_index[order].T
-        columns["stability"] = np.asarray(frequencies[s, t]).ravel()
-    chosen = counts[order]
-    columns |= {name: chosen[:, k].copy() for k, name in enumerate(COUNTS)}
-    logs = np.log(chosen + 0.5)
-    columns["log_odds_ratio"] = logs[:, 0] - logs[:, 1] - logs[:, 2] + logs[:, 3]
-    return columns
+# ------------------------------------------------------------------------------------------- files
+
+
+def save(fitted: Any, path: str | PathLike[str]) -> None:
+    """Write a `Fit` or a `Network` to a file that `load` reads.
+
+    The same content gives the same bytes, and the file appears under its name when it is whole. Settings that a file
+    cannot hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header names
+    them under ``not_stored``. Values that the coding has to remember must be numbers or text.
+
+    Parameters
+    ----------
+    fitted : Fit or Network
+        The ``fit_`` of an estimator, the record of a run, or the network by itself.
+    path : path
+        The file, usually ``something.npz``; one that exists is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from isinglass import IsingLasso, load
+    >>> net = IsingLasso(alpha=0.1).fit([[0, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     net.fit_.save(f"{folder}/net.npz")
+    ...     again = load(f"{folder}/net.npz")
+    >>> bool((again.network.couplings == net.couplings_).all()), again.method, again.solution.alpha
+    (True, 'joint', 0.1)
+    """
+    versions = {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
+    writing = Writing({"format": FORMAT, "schema": SCHEMA, "class": type(fitted).__name__, "versions": versions})
+    if isinstance(fitted, Network):
+        writing.network(fitted)
+    elif isinstance(fitted, Fit):
+        _write_fit(fitted, writing)
+    else:
+        hint = " Pass its fit_." if hasattr(fitted, "get_params") else ""
+        raise DataError(f"fitted must be a Fit or a Network; got {type(fitted).__name__}.{hint}")
+    write_archive(path, writing.header, writing.arrays)
+
+
+def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
+    """Read what `save` wrote: a `Fit` or a `Network`, the same to the bit.
+
+    Nothing is unpickled, and everything is checked: a file that is truncated, damaged, of another kind or of a later
+    layout gives one error. Still, a model file says what a network is, not that it is true: take it from people you
+    trust.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    max_bytes : int, optional
+        Limit of what the file unpacks to. By default 2 GiB, or 25 times the size of the file or 256 MiB, if that is
+        less.
+
+    Returns
+    -------
+    Fit or Network
+
+    Raises
+    ------
+    DataError
+        If the file is not a model file, or not whole.
+    LimitError
+        If it is larger than ``max_bytes``.
+    """
+    if max_bytes is not None:
+        check_count("max_bytes", max_bytes, most=None)
+    file, shown = pathlib.Path(path), os.fspath(path)
+    if file.is_dir():
+        raise DataError(f"{setting('path')} must be a model file; got the folder {shown!r}.")
+    with file.open("rb") as stream:
+        return read_model(stream, shown, max_bytes)
+
+
+def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> Any:
+    """Read a model from an open file; ``shown`` is its name in messages."""
+    size = stream.seek(0, os.SEEK_END)
+    limit = most_unpacked(size, MAX_BYTES) if max_bytes is None else max_bytes
+    try:
+        if size > (max_bytes or MAX_BYTES):
+            raise OversizedError(f"it has {size} bytes")
+        archive = Archive(stream, limit)
+        found = _read(archive)
+        archive.refuse_rest()
+        return found
+    except OversizedError as error:
+        raise LimitError(
+            f"{setting('path')} must be a model file of at most {limit} bytes when unpacked; {shown!r}: "
+            f"{error}. If you trust it, pass a larger {setting('max_bytes')}."
+        ) from None
+    except Exception as error:  # damaged archives raise whatever their bytes lead to
+        reason = str(error) or type(error).__name__
+        raise DataError(
+            f"{setting('path')} must be a complete model file that isinglass wrote; {shown!r} cannot be read "
+            f"({reason[:200].rstrip('.')})."
+        ) from error
+
+
+def _write_fit(fit: Fit, writing: Writing) -> None:
+    not_stored: list[str] = []
+    for name in PLAIN:
+        value = getattr(fit, name)
+        writing.header[name] = to_json(_storable(value, name, writing, not_stored) if name in MAPPINGS else value)
+    writing.header["not_stored"] = not_stored
+    try:
+        writing.header["coding"] = to_json(fit.coding.to_plain())
+    except NotStorableError as error:
+        raise DataError(
+            f"fitted must have read numbers or text to be saved; got {error} as a value that stands for 0 or 1, which "
+            "a file cannot hold. Replace these values by text before fit."
+        ) from None
+    writing.solution(fit.solution)
+    writing.arrays |= {"marginals": fit.marginals, "edge_counts": fit.edge_counts}
+    if fit.path is not None:
+        writing.path(fit.path)
+    if fit.stability is not None:
+        writing.stability(fit.stability)
+    if fit.edge_errors is not None:
+        writing.arrays["edge_errors"] = fit.edge_errors
+    if fit.evidence is not None:
+        writing.evidence(fit.evidence)
+
+
+def _storable(mapping: Mapping[str, Any], name: str, writing: Writing, not_stored: list[str]) -> dict[str, Any]:
+    """Return the settings that JSON can hold; arrays of numbers are stored beside the header, others left out."""
+    kept = {}
+    for key, item in mapping.items():
+        if isinstance(item, np.ndarray) and item.dtype.kind in "fiu" and item.ndim in (1, 2):
+            writing.arrays[f"{name}.{key}"] = item.astype(np.float64)
+            kept[key] = {"array": item.ndim}
+            continue
+        try:
+            to_json(item)
+            kept[key] = item
+        except NotStorableError:
+            not_stored.append(f"{name}.{key}")
+    return kept
+
+
+def _read(archive: Archive) -> Any:
+    header = archive.header
+    if header.get("format") != FORMAT:
+        raise DamagedError("it is not a model file")
+    if header.get("schema") == 1:
+        raise DamagedError("it was written by isinglass 0.1, whose files can no longer be read: fit the table again")
+    if header.get("schema") != SCHEMA:
+        raise DamagedError(f"it has layout {header.get('schema')!r}, and this version of isinglass reads {SCHEMA}")
+    n_features, names = header.get("n_features"), header.get("names")
+    if not isinstance(n_features, int) or isinstance(n_features, bool) or n_features < 1:
+        raise DamagedError("its number of columns is not a number")
+    if not isinstance(names, list) or len(names) != n_features or not all(isinstance(name, str) for name in names):
+        raise DamagedError("its names are not one text per column")
+    if len(set(names)) < len(names):
+        raise DamagedError("two of its columns have one name")
+    reading = Reading(archive, names)
+    if header.get("class") == "Network":
+        return reading.network()
+    if header.get("class") == "Fit":
+        return _read_fit(reading)
+    raise DamagedError(f"it holds an unknown class, {str(header.get('class'))[:80]!r}")
+
+
+def _read_fit(reading: Reading) -> Fit:
+    header, archive, solution = reading.header, reading.archive, reading.solution()
+    texts = {name: from_json(header.get(name)) for name in ("method", "criterion", "chosen", *MAPPINGS)}
+    if texts["method"] not in METHODS or not isinstance(texts["chosen"], str):
+        raise DamagedError("its method is unknown")
+    if not all(isinstance(texts[name], dict) and all(isinstance(key, str) for key in texts[name]) for name in MAPPINGS):
+        raise DamagedError("its settings are not named values")
+    for name in MAPPINGS:
+        for key, value in texts[name].items():
+            if isinstance(value, dict) and value.keys() == {"array"} and value["array"] in (1, 2):
+                shape = (None,) * value["array"]
+                texts[name][key] = reading.numbers(f"{name}.{key}", shape, finite=False)
+    if not (texts["criterion"] is None or isinstance(texts["criterion"], str)):
+        raise DamagedError("its criterion is not a text")
+    counts = archive.array("edge_counts", "i8|f8", (solution.n_edges, 4))
+    marginals, n_rows = reading.numbers("marginals", (reading.n_features,)), reading.header_number("n_rows")
+    if not (np.isfinite(counts).all() and (counts >= 0).all()):
+        raise DamagedError("edge_counts are not counts")
+    if ((marginals < 0.0) | (marginals > 1.0 + 1e-12)).any() or not 0 < n_rows < float("inf"):
+        raise DamagedError("marginals are not in [0, 1], or its number of rows is not a positive number")
+    errors = None
+    if archive.has("edge_errors"):
+        errors = reading.numbers("edge_errors", (solution.n_edges,), finite=False)
+        if (errors < 0.0).any():
+            raise DamagedError("edge_errors are negative")
+    return Fit(
+        solution=solution,
+        tol=reading.header_number("tol"),
+        n_rows=n_rows,
+        marginals=marginals,
+        edge_counts=counts,
+        coding=Coding.from_plain(from_json(header.get("coding")), reading.names),
+        path=reading.path() if "path" in header else None,
+        stability=reading.stability() if "stability" in header else None,
+        evidence=reading.evidence() if "evidence" in header else None,
+        stages=None if header.get("stages") is None else _read_stages(reading),
+        edge_errors=errors,
+        **texts,
+    )
+
+
+def _read_stages(reading: Reading) -> list[dict[str, Any]]:
+    stages = from_json(reading.header.get("stages"))
+    plain = (str, float, int)  # bool is an int
+    if not isinstance(stages, list) or not all(
+        isinstance(stage, dict)
+        and all(isinstance(key, str) and isinstance(value, plain) for key, value in stage.items())
+        for stage in stages
+    ):
+        raise DamagedError("its stages are not plain values")
+    return stages

@@ -142,7 +142,9 @@ class Network:
 
     def with_names(self, names: Sequence[str] | None) -> Network:
         """Return the same network with other names; None keeps those it has."""
-        return self if names is None else Network(self.fields, self.edge_index, self.edge_values, names)
+        if names is None or tuple(names) == self.names:
+            return self
+        return Network(self.fields, self.edge_index, self.edge_values, names)
 
     @cached_property
     def couplings(self) -> FloatArray:
@@ -291,13 +293,6 @@ class Network:
 
 def as_network(source: Any, names: Sequence[str] | None = None) -> Network:
     """Return the network of whatever has one; ``names`` replace those it has.
-
-    Parameters
-    ----------
-    source : Network, Solution, fitted estimator or matrix
-        A matrix, dense or sparse, is the paper's Θ, with the fields on its diagonal.
-    names : sequence of str, optional
-        One distinct name per node.
 
     Examples
     --------

@@ -26,19 +26,6 @@ def find_separation(
     d_ns = (2x_ns−1)(δ_ss + Σ_t δ_st x_nt) ≥ 0 in every cell and > 0 in one, which a linear program decides.
     A pair with a constant column always separates.
 
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-    pairs : array-like of int, shape (n_pairs, 2)
-        The unpenalised pairs.
-    sample_weight : array-like of shape (n_samples,), optional
-        All that matters is which weights are positive.
-
-    Returns
-    -------
-    tuple of int, or None
-        The pair (s, t), s < t, with the largest |δ_st|.
-
     Examples
     --------
     >>> find_separation([[0, 0], [1, 0], [1, 1]], [(0, 1)])  # never 0 and 1 together

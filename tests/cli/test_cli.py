@@ -164,6 +164,7 @@ def test_every_command_as_a_process(table, tmp_path):
         "fit": [table, "--select", "stars", "--subsamples", "5", "-o", net],
         "select": [table, "--folds", "3", "--subsamples", "3"],
         "bootstrap": [table, "--alpha", "0.1", "-B", "10"],
+        "compare": [table, "--by", "#1", "--alpha", "0.1", "-B", "5"],
         "simulate": ["--nodes", "5", "--rows", "10"],
     }
     of_the_model = {
@@ -171,6 +172,7 @@ def test_every_command_as_a_process(table, tmp_path):
         "export": [model],
         "plot": ["strength", model, "-o", tmp_path / "strength.png"],
         "report": [model, "-o", tmp_path / "report.html"],
+        "power": [model, "--rows", "30", "--repeats", "2", "--alpha", "0.1"],
     }
     covered = {}
     for commands in (of_the_table, of_the_model):
@@ -187,6 +189,18 @@ def test_every_command_as_a_process(table, tmp_path):
     assert covered["export"].stdout.encode() == (net / "edges.csv").read_bytes()
     assert (tmp_path / "strength.png").read_bytes().startswith(b"\x89PNG")
     assert "<!DOCTYPE html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_small_fit_loads_few_packages(tmp_path):
+    """A small fit takes less than three times `import numpy, scipy.sparse`, as long as it loads none of these."""
+    table = write_csv(tmp_path / "t.csv", ["a", "b", "c"], [[0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 1, 1]] * 50)
+    code = f"import sys; from isinglass.cli import main; main(['fit', {str(table)!r}, '-q'], standalone_mode=False)"
+    listed = "; print(*sorted({name.partition('.')[0] for name in sys.modules} | set(sys.modules)), file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", code + listed], capture_output=True, text=True, check=True)
+    loaded = set(result.stderr.split())
+    assert {"numpy", "isinglass.select.two_stage"} <= loaded
+    slow = {"sklearn", "pandas", "matplotlib", "networkx", "scipy.stats", "scipy.optimize", "narwhals", "dask"}
+    assert loaded & slow == set()
 
 
 def test_stdin_and_stdout_are_a_pipe(table):

@@ -40,7 +40,10 @@ def test_settings_are_parameters_of_their_criteria_with_the_defaults_that_the_he
 
 
 def test_reading_options_are_parameters_of_read_table():
-    assert {option.name for option in READING.options} == inspect.signature(read_table).parameters.keys() - {"path"}
+    assert {option.name for option in READING.options} == inspect.signature(read_table).parameters.keys() - {
+        "path",
+        "labels",
+    }
 
 
 def test_a_person_sees_what_matters_first():
@@ -132,6 +135,20 @@ def test_every_column_may_have_its_own_cut(tmp_path):
     assert "--binarize" in data_error("fit", table, "--binarize", "height=2,age=1")
     for wrong in ("age=x", "age=1,age=2", "age", "=3", "1,2"):
         run("fit", table, "--binarize", wrong, code=2)
+
+
+def test_cuts_and_answers_mix(tmp_path):
+    """A survey has both: words of which two are detected, and numbers with a cut each."""
+    bits = draw_rows(200, 3)
+    rows = [[("no", "yes")[a], 20 + 30 * b, ("left", "right")[c]] for a, b, c in bits.tolist()]
+    table = write_csv(tmp_path / "s.csv", ["smokes", "age", "hand"], rows)
+    result = run("fit", table, "--encode", "auto", "--binarize", "age=40", "--alpha", "0.05", "-o", tmp_path / "net")
+    assert "smokes: yes = 1, no = 0; age: 1 above 40; hand: right = 1, left = 0" in result.stderr
+    plain = write_csv(tmp_path / "b.csv", ["smokes", "age", "hand"], bits.tolist())
+    printed = run("fit", plain, "--alpha", "0.05").stdout
+    assert (tmp_path / "net" / "edges.csv").read_text() == printed
+    assert float(run("predict", "--score", tmp_path / "net", table).stdout) < 0
+    assert "--encode auto" in data_error("fit", table, "--encode", "auto", "--binarize", "40")
 
 
 def test_a_model_remembers_the_cuts(tmp_path):

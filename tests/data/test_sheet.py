@@ -7,9 +7,9 @@ from scipy import sparse
 
 from isinglass.data.cells import Vocabulary
 from isinglass.data.containers import sheet_of
+from isinglass.data.conversion import convert_source
 from isinglass.data.header import lay_out
 from isinglass.data.limits import Limits
-from isinglass.data.reading import convert_source
 from isinglass.data.text import read_records
 from isinglass.errors import DataError
 

@@ -12,18 +12,21 @@ pytestmark = [
 ]
 
 TIGHT = {"tol": 1e-10}
+ALPHAS = [0.5, 0.37, 0.27, 0.2, 0.15]
 ESTIMATORS = [
     estimator
     for cut in (0.0, 0.5)
     for estimator in (
-        IsingLasso(0.1, binarize=cut, **TIGHT),
-        IsingLassoStARS(5, n_subsamples=3, alpha_min_ratio=0.3, binarize=cut, **TIGHT),
-        IsingLassoEBIC(5, alpha_min_ratio=0.3, binarize=cut, **TIGHT),
-        IsingNetwork(5, binarize=cut, **TIGHT),
-        IsingLassoCV(5, cv=3, alpha_min_ratio=0.3, binarize=cut, **TIGHT),
-        NodewiseIsing(0.1, binarize=cut, **TIGHT),  # at 0.05 equal columns of a check share a coefficient in many ways
-        NodewiseIsing(criterion="ebic", alphas=5, alpha_min_ratio=0.3, binarize=cut, **TIGHT),
-        ExactIsing(0.05, binarize=cut, **TIGHT),
+        IsingLasso(0.1, reading={"binarize": cut}, **TIGHT),
+        IsingLassoStARS(ALPHAS, n_subsamples=3, reading={"binarize": cut}, **TIGHT),
+        IsingLassoEBIC(ALPHAS, reading={"binarize": cut}, **TIGHT),
+        IsingNetwork(5, reading={"binarize": cut}, **TIGHT),
+        IsingLassoCV(ALPHAS, cv=3, reading={"binarize": cut}, **TIGHT),
+        NodewiseIsing(
+            0.1, reading={"binarize": cut}, **TIGHT
+        ),  # at 0.05 equal columns of a check share a coefficient in many ways
+        NodewiseIsing(criterion="ebic", alphas=5, reading={"binarize": cut}, **TIGHT),
+        ExactIsing(0.05, reading={"binarize": cut}, **TIGHT),
     )
 ]
 
@@ -32,9 +35,11 @@ WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight
 
 def expected_failures(estimator):
     """Return the checks that cannot hold, with the reason; a check that fails beside these is a mistake of ours."""
-    if isinstance(estimator, IsingLassoStARS) and estimator.binarize:  # above 0.0 its columns are all constant
+    if (
+        isinstance(estimator, IsingLassoStARS) and estimator.reading["binarize"]
+    ):  # above 0.0 its columns are all constant
         return dict.fromkeys(WEIGHTS, "subsamples are drawn by row: a weight of 2 is not a row that occurs twice")
-    if isinstance(estimator, IsingNetwork) and estimator.binarize:
+    if isinstance(estimator, IsingNetwork) and estimator.reading["binarize"]:
         return dict.fromkeys(WEIGHTS, "folds hold out whole rows: a weight of 2 is not a row that occurs twice")
     if isinstance(estimator, ExactIsing):
         return dict.fromkeys(WEIGHTS, "the check has 30 columns, and enumeration ends at 20")

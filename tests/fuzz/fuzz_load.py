@@ -30,7 +30,7 @@ from isinglass import (
     save,
 )
 from isinglass.errors import DataError, LimitError
-from isinglass.export.modelfile import read_model
+from isinglass.fit import read_model
 
 MAX_BYTES = 2**22
 
@@ -40,7 +40,7 @@ def model_files() -> list[bytes]:
     a = np.arange(60) % 2
     X = np.column_stack([a, a ^ (np.arange(60) % 7 == 0), np.arange(60) % 3 == 0])
     nets: list[Any] = [
-        IsingLasso(0.05, encode="auto").fit(np.where(X, "Yes", "No")),
+        IsingLasso(0.05, reading={"encode": "auto"}).fit(np.where(X, "Yes", "No")),
         IsingLassoStARS([0.3, 0.2, 0.1, 0.0], n_subsamples=3, random_state=0, threshold=0.5).fit(X),
         IsingLassoEBIC([0.2, 0.05, 0.0]).fit(X),
         IsingLassoCV([0.2, 0.05, 0.0], cv=2, random_state=0).fit(X),
@@ -51,7 +51,7 @@ def model_files() -> list[bytes]:
     files = []
     with tempfile.TemporaryDirectory() as folder:
         for net in nets:
-            save(net, Path(folder) / "net.npz")
+            save(getattr(net, "fit_", net), Path(folder) / "net.npz")
             files.append((Path(folder) / "net.npz").read_bytes())
     return files
 
@@ -86,7 +86,7 @@ def check(data: bytes) -> None:
         if "model file" not in str(error):
             raise AssertionError("an error without a message") from error
         return
-    model = found if isinstance(found, Network) else found.network_
+    model = found if isinstance(found, Network) else found.network
     chances = model.conditional_probabilities(np.zeros((1, model.n_features), dtype=np.uint8))
     if not np.isfinite(chances).all():
         raise AssertionError(f"{model!r} has probabilities that are not finite")
@@ -103,4 +103,4 @@ def seeds() -> list[bytes]:
 
 
 if __name__ == "__main__":
-    fuzz(check, seeds(), ("isinglass.export",))
+    fuzz(check, seeds(), ("isinglass.fit", "isinglass.storage"))

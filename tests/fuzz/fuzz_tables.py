@@ -27,7 +27,7 @@ OPTIONS = (
     {"encode": "auto", "missing": "zero"},
     {"transpose": True, "missing": "drop", "encode": {"Yes": 1, "No": 0, "ja": 1, "nein": 0}},
     {"binarize": 0.5, "missing": "zero", "id_column": None, "header": False},
-    {"coding": "spins", "columns": [0], "header": True},
+    {"encode": {-1: 0, 1: 1}, "columns": [0], "header": True},
     {"weights": 0, "missing": "zero", "na_values": [1], "encode": "auto"},
     {"encoding": "latin-1", "delimiter": "blank"},
     {"format": "npz"},

@@ -119,7 +119,7 @@ def test_any_fit_can_be_resampled(table, name):
         network = getattr(result, "solution", result)
         network = network if isinstance(network, Solution) else ising_path(table, [result.alpha])[0]
     assert found.solution.edge_index.tolist() == network.edge_index.tolist()
-    np.testing.assert_array_equal(found.solution.edge_values, network.edge_values)
+    np.testing.assert_allclose(found.solution.edge_values, network.edge_values, rtol=1e-5)  # StARS: on a path, or alone
     if name != "alpha" and "IsingFit" not in name:
         assert len(set(found.alphas)) == 3
     pickle.loads(pickle.dumps(found))
@@ -246,7 +246,7 @@ def test_names_are_kept(table):
 def test_an_estimator_reads_the_table_its_way(table):
     words = pd.DataFrame(np.where(table, "Yes", "No"), columns=list("abcd"))
     words.iloc[3, 2] = None
-    estimator = IsingLasso(0.05, encode="auto", missing="drop")
+    estimator = IsingLasso(0.05, reading={"encode": "auto", "missing": "drop"})
     found = bootstrap(words, estimator, n_boot=4, random_state=0)
     plain = bootstrap(np.delete(table, 3, axis=0), 0.05, n_boot=4, random_state=0)
     assert found.names == tuple("abcd")
@@ -383,8 +383,8 @@ def test_checkpoint_tells_functions_of_one_name_apart(table, tmp_path):
 
 def test_checkpoint_does_not_depend_on_how_a_method_is_run(table, tmp_path):
     run = functools.partial(bootstrap, table, random_state=0, checkpoint=tmp_path / "boot")
-    first = run(IsingLassoCV(alphas=5, cv=2, random_state=0, n_threads=1), n_boot=2)
-    longer = run(IsingLassoCV(alphas=5, cv=2, random_state=0, n_jobs=2, progress=False), n_boot=3, n_jobs=2)
+    first = run(IsingLassoCV(alphas=5, cv=2, random_state=0), n_boot=2)
+    longer = run(IsingLassoCV(alphas=5, cv=2, random_state=0, n_jobs=2), n_boot=3, n_jobs=2)
     assert longer.strengths[:2].tobytes() == first.strengths.tobytes()
     with pytest.raises(DataError, match="differs in method"):
         run(IsingLassoCV(alphas=5, cv=3, random_state=0), n_boot=2)

@@ -170,13 +170,17 @@ def test_a_kept_penalty_is_that_of_all_rows_whatever_the_labels(two):
 
 
 def test_paired_exchanges_within_subjects_only(two):
-    """A group effect smaller than the differences between subjects: only the paired test can see what it should."""
     X, groups = two
     subject = np.tile(np.arange(300), 2)
     order = default_rng(1).permutation(600)
-    found = compare_groups(X[order], groups[order], ALPHA, paired=subject[order], n_permutations=25, random_state=2)
+    X, groups, subject = X[order], groups[order], subject[order]
+    found = compare_groups(X, groups, ALPHA, paired=subject, n_permutations=25, random_state=2)
     assert found.paired
-    rows = [np.flatnonzero(groups == label) for label in ("a", "b")]
+    renamed = compare_groups(X, groups, ALPHA, paired=[f"s{k}" for k in subject], n_permutations=25, random_state=2)
+    np.testing.assert_array_equal(renamed.null_structure, found.null_structure)
+    first = list(dict.fromkeys(subject.tolist()))
+    place = {(label, who): k for k, (label, who) in enumerate(zip(groups, subject, strict=True))}
+    rows = [[place[label, who] for who in first] for label in ("a", "b")]
     drawn = []
     for seed in spawn_seeds(2, 25):
         swapped = default_rng(seed).permuted(np.column_stack(rows), axis=1)

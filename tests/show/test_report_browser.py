@@ -11,9 +11,9 @@ import pytest
 
 from isinglass import IsingLasso, IsingLassoStARS, Network, NodewiseIsing, Path, Solution, ising_path, simulate
 from isinglass import select as selection
-from isinglass.data import BinaryTable
-from isinglass.estimators.published import PublishedIsing
+from isinglass.data import BinaryTable, read_binary
 from isinglass.evaluate import metrics
+from isinglass.select.outcome import fit_table
 from isinglass.show.report import write_report
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -709,7 +709,7 @@ def test_regressions_are_not_one_proof(visit, tmp_path, table):
 
 
 def test_earlier_methods_prove_nothing(visit, tmp_path, table):
-    net = PublishedIsing(0.05).fit(table)
+    net = fit_table(read_binary(table), "plg", choice={"alpha": 0.05})
     page = visit(write(net, tmp_path / "plg.html"))
     assert "proves nothing" in page.text_content("#verdict")
     assert "not proved optimal" in page.text_content("#figures")

@@ -15,7 +15,7 @@ from isinglass import NodewisePath, ising_path, nodewise_ebic, nodewise_path, ob
 from isinglass._core import Nodewise
 from isinglass.datasets import load_senate109
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
-from isinglass.results import RULES, symmetrise
+from isinglass.solve.regressions import RULES, symmetrize
 
 STORED = [case for case in oracles.cases() if case.name != "senate"]
 ISINGFIT = ["er10", "er15", "er25"]
@@ -238,7 +238,7 @@ BY_HAND = sp.csr_array(
     ],
 )
 def test_rules_by_hand(rule, expected):
-    edges, values = symmetrise(BY_HAND, rule)
+    edges, values = symmetrize(BY_HAND, rule)
     assert edges.dtype == np.int32
     assert [tuple(edge) for edge in edges.tolist()] == list(expected)
     np.testing.assert_allclose(values, list(expected.values()), rtol=1e-15)
@@ -246,7 +246,7 @@ def test_rules_by_hand(rule, expected):
 
 def test_two_estimates_that_cancel_are_no_edge():
     opposite = sp.csr_array(np.array([[0.0, 0.5], [-0.5, 0.0]]))
-    assert [len(symmetrise(opposite, rule)[1]) for rule in RULES] == [0, 0, 0, 1, 1]
+    assert [len(symmetrize(opposite, rule)[1]) for rule in RULES] == [0, 0, 0, 1, 1]
 
 
 def test_every_rule_is_a_view_of_the_same_regressions():

@@ -7,7 +7,7 @@ import pytest
 from reference import NumpyRows
 
 from isinglass import objective
-from isinglass._core import CpuRows, Problem
+from isinglass._core import CpuRows, LeanRows, Problem
 from isinglass.pairs import all_pairs
 from isinglass.solve.seam import SumRows
 
@@ -85,8 +85,9 @@ def test_every_call_of_the_compiled_rows_equals_numpy(weighted):
     weight = random_weight(n) if weighted else None
     twin, rows = NumpyRows(X, weight, 0.0, 1), CpuRows(X, weight, 0.0, 1)
     summed = in_parts(X, weight, [50, 51])
+    lean = [LeanRows(X, weight, 0.0, 2, n_kept) for n_kept in (0, 5, p)]
     rng = np.random.default_rng(3)
-    for other in (rows, summed):
+    for other in (rows, summed, *lean):
         one, two = moved_rows(twin, p), moved_rows(other, p)
         for a, b in zip(one[:2], two[:2], strict=True):
             np.testing.assert_allclose(a[0], b[0], rtol=1e-12)
@@ -113,6 +114,61 @@ def test_every_call_of_the_compiled_rows_equals_numpy(weighted):
             each.remember(nodes)
             moved_rows(each, p, seed=5)
         np.testing.assert_allclose(other.drift(nodes), twin.drift(nodes), atol=1e-6)
+
+
+def bits(answer):
+    """Everything in an answer, to the bit."""
+    if isinstance(answer, tuple):
+        return tuple(bits(each) for each in answer)
+    return answer.tobytes() if isinstance(answer, np.ndarray) else answer
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_lean_rows_answer_the_same_bits_whatever_they_keep_and_after_they_were_made_again(weighted):
+    p, n = 21, 3000
+    X = random_table(4, n, p)
+    weight = random_weight(n) if weighted else None
+    nodes = np.arange(p, dtype=np.int32)
+    d, centres = np.linspace(-1, 1, 33).astype(np.float32), np.linspace(0, 1, 11)
+    answers = []
+    for n_kept, again in ((0, False), (5, False), (p, False), (0, True), (7, True)):
+        rows = LeanRows(X, weight, 0.0, 1 + n_kept % 2, n_kept)
+        tasks = moved_rows(rows, p)[2]
+        rows.remember(nodes)
+        moved_rows(rows, p, seed=3)
+        rows.diagonals(*tasks, False)
+        moved_rows(rows, p, seed=5)
+        if again:
+            state = rows.state()
+            rows = LeanRows(X, weight, 0.0, 1, p - n_kept)
+            rows.restore(state)
+        answers.append(
+            bits(
+                (
+                    rows.products(*tasks, d, centres),
+                    rows.drift(nodes),
+                    rows.gradients(*tasks),
+                    rows.blocks(*tasks, False),
+                    rows.all_pairs(0, p - 1),
+                    rows.divergence(nodes, 0.5),
+                    moved_rows(rows, p, seed=6)[:2],
+                    rows.state()[0],
+                )
+            )
+        )
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_a_state_of_another_table_is_refused():
+    X = random_table(0, 20, 4)
+    state = LeanRows(random_table(0, 20, 5), None, 0.0, 1, 0).state()
+    rows = LeanRows(X, None, 0.0, 1, 0)
+    with pytest.raises(ValueError, match="per column"):
+        rows.restore(state)
+    offsets, begin, _, _ = rows.state()[0]
+    wrong = (offsets, np.r_[begin[:-1], 1], np.array([9], dtype=np.int32), np.ones(1))
+    with pytest.raises(ValueError, match="lie in the table"):
+        rows.restore((wrong, *rows.state()[1:]))
 
 
 def test_what_does_not_fit_the_table_is_refused():
@@ -166,6 +222,19 @@ def test_operators_on_parts_give_the_same_optimum(width):
     whole, summed = Problem(X, None, None, False, 1), Problem(in_parts(X, None, [37, 150]), None, False, 1)
     summed.set_widest_block(width)
     assert_same_optima(p, whole, summed, np.geomspace(0.9, 0.1, 6))
+
+
+@pytest.mark.parametrize("width", [0, None], ids=["products", "blocks"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_lean_rows_give_the_optimum_of_the_whole_table(width, weighted):
+    p = 70
+    X = random_table(8, 400, p)
+    weight = random_weight(400) if weighted else None
+    whole = Problem(X, weight, None, False, 1)
+    lean = Problem(LeanRows(X, weight, 0.0, 2, 9), None, False, 1)
+    if width is not None:
+        lean.set_widest_block(width)
+    assert_same_optima(p, whole, lean, np.geomspace(0.9, 0.1, 6))
 
 
 @pytest.mark.parametrize("kind", ["equal", "standardized", "matrix"])

@@ -3,6 +3,7 @@
 from isinglass._core._native import (
     Bmn,
     CpuRows,
+    LeanRows,
     Lognet,
     Nodewise,
     PackedTable,
@@ -18,6 +19,7 @@ from isinglass._core._native import (
 __all__ = [
     "Bmn",
     "CpuRows",
+    "LeanRows",
     "Lognet",
     "Nodewise",
     "PackedTable",

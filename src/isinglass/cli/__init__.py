@@ -23,10 +23,12 @@ COMMANDS = {
     "fit": "Estimate the network of a table.",
     "select": "Compare the penalties that different criteria select.",
     "bootstrap": "Assess edge stability by resampling.",
+    "compare": "Test whether groups of rows have the same network.",
     "report": "Make an HTML page about a model.",
     "plot": "Draw a figure.",
     "export": "Convert a model for other programs.",
     "predict": "Predict cells, fill in missing ones, or score a table.",
+    "power": "Find out how many rows it takes to find a network.",
     "simulate": "Draw a table from a random network.",
     "demo": "Fit the network of the U.S. Senate.",
 }

@@ -15,9 +15,12 @@ from isinglass.cli.output import OutputFolder
 from isinglass.cli.results import describe_solution, describe_stability
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from isinglass.data import BinaryTable
     from isinglass.datasets import Senate109
     from isinglass.fit import Fit
+    from isinglass.network import Network
 
 __all__ = ["demo"]
 
@@ -85,23 +88,38 @@ def _describe_senate(senate: Senate109) -> dict[str, Any]:
 def _find(fitted: Fit, senate: Senate109) -> dict[str, Any]:
     """Return what the network shows: the certificate, and how its positive edges follow parties and states."""
     from isinglass.cli.results import list_edges
-    from isinglass.evaluate.metrics import mixing_by_group
 
     model = fitted.network
-    party = mixing_by_group(model, senate.parties)
-    state = mixing_by_group(model, senate.states)
-    both = mixing_by_group(model, list(zip(senate.states, senate.parties, strict=True)))
+    party, state = _mixing(model, senate.parties), _mixing(model, senate.states)
+    both = _mixing(model, [f"{state} {party}" for state, party in zip(senate.states, senate.parties, strict=True)])
     return {
         "network": describe_solution(fitted.solution),
         "strongest": list_edges(model)[:SHOWN],
-        "within_party": {"n_edges": party.n_within, "of": party.n_edges, "share": party.within_edges},
+        "within_party": {"n_edges": party["n_within"], "of": party["n_edges"], "share": party["within"]},
         "across": _find_across(fitted, senate),
         "joined": {
-            "all_pairs": party.joined,
-            "same_state": state.joined_within,
-            "same_party": party.joined_within,
-            "same_state_and_party": both.joined_within,
+            "all_pairs": party["joined"],
+            "same_state": state["joined_within"],
+            "same_party": party["joined_within"],
+            "same_state_and_party": both["joined_within"],
         },
+    }
+
+
+def _mixing(network: Network, groups: Sequence[str]) -> dict[str, Any]:
+    """Count the positive edges within groups of nodes, and say which share of the pairs they join."""
+    import numpy as np
+
+    members = np.unique(groups, return_inverse=True)[1]
+    s, t = network.edge_index[network.edge_values > 0].T
+    same, sizes = members[s] == members[t], np.bincount(members)
+    within = int(same.sum())
+    return {
+        "n_within": within,
+        "n_edges": len(same),
+        "within": within / max(len(same), 1),
+        "joined": len(same) / network.n_pairs,
+        "joined_within": within / int((sizes * (sizes - 1)).sum() // 2),
     }
 
 
@@ -110,10 +128,18 @@ def _find_across(fitted: Fit, senate: Senate109) -> list[dict[str, Any]]:
 
     The other side of a Republican is everybody who is not one; of everybody else it is the Republicans.
     """
-    from isinglass.evaluate.metrics import mixing_by_group
+    import numpy as np
 
-    sides = mixing_by_group(fitted.network, [party == "R" for party in senate.parties])
-    rows = zip(senate.names, senate.parties, sides.outside_weight.tolist(), sides.outside_edges.tolist(), strict=True)
+    model, republican = fitted.network, np.array([party == "R" for party in senate.parties])
+    s, t = model.edge_index.T
+    positive = model.edge_values > 0
+    across = positive & (republican[s] != republican[t])
+    shares = []
+    for weight in (model.edge_values, np.ones(model.n_edges)):
+        total = model.node_sums(np.where(positive, weight, 0.0))
+        outside = model.node_sums(np.where(across, weight, 0.0))
+        shares.append((outside / np.maximum(total, 1e-300)).tolist())
+    rows = zip(senate.names, senate.parties, *shares, strict=True)
     return [
         {"name": name, "party": party, "share_of_weight": weight, "share_of_edges": edges}
         for name, party, weight, edges in sorted(rows, key=lambda row: -row[2])
@@ -122,9 +148,8 @@ def _find_across(fitted: Fit, senate: Senate109) -> list[dict[str, Any]]:
 
 
 def _describe(found: Fit, senate: Senate109) -> dict[str, Any]:
-    from isinglass.evaluate.metrics import mixing_by_group
 
-    within = mixing_by_group(found.network, senate.parties).within_edges
+    within = _mixing(found.network, senate.parties)["within"]
     return {"network": describe_solution(found.solution), "within_party_share": within}
 
 
@@ -180,7 +205,6 @@ def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) 
     """Write the report, the picture, the tables and the model."""
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_edges, write_gexf, write_nodes
-    from isinglass.export.modelfile import save
     from isinglass.show import plot
     from isinglass.show.layout import force_layout
     from isinglass.show.report import write_report
@@ -200,7 +224,7 @@ def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) 
         group_colors=COLORS,
         positions=places,
     )
-    save(fitted, here / "model.npz")
+    fitted.save(here / "model.npz")
     save_figure(
         lambda ax: plot.network(
             model,

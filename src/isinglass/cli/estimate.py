@@ -142,6 +142,7 @@ class Estimate:
         from isinglass.select.outcome import fit_table
 
         criterion = self.criterion
+        console.restart_clock()  # without the time that packages take to load
         run = {"n_jobs": self.n_jobs, "progress": console.progress_wanted} if criterion in SEEDED else {}
         with nullcontext() if run else console.progress("Fitting"):  # these have a bar of their own
             return fit_table(
@@ -159,6 +160,7 @@ class Estimate:
         """Return the solutions along the alphas."""
         given: dict[str, Any] = {name: self.said[name] for name in ("alphas", "alpha_min_ratio") if name in self.said}
         function = self.path_function
+        console.restart_clock()
         alphas = given.get("alphas", inspect.signature(function).parameters["alphas"].default)
         with console.progress("Path", total=alphas if isinstance(alphas, int) else len(alphas)) as advance:
             if "callback" in inspect.signature(function).parameters and self.method != "nodewise":

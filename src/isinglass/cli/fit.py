@@ -60,7 +60,6 @@ def fit(
     folder = OutputFolder(output, names, force=force, inputs=[table, groups.groups]) if output else None
     data = reading.read_to_fit(console, table)
     facts = {"Table": reading.describe(data, table), **describe_coding(data.coding), "Method": str(estimate)}
-    console.restart_clock()
     if path:
         _fit_path(console, data, estimate, folder, facts)
         return
@@ -137,7 +136,7 @@ def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attribute
     """Write edges, nodes, model and GEXF of a fit into a folder."""
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_edges, write_gexf, write_nodes
-    from isinglass.export.modelfile import save
+    from isinglass.fit import save
     from isinglass.show.layout import force_layout
 
     model = found.network

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["GROUPS", "Attributes", "Groups"]
 
 SECTION = "Nodes"
+WORDING = "wording"
+"""The attribute that holds the wording of items, for the report; it gives no colors unless asked to."""
 
 
 class Attributes(NamedTuple):
@@ -67,7 +69,8 @@ class Groups:
         if self.color_by is not None and self.color_by not in columns:
             listed = ", ".join(map(repr, header))
             raise click.BadParameter(f"{self.color_by!r} is not one of {listed}.", param_hint="'--color-by'")
-        return Attributes(columns, self.color_by or header[0])
+        first = next((name for name in header if name != WORDING), None)
+        return Attributes(columns, self.color_by or first)
 
 
 def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
@@ -100,7 +103,7 @@ GROUPS = Bundle(
             type=click.Path(exists=True, dir_okay=False),
             metavar="FILE",
             section=SECTION,
-            help="CSV file with a header: node names, then attributes such as a group.",
+            help="CSV file with a header: node names, then attributes such as a group, or the wording of items.",
         ),
         Option(
             "--color-by",

@@ -40,8 +40,7 @@ class Loaded:
     @classmethod
     def open(cls, path: str) -> Loaded:
         """Load a model file."""
-        from isinglass.export.modelfile import load
-        from isinglass.fit import Fit
+        from isinglass.fit import Fit, load
         from isinglass.network import as_network
 
         found = load(path)
@@ -53,12 +52,12 @@ class Loaded:
         """What pages and figures are made of."""
         return self.fit or self.model
 
-    def place_nodes(self, seed: int) -> Any:
-        """Return where the nodes lie on a drawing."""
+    def place_nodes(self, seed: int, kept: Any = slice(None)) -> Any:
+        """Return where the nodes lie on a drawing of all edges, or of some."""
         from isinglass.show.layout import force_layout
 
         network = self.model
-        return force_layout(network.n_features, network.edge_index, network.weights, random_state=seed)
+        return force_layout(network.n_features, network.edge_index[kept], network.weights[kept], random_state=seed)
 
     @property
     def edge_attributes(self) -> dict[str, Any]:
@@ -87,13 +86,13 @@ class Loaded:
             "Alpha": f"{alpha:.6g}" if math.isfinite(alpha) else "one per node",
             **({"Rule": str(fit.settings.get("rule", "and"))} if fit.method == "nodewise" else {}),
             "Tolerance": f"{fit.tol:g}",
-            **(describe_coding(getattr(fit, "coding", None)) or {"Values": "0 and 1"}),
+            **(describe_coding(fit.coding) or {"Values": "0 and 1"}),
         }
         return {name: fact for name, fact in facts.items() if name not in known}
 
     @property
     def can_follow(self) -> bool:
-        """Whether it was fitted at one alpha, so that a path of it can be made."""
+        """Whether it was fitted at one alpha, and a path through it can be made."""
         return self.fit is not None and self.fit.path is None and math.isfinite(self.fit.solution.alpha)
 
     def follow(self, data: BinaryTable, alphas: int | list[float]) -> Path:

@@ -52,7 +52,7 @@ class OutputFolder:
     names : sequence of str
         The files that will be written.
     force : bool
-        Replace files of these names whoever wrote them.
+        Replace existing files of these names, even those of other programs.
     inputs : iterable of str or None
         Files the command reads, which are never replaced or removed.
     others : sequence of str
@@ -158,7 +158,7 @@ def _digest(place: Path) -> str | None:
 
 def write_file(target: str, text: str) -> None:
     """Write one file, whole or not at all."""
-    from isinglass.export.output import write_lines
+    from isinglass.export.streams import write_lines
 
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     write_lines([text.removesuffix("\n")], target)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console
+from isinglass.atomic import replacing
+from isinglass.cli.console import Console, csv_text
 from isinglass.cli.figures import require_matplotlib, save_figure
 from isinglass.cli.groups import GROUPS, Attributes, Groups
 from isinglass.cli.models import SAME_OPTIONS, Loaded
-from isinglass.cli.options import ADVANCED, IN_FILE, JOBS, MODEL, SEED, Option, command
+from isinglass.cli.options import ADVANCED, IN_FILE, JOBS, MODEL, SEED, Option, command, was_given
 from isinglass.cli.output import check_target
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import MODEL_FILE, Number, OneOf
@@ -33,6 +35,7 @@ NO_PATH = "fit it with --method joint and without --alpha, or add TABLE, the tab
 FOLLOWED = 50
 """Alphas of a path that the fit did not make."""
 ENDINGS = (".png", ".svg", ".pdf")
+PRINT, PRINT_DPI = "For print", 300
 
 
 @dataclass(frozen=True)
@@ -91,15 +94,57 @@ class Request:
 
 
 def _network(request: Request) -> Axes:
+    from isinglass.evaluate.metrics import node_table
+
     columns, color_by = request.attributes
-    names = ("edge_color", "positive_only", "min_weight", "random_state")
+    settings, model = request.settings, request.loaded.model
+    names = ("edge_color", "positive_only", "min_weight", "random_state", "inside", "sizes")
+    ax = request.ax
+    if ax is None and settings["width"] is not None:
+        ax = request.plot.paper_axes(settings["width"])
     drawn: Axes = request.plot.network(
-        request.loaded.model,
-        request.ax,
+        model,
+        ax,
         groups=None if color_by is None else columns[color_by],
-        **{name: request.settings[name] for name in names},
+        rings=node_table(model, request.table()).accuracy if settings["rings"] else None,
+        positions=None if settings["positions"] is None else _read_positions(settings["positions"]),
+        legend={"corner": True, "outside": "outside", "none": False}[settings["legend"]],
+        **{name: settings[name] for name in names},
     )
     return drawn
+
+
+def _centrality(request: Request) -> Axes:
+    result = request.loaded.model if request.data is None else request.resamples()
+    width = request.settings["width"] or 180.0
+    drawn: Axes = request.plot.centrality(result, width=width)[0]
+    return drawn
+
+
+def _read_positions(file: str) -> dict[str, list[float]]:
+    """Return the place of every node in a CSV file with the columns name, x and y, as --save-positions writes it."""
+    from isinglass.errors import DataError
+
+    with Path(file).open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    try:
+        return {row["name"]: [float(row["x"]), float(row["y"])] for row in rows}
+    except (KeyError, TypeError, ValueError):
+        raise DataError(f"{file} must be a CSV file with the columns name, x and y.") from None
+
+
+def _save_positions(file: Path, request: Request) -> None:
+    """Write where the nodes lie."""
+    network = request.loaded.model
+    kept = network.weights >= request.settings["min_weight"]
+    if request.settings["positive_only"]:
+        kept &= network.edge_values > 0
+    places = request.loaded.place_nodes(request.settings["random_state"], kept)
+    text = csv_text(
+        ["name", "x", "y"], [[name, *place] for name, place in zip(network.names, places.tolist(), strict=True)]
+    )
+    with replacing(file) as stream:
+        stream.write(text.encode())
 
 
 def _predictability(request: Request) -> Axes:
@@ -121,6 +166,7 @@ def _roc(request: Request) -> Axes:
 
 KINDS: dict[str, Callable[[Request], Axes]] = {
     "network": _network,
+    "centrality": _centrality,
     "strength": lambda ask: ask.plot.node_strength(ask.loaded.model, ask.ax),
     "predictability": _predictability,
     "path": lambda ask: ask.plot.path(ask.path(), ask.ax, names=ask.names, alpha=ask.loaded.network.alpha_),
@@ -157,6 +203,35 @@ KINDS: dict[str, Callable[[Request], Axes]] = {
         help="network: color edges by sign or by group.",
     ),
     Option("--min-weight", type=Number(min=0), default=0.0, help="network: leave out weaker edges."),
+    Option(
+        "--width", type=Number(min=20, max=1000), metavar="MM", section=PRINT, help="Width of the figure: 85 or 180."
+    ),
+    Option("--inside", is_flag=True, section=PRINT, help="network: write labels into the nodes."),
+    Option(
+        "--sizes",
+        type=OneOf(["strength", "expected_influence", "closeness", "betweenness"]),
+        section=PRINT,
+        help="network: measure that the area of a node stands for.",
+    ),
+    Option(
+        "--rings", is_flag=True, section=PRINT, help="network: rings show how well nodes are predicted (needs TABLE)."
+    ),
+    Option(
+        "--legend",
+        type=OneOf(["corner", "outside", "none"]),
+        default="corner",
+        show_default=True,
+        section=PRINT,
+        help="network: where the legend is.",
+    ),
+    Option("--positions", type=IN_FILE, metavar="FILE", section=PRINT, help="network: CSV file with name, x and y."),
+    Option(
+        "--save-positions",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        section=PRINT,
+        help="network: write the places of the nodes, for --positions of another figure.",
+    ),
     Option("--truth", type=MODEL_FILE, metavar="MODEL", help="roc: the true network, such as a folder of simulate."),
     Option(
         *("-B", "--resamples", "n_boot"),
@@ -186,6 +261,7 @@ def plot(
     output: Path,
     size: tuple[float, float] | None,
     dpi: int,
+    save_positions: Path | None,
     groups: Groups,
     reading: Reading,
     **settings: Any,
@@ -194,6 +270,7 @@ def plot(
 
     \b
       network               nodes and edges
+      centrality            measures of every node side by side (with TABLE: intervals)
       strength              strength of every node
       predictability        how well each node is predicted (needs TABLE)
       path                  couplings along the penalty (fit without --alpha, or add TABLE)
@@ -209,7 +286,7 @@ def plot(
         raise click.UsageError("--edge-color group needs --groups FILE.")
     if output.suffix.lower() not in ENDINGS:
         raise click.BadParameter(f"{str(output)!r} must end in {', '.join(ENDINGS)}.", param_hint="'-o'")
-    check_target(output, [model, table, groups.groups])
+    check_target(output, [model, table, groups.groups, settings["positions"]])
     require_matplotlib()
     loaded = Loaded.open(model)
     data = None if table is None else loaded.read_table(console, loaded.recall(reading), table)
@@ -219,9 +296,11 @@ def plot(
         lambda ax: KINDS[kind](Request(loaded, data, attributes, settings, ax)),
         output,
         size=size,
-        dpi=dpi,
+        dpi=PRINT_DPI if settings["width"] is not None and not was_given("dpi") else dpi,
         fill=kind == "network",
     )
-    console.say_facts({"Wrote": str(output)})
+    if save_positions is not None:
+        _save_positions(save_positions, Request(loaded, data, attributes, settings, None))
+    console.say_facts({"Wrote": f"{output}" + ("" if save_positions is None else f" and {save_positions}")})
     if console.as_json:
         console.write_json("plot", {"kind": kind, "model": model, "file": str(output)})

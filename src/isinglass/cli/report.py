@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from isinglass.cli.console import Console
-from isinglass.cli.groups import GROUPS, Groups
+from isinglass.cli.groups import GROUPS, WORDING, Groups
 from isinglass.cli.models import SAME_OPTIONS, Loaded
 from isinglass.cli.options import ADVANCED, IN_FILE, MODEL, SEED, Option, command, command_line
 from isinglass.cli.output import check_target, read_record
@@ -111,6 +111,7 @@ def report(
             loaded.network,
             output,
             groups=None if color_by is None else columns[color_by],
+            wording=columns.get(WORDING),
             title=title or (Path(model).resolve().parent.name if Path(model).stem == "model" else Path(model).stem),
             command=recipe,
             settings={**summary, **loaded.describe(summary), **fitted_to},

@@ -25,7 +25,7 @@ SCHEMAS = {
     name: f"isinglass/{name}/1"
     for name in (
         *("fit", "path", "select", "bootstrap", "info", "score", "predict"),
-        *("plot", "report", "simulate", "demo"),
+        *("plot", "report", "simulate", "demo", "compare", "power"),
     )
 }
 

@@ -87,7 +87,7 @@ def simulate(
     from isinglass import simulate as simulation
     from isinglass.cli.results import list_edges
     from isinglass.export import write_edges
-    from isinglass.export.modelfile import save
+    from isinglass.fit import save
     from isinglass.randomness import spawn_seeds
 
     folder = OutputFolder(output, FILES, force=force) if output else None

@@ -10,7 +10,18 @@ from typing import Any
 
 import click
 
-__all__ = ["ALPHAS", "BINARIZE", "COLUMN", "COLUMNS", "ENCODE", "MODEL_FILE", "Number", "OneOf", "split_words"]
+__all__ = [
+    "ALPHAS",
+    "BINARIZE",
+    "COLUMN",
+    "COLUMNS",
+    "COUNTS",
+    "ENCODE",
+    "MODEL_FILE",
+    "Number",
+    "OneOf",
+    "split_words",
+]
 
 
 class Number(click.FloatRange):
@@ -76,6 +87,25 @@ class AlphasType(_Spelled):
         if not values or not positive or len(set(values)) < len(values) or value.strip() == "0":
             self.fail(f"{value!r} is neither a count such as 30 nor distinct values such as 0.1,0.05.", param, ctx)
         return values
+
+
+class CountsType(_Spelled):
+    """Whole numbers, separated by commas."""
+
+    name, metavar = "counts", "N,N,…"
+
+    def spell(self, value: Any) -> str:
+        """Return the text that stands for a value."""
+        return ",".join(map(str, value))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read ``100,200``."""
+        if not isinstance(value, str):
+            return value
+        words = [word.strip() for word in value.split(",")]
+        if not all(word.isdecimal() for word in words) or len({int(word) for word in words}) < len(words):
+            self.fail(f"{value!r} is not a list of different whole numbers such as 100,200,400.", param, ctx)
+        return [int(word) for word in words]
 
 
 class EncodeType(_Spelled):
@@ -180,5 +210,5 @@ class ModelType(click.Path):
         return str(found[0])
 
 
-ALPHAS, ENCODE, BINARIZE = AlphasType(), EncodeType(), BinarizeType()
+ALPHAS, COUNTS, ENCODE, BINARIZE = AlphasType(), CountsType(), EncodeType(), BinarizeType()
 COLUMN, COLUMNS, MODEL_FILE = ColumnType(), ColumnsType(), ModelType()

@@ -23,13 +23,6 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 class Vocabulary:
     """How words are read.
 
-    Parameters
-    ----------
-    missing : frozenset of str
-        Spellings of a missing cell.
-    missing_numbers : frozenset of float
-        Numbers that stand for a missing cell, however they are spelled.
-
     Examples
     --------
     >>> words = Vocabulary.build(["-9"])
@@ -37,7 +30,8 @@ class Vocabulary:
     [1, 'Yes', True, None, None]
     """
 
-    missing: frozenset[str] = frozenset(NA_VALUES)
+    missing: frozenset[str] = frozenset(NA_VALUES)  # spellings of a missing cell
+    # numbers that stand for a missing cell, however they are spelled
     missing_numbers: frozenset[float] = field(default_factory=frozenset)
 
     @classmethod

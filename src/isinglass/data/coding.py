@@ -97,14 +97,14 @@ class Coding:
         """The values that stand for 0 and 1, for each column of other values than 0 and 1 or a threshold."""
         labels: Sequence[Hashable] = range(len(self.columns)) if self.names is None else self.names
         both = zip(labels, self.columns, strict=True)
-        return {label: rule.pair for label, rule in both if isinstance(rule, Values) and rule is not BITS}
+        return {label: rule.pair for label, rule in both if isinstance(rule, Values) and rule != BITS}
 
     def to_plain(self) -> dict[str, Any]:
         """Return the coding as plain values; names are those of the network beside it."""
         parts = [
             [j, rule.threshold if isinstance(rule, Cut) else dict(rule.entries)]
             for j, rule in enumerate(self.columns)
-            if rule is not BITS
+            if rule != BITS
         ]
         return {"named": self.names is not None, "missing": self.missing, "columns": parts}
 

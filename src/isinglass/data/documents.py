@@ -28,24 +28,12 @@ _NOT_BLANK = re.compile(rb"\S")
 
 @dataclass(frozen=True)
 class Document:
-    """A file in memory.
+    """A file in memory."""
 
-    Parameters
-    ----------
-    name : str
-        What messages call it.
-    suffix : str
-        Its ending in lower case, without that of the compression: ".csv" for "votes.csv.gz".
-    data : bytes
-        Its content, decompressed.
-    limits : Limits
-        Those for a file of its size.
-    """
-
-    name: str
-    suffix: str
-    data: bytes
-    limits: Limits
+    name: str  # what messages call it
+    suffix: str  # its ending in lower case, without that of the compression: ".csv" for "votes.csv.gz"
+    data: bytes  # its content, decompressed
+    limits: Limits  # those for a file of its size
 
 
 def open_document(path: Any, limits: Limits) -> Document:

@@ -9,17 +9,18 @@ from os import PathLike
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from isinglass.data import BinaryTable
 from isinglass.data.apart import FORMATS, load_apart
 from isinglass.data.cells import Vocabulary
 from isinglass.data.coding import by_column, is_number, show_value
 from isinglass.data.containers import load_npy, load_npz
+from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, open_document
 from isinglass.data.header import lay_out
 from isinglass.data.limits import Limits
-from isinglass.data.reading import convert_source
 from isinglass.data.sheet import Sheet
+from isinglass.data.table import BinaryTable
 from isinglass.data.text import find_delimiter, read_records, to_utf8
 from isinglass.data.uniform import read_named_rows, read_uniform
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
@@ -47,6 +48,7 @@ _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
 )
 _SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
+LIMITS = ("max_rows", "max_columns", "max_bytes")
 _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " ", "none": ""}
 
 
@@ -61,14 +63,10 @@ def read_table(
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
     weights: str | int | None = None,
-    missing: str = "error",
-    encode: Any = None,
-    binarize: Any = None,
+    labels: Sequence[str | int] = (),
     na_values: Sequence[Any] = (),
     encoding: str = "utf-8",
-    max_rows: int = 10_000_000,
-    max_columns: int = 100_000,
-    max_bytes: int | None = None,
+    **options: Any,
 ) -> BinaryTable:
     r"""Read a table of 0 and 1, or of values that stand for them, from a file.
 
@@ -94,16 +92,18 @@ def read_table(
         The columns to keep, in this order, or to leave out; by name, or by number from 0.
     weights : str or int, optional
         The column that holds row weights; it becomes `BinaryTable.sample_weight`.
-    missing, encode, binarize
-        As for `read_binary`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
+    labels : sequence of str or int, default=()
+        Columns that are no variables, such as the group or the subject of each row; they become `BinaryTable.labels`.
     na_values : sequence, optional
         Spellings of a missing cell, or numbers that stand for one, besides an empty field, ``NA``, ``N/A``, ``n/a``,
         ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``None``, ``.`` and ``?``.
     encoding : str, default="utf-8"
         Encoding of a text.
-    max_rows, max_columns, max_bytes : int
-        Limits on the table in the file. `max_bytes` bounds the file, what it decompresses to, and the table; by default
-        it is 4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
+    **options
+        ``missing``, ``encode`` and ``binarize`` as for `read_binary`; words in ``encode`` are read as cells are:
+        ``{"1": 0, "2": 1}`` means the numbers. ``max_rows`` (ten million), ``max_columns`` (100 000) and ``max_bytes``
+        limit the table in the file; the last one bounds the file, what it decompresses to, and the table: by default
+        4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
 
     Returns
     -------
@@ -130,7 +130,8 @@ def read_table(
     >>> table.X.tolist(), table.row_names
     ([[1, 1], [0, 0], [0, 1]], ('Ann', 'Bob', 'Eve'))
     """
-    limits = Limits(max_rows, max_columns, max_bytes)
+    limits = Limits(**{name: options.pop(name) for name in LIMITS if name in options})
+    encode = options.pop("encode", None)
     vocabulary = Vocabulary.build(na_values, encode)
     if header != "auto" and not isinstance(header, bool):
         raise ArgumentError("header", 'must be True, False or "auto"', header)
@@ -145,22 +146,18 @@ def read_table(
         document = replace(document, data=b"")  # what was read from it stays
         labelled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
         # After a transposition these arguments speak of other columns.
-        named = set() if transpose else _named_columns(weights, columns, drop, encode)
-        sheet = _name_rows(sheet, id_column, named, labelled=labelled, numbers_are_data=binarize is not None)
+        named = set() if transpose else _named_columns(weights, [*(columns or ()), *labels], drop, encode)
+        sheet = _name_rows(
+            sheet, id_column, named, labelled=labelled, numbers_are_data=options.get("binarize") is not None
+        )
         nameless = id_column == "auto" and sheet.row_names is None and not transpose
         sheet = sheet.transpose() if transpose else sheet
-        sheet, weight = _split_weights(sheet, weights)
+        sheet, weight, kept = _split(sheet, weights, labels)
         sheet = _choose_columns(sheet, columns, drop)
-        table = convert_source(
-            _checked_source(sheet, nameless),
-            names=None,
-            missing=missing,
-            encode=encode,
-            binarize=binarize,
-        )
-        if weight is None:
-            return table
-        return replace(table, sample_weight=weight if table.rows is None else weight[table.rows])
+        table = convert_source(_checked_source(sheet, nameless), encode=encode, **options)
+        rows = slice(None) if table.rows is None else table.rows
+        known = {name: tuple(entries[rows]) for name, entries in kept.items()}
+        return replace(table, sample_weight=None if weight is None else weight[rows], labels=known)
     except (DataError, LimitError) as error:
         error.where = document.name
         raise
@@ -231,6 +228,27 @@ def _split_weights(sheet: Sheet, weights: str | int | None) -> tuple[Sheet, Any]
                 f"({sheet.describe_row(row)})."
             )
     return sheet.without(j), column.values.astype(np.float64)
+
+
+def _split(
+    sheet: Sheet, weights: str | int | None, labels: Sequence[str | int]
+) -> tuple[Sheet, Any, dict[str, NDArray[Any]]]:
+    """Take weights and labels out of a sheet; numbers of columns count all of them."""
+    places = [sheet.find(key, "labels") for key in labels]
+    kept = {}
+    for key, j in zip(labels, places, strict=True):
+        column = sheet.cells.column(j)
+        entries = column.values.astype(object)
+        if column.masked is not None:
+            entries[column.masked] = None
+        kept[str(key)] = entries
+    place = None if weights is None else sheet.find(weights, "weights")
+    if place in places:
+        raise DataError(f"{setting('weights')} must be another column than {setting('labels')}; got {weights!r} twice.")
+    weight = None if weights is None else _split_weights(sheet, weights)[1]
+    gone = {*places, place}
+    rest = [j for j in range(sheet.cells.shape[1]) if j not in gone]
+    return sheet if gone == {None} else sheet.take(rest), weight, kept
 
 
 def _choose_columns(sheet: Sheet, columns: Sequence[Any] | None, drop: Sequence[Any] | None) -> Sheet:

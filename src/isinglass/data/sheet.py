@@ -22,33 +22,15 @@ ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_name
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """Cells with the labels around them.
+    """Cells with the labels around them."""
 
-    Parameters
-    ----------
-    cells : Source
-        The table without names.
-    header : list of str, optional
-        Names of the columns.
-    row_names : list of str, optional
-        Names of the rows.
-    words : list of str, optional
-        What the values of ``cells.grid`` were before they were interpreted.
-    numbers : tuple of int, optional
-        Where the columns stood in the file, counted from 0.
-    declared : int, optional
-        The column that names the rows, if the file says so.
-    describe_row : callable
-        What messages call a row.
-    """
-
-    cells: Source
-    header: list[str] | None = None
-    row_names: list[str] | None = None
-    words: list[str] | None = None
-    numbers: tuple[int, ...] | None = None
-    declared: int | None = None
-    describe_row: Callable[[int], str] = lambda row: f"row {row + 1}"
+    cells: Source  # the table without names
+    header: list[str] | None = None  # names of the columns
+    row_names: list[str] | None = None  # names of the rows
+    words: list[str] | None = None  # what the values of ``cells.grid`` were before they were interpreted
+    numbers: tuple[int, ...] | None = None  # where the columns stood in the file, counted from 0
+    declared: int | None = None  # the column that names the rows, if the file says so
+    describe_row: Callable[[int], str] = lambda row: f"row {row + 1}"  # what messages call a row
 
     def as_source(self, *, may_have_row_names: bool = False) -> Source:
         """Return the cells with their names, and with messages that speak of the file."""

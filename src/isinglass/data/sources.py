@@ -18,40 +18,20 @@ _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column as it came.
+    """One column as it came."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples,)
-        Numbers or objects.
-    masked : ndarray of bool, optional
-        Cells that are missing whatever they hold.
-    categories : tuple, optional
-        The categories of a categorical column, if their order means something.
-    ordered : bool
-        Whether the source declares that order.
-    """
-
-    values: NDArray[Any]
-    masked: NDArray[np.bool_] | None = None
-    categories: tuple[Any, ...] | None = None
-    ordered: bool = False
+    values: NDArray[Any]  # numbers or objects
+    masked: NDArray[np.bool_] | None = None  # cells that are missing whatever they hold
+    categories: tuple[Any, ...] | None = None  # the categories of a categorical column, if their order means something
+    ordered: bool = False  # whether the source declares that order
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A table of few distinct values, kept as their numbers.
+    """A table of few distinct values, kept as their numbers."""
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_samples, n_features)
-        Position in `values` of every cell.
-    values : list
-        Numbers, text, or None for a missing cell; not necessarily distinct.
-    """
-
-    codes: NDArray[Any]
-    values: list[Any]
+    codes: NDArray[Any]  # position in `values` of every cell
+    values: list[Any]  # numbers, text, or None for a missing cell; not necessarily distinct
 
     def column(self, j: int) -> Column:
         """Return one column as objects."""
@@ -62,40 +42,20 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A table of any kind.
+    """A table of any kind."""
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and columns, at least one of each.
-    column : callable
-        The column of a given number.
-    block : ndarray, optional
-        The whole table, if it is dense and holds numbers.
-    masked : ndarray of bool, optional
-        Missing cells of `block` that are not NaN.
-    sparse : scipy.sparse array or matrix, optional
-        The whole table by rows, without duplicate entries.
-    grid : Grid, optional
-        The whole table, if its distinct values have been numbered.
-    names, row_names : sequence, optional
-        Labels of columns and rows.
-    describe_row, describe_column : callable, optional
-        What messages call a row or column of a given number; by default "row 0" and "column 'name'" or "column 0".
-    remark_column : callable
-        What messages add about the values of a column, a sentence or nothing.
-    """
-
-    shape: tuple[int, int]
-    column: Callable[[int], Column]
-    block: NDArray[Any] | None = None
-    masked: NDArray[np.bool_] | None = None
-    sparse: Any = None
-    grid: Grid | None = None
-    names: Sequence[Any] | None = None
+    shape: tuple[int, int]  # rows and columns, at least one of each
+    column: Callable[[int], Column]  # the column of a given number
+    block: NDArray[Any] | None = None  # the whole table, if it is dense and holds numbers
+    masked: NDArray[np.bool_] | None = None  # missing cells of `block` that are not NaN
+    sparse: Any = None  # the whole table by rows, without duplicate entries
+    grid: Grid | None = None  # the whole table, if its distinct values have been numbered
+    names: Sequence[Any] | None = None  # labels of columns and rows
     row_names: Sequence[Any] | None = None
+    # what messages call a row or column of a given number; by default "row 0" and "column 'name'" or "column 0"
     describe_row: Callable[[int], str] = "row {}".format
     describe_column: Callable[[int], str] | None = None
+    # what messages add about the values of a column, a sentence or nothing
     remark_column: Callable[[int], str] = lambda j: ""
 
     def take(self, kept: list[int]) -> Source:

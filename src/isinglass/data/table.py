@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,9 @@ class BinaryTable:
         How it was read; by default as a table of 0 and 1.
     filled : ndarray of bool, shape (n_samples, n_features), optional
         Which cells were missing and are 0 here; None if there are none.
+    labels : mapping of str to tuple
+        Columns of the source that are no variables and were kept as they are, such as the group of each row; None where
+        a cell was missing.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class BinaryTable:
     coding: Coding | None = None
     filled: NDArray[np.bool_] | None = None
     n_dropped: int = 0
+    labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         X = self.X
@@ -73,6 +77,9 @@ class BinaryTable:
             given = getattr(self, name)
             if given is not None and len(given) != len(X):
                 raise DataError(f"{name} must have one entry per row ({len(X)}); got {len(given)}.")
+        for name, entries in self.labels.items():
+            if len(entries) != len(X):
+                raise DataError(f"labels must have one entry per row ({len(X)}); {name!r} has {len(entries)}.")
         if self.filled is not None and self.filled.shape != X.shape:
             raise DataError(f"filled must have the shape of X, {X.shape}; got {self.filled.shape}.")
 
@@ -126,9 +133,17 @@ class BinaryTable:
         return replace(
             self,
             X=np.ascontiguousarray(X),
-            row_names=None if self.row_names is None else tuple(np.asarray(self.row_names, dtype=object)[rows]),
+            row_names=None if self.row_names is None else _some(self.row_names, rows),
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
             n_missing=self.n_missing if filled is None else int(filled.sum()),
             filled=filled,
+            labels={name: _some(entries, rows) for name, entries in self.labels.items()},
         )
+
+
+def _some(entries: Sequence[Any], rows: Any) -> tuple[Any, ...]:
+    """Return some of the entries, whatever they are."""
+    objects = np.empty(len(entries), dtype=object)
+    objects[:] = entries
+    return tuple(objects[rows])

@@ -29,23 +29,12 @@ _DIGITS = frozenset("01") | {word for word in NA_VALUES if len(word) == 1}
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """The records of a text file. The first is kept apart: it may be a header.
+    """The records of a text file. The first is kept apart: it may be a header."""
 
-    Parameters
-    ----------
-    first : list of str
-        Fields of the first record.
-    codes : ndarray of int, shape (n_records - 1, n_fields)
-        Fields of the others, as positions in `words`.
-    words : list of str
-        What the fields say.
-    line_of : callable
-        The line on which the record of a given number ends; the first record has number 0, lines count from 1.
-    """
-
-    first: list[str]
-    codes: NDArray[Any]
-    words: list[str]
+    first: list[str]  # fields of the first record
+    codes: NDArray[Any]  # fields of the others, as positions in `words`
+    words: list[str]  # what the fields say
+    # the line on which the record of a given number ends; the first record has number 0, lines count from 1
     line_of: Callable[[int], int]
 
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
 
-__all__ = ["check_penalty_weights", "check_sample_weight", "warn_weight_scale"]
+__all__ = ["check_penalty_weights", "check_sample_weight", "measure_scale", "warn_scale", "warn_weight_scale"]
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:
@@ -29,10 +29,18 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
 
 def warn_weight_scale(weight: NDArray[np.float64] | None) -> None:
     """Warn where a criterion goes by the sum of the weights as the number of rows, and that can hardly be meant."""
-    if weight is None or (weight == np.rint(weight)).all():
-        return
-    total, n_rows = float(weight.sum()), int(np.count_nonzero(weight))
-    if not n_rows / 2 <= total <= 2 * n_rows:
+    if weight is not None:
+        warn_scale(*measure_scale(weight))
+
+
+def measure_scale(weight: NDArray[np.float64]) -> tuple[int, float, int]:
+    """Return the number of weights that are not whole, the sum of all, and the number of those that are not zero."""
+    return int((weight != np.rint(weight)).sum()), float(weight.sum()), int(np.count_nonzero(weight))
+
+
+def warn_scale(n_broken: int, total: float, n_rows: int) -> None:
+    """Warn about weights with these sums, if there is reason to."""
+    if n_broken and not n_rows / 2 <= total <= 2 * n_rows:
         warn(
             DataWarning(
                 f"sample_weight has the sum {total:.6g} over {n_rows} rows, and the EBIC takes this sum for the "

@@ -16,30 +16,14 @@ __all__ = ["RollCall", "Senate109", "load_senate109"]
 
 @dataclass(frozen=True)
 class RollCall:
-    """One recorded vote of the Senate.
+    """One recorded vote of the Senate."""
 
-    Parameters
-    ----------
-    number : int
-        Number within the session, from 1.
-    date : datetime.date
-        Day of the vote.
-    bill : str
-        Bill, resolution or nomination it belongs to.
-    question : str
-        What was put to the vote.
-    result : str
-        Outcome as recorded.
-    yea, nay : int
-        Totals as recorded.
-    """
-
-    number: int
-    date: datetime.date
-    bill: str
-    question: str
-    result: str
-    yea: int
+    number: int  #: number within the session, from 1
+    date: datetime.date  #: day of the vote
+    bill: str  #: bill, resolution or nomination it belongs to
+    question: str  #: what was put to the vote
+    result: str  #: outcome as recorded
+    yea: int  #: totals as recorded
     nay: int
 
 

@@ -1,12 +1,7 @@
-"""Networks with the interface of scikit-learn: validate, delegate to the path functions, name the attributes."""
+"""Networks with the interface of scikit-learn: validate, delegate to the functions, hold the `Fit`."""
 
-from isinglass.estimators.cv import IsingLassoCV
-from isinglass.estimators.ebic import IsingLassoEBIC
-from isinglass.estimators.exact import ExactIsing
-from isinglass.estimators.joint import IsingLasso
-from isinglass.estimators.network import IsingNetwork
-from isinglass.estimators.nodewise import NodewiseIsing
-from isinglass.estimators.stars import IsingLassoStARS
+from isinglass.estimators.comparators import ExactIsing, NodewiseIsing
+from isinglass.estimators.lasso import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS, IsingNetwork
 
 __all__ = [
     "ExactIsing",

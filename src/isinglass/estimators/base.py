@@ -1,8 +1,9 @@
-"""What the estimators share: reading tables, naming the attributes, and everything a fitted network can answer."""
+"""What the estimators share: reading tables, holding a `Fit`, and everything a fitted network can answer."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,16 +13,14 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _n
 
 from isinglass.arguments import is_real
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
-from isinglass.data.reading import convert_source
-from isinglass.data.sources import Source, open_source
-from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.estimators.edges import count_edges, edge_table
-from isinglass.estimators.frames import complete_like, kind_of
+from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
+from isinglass.estimators.frames import complete_like, kind_of, make_frame
 from isinglass.evaluate.imputation import fill_missing
-from isinglass.fit import Evidence, Fit
-from isinglass.network import Network
+from isinglass.fit import Fit
 from isinglass.randomness import RandomSource
-from isinglass.results import Path, Solution, Stability
+from isinglass.select.contract import Method, settings_of
+from isinglass.select.method import method_of
+from isinglass.select.outcome import as_fit
 from isinglass.simulate import gibbs_sample
 from isinglass.solve.estimable import count_and_name
 from isinglass.solve.exact import MAX_NODES, exact_sample
@@ -30,21 +29,59 @@ __all__ = ["IsingEstimator", "check_alpha"]
 
 FloatArray = NDArray[np.float64]
 Table = NDArray[np.uint8]
-METHODS = ("conditional", "gibbs")
 
 
 class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A network that is estimated from a table: subclasses say how, in ``_estimate``."""
+    """A network that is estimated from a table.
 
-    missing: str
-    encode: Any
-    coding: str
-    binarize: float | None
+    Parameters that several estimators have:
 
-    network_: Network
-    solution_: Solution
+    Parameters
+    ----------
+    alphas : int, float or array-like
+        Number of geometric steps from the smallest alpha without edges down to a hundredth of it, or the values.
+    penalty_weights : None, "standardized" or symmetric matrix, default None
+        Weight of each pair's penalty: 1; the sum of the two standard deviations; or given, where 0 leaves a pair
+        unpenalised and inf forbids it.
+    tol : float, default 1e-7
+        Bound on the relative duality gap and on the KKT residual over all pairs.
+    max_iter : int, default 100
+        Newton steps per alpha.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Where folds and subsamples come from.
+    n_jobs : int, optional
+        Folds or subsamples at the same time, as in joblib; -1 is all cores. The result does not depend on it.
+    n_threads : int, optional
+        Threads of the kernels; default all cores, or what ISINGLASS_NUM_THREADS says. The result does not depend on it.
+    reading : mapping, optional
+        Options of `read_binary` for tables that are not 0/1 yet, such as ``{"encode": "auto", "missing": "drop"}``.
 
-    # What kind of fit this is, for `fit_`.
+    Attributes
+    ----------
+    fit_ : Fit
+        All that was found, as a plain record that knows nothing of scikit-learn: ``fit_.save(path)`` writes it to a
+        file. The attributes below, and ``path_``, ``stability_``, ``stages_`` where there are any, are parts of it.
+    network_ : Network
+        Couplings, fields and names: the network by itself; ``couplings_`` (dense, made on demand) and ``fields_``.
+    solution_ : Solution
+        The network with its certificate: ``alpha_``, ``kkt_residual_``, ``duality_gap_``, ``converged_``, ``n_iter_``.
+    alphas_ : ndarray of shape (n_alphas,)
+        The penalties it was chosen from, if it was chosen.
+    edge_counts_ : ndarray of shape (n_edges, 4)
+        Rows with 11, 10, 01 and 00 in the two columns of each edge of `solution_`.
+    marginals_ : ndarray of shape (n_features,)
+        Share of ones in every column; ``n_rows_``, the number of rows: the sum of the weights.
+    coding_ : Coding
+        How the table was read; ``encoding_`` has the values that stand for 0 and 1.
+    n_features_in_ : int
+        Number of columns; ``feature_names_in_``, their names, if they all have one that is a string.
+    """
+
+    reading: Mapping[str, Any] | None
+
+    fit_: Fit
+
+    # What kind of fit this is: the path function and its settings, the criterion and its settings.
     _method = "joint"
     _path_settings: tuple[str, ...] = ("penalty_weights", "tol", "max_iter")
     _criterion: str | None = None
@@ -58,7 +95,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Parameters
         ----------
         X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-            Table of 0 and 1, or what ``encode``, ``coding`` or ``binarize`` makes 0 and 1. Not modified, and not kept.
+            Table of 0 and 1, or what ``reading`` makes 0 and 1. Not modified, and not kept.
         y : None
             Ignored; every column is both predictor and response.
         sample_weight : array-like of shape (n_samples,), optional
@@ -69,31 +106,50 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self
             The fitted estimator.
         """
-        table = read_binary(X, missing=self.missing, **self._meaning())
-        weight = _weights_of(X, table, sample_weight)
+        table = _weigh(X, read_binary(X, **(self.reading or {})), sample_weight)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._remember_columns(X, table)
-        self._encoded_before = isinstance(X, BinaryTable)
-        n_rows = float(len(table) if weight is None else weight.sum())
-        marginals = count_and_name(table, weight) / n_rows
-        solution, found = self._estimate(table, weight, y)
-        self._remember_solution(
-            solution,
-            table.names,
-            n_rows=n_rows,
-            marginals=marginals,
-            encoding=table.encoding,
-            edge_counts=count_edges(table.X, weight, solution.edge_index),
-        )
-        for name, value in found.items():
-            setattr(self, name, value.with_names(table.names) if isinstance(value, Path) else value)
+        count_and_name(table, table.sample_weight)
+        with suppress_warnings(ConstantColumnWarning):
+            result = self._run(table, X, y)
+            self.fit_ = as_fit(
+                result,
+                table,
+                method=self._method,
+                settings=self._settings(),
+                criterion=self._criterion_of(),
+                choice=self._choice(),
+            )
         self._frame_kind = kind_of(X)
         return self
 
-    def _estimate(self, table: BinaryTable, weight: FloatArray | None, y: Any) -> tuple[Solution, dict[str, Any]]:
-        """Return the network, and further attributes by name."""
-        raise NotImplementedError
+    @property
+    def fit_function(self) -> Method:
+        """What gives the network, as a function of a table, with the settings of this estimator."""
+        settings = self._settings()
+        if getattr(self, "n_threads", None) is not None:  # unset, the selection functions may set it
+            settings["n_threads"] = self.n_threads
+        return method_of(self._method, settings, self._criterion_of(), self._choice())
+
+    def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
+        """Return what the function behind the estimator found."""
+        method = self.fit_function
+        jobs = {"n_jobs": self.n_jobs} if "n_jobs" in settings_of(method) else {}
+        return method(table, **jobs)
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the settings of the path function."""
+        settings = {name: getattr(self, name) for name in self._path_settings}
+        return {name: value for name, value in settings.items() if value is not None}
+
+    def _criterion_of(self) -> str | None:
+        return self._criterion
+
+    def _choice(self) -> dict[str, Any]:
+        """Return the settings of the criterion, by the parameters of its function."""
+        choice = {name: getattr(self, name) for name in self._choice_settings}
+        return choice if "alpha" not in choice else {**choice, "alpha": check_alpha(choice["alpha"])}
 
     def _remember_columns(self, X: Any, table: BinaryTable) -> None:
         if isinstance(X, BinaryTable):
@@ -103,97 +159,21 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             _check_feature_names(self, X, reset=True)
         self.n_features_in_ = table.shape[1]
 
-    def _remember_solution(
-        self,
-        solution: Solution,
-        names: Sequence[str] | None,
-        *,
-        n_rows: float,
-        marginals: FloatArray,
-        encoding: Mapping[Hashable, tuple[Any, Any]],
-        edge_counts: NDArray[Any],
-    ) -> None:
-        """Set the attributes that all estimators have; a model file does so too."""
-        self.solution_ = solution.with_names(names)
-        self.network_ = self.solution_.network
-        self.alpha_ = solution.alpha
-        self.fields_ = self.network_.fields
-        self.kkt_residual_, self.duality_gap_ = solution.kkt_residual, solution.duality_gap
-        self.converged_, self.n_iter_ = solution.converged, solution.n_iter
-        self.n_rows_, self.marginals_ = n_rows, marginals
-        self.encoding_ = dict(encoding)
-        self.edge_counts_ = edge_counts
-
-    @property
-    def fit_(self) -> Fit:
-        """All that was found, as a plain record that knows nothing of scikit-learn."""
-        check_is_fitted(self)
-        found: dict[str, Any] = {
-            name: getattr(self, f"{name}_", None) for name in ("path", "stability", "stages", "edge_errors")
-        }
-        settings = {name: getattr(self, name) for name in self._path_settings}
-        criterion = self._criterion or getattr(self, "criterion", None)
-        return Fit(
-            solution=self.solution_,
-            method=getattr(self, "method", self._method),
-            settings={name: value for name, value in settings.items() if value is not None},
-            criterion=criterion,
-            choice=self._choice(),
-            chosen=criterion or "given",
-            tol=getattr(self, "tol_", getattr(self, "tol", float("nan"))),
-            n_rows=self.n_rows_,
-            marginals=self.marginals_,
-            edge_counts=self.edge_counts_,
-            encoding=self.encoding_,
-            evidence=self._evidence(),
-            **found,
-        )
-
-    def _choice(self) -> dict[str, Any]:
-        """Return the settings of the criterion, by the parameters of its function."""
-        return {name: getattr(self, name) for name in self._choice_settings}
-
-    def _evidence(self) -> Evidence | None:
-        """Return the curve that the penalty was read from."""
-        if not hasattr(self, "alphas_"):
-            return None
-        alphas: FloatArray = self.alphas_
-        shared: dict[str, Any] = {"alphas": alphas, "choice": int(np.abs(alphas - self.alpha_).argmin())}
-        if hasattr(self, "ebic_path_"):
-            settings = {name: getattr(self, name) for name in ("gamma", "relaxed")}
-            return Evidence(kind="ebic", values=self.ebic_path_, settings=settings, **shared)
-        if hasattr(self, "cv_results_"):
-            values, errors = (self.cv_results_[f"{name}_test_score"] for name in ("mean", "standard_error"))
-            settings = {"rule": getattr(self, "rule", None)}
-            return Evidence(kind="score", values=values, errors=errors, settings=settings, **shared)
-        return None
-
-    @property
-    def couplings_(self) -> FloatArray:
-        """Dense symmetric coupling matrix with zero diagonal, made on demand."""
-        return self.network_.couplings
+    def __getattr__(self, name: str) -> Any:
+        """Give parts of `fit_` under their names: ``alpha_`` is ``fit_.solution.alpha``."""
+        if name.endswith("_") and not name.startswith("_") and "fit_" in vars(self):
+            return getattr(self.fit_, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # ------------------------------------------------------------------------------------- what rows look like
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Return the log pseudo-likelihood of every row, Σ_s log P(x_s | the rest of the row).
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-            The columns of `fit`, in the same order.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Return the log pseudo-likelihood of every row of a table like that of `fit`, Σ_s log P(x_s | the rest)."""
         table = self._read(X)
-        return self.network_.log_pseudolikelihood(table.X)
+        return self.fit_.network.log_pseudolikelihood(table.X)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean log pseudo-likelihood per row; larger is better.
-
-        With ``missing="drop"`` the mean is over the rows without missing cells.
+        """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped.
 
         Parameters
         ----------
@@ -208,40 +188,24 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         -------
         float
         """
-        table = self._read(X, missing=self.missing)
-        weight = _weights_of(X, table, sample_weight)
-        return float(np.average(self.network_.log_pseudolikelihood(table.X), weights=weight))
+        table = _weigh(X, self._read(X, drops=True), sample_weight)
+        return float(np.average(self.fit_.network.log_pseudolikelihood(table.X), weights=table.sample_weight))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return P(x_s = 1 | the rest of the row) for every cell.
+        """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
 
-        Parameters
-        ----------
-        X : array, data frame, list of rows or BinaryTable, shape (n_samples, n_features)
-            The columns of `fit`, in the same order. Every cell has an answer, so that the result is as large as the
-            dense table; a sparse one has to be made dense first.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            Column s holds the probability that column s is 1, not that of a class.
+        Every cell has an answer, so the result is as large as the dense table; a sparse one has to be made dense first.
         """
-        _refuse_sparse(X)
+        if hasattr(X, "tocsr") and hasattr(X, "toarray"):
+            raise DataError(
+                f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
+                f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
+            )
         table = self._read(X)
-        return self.network_.conditional_probabilities(table.X)
+        return self.fit_.network.conditional_probabilities(table.X)
 
     def predict(self, X: Any) -> Table:
-        """Return the more probable value of every cell given the rest of its row; 0 where both are equally so.
-
-        Parameters
-        ----------
-        X : array, data frame, list of rows or BinaryTable, shape (n_samples, n_features)
-            As for `predict_proba`.
-
-        Returns
-        -------
-        ndarray of uint8, shape (n_samples, n_features)
-        """
+        """Return the more probable value of every cell given the rest of its row; 0 where both are equally so."""
         return (self.predict_proba(X) > 0.5).astype(np.uint8)
 
     def impute(
@@ -258,11 +222,11 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Parameters
         ----------
         X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-            The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, whatever the parameter
-            ``missing`` says, and the cells that a BinaryTable says were ``filled``.
+            The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, and the cells that a
+            BinaryTable says were ``filled``.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the more probable value. Other missing cells of the row stand in with their probabilities,
-            from the marginals to a fixed point (mean field), which is exact where no two of them are neighbours.
+            from the marginals to a fixed point (mean field), which is exact where no two of them are neighbors.
             "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
             see how uncertain the cells are.
         probabilities : bool, default False
@@ -280,7 +244,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             0/1 coding, whatever the coding of ``X``.
         """
         check_is_fitted(self)
-        if method not in METHODS:
+        if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
         table = self._read(X, missing="zero")
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
@@ -292,153 +256,81 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     ) -> Table:
         """Draw rows from the network: independent ones by enumeration up to 20 columns, else a Gibbs chain.
 
-        Parameters
-        ----------
-        n_samples : int, default 1
-            Number of rows.
-        random_state : int, Generator, RandomState, SeedSequence or None
-            Seed.
-        burn_in, thin : int, default 1000 and 10
-            Sweeps of the chain before the first row, and from one row to the next. Whether they are enough depends on
-            the network: `isinglass.simulate.gibbs_diagnostics` tells.
-
-        Returns
-        -------
-        ndarray of uint8, shape (n_samples, n_features)
+        ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether
+        they are enough depends on the network: `isinglass.simulate.gibbs_diagnostics` tells.
         """
         check_is_fitted(self)
         if self.network_.n_features <= MAX_NODES:
             return exact_sample(self.network_, n_samples, random_state=random_state)
         return gibbs_sample(self.network_, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
 
-    # ------------------------------------------------------------------------------------- the network
-
     def edges(self) -> Any:
-        """Return the edges as a table, largest absolute coupling first.
+        """Return the edges as a table, largest absolute coupling first; its columns are those of `Fit.edges`.
 
-        Returns
-        -------
-        DataFrame, Table or structured array
-            A frame of the kind that `fit` had, a NumPy structured array for everything else. Columns:
-
-            - ``source``, ``target``: names of the two columns, ``x0``, ``x1``, … if they have none;
-            - ``coupling``: θ_st, the log odds ratio given all other columns, its ``sign``, 1 or -1, and its absolute
-              value, ``weight``;
-            - ``std_error``: standard error of the unpenalised coupling, NaN where that is infinite (IsingNetwork only);
-            - ``stability``: share of the subsamples with this edge at the chosen alpha (IsingLassoStARS only);
-            - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
-              0, 0 and 1, 0 and 0;
-            - ``log_odds_ratio``: the marginal one, log (n11+½)(n00+½) / (n10+½)(n01+½), without regard to other
-              columns; the halves keep it finite, and are small beside counts of rows: rescale weights to mean 1.
+        A frame of the kind that `fit` had, a NumPy structured array for everything else.
         """
         check_is_fitted(self)
-        stability: Stability | None = getattr(self, "stability_", None)
-        shares = None if stability is None else stability.edge_frequencies[stability.index]
-        errors = getattr(self, "edge_errors_", None)
-        return edge_table(self.network_, self.edge_counts_, shares, errors, self._frame_kind)
+        return make_frame(self._frame_kind, self.fit_.edges())
 
     # ------------------------------------------------------------------------------------- scikit-learn
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "network_" in vars(self)
+        return "fit_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing in ("zero", "drop")
+        tags.input_tags.allow_nan = (self.reading or {}).get("missing", "error") != "error"
         tags.input_tags.string = False
         return tags
 
-    # ------------------------------------------------------------------------------------- reading
-
-    def _read(self, X: Any, *, missing: str | None = None) -> BinaryTable:
-        """Return a table like that of `fit`; unless asked to, it never drops rows: every one wants an answer."""
+    def _read(self, X: Any, *, missing: str | None = None, drops: bool = False) -> BinaryTable:
+        """Return a table read like that of `fit`; unless asked to, it never drops rows: every one wants an answer."""
         check_is_fitted(self)
         self._check_columns(X)
-        keeps_rows = missing is None and self.missing == "drop"
-        how = "zero" if keeps_rows else missing or self.missing
-        table = X if isinstance(X, BinaryTable) else self._convert(open_source(X), how)
+        before = self.fit_.coding.missing
+        how = missing or ("zero" if before == "drop" and not drops else before)
+        coding = replace(self.fit_.coding, names=None)  # columns are in the order of fit
+        table = X if isinstance(X, BinaryTable) else read_binary(X, encode=coding, missing=how)
         _check_n_features(self, table, reset=False)
-        if keeps_rows and table.filled is not None:
+        if missing is None and before == "drop" and not drops and table.filled is not None:
             raise DataError(
-                f"{setting('X')} must have no missing cells here, because every row has an answer and none can "
-                f"be dropped; got {int(table.filled.sum())} (NaN). Fill them with impute, or drop these rows "
-                "first."
+                f"{setting('X')} must have no missing cells here, because every row has an answer and none can be "
+                f"dropped; got {int(table.filled.sum())} (NaN). Fill them with impute, or drop these rows first."
             )
         return table
 
-    def _meaning(self) -> dict[str, Any]:
-        """Return what the parameters say about values, as `read_binary` takes it."""
-        if self.coding not in ("bits", "spins"):
-            raise DataError(f'coding must be "bits" (0 and 1) or "spins" (-1 and 1); got {self.coding!r}.')
-        if self.coding == "spins" and (self.encode is not None or self.binarize is not None):
-            raise DataError('encode, coding="spins" and binarize must not be combined; got more than one of them.')
-        return {"encode": {-1: 0, 1: 1} if self.coding == "spins" else self.encode, "binarize": self.binarize}
-
-    def _convert(self, source: Source, missing: str) -> BinaryTable:
-        """Read values as in the table of `fit`, where "auto" found their meaning or a BinaryTable brought it along."""
-        parameters = self._meaning()
-        if self._encoded_before or (isinstance(self.encode, str) and self.encode == "auto"):
-            parameters["encode"] = self._known_encode(source)
-        if self._encoded_before and self.encoding_:  # the other parameters had no part in that table
-            parameters["binarize"] = None
-        return convert_source(source, names=None, missing=missing, **parameters)
-
-    def _known_encode(self, source: Source) -> dict[Hashable, tuple[Any, Any]] | None:
-        """Return what the values of the columns mean; columns are found by place, as one table may have no names."""
-        n_columns = source.shape[1]
-        if not self.encoding_ or n_columns != self.n_features_in_:
-            return None  # a table of another width will be refused for that
-        places = {name: k for k, name in enumerate(self.network_.names)}
-        labels: Sequence[Hashable] = range(n_columns) if source.names is None else [str(name) for name in source.names]
-        return {
-            labels[label if isinstance(label, int) else places[str(label)]]: pair
-            for label, pair in self.encoding_.items()
-        }
-
     def _check_columns(self, X: Any) -> None:
         """Refuse other columns before their cells are looked at, where they have names or can be counted."""
-        if isinstance(X, BinaryTable):
-            self._check_names(X.names)
-        else:
+        if not isinstance(X, BinaryTable):
             _check_feature_names(self, X, reset=False)
+        elif X.names is not None and "feature_names_in_" in vars(self) and X.names != tuple(self.feature_names_in_):
+            unknown = [name for name in X.names if name not in set(self.feature_names_in_)]
+            shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
+            raise DataError(f"{setting('X')} must have the columns of fit in the same order; got {shown}.")
         if len(getattr(X, "shape", ())) == 2:
             _check_n_features(self, X, reset=False)
-
-    def _check_names(self, names: tuple[str, ...] | None) -> None:
-        """Do for a BinaryTable what scikit-learn does for frames."""
-        known = tuple(getattr(self, "feature_names_in_", ()))
-        if names is None or not known or names == known:
-            return
-        unknown = [name for name in names if name not in set(known)]
-        shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
-        raise DataError(f"{setting('X')} must have the columns of fit in the same order; got {shown}.")
+        elif isinstance(X, list | tuple) and X and hasattr(X[0], "__len__"):
+            _check_n_features(self, np.empty((1, len(X[0]))), reset=False)
 
 
 def check_alpha(alpha: Any) -> float:
     """Return ``alpha`` as a float if it can be a penalty strength."""
-    number = is_real(alpha)
-    if not number or not (np.isfinite(alpha) and alpha >= 0):
+    if not is_real(alpha) or not (np.isfinite(alpha) and alpha >= 0):
         raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
     return float(alpha)
 
 
-def _weights_of(X: Any, table: BinaryTable, sample_weight: ArrayLike | None) -> FloatArray | None:
-    """Return the weights of the rows that were read."""
+def _weigh(X: Any, table: BinaryTable, sample_weight: ArrayLike | None) -> BinaryTable:
+    """Return the table with the weights of the rows that were read."""
     if sample_weight is None:
-        return table.sample_weight
+        return table
     if table.sample_weight is not None:
-        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
+        raise DataError(
+            f"{setting('sample_weight')} must be given once; got it beside a table that has weights of its own."
+        )
     if isinstance(X, BinaryTable) or table.rows is None:
-        return check_sample_weight(sample_weight, len(table))
+        return replace(table, sample_weight=check_sample_weight(sample_weight, len(table)))
     weight = check_sample_weight(sample_weight, _num_samples(X))
     assert weight is not None
-    return check_sample_weight(weight[table.rows], len(table))
-
-
-def _refuse_sparse(X: Any) -> None:
-    if hasattr(X, "tocsr") and hasattr(X, "toarray"):
-        raise DataError(
-            f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
-            f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
-        )
+    return replace(table, sample_weight=weight[table.rows])

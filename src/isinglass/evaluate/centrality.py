@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import dijkstra
 
 from isinglass.errors import ArgumentError
 from isinglass.names import by_node
@@ -155,6 +154,8 @@ def _lengths(network: Network) -> sp.csr_array:
 
 
 def _distances(lengths: sp.csr_array, sources: NDArray[np.intp] | None = None) -> FloatArray:
+    from scipy.sparse.csgraph import dijkstra  # slow to import, and only these measures need it
+
     return np.atleast_2d(np.asarray(dijkstra(lengths, directed=False, indices=sources)))
 
 

@@ -34,25 +34,7 @@ def fill_missing(
     probabilities: bool = False,
     draws: Mapping[str, Any] | None = None,
 ) -> NDArray[Any]:
-    """Return a table with its missing cells filled: those that it says were ``filled`` by 0 when it was read.
-
-    Parameters
-    ----------
-    network : Network
-        The network.
-    table : BinaryTable
-        The table.
-    marginals : array-like of shape (n_features,)
-        Probabilities to start from.
-    probabilities : bool, default False
-        Put probabilities of a 1 into the missing cells, instead of 0 or 1.
-    draws : mapping, optional
-        Draw the cells by `gibbs_fill` with these options; by default each gets its more probable value.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_features)
-    """
+    """Return a table with its missing cells filled: those that it says were ``filled`` by 0 when it was read."""
     missing = np.zeros(table.shape, dtype=bool) if table.filled is None else table.filled
     if draws is None:
         means = conditional_fill(network, table.X, missing, marginals)
@@ -67,22 +49,6 @@ def conditional_fill(model: Network, X: ArrayLike, missing: Mask, marginals: Arr
 
     The other missing cells of the row stand in with their own probabilities, from the marginals to a fixed point: the
     mean-field approximation, by coordinate ascent. Exact where no two missing cells of a row are neighbours.
-
-    Parameters
-    ----------
-    model : Network
-        The network.
-    X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1; what stands in missing cells does not matter.
-    missing : ndarray of bool, shape (n_samples, n_features)
-        Where the missing cells are.
-    marginals : array-like of shape (n_features,)
-        Probabilities to start from.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_samples, n_features)
-        Observed cells as they were.
 
     Examples
     --------
@@ -124,21 +90,6 @@ def gibbs_fill(
     random_state: RandomSource = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Draw the missing cells given the observed ones, by Gibbs sampling with the observed cells held fixed.
-
-    Parameters
-    ----------
-    model, X, missing, marginals
-        As for `conditional_fill`.
-    n_sweeps : int, default 200
-        Sweeps over the missing cells; the draw is the state after the last one.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed.
-
-    Returns
-    -------
-    draws, means : ndarray of float64, shape (n_samples, n_features)
-        The table with 0 or 1 in the missing cells; and with the mean of their conditional probabilities over the
-        second half of the sweeps, which estimates P(x_s = 1 | the observed cells of the row).
 
     Examples
     --------

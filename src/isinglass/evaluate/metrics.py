@@ -1,8 +1,7 @@
-"""How close a network is to another one, and what a network says about its nodes and about groups of them."""
+"""How close a network is to another one, and what a network says about its nodes."""
 
 from isinglass.evaluate.centrality import Centrality, centrality
 from isinglass.evaluate.communities import communities, modularity
-from isinglass.evaluate.groups import GroupMixing, MixingTest, mixing_by_group, mixing_test
 from isinglass.evaluate.nodes import NodeTable, node_table
 from isinglass.evaluate.recovery import (
     EdgeConfusion,
@@ -20,8 +19,6 @@ from isinglass.evaluate.recovery import (
 __all__ = [
     "Centrality",
     "EdgeConfusion",
-    "GroupMixing",
-    "MixingTest",
     "NodeTable",
     "RocCurve",
     "centrality",
@@ -30,8 +27,6 @@ __all__ = [
     "f1_score",
     "hamming_distance",
     "matthews_correlation",
-    "mixing_by_group",
-    "mixing_test",
     "modularity",
     "node_table",
     "relative_difference",

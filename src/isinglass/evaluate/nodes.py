@@ -21,36 +21,19 @@ _SHOWN_NODES = 30  # in the repr of a table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NodeTable:
-    """What a network says about each of its nodes: one column per measure, one entry per node.
+    """What a network says about each of its nodes: one column per measure, one entry per node."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        The nodes.
-    degree : ndarray of int
-        Number of edges.
-    strength : ndarray
-        Σ_t |θ_st|.
-    expected_influence : ndarray
-        Σ_t θ_st.
-    accuracy : ndarray
-        Share of rows whose value is the more probable one given the rest of the row; a tie counts one half.
-    marginal_accuracy : ndarray
-        The same without knowing the rest: the share of the more frequent value.
-    normalised_accuracy : ndarray
-        (accuracy − marginal) / (1 − marginal): 0 if the network is no help, 1 if it predicts perfectly, negative
-        if it misleads, NaN for a constant column.
-    deviance_explained : ndarray
-        1 − deviance given the rest / deviance of the column's mean; NaN for a constant column.
-    """
-
-    names: tuple[str, ...]
-    degree: NDArray[np.int64]
-    strength: FloatArray
-    expected_influence: FloatArray
+    names: tuple[str, ...]  #: the nodes
+    degree: NDArray[np.int64]  #: number of edges
+    strength: FloatArray  #: Σ_t |θ_st|
+    expected_influence: FloatArray  #: Σ_t θ_st
+    #: share of rows whose value is the more probable one given the rest of the row; a tie counts one half
     accuracy: FloatArray
-    marginal_accuracy: FloatArray
+    marginal_accuracy: FloatArray  #: the same without knowing the rest: the share of the more frequent value
+    #: (accuracy − marginal) / (1 − marginal): 0 if the network is no help, 1 if it predicts perfectly, negative if it
+    #: misleads, NaN for a constant column
     normalised_accuracy: FloatArray
+    #: 1 − deviance given the rest / deviance of the column's mean; NaN for a constant column
     deviance_explained: FloatArray
 
     def __post_init__(self) -> None:

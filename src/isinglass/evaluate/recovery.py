@@ -38,15 +38,9 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class EdgeConfusion:
-    """Pairs of nodes by whether they are an edge in the estimate and in the truth.
+    """Pairs of nodes by whether they are an edge in the estimate and in the truth."""
 
-    Parameters
-    ----------
-    true_positives, false_positives, false_negatives, true_negatives : int
-        Edges in both, in the estimate alone, in the truth alone, in neither.
-    """
-
-    true_positives: int
+    true_positives: int  #: edges in both, in the estimate alone, in the truth alone, in neither
     false_positives: int
     false_negatives: int
     true_negatives: int
@@ -173,22 +167,14 @@ def relative_difference(a: Any, b: Any) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RocCurve:
-    """Rates of edge recovery along a path.
+    """Rates of edge recovery along a path."""
 
-    Parameters
-    ----------
-    fpr, tpr : ndarray of shape (n_points,)
-        False and true positive rates, sorted by both; from (0, 0) to (1, 1).
-    alphas : ndarray of shape (n_points,)
-        Penalty of each point: infinite for (0, 0), NaN for the added (1, 1) and where it is not known.
-    auc : float
-        Area under the points joined by straight lines.
-    """
-
-    fpr: FloatArray
+    fpr: FloatArray  #: false and true positive rates, sorted by both; from (0, 0) to (1, 1)
     tpr: FloatArray
-    alphas: FloatArray
-    auc: float
+    alphas: (
+        FloatArray  #: penalty of each point: infinite for (0, 0), NaN for the added (1, 1) and where it is not known
+    )
+    auc: float  #: area under the points joined by straight lines
 
     def __post_init__(self) -> None:
         for array in (self.fpr, self.tpr, self.alphas):

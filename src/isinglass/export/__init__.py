@@ -2,9 +2,7 @@
 
 from isinglass.export.csvfiles import edge_table, write_edges, write_matrix, write_nodes
 from isinglass.export.formats import write_network
-from isinglass.export.gexf import write_gexf
-from isinglass.export.jsonfile import to_json, write_json
-from isinglass.export.objects import to_networkx
+from isinglass.export.graphfiles import to_json, to_networkx, write_gexf, write_json
 
 __all__ = [
     "edge_table",

@@ -23,28 +23,14 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
-    """A network and what else a file says about it. Edges come in the order of `Network.by_strength`.
+    """A network and what else a file says about it. Edges come in the order of `Network.by_strength`."""
 
-    Parameters
-    ----------
-    network : Network
-        The network.
-    node_columns, edge_columns : mapping of str to Column
-        Attributes that were added.
-    node_colors : tuple of str, optional
-        One ``#rrggbb`` per node.
-    positions : ndarray of shape (n_nodes, 2), optional
-        Where the nodes lie.
-    facts : mapping of str to number or bool
-        Alpha and certificate, where they are known.
-    """
-
-    network: Network
-    node_columns: Mapping[str, Column]
+    network: Network  # the network
+    node_columns: Mapping[str, Column]  # attributes that were added
     edge_columns: Mapping[str, Column]
-    node_colors: tuple[str, ...] | None
-    positions: FloatArray | None
-    facts: Mapping[str, Cell]
+    node_colors: tuple[str, ...] | None  # one ``#rrggbb`` per node
+    positions: FloatArray | None  # where the nodes lie
+    facts: Mapping[str, Cell]  # alpha and certificate, where they are known
 
     @property
     def pairs(self) -> list[list[int]]:

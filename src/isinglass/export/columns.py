@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.errors import DataError
-from isinglass.export.text import storable
+from isinglass.export.escaping import storable
 from isinglass.names import find_nodes
 
 __all__ = ["Cell", "Column", "check_name", "pair_column", "plain_value", "read_column"]
@@ -31,18 +31,10 @@ RESERVED = {
 
 @dataclass(frozen=True)
 class Column:
-    """Values of one kind, None where there is none.
+    """Values of one kind, None where there is none."""
 
-    Parameters
-    ----------
-    kind : {"text", "real", "integer", "boolean"}
-        What all values are.
-    values : tuple
-        One per node or edge.
-    """
-
-    kind: Kind
-    values: tuple[Cell, ...]
+    kind: Kind  # what all values are
+    values: tuple[Cell, ...]  # one per node or edge
 
 
 def read_column(name: str, values: Iterable[Any], length: int) -> Column:

@@ -9,39 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from isinglass.export.annotated import Annotated, annotate
-from isinglass.export.output import Target, write_lines
-from isinglass.export.text import csv_line
+from isinglass.export.escaping import csv_line
+from isinglass.export.streams import Target, write_lines
 from isinglass.network import Network, as_network
 
 __all__ = ["edge_table", "write_edges", "write_matrix", "write_nodes"]
 
 
-def edge_table(
-    network: Any,
-    *,
-    names: Sequence[str] | None = None,
-    edge_attributes: Mapping[str, ArrayLike] | None = None,
-) -> dict[str, list[Any]]:
+def edge_table(network: Any, **attributes: Any) -> dict[str, list[Any]]:
     """Return the edges as columns, ready for a data frame: the largest |coupling| first, ties in node order.
 
     Parameters
     ----------
     network : Network, Solution or fitted estimator
         The network.
-    names : sequence of str, optional
-        Names of the nodes, in place of those the network has.
-    edge_attributes : mapping of str to matrix, optional
-        More columns, each a symmetric matrix, dense or sparse, with one row per node: for example
-        ``{"stability": stability.frequencies()}``.
+    **attributes
+        ``names`` and ``edge_attributes``, as for `write_network`.
 
     Returns
     -------
     dict of str to list
-        ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the
-        attributes.
+        ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the attributes.
 
     Examples
     --------
@@ -50,28 +39,11 @@ def edge_table(
     >>> edge_table(model)["source"], edge_table(model)["coupling"], edge_table(model)["sign"]
     (['b', 'a'], [-2.0, 1.0], [-1, 1])
     """
-    return _edge_columns(annotate(network, names=names, edge_attributes=edge_attributes))
+    return _edge_columns(annotate(network, **attributes))
 
 
-def write_edges(
-    network: Any,
-    path: Target,
-    *,
-    names: Sequence[str] | None = None,
-    edge_attributes: Mapping[str, ArrayLike] | None = None,
-    spreadsheet_safe: bool = False,
-) -> None:
-    """Write the edge table as CSV.
-
-    Parameters
-    ----------
-    network, names, edge_attributes
-        As for `edge_table`.
-    path : path, "-" or text stream
-        Where to; "-" is the standard output.
-    spreadsheet_safe : bool, default False
-        Put an apostrophe before names that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return. A
-        spreadsheet would run them as formulas. Set it if the names come from strangers; they are no longer the same.
+def write_edges(network: Any, path: Target, *, spreadsheet_safe: bool = False, **attributes: Any) -> None:
+    """Write the edge table as CSV; the arguments are those of `write_network`.
 
     Examples
     --------
@@ -80,32 +52,13 @@ def write_edges(
     source,target,coupling,sign,weight
     "tea, green",rain,1.5,1,1.5
     """
-    columns = _edge_columns(annotate(network, names=names, edge_attributes=edge_attributes))
-    write_lines(_lines(columns, spreadsheet_safe), path)
+    write_lines(_lines(edge_table(network, **attributes), spreadsheet_safe), path)
 
 
-def write_nodes(
-    network: Any,
-    path: Target,
-    *,
-    names: Sequence[str] | None = None,
-    node_attributes: Mapping[str, Sequence[Any]] | None = None,
-    spreadsheet_safe: bool = False,
-) -> None:
+def write_nodes(network: Any, path: Target, *, spreadsheet_safe: bool = False, **attributes: Any) -> None:
     """Write name, field, degree, strength and the attributes of every node as CSV, in the order of the nodes.
 
-    Parameters
-    ----------
-    network : Network, Solution or fitted estimator
-        The network.
-    path : path, "-" or text stream
-        Where to; "-" is the standard output.
-    names : sequence of str, optional
-        Names of the nodes, in place of those the network has.
-    node_attributes : mapping of str to sequence, optional
-        More columns, one value per node; a data frame will do.
-    spreadsheet_safe : bool, default False
-        As for `write_edges`.
+    The arguments are those of `write_network`.
 
     Examples
     --------
@@ -116,7 +69,7 @@ def write_nodes(
     tea,0.5,1,1.5,3
     coffee,0.0,1,1.5,
     """
-    graph = annotate(network, names=names, node_attributes=node_attributes)
+    graph = annotate(network, **attributes)
     columns = {"name": graph.network.names, **{name: column.values for name, column in graph.node_values.items()}}
     write_lines(_lines(columns, spreadsheet_safe), path)
 
@@ -131,18 +84,8 @@ def write_matrix(
 ) -> None:
     """Write the signed couplings as a square CSV with the names in the first line and in the first column.
 
-    Parameters
-    ----------
-    network : Network, Solution or fitted estimator
-        The network.
-    path : path, "-" or text stream
-        Where to; "-" is the standard output.
-    names : sequence of str, optional
-        Names of the nodes, in place of those the network has.
-    fields : bool, default False
-        Put the fields on the diagonal: the paper's Θ, which `Network.from_theta` reads. Zeros otherwise.
-    spreadsheet_safe : bool, default False
-        As for `write_edges`.
+    With ``fields`` the diagonal holds the fields: the paper's Θ, which `Network.from_theta` reads; zeros otherwise. The
+    other arguments are those of `write_network`.
 
     Examples
     --------

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from isinglass.errors import ArgumentError
 from isinglass.export.csvfiles import write_edges, write_matrix, write_nodes
-from isinglass.export.gexf import write_gexf
-from isinglass.export.jsonfile import write_json
-from isinglass.export.output import Target, TextStream
+from isinglass.export.graphfiles import write_gexf, write_json
+from isinglass.export.streams import Target, TextStream
 
 __all__ = ["FORMATS", "write_network"]
 
@@ -66,7 +65,8 @@ def write_network(
     positions : array-like of shape (n_features, 2), optional
         Where the nodes lie, for example from `isinglass.show.layout`.
     spreadsheet_safe : bool, default False
-        Keep spreadsheets from running names in a CSV file as formulas; see `write_edges`.
+        Keep spreadsheets from running names in a CSV file as formulas; an apostrophe goes before names that
+        begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, which are then no longer the same.
 
     Examples
     --------

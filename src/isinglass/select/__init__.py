@@ -1,10 +1,12 @@
 """Choosing and trusting a network: each module takes a path function and knows no solver."""
 
+from importlib import import_module
+from typing import Any
+
 from isinglass.select.bootstrap import Bootstrap, Differences, bootstrap
 from isinglass.select.criteria import CriteriaComparison, compare_criteria
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
-from isinglass.select.permutation import GroupComparison, compare_groups
 from isinglass.select.refit import Refit, refit
 from isinglass.select.sample_size import SampleSizeStudy, sample_size
 from isinglass.select.stages import Stage
@@ -33,3 +35,10 @@ __all__ = [
     "stars",
     "two_stage",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the comparison of groups when it is asked for: a fit starts sooner without it."""
+    if name in ("GroupComparison", "compare_groups"):
+        return getattr(import_module("isinglass.select.permutation"), name)
+    raise AttributeError(f"module 'isinglass.select' has no attribute {name!r}")

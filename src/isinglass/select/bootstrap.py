@@ -28,7 +28,7 @@ from isinglass.pairs import pair_keys, pairs_of
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.contract import Method, run_method
-from isinglass.select.method import as_method, is_estimator, keep_penalty, run_quickly, solution_of
+from isinglass.select.method import as_method, keep_penalty, run_quickly, solution_of
 from isinglass.select.spread import Bootstrap, Differences
 from isinglass.select.tasks import kernel_threads, run_tasks
 
@@ -111,7 +111,7 @@ def bootstrap(
     """
     count = check_count("n_boot", n_boot)
     wanted = as_method(method)
-    data = read_binary(X, missing=method.missing, **method._meaning()) if is_estimator(method) else read_binary(X)
+    data = read_binary(X, **((method.reading or {}) if hasattr(method, "get_params") else {}))
     weight = _weight_of(data, sample_weight)
     draw = _Draw.of(len(data), weight, groups)
     shares = _plan(kind, drop_shares, count, draw)

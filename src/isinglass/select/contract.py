@@ -128,7 +128,5 @@ def settings_of(method: Method) -> set[str]:
     known, inner = parameters_of(method), method
     while isinstance(inner, functools.partial):
         known |= set(inner.keywords)
-        if "kind" in inner.keywords:
-            known |= parameters_of(inner.keywords["kind"])
         inner = inner.func
     return known

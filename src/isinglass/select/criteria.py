@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.data import to_weighted
 from isinglass.errors import DataError, GridEndWarning, suppress_warnings
 from isinglass.network import read_only
-from isinglass.randomness import RandomSource
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.cv import cross_validate
@@ -29,34 +27,16 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CriteriaComparison:
-    """One row per criterion: what it chooses, and how the other criteria judge that.
+    """One row per criterion: what it chooses, and how the other criteria judge that."""
 
-    Parameters
-    ----------
-    criterion : tuple of str
-        Names of the criteria.
-    alpha : ndarray
-        The choices.
-    edges, positive_edges : ndarray of int
-        Number of edges there, and of those with a positive coupling.
-    ebic : ndarray
-        EBIC of the choices, all with the same gamma (``ebic_gamma``).
-    held_out : ndarray
-        Mean log pseudo-likelihood per held-out row.
-    ebic_gamma : float
-        Gamma of the column ``ebic``.
-    path : Path
-        The solutions that criteria of one path chose from.
-    """
-
-    criterion: tuple[str, ...]
-    alpha: FloatArray
-    edges: NDArray[np.int64]
+    criterion: tuple[str, ...]  #: names of the criteria
+    alpha: FloatArray  #: the choices
+    edges: NDArray[np.int64]  #: number of edges there, and of those with a positive coupling
     positive_edges: NDArray[np.int64]
-    ebic: FloatArray
-    held_out: FloatArray
-    ebic_gamma: float
-    path: Path
+    ebic: FloatArray  #: EBIC of the choices, all with the same gamma (``ebic_gamma``)
+    held_out: FloatArray  #: mean log pseudo-likelihood per held-out row
+    ebic_gamma: float  #: gamma of the column ``ebic``
+    path: Path  #: the solutions that criteria of one path chose from
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -92,14 +72,9 @@ def compare_criteria(
     gammas: Sequence[float] = (0.0, 0.25, 0.5),
     ebic_gamma: float = 0.25,
     others: Mapping[str, float | TwoStage] | None = None,
-    n_folds: int = 10,
-    n_repeats: int = 1,
     path_function: PathFunction = ising_path,
     sample_weight: ArrayLike | None = None,
-    random_state: RandomSource = None,
-    n_jobs: int | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    progress: bool | None = None,
+    **folds: Any,
 ) -> CriteriaComparison:
     """Show what EBIC, cross-validation and any other criterion choose from one path, beside other networks.
 
@@ -118,12 +93,12 @@ def compare_criteria(
     others : mapping from str to float or TwoStage, optional
         Alphas chosen elsewhere, such as ``{"StARS": stability.alpha}``, which get a row each, and a place on the path;
         and what `two_stage` found, which has folds of its own.
-    n_folds, n_repeats, random_state, n_jobs, checkpoint, progress
-        As for `cross_validate`.
     path_function : callable, default ising_path
         ``path_function(X, alphas, *, sample_weight)``.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights.
+    **folds
+        ``n_folds``, ``n_repeats``, ``random_state``, ``n_jobs``, ``checkpoint`` and ``progress`` of `cross_validate`.
 
     Returns
     -------
@@ -146,18 +121,7 @@ def compare_criteria(
     named = {str(name): float(alpha) for name, alpha in (others or {}).items() if not isinstance(alpha, TwoStage)}
     grid = _grid(table, alphas, named, path_function, weight)
     with suppress_warnings(GridEndWarning):  # given below, for all criteria alike
-        cv = cross_validate(
-            table,
-            alphas=grid,
-            n_folds=n_folds,
-            n_repeats=n_repeats,
-            path_function=path_function,
-            sample_weight=weight,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            checkpoint=checkpoint,
-            progress=progress,
-        )
+        cv = cross_validate(table, alphas=grid, path_function=path_function, sample_weight=weight, **folds)
     chosen = {}
     for gamma in gammas:
         scores = ebic(cv.path, table, gamma=gamma, sample_weight=weight)

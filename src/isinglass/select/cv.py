@@ -88,17 +88,7 @@ class CrossValidation:
         return _mean_and_error(self.scores, self.fold_weights)[1]
 
     def choose(self, rule: str) -> int:
-        """Return the number of the alpha that a rule chooses.
-
-        Parameters
-        ----------
-        rule : {"best", "1se"}
-            The largest mean; or the sparsest network whose mean is at most one standard error below that.
-
-        Returns
-        -------
-        int
-        """
+        """Return the number of the alpha that a rule chooses."""
         return _choose(*_mean_and_error(self.scores, self.fold_weights), rule)
 
     def __repr__(self) -> str:

@@ -9,15 +9,13 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass._core import count_ones
-from isinglass.data import to_weighted
-from isinglass.data.weights import warn_weight_scale
+from isinglass.data import check_scale, count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.network import read_only
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.refit import nearly_free
-from isinglass.select.scoring import check_width, row_scores, warn_at_grid_end
+from isinglass.select.scoring import check_width, sum_scores, warn_at_grid_end
 from isinglass.solve.path import ising_path
 
 __all__ = ["EbicSelection", "ebic", "select_ebic"]
@@ -127,16 +125,15 @@ def ebic(
     """
     table, weight = to_weighted(X, sample_weight)
     price = edge_price(table, weight, gamma)
-    warn_weight_scale(weight)
-    varying = np.flatnonzero(count_ones(table, weight)[1])
+    check_scale(table, weight)
+    varying = np.flatnonzero(count_columns(table, weight)[1])
     solutions = [path] if isinstance(path, Solution) else list(path)
     values = np.empty(len(solutions))
     for solution in solutions:
         check_width(solution, table)
     judged = _relax(solutions, table, weight) if relaxed else solutions
     for k, (solution, estimate) in enumerate(zip(solutions, judged, strict=True)):
-        rows = row_scores(estimate, table, varying)
-        values[k] = price * solution.n_edges - 2.0 * float(rows.sum() if weight is None else weight @ rows)
+        values[k] = price * solution.n_edges - 2.0 * float(over_rows(sum_scores, table, weight, estimate, varying))
     return float(values[0]) if isinstance(path, Solution) else values
 
 
@@ -151,9 +148,8 @@ def edge_price(table: NDArray[np.uint8], weight: FloatArray | None, gamma: float
     """
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
-    n_rows = float(len(table)) if weight is None else float(weight.sum())
-    n_varying = int(np.count_nonzero(count_ones(table, weight)[1]))
-    return float(2.0 * (np.log(n_rows) + 2.0 * gamma * np.log(max(n_varying - 1, 1))))
+    n_varying = int(np.count_nonzero(count_columns(table, weight)[1]))
+    return float(2.0 * (np.log(count_rows(table, weight)) + 2.0 * gamma * np.log(max(n_varying - 1, 1))))
 
 
 def select_ebic(

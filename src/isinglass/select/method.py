@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import BinaryTable
 from isinglass.errors import ArgumentError, DataError
 from isinglass.fit import Fit
 from isinglass.results import Solution
-from isinglass.select.contract import Method, PathFunction, fixed_option, parameters_of, settings_of, with_threads
+from isinglass.select.contract import Method, PathFunction, fixed_option, settings_of, with_threads
 from isinglass.select.cv import cross_validate
 from isinglass.select.ebic import select_ebic
 from isinglass.select.stages import Case
@@ -29,7 +28,6 @@ from isinglass.solve.published.baselines import bmn, plg
 __all__ = [
     "as_method",
     "fit_at",
-    "is_estimator",
     "keep_penalty",
     "method_of",
     "path_function_of",
@@ -104,14 +102,11 @@ def method_of(method: str, settings: Mapping[str, Any], criterion: str | None, c
         "cv": cross_validate,
     }
     options = dict(choice)
-    if criterion in ("ebic", "cv") and "alpha_min_ratio" in options:  # a parameter of the path, not of the criterion
+    if (
+        criterion in ("ebic", "cv", "stars") and "alpha_min_ratio" in options
+    ):  # a parameter of the path, not of the criterion
         path_function = functools.partial(path_function, alpha_min_ratio=options.pop("alpha_min_ratio"))
     return functools.partial(functions[criterion], path_function=path_function, **options)
-
-
-def is_estimator(given: Any) -> bool:
-    """Return whether something is an estimator, without knowing scikit-learn."""
-    return hasattr(given, "get_params") and hasattr(given, "fit") and not isinstance(given, type)
 
 
 def as_method(given: Any) -> Method:
@@ -128,9 +123,6 @@ def as_method(given: Any) -> Method:
         return method_of(given.method, given.settings, given.criterion, given.choice)
     if not isinstance(given, type) and callable(getattr(given, "fit_function", None)):
         return given.fit_function  # type: ignore[no-any-return]  # a fit or an estimator that says what gives its network
-    if is_estimator(given):
-        settings = {name: value for name, value in given.get_params().items() if name not in RUN_SETTINGS}
-        return functools.partial(_fit_estimator, kind=type(given), **settings)
     if callable(given) and not isinstance(given, type):
         return given  # type: ignore[no-any-return]
     number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
@@ -172,8 +164,6 @@ def keep_penalty(method: Method, result: Any, scale: float = 1.0) -> Method:
     """Return the method at the penalty that it chose for a table, times ``scale``; a given penalty stays as it is."""
     if isinstance(method, functools.partial) and method.func is fit_at:
         return method
-    if isinstance(method, functools.partial) and method.func is _fit_estimator:
-        return _keep_of_estimator(method, result, scale)
     if isinstance(result, TwoStage):
         return functools.partial(
             _fit_stages,
@@ -195,43 +185,10 @@ def keep_penalty(method: Method, result: Any, scale: float = 1.0) -> Method:
     return functools.partial(fit_at, alpha=scale * float(alpha), path_function=_path_function(method))
 
 
-# ------------------------------------------------------------------------------------------- estimators and stages
-
-
-def _fit_estimator(
-    X: Table,
-    *,
-    kind: type,
-    sample_weight: FloatArray | None = None,
-    groups: NDArray[Any] | None = None,
-    **settings: Any,
-) -> Any:
-    """Return a new estimator of this kind, fitted."""
-    options = {"groups": groups} if groups is not None and "groups" in parameters_of(kind.fit) else {}  # type: ignore[attr-defined]
-    return kind(**settings).fit(BinaryTable(X), sample_weight=sample_weight, **options)
-
-
 def _keep_per_node(solution: Solution, settings: Mapping[str, Any], scale: float) -> Method:
     """Return the regressions at the penalties that the nodes chose."""
     known = {name: value for name, value in settings.items() if value is not None}
     return functools.partial(nodewise_at, alphas=scale * np.asarray(solution.alphas_per_node), **known)
-
-
-def _keep_of_estimator(method: functools.partial[Any], estimator: Any, scale: float) -> Method:
-    settings = method.keywords
-    if "alpha" in settings and settings.get("criterion") is None:
-        return method  # nothing is chosen
-    solution = getattr(estimator, "solution_", None)
-    if isinstance(solution, Solution) and solution.alphas_per_node is not None:
-        return _keep_per_node(solution, {name: settings.get(name) for name in PER_NODE}, scale)
-    alpha = float(getattr(estimator, "alpha_", math.nan))
-    path_function = getattr(estimator, "_path_function", None)
-    if path_function is None or not math.isfinite(alpha):
-        raise DataError(
-            f"reselect=False needs a penalty that can be kept; {type(estimator).__name__} tells none. "
-            "Pass reselect=True."
-        )
-    return functools.partial(fit_at, alpha=scale * alpha, path_function=path_function())
 
 
 def _fit_stages(

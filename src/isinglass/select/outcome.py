@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from isinglass.data import BinaryTable
-from isinglass.fit import Evidence, Fit
-from isinglass.results import Path, Solution, Stability
+from isinglass.fit import Fit
+from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.select.cv import CrossValidation
 from isinglass.select.ebic import EbicSelection
 from isinglass.select.method import method_of, path_function_of

@@ -17,6 +17,7 @@ from isinglass._core import count_ones
 from isinglass.arguments import check_count
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
 from isinglass.errors import (
+    ArgumentError,
     ConstantColumnWarning,
     ConvergenceWarning,
     DataError,
@@ -68,7 +69,8 @@ def compare_groups(
     X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
         Table of 0 and 1, or of what is read as such.
     groups : array-like of shape (n_samples,), or str
-        The group of every row; or the name of the column of a data frame that holds it and is no node then.
+        The group of every row; or the name of the column of a data frame that holds it and is no node then, or of the
+        ``labels`` that `read_table` kept.
     method : estimator, fit, function or float, optional
         What gives a network, as for `bootstrap`; `two_stage` by default. `nodewise_ebic` is IsingFit, the method of
         R's NetworkComparisonTest.
@@ -77,7 +79,7 @@ def compare_groups(
         together whatever their group, and kept: many times faster, and as exact, since shuffling cannot change it.
     n_permutations : int, default 1000
         Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations).
-    paired : array-like of shape (n_samples,), optional
+    paired : array-like of shape (n_samples,) or str, optional
         The subject of every row, where each was measured once in every group, such as before and after: labels are
         then exchanged within subjects.
     sample_weight : array-like of shape (n_samples,), optional
@@ -111,10 +113,11 @@ def compare_groups(
     (('first', 'second'), 0.01)
     """
     count = check_count("n_permutations", n_permutations)
-    frame, labels = _take_column(X, groups)
+    frame, labels = _take_column(X, groups, "groups")
+    frame, subjects = _take_column(frame, paired, "paired")
     data = read_binary(frame)
     weight = _weight_of(data, sample_weight)
-    plan = _Plan.of(_entries("groups", labels, data), None if paired is None else _entries("paired", paired, data))
+    plan = _Plan.of(_entries("groups", labels, data), None if subjects is None else _entries("paired", subjects, data))
     _name_constant(data, plan)
     wanted = as_method(method)
     with suppress_warnings(ConstantColumnWarning):  # named by group above
@@ -152,15 +155,15 @@ def compare_groups(
 # ------------------------------------------------------------------------------------------- who is in which group
 
 
-def _take_column(X: Any, groups: Any) -> tuple[Any, Any]:
+def _take_column(X: Any, groups: Any, argument: str) -> tuple[Any, Any]:
     """Return the table and the labels; a name takes that column out of a data frame."""
     if not isinstance(groups, str):
         return X, groups
+    if isinstance(X, BinaryTable) and groups in X.labels:
+        return X, X.labels[groups]
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or groups not in frame.columns:
-        raise DataError(
-            f"groups must have one entry per row, or be the name of a column of a data frame; got {groups!r}."
-        )
+        raise ArgumentError(argument, "must have one entry per row, or be the name of a column of a data frame", groups)
     return frame.drop(groups).to_native(), frame[groups].to_list()
 
 
@@ -227,7 +230,7 @@ class _Plan:
     @classmethod
     def of(cls, labels: NDArray[Any], subjects: NDArray[Any] | None) -> _Plan:
         """Check the labels: at least two groups, none of one row, every subject once in each."""
-        member, groups = _number(labels)
+        member, groups = _number(labels, sorted(set(labels), key=_by_value))
         sizes = np.bincount(member)
         if len(groups) < 2:
             raise DataError(f"groups must name at least two groups; got {groups[0]!r} in all {len(labels)} rows.")
@@ -238,7 +241,7 @@ class _Plan:
             )
         if subjects is None:
             return cls(groups, member, None, [np.flatnonzero(member == k) for k in range(len(groups))])
-        subject, known = _number(subjects)
+        subject, known = _number(subjects, list(dict.fromkeys(subjects)))  # whatever they are called
         counts = np.zeros((len(known), len(groups)), dtype=np.intp)
         np.add.at(counts, (subject, member), 1)
         wrong = np.flatnonzero((counts != 1).any(axis=1))
@@ -260,8 +263,7 @@ class _Plan:
         return [np.sort(part) for part in np.split(shuffled, np.cumsum(sizes)[:-1])]
 
 
-def _number(labels: NDArray[Any]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
-    known = sorted(set(labels), key=_by_value)
+def _number(labels: NDArray[Any], known: Sequence[str]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
     place = {label: k for k, label in enumerate(known)}
     return np.array([place[label] for label in labels], dtype=np.intp), tuple(known)
 

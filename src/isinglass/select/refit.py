@@ -14,8 +14,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtr, ndtri
 
-from isinglass._core import count_ones
-from isinglass.data import to_weighted
+from isinglass.data import count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.network import read_only
 from isinglass.pairs import pair_keys, spread
@@ -169,7 +168,7 @@ def refit(
     check_width(solution, table)
     _refuse_size(solution)
     free = estimate_unpenalised(solution, table, weight, tol).with_names(solution.names)
-    is_varying = count_ones(table, weight)[1]
+    is_varying = count_columns(table, weight)[1]
     support, found = (pair_keys(network.edge_index, table.shape[1]) for network in (solution, free))
     known = _sandwich(free, solution.edge_index, table, weight, np.flatnonzero(is_varying))
     full = np.full((table.shape[1] + solution.n_edges,) * 2, np.nan)
@@ -197,7 +196,7 @@ def estimate_unpenalised(
     >>> estimate_unpenalised(ising_path(X, alphas=[0.1])[0], X, None, 1e-9).edge_values.round(6).tolist()  # log 16
     [2.772589]
     """
-    _refuse_constant(solution, count_ones(table, weight)[1])
+    _refuse_constant(solution, count_columns(table, weight)[1])
     penalty = np.full((table.shape[1],) * 2, np.inf)
     s, t = solution.edge_index.T
     penalty[s, t] = penalty[t, s] = 0.0
@@ -219,7 +218,7 @@ def nearly_free(solution: Solution, table: NDArray[np.uint8], weight: FloatArray
     s, t = solution.edge_index.T
     penalty = np.full((table.shape[1],) * 2, np.inf)
     penalty[s, t] = penalty[t, s] = 1.0
-    alpha = NEARLY_FREE / (float(len(table)) if weight is None else float(weight.sum()))
+    alpha = NEARLY_FREE / count_rows(table, weight)
     with suppress_warnings(ConvergenceWarning):
         path = ising_path(table, [alpha], sample_weight=weight, penalty_weights=penalty, tol=min(1e-7, alpha / 10))
     return path.solutions[0]
@@ -245,8 +244,8 @@ def standard_errors(solution: Solution, table: NDArray[np.uint8], weight: FloatA
     if solution.n_edges == 0 or size > MAX_FOR_ERRORS or len(table) * float(size) ** 2 > MAX_WORK_FOR_ERRORS:
         return unknown
     free = nearly_free(solution, table, weight)
-    varying = np.flatnonzero(count_ones(table, weight)[1])
-    hessian, outer = _sums(free, solution.edge_index, table, weight, varying)
+    varying = np.flatnonzero(count_columns(table, weight)[1])
+    hessian, outer = over_rows(_sums, table, weight, free, solution.edge_index, varying)
     hessian[np.diag_indices_from(hessian)] += 1e-3 * LEAST_INFORMATION  # where nothing is left, in floating point
     inverse = scipy.linalg.inv(hessian)
     edges = slice(len(varying), None)
@@ -282,7 +281,7 @@ def _sandwich(
     varying: NDArray[np.intp],
 ) -> FloatArray:
     """Return H⁻¹ K H⁻¹ / N of the varying fields and the edges; N is the sum of the raw weights."""
-    hessian, outer = _sums(solution, edges, table, weight, varying)
+    hessian, outer = over_rows(_sums, table, weight, solution, edges, varying)
     # Sums over rows instead of means: (NH)⁻¹ (NK) (NH)⁻¹ = H⁻¹ K H⁻¹ / N.
     factor = scipy.linalg.cho_factor(hessian)
     half = scipy.linalg.cho_solve(factor, outer)
@@ -291,10 +290,10 @@ def _sandwich(
 
 
 def _sums(
-    solution: Solution,
-    edges: NDArray[np.int32],
     table: NDArray[np.uint8],
     weight: FloatArray | None,
+    solution: Solution,
+    edges: NDArray[np.int32],
     varying: NDArray[np.intp],
 ) -> tuple[FloatArray, FloatArray]:
     """Return N H and N K of the varying fields and the edges; N is the sum of the raw weights."""

@@ -8,9 +8,12 @@ from numpy.typing import NDArray
 from isinglass.errors import DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
 
-__all__ = ["check_width", "row_scores", "warn_at_grid_end"]
+__all__ = ["check_width", "row_scores", "sum_scores", "warn_at_grid_end"]
 
 FloatArray = NDArray[np.float64]
+
+CELLS_AT_ONCE = 4_000_000
+"""Cells whose scores exist at a time: some 30 bytes each."""
 
 
 def row_scores(
@@ -24,11 +27,23 @@ def row_scores(
     >>> row_scores(empty, np.array([[0, 1], [1, 1]], dtype=np.uint8)).round(6).tolist()  # 2 log ½
     [-1.386294, -1.386294]
     """
-    logits = solution.fields[:, None] + solution.couplings_sparse @ table.T.astype(np.float64)
-    # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
-    cells = np.logaddexp(0.0, (1.0 - 2.0 * table.T[columns]) * logits[columns])
-    scores: FloatArray = -cells.sum(axis=0)
+    scores = np.empty(len(table))
+    step = max(CELLS_AT_ONCE // table.shape[1], 1)
+    for first in range(0, len(table), step):
+        some = table[first : first + step].T
+        logits = solution.fields[:, None] + solution.couplings_sparse @ some.astype(np.float64)
+        # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
+        cells = np.logaddexp(0.0, (1.0 - 2.0 * some[columns]) * logits[columns])
+        scores[first : first + step] = -cells.sum(axis=0)
     return scores
+
+
+def sum_scores(
+    table: NDArray[np.uint8], weight: FloatArray | None, solution: Solution, columns: NDArray[np.intp] | slice
+) -> float:
+    """Return the sum of `row_scores` under the weights."""
+    rows = row_scores(solution, table, columns)
+    return float(rows.sum() if weight is None else weight @ rows)
 
 
 def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:

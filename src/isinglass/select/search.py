@@ -37,24 +37,13 @@ LEVEL = 1e-4
 
 @dataclass(frozen=True)
 class Lattice:
-    """Where a search may look.
+    """Where a search may look."""
 
-    Parameters
-    ----------
-    ratio : float
-        Of neighboring alphas.
-    far : float
-        The pass ends once alpha is below this share of the best one so far...
-    floor : float
-        ...or below this share of the first.
-    least : int, default 1
-        Steps of the lattice that one step of the first pass is at least, whatever the count: a criterion that counts
-        edges is jagged, and a finer first pass would find other small dents.
-    """
-
-    ratio: float
-    far: float
-    floor: float
+    ratio: float  # of neighboring alphas
+    far: float  # the pass ends once alpha is below this share of the best one so far
+    floor: float  # ...or below this share of the first
+    # steps of the lattice that one step of the first pass is at least, whatever the count: a criterion that counts
+    # edges is jagged, and a finer first pass would find other small dents
     least: int = 1
 
     def alphas(self, top: float, count: int) -> FloatArray:
@@ -70,27 +59,13 @@ class Lattice:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A path with its scores, smaller being better, and the best solution.
+    """A path with its scores, smaller being better, and the best solution."""
 
-    Parameters
-    ----------
-    path : Path
-        All solutions that were looked at, in order of decreasing alpha.
-    scores : ndarray of shape (n_alphas,)
-        Their scores.
-    index : int
-        The first with the smallest.
-    coarse : ndarray of bool, shape (n_alphas,)
-        Which belong to the first pass.
-    extended : bool
-        Whether the choice lies beyond the usual end of a grid, a hundredth of the first alpha.
-    """
-
-    path: Path
-    scores: FloatArray
-    index: int
-    coarse: NDArray[np.bool_]
-    extended: bool
+    path: Path  # all solutions that were looked at, in order of decreasing alpha
+    scores: FloatArray  # their scores
+    index: int  # the first with the smallest
+    coarse: NDArray[np.bool_]  # which belong to the first pass
+    extended: bool  # whether the choice lies beyond the usual end of a grid, a hundredth of the first alpha
 
     def __post_init__(self) -> None:
         read_only(self.scores)

@@ -267,22 +267,6 @@ class Bootstrap:
         which the correlation with the whole table is at least ``correlation`` with probability ``probability``. They
         advise not to interpret the order below 0.25 and to prefer 0.5. A correlation that does not exist counts as too
         small.
-
-        Parameters
-        ----------
-        of : str, default "strength"
-            What is correlated, see `correlations`.
-        correlation : float, default 0.7
-            What the correlation must reach.
-        probability : float, default 0.95
-            Share of the resamples in which it must.
-        communities : sequence, mapping or pandas Series, optional
-            The community of each node, for bridges.
-
-        Returns
-        -------
-        float
-            One of the shares that were dropped, or 0 if none will do.
         """
         self._refuse_unless_dropped()
         for value, name in ((correlation, "correlation"), (probability, "probability")):
@@ -346,28 +330,14 @@ class Bootstrap:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Differences:
-    """Intervals of the differences between edges, or between node strengths, over the resamples.
+    """Intervals of the differences between edges, or between node strengths, over the resamples."""
 
-    Parameters
-    ----------
-    of : {"edges", "strength"}
-        What is compared.
-    labels : tuple of str
-        The edges or nodes.
-    values : ndarray of shape (n,)
-        Their couplings or strengths in the whole table.
-    lower, upper : ndarray of shape (n, n)
-        Ends of the interval of value i − value j; 0 on the diagonal.
-    level : float
-        Its coverage.
-    """
-
-    of: str
-    labels: tuple[str, ...]
-    values: FloatArray
-    lower: FloatArray
+    of: str  #: what is compared
+    labels: tuple[str, ...]  #: the edges or nodes
+    values: FloatArray  #: their couplings or strengths in the whole table
+    lower: FloatArray  #: ends of the interval of value i − value j; 0 on the diagonal
     upper: FloatArray
-    level: float
+    level: float  #: its coverage
 
     def __post_init__(self) -> None:
         for array in (self.values, self.lower, self.upper):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.data import count_columns, count_rows
+from isinglass.data.parts import Fold
 from isinglass.network import read_only
 from isinglass.objective import penalty_matrix
 from isinglass.results import Path, Solution
@@ -27,38 +30,18 @@ SECOND, EVERY = Lattice(ratio=0.93, far=0.1, floor=1e-5), 65
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stage:
-    """One stage: a path of convex problems, what it was judged by, and the choice.
+    """One stage: a path of convex problems, what it was judged by, and the choice."""
 
-    Parameters
-    ----------
-    criterion : {"aic", "ebic"}
-        What the scores are.
-    price : float
-        What an edge adds to it.
-    exponent : float
-        Pairs are penalised in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself.
-    path : Path
-        Solutions in order of decreasing alpha, each with its certificate.
-    scores : ndarray of shape (n_alphas,)
-        The criterion; smaller is better.
-    index : int
-        The smallest.
-    extended : bool
-        Whether it lies below a hundredth of the first alpha.
-    coarse : ndarray of bool, shape (n_alphas,)
-        Which alphas belong to the first pass; the others fill in around the choice.
-    held_out : ndarray of shape (n_alphas,)
-        Cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed.
-    """
-
-    criterion: str
-    price: float
+    criterion: str  #: what the scores are
+    price: float  #: what an edge adds to it
+    #: pairs are penalised in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
     exponent: float
-    path: Path
-    scores: FloatArray
-    index: int
-    extended: bool
-    coarse: NDArray[np.bool_]
+    path: Path  #: solutions in order of decreasing alpha, each with its certificate
+    scores: FloatArray  #: the criterion; smaller is better
+    index: int  #: the smallest
+    extended: bool  #: whether it lies below a hundredth of the first alpha
+    coarse: NDArray[np.bool_]  #: which alphas belong to the first pass; the others fill in around the choice
+    #: cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
     held_out: FloatArray
 
     def __post_init__(self) -> None:
@@ -80,29 +63,27 @@ class Stage:
 
 @dataclass(frozen=True)
 class Case:
-    """A table and a path function: what every stage shares.
+    """A table and a path function: what every stage shares."""
 
-    Parameters
-    ----------
-    table : ndarray of uint8, shape (n_samples, n_features)
-        The rows.
-    weight : ndarray of shape (n_samples,), optional
-        Their weights.
-    path_function : callable
-        With the parameter ``penalty_weights``.
-    """
+    table: Any  # the rows, or a PartedTable
+    weight: FloatArray | None  # their weights; parts have their own
+    path_function: PathFunction  # with the parameter ``penalty_weights``
 
-    table: Table
-    weight: FloatArray | None
-    path_function: PathFunction
-
-    @property
+    @functools.cached_property
     def n_rows(self) -> float:
         """Number of rows: the sum of the weights."""
-        return float(len(self.table)) if self.weight is None else float(self.weight.sum())
+        return count_rows(self.table, self.weight)
 
-    def rows(self, numbers: NDArray[np.intp]) -> Case:
-        """Return the case of some of the rows."""
+    def split(self, held: NDArray[np.intp] | Fold) -> tuple[Case, Case]:
+        """Return the case of all rows with weight that are not held out, and that of those that are."""
+        if isinstance(held, Fold):
+            outside = self.table.take_fold(replace(held, held=False))
+            return replace(self, table=outside), replace(self, table=self.table.take_fold(held))
+        kept = np.ones(len(self.table), dtype=bool) if self.weight is None else self.weight > 0.0
+        kept[held] = False
+        return self._rows(np.flatnonzero(kept)), self._rows(held)
+
+    def _rows(self, numbers: NDArray[np.intp]) -> Case:
         weight = None if self.weight is None else self.weight[numbers]
         return Case(np.ascontiguousarray(self.table[numbers]), weight, self.path_function)
 
@@ -139,7 +120,7 @@ class Case:
         if given is None:
             return np.ones(len(edges))
         if isinstance(given, str):
-            share = np.average(self.table, axis=0, weights=self.weight)
+            share = count_columns(self.table, self.weight)[0] / self.n_rows
             sd = np.sqrt(share * (1.0 - share))
             return np.asarray(sd[edges[:, 0]] + sd[edges[:, 1]])
         matrix = penalty_matrix(np.empty(self.table.shape[1]), given)

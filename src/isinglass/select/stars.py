@@ -32,7 +32,7 @@ from isinglass.errors import (
 from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Stability
-from isinglass.select.contract import PathFunction, alpha_max_of, with_threads
+from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, with_threads
 from isinglass.select.tasks import Result, kernel_threads, run_tasks
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ising_path
@@ -58,7 +58,6 @@ def stars(
     subsample_size: int | None = None,
     threshold: float = 0.05,
     bounded: bool = True,
-    alpha_min_ratio: float = 0.01,
     path_function: PathFunction = ising_path,
     sample_weight: ArrayLike | None = None,
     random_state: RandomSource = None,
@@ -86,8 +85,6 @@ def stars(
         instability: their 0.1 is 0.05 here.)
     bounded : bool, default True
         Leave out the dense end of the grid where it cannot matter; the choice is the same.
-    alpha_min_ratio : float, default 0.01
-        Last alpha over first alpha when ``alphas`` is a number.
     path_function : callable, default ising_path
         ``path_function(X, alphas) -> Path``: also nodewise_path, exact_path, a baseline, or a ``functools.partial``.
         With weights it is called with ``sample_weight`` too.
@@ -140,7 +137,9 @@ def stars(
         )
     seeds = spawn_seeds(random_state, n_subsamples)
     constant = np.array([_is_constant(table[_draw_rows(seed, len(table), size)]) for seed in seeds])
-    grid = _make_grid(table, weight, seeds, size, alphas, alpha_min_ratio, path_function)
+    grid = _make_grid(
+        table, weight, seeds, size, alphas, fixed_option(path_function, "alpha_min_ratio") or 0.01, path_function
+    )
     fingerprint = {
         "X": table,
         "alphas": grid,

@@ -47,31 +47,6 @@ def run_tasks(
 ) -> list[Result]:
     """Return ``function(*a)`` for every ``a`` in ``arguments``, in order, whoever computes it.
 
-    Parameters
-    ----------
-    function : callable
-        Pure, importable from where the workers are, and returning a mapping of names to arrays or numbers.
-    arguments : sequence of tuples
-        Positional arguments of every task. An array that several of them share is sent to a worker once.
-    n_jobs : int, optional
-        Tasks at the same time, as in joblib: None is 1 unless ``joblib.parallel_config`` says otherwise, -1 is all
-        cores. Threads by default, since the kernels release the interpreter lock; ``parallel_config`` overrides it.
-    checkpoint : path, optional
-        Folder that keeps finished tasks, each written as soon as it is; those that are there are not run again.
-    fingerprint : mapping, optional
-        What the results depend on, see ``isinglass.select.checkpoint``; a checkpoint with another one is refused.
-    stage : str, default "tasks"
-        Name under which a checkpoint keeps these tasks; for functions that run several lists of tasks.
-    description : str, optional
-        Text beside the progress bar.
-    progress : bool, optional
-        Whether to show a bar on stderr; default only if that is a terminal.
-
-    Returns
-    -------
-    list of dict
-        Arrays by name, also where the function returned numbers.
-
     Examples
     --------
     >>> def square(number):

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.data import to_weighted
-from isinglass.data.weights import warn_weight_scale
+from isinglass.data import PartedTable, check_scale, count_columns, over_rows, to_weighted
+from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.network import Network, read_only
 from isinglass.objective import smoothed_field
@@ -51,36 +51,22 @@ THIN = 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoStage:
-    """The network that the two-stage estimate chose, and how.
+    """The network that the two-stage estimate chose, and how."""
 
-    Parameters
-    ----------
-    stages : tuple of Stage
-        Stage 1, then stage 2 with full and, if that was needed, with gentle weights. Only stage 1 if that is empty.
-    stage, index : int
-        Where the network is: the number of the stage (from 0), and of the solution on its path.
-    reason : {"ebic", "prediction", "empty"}
-        The network with the smallest EBIC of stage 2; the sparsest that keeps the share ``keep`` of the cross-validated
-        gain, because that one does not; or none, because nothing predicts held-out rows better than no edges.
-    gamma, keep : float
-        The settings that were used.
-    n_folds : int
-        Of the cross-validation; 0 if there was none.
-    independent : float
-        Cross-validated log pseudo-likelihood per row of independent columns, which gains are gains over; NaN if there
-        was no cross-validation.
-    edge_errors : ndarray of shape (n_edges,)
-        Standard errors of the couplings; NaN where the unpenalised estimate is infinite, or if not asked for.
-    """
-
+    #: Stage 1, then stage 2 with full and, if that was needed, with gentle weights. Only stage 1 if that is empty.
     stages: tuple[Stage, ...]
-    stage: int
+    stage: int  #: where the network is: the number of the stage (from 0), and of the solution on its path
     index: int
+    #: the network with the smallest EBIC of stage 2; the sparsest that keeps the share ``keep`` of the cross-validated
+    #: gain, because that one does not; or none, because nothing predicts held-out rows better than no edges
     reason: str
-    gamma: float
+    gamma: float  #: the settings that were used
     keep: float
-    n_folds: int
+    n_folds: int  #: of the cross-validation; 0 if there was none
+    #: cross-validated log pseudo-likelihood per row of independent columns, which gains are gains over; NaN without
+    #: cross-validation
     independent: float
+    #: standard errors of the couplings; NaN where the unpenalised estimate is infinite, or if not asked for
     edge_errors: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
@@ -185,7 +171,7 @@ def two_stage(
     case = Case(table, weight, path_function)
     share = (KEEP if case.n_rows > table.shape[1] else KEEP_IF_FEW_ROWS) if keep is None else float(keep)
     price = edge_price(table, weight, gamma)
-    warn_weight_scale(weight)
+    check_scale(table, weight)
     folds = _split(table, weight, groups, check_count("n_folds", n_folds, least=2), random_state)
     first = case.search_first(alphas, AIC)
     judge = _Judge(case, first.solution, folds if share > 0 else [], n_jobs, progress)
@@ -229,7 +215,7 @@ class _Judge:
 
     case: Case
     first: Solution
-    folds: list[NDArray[np.intp]]
+    folds: Sequence[NDArray[np.intp] | Fold]
     n_jobs: int | None
     progress: bool | None
     reference: float = 0.0
@@ -249,16 +235,16 @@ class _Judge:
         asked = [_judged(stage, self.first.alpha) for stage in stages]
         wanted = [(stage.exponent, stage.path.alphas[k]) for stage, k in zip(stages, asked, strict=True)]
         path_function = with_threads(self.case.path_function, kernel_threads(self.n_jobs))
-        case = Case(self.case.table, self.case.weight, path_function)
+        case = replace(self.case, path_function=path_function)
         known = self.known or [{} for _ in self.folds]
         alphas = (self.first.alpha, self.reference)
-        self.known = run_tasks(
-            _score_fold,
-            [(case, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)],
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-            description="Cross-validation",
-        )
+        tasks = [(case, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)]
+        if isinstance(case.table, PartedTable):  # one after the other: the parts are what is worked on side by side
+            self.known = [_score_fold(*task) for task in tasks]
+        else:
+            self.known = run_tasks(
+                _score_fold, tasks, n_jobs=self.n_jobs, progress=self.progress, description="Cross-validation"
+            )
         judged = []
         for number, (stage, k) in enumerate(zip(stages, asked, strict=True)):
             gains, errors = np.full((2, len(stage.path)), np.nan)
@@ -298,7 +284,7 @@ def _judged(stage: Stage, alpha: float) -> NDArray[np.intp]:
 
 def _score_fold(
     case: Case,
-    held_out: NDArray[np.intp],
+    held_out: NDArray[np.intp] | Fold,
     alphas: tuple[float, float],
     wanted: Sequence[tuple[float, FloatArray]],
     known: dict[str, NDArray[Any]],
@@ -307,45 +293,75 @@ def _score_fold(
 
     The first time, stage 1 is fitted at its alpha, and the reference at that of stage 2; both are handed on.
     """
-    kept = np.ones(len(case.table), dtype=bool)
-    kept[held_out] = False
-    if case.weight is not None:
-        kept &= case.weight > 0.0
-    training, table = case.rows(np.flatnonzero(kept)), case.table[held_out]
-    unit = np.ones(len(held_out)) if case.weight is None else case.weight[held_out]
-    independent = row_scores(_without_edges(training), table)
-    results: dict[str, Any] = {**known, "independent": unit @ independent}
-    gains: list[FloatArray] = []
+    training, held = case.split(held_out)
+    results = dict(known)
+    paths: list[Sequence[Solution]] = []
     with suppress_warnings(ConstantColumnWarning):
         for exponent, some in wanted:
             if exponent == 0.0:
                 path = training.follow(np.union1d(some, alphas[:1]))
-                last = path[-1]
-                results |= {"edges": last.edge_index, "values": last.edge_values, "fields": last.fields}
+                results |= _as_arrays("first", path[-1])
                 path = path[-len(some) :]
             else:
-                first = Solution(Network(results["fields"], results["edges"], results["values"]), alphas[0])
-                path = training.follow(some, exponent, first)
-            gains.append(np.array([row_scores(solution, table) - independent for solution in path]))
+                path = training.follow(some, exponent, _as_solution("first", results, alphas[0]))
+            paths.append(path.solutions)
             if exponent == EXPONENTS[0]:
-                results["reference_rows"] = gains[-1][[solution.alpha for solution in path].index(alphas[1])]
-    reference = results["reference_rows"]
-    results |= {"reference": unit @ reference, "square": unit @ reference**2}
-    for number, rows in enumerate(gains):
-        results |= {f"gain{number}": rows @ unit, f"square{number}": (rows - reference) ** 2 @ unit}
+                chosen = [solution.alpha for solution in path].index(alphas[1])
+                results |= _as_arrays("reference", path[chosen])
+        reference = _as_solution("reference", results, alphas[1])
+    independent = _without_edges(training)
+    results |= over_rows(_score_rows, held.table, held.weight, independent, reference, paths)
     return results
+
+
+def _score_rows(
+    table: Table,
+    weight: FloatArray | None,
+    independent: Solution,
+    reference: Solution,
+    paths: Sequence[Sequence[Solution]],
+) -> dict[str, Any]:
+    """Return the sums over rows that a fold is judged by."""
+    unit = np.ones(len(table)) if weight is None else weight
+    alone = row_scores(independent, table)
+    lead = row_scores(reference, table) - alone
+    sums: dict[str, Any] = {"independent": unit @ alone, "reference": unit @ lead, "square": unit @ lead**2}
+    for number, path in enumerate(paths):
+        gains = [row_scores(solution, table) - alone for solution in path]
+        sums[f"gain{number}"] = np.array([unit @ gain for gain in gains])
+        sums[f"square{number}"] = np.array([unit @ (gain - lead) ** 2 for gain in gains])
+    return sums
+
+
+def _as_arrays(name: str, solution: Solution) -> dict[str, NDArray[Any]]:
+    """Return a network as the arrays that tasks hand on."""
+    return {
+        f"{name} edges": solution.edge_index,
+        f"{name} values": solution.edge_values,
+        f"{name} fields": solution.fields,
+    }
+
+
+def _as_solution(name: str, arrays: dict[str, NDArray[Any]], alpha: float) -> Solution:
+    network = Network(arrays[f"{name} fields"], arrays[f"{name} edges"], arrays[f"{name} values"])
+    return Solution(network, alpha)
 
 
 def _without_edges(case: Case) -> Solution:
     """Return the network of independent columns, with smoothed fields."""
-    ones = case.table.sum(axis=0) if case.weight is None else case.weight @ case.table
+    ones = count_columns(case.table, case.weight)[0]
     return Solution(Network(smoothed_field(ones, case.n_rows), [], []), np.inf)
 
 
 def _split(
-    table: Table, weight: FloatArray | None, groups: ArrayLike | None, n_folds: int, random_state: RandomSource
-) -> list[NDArray[np.intp]]:
+    table: Any, weight: FloatArray | None, groups: ArrayLike | None, n_folds: int, random_state: RandomSource
+) -> Sequence[NDArray[np.intp] | Fold]:
     """Return the rows that each fold holds out; rows of one group together, rows of weight zero nowhere."""
+    if isinstance(table, PartedTable):
+        if groups is not None:
+            raise DataError("groups must be None for a table in parts; got groups. Keep a group within one row.")
+        seed = int(as_generator(random_state).integers(2**32))
+        return [Fold(seed, n_folds, k, held=True) for k in range(n_folds)]
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
     labels = np.arange(len(table)) if groups is None else np.asarray(groups)
     if labels.shape != (len(table),):

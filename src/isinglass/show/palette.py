@@ -60,13 +60,6 @@ def channels(color: str) -> tuple[int, int, int]:
 def color_groups(groups: Iterable[object], chosen: Mapping[object, str] | None = None) -> dict[object, str]:
     """Return a colour for every group, in the order in which the groups first occur.
 
-    Parameters
-    ----------
-    groups : iterable
-        The group of every node; None is no group, and grey.
-    chosen : mapping, optional
-        Colours of some groups, ``#rrggbb`` or a name of the palette.
-
     Examples
     --------
     >>> color_groups(["R", "D", "R", None], {"R": "red"})

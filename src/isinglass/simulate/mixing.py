@@ -88,27 +88,15 @@ def split_rhat(draws: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MixingDiagnostics:
-    """How well Gibbs chains from scattered starts have mixed.
+    """How well Gibbs chains from scattered starts have mixed."""
 
-    Parameters
-    ----------
-    ess, rhat : ndarray of shape (n_features,)
-        Effective sample size and split-R̂ of the mean of every node; NaN for a node that never changed.
-    energy_ess, energy_rhat : float
-        The same for the energy of the rows.
-    n_chains, n_draws : int
-        Chains, and rows of each of them.
-    burn_in, thin : int
-        Sweeps discarded, and from row to row.
-    """
-
-    ess: FloatArray
+    ess: FloatArray  #: effective sample size and split-R̂ of the mean of every node; NaN for a node that never changed
     rhat: FloatArray
-    energy_ess: float
+    energy_ess: float  #: the same for the energy of the rows
     energy_rhat: float
-    n_chains: int
+    n_chains: int  #: chains, and rows of each of them
     n_draws: int
-    burn_in: int
+    burn_in: int  #: sweeps discarded, and from row to row
     thin: int
 
     def __post_init__(self) -> None:
@@ -195,7 +183,7 @@ def _ess(halves: FloatArray) -> FloatArray:
     positive = np.logical_and.accumulate(pairs > 0, axis=0)
     monotone = np.minimum.accumulate(np.where(positive, pairs, 0.0), axis=0)
     time = 2.0 * monotone.sum(axis=0) - 1.0
-    # Chains that avoid their last value can beat independent draws; beyond this factor it is noise.
+    #: Chains that avoid their last value can beat independent draws; beyond this factor it is noise.
     size: FloatArray = m * n / np.maximum(time, 1.0 / np.log10(max(m * n, 10)))
     return np.where(total > 0, size, np.nan)
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
-from isinglass._core import count_ones, max_features
-from isinglass.data import BinaryTable, read_binary, to_weighted
+from isinglass._core import Problem, count_ones, max_features
+from isinglass.data import BinaryTable, PartedTable, count_columns, count_rows
+from isinglass.data.intake import open_rows
+from isinglass.data.parts import split_rows
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, setting, warn
 from isinglass.objective.reduced import NEGLIGIBLE
+from isinglass.solve.remote import PartedRows
 
 __all__ = ["Varying", "count_and_name", "warn_constant"]
 
+LARGE = 500_000_000
+"""Cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20."""
+CELLS_OF_A_PART = 50_000_000
 _SHOWN = 5  # constant columns named in a warning
 
 
@@ -23,8 +30,8 @@ _SHOWN = 5  # constant columns named in a warning
 class Varying:
     """A table without its constant columns and without its rows of weight zero."""
 
-    table: NDArray[np.uint8]
-    weight: NDArray[np.float64] | None  # raw, positive
+    table: Any  # bytes, or a table in parts
+    weight: NDArray[np.float64] | None  # raw, positive; parts have their own
     columns: NDArray[np.intp]  # where the varying columns are in the whole table
     fields: NDArray[np.float64]  # of the constant columns, smoothed; 0 elsewhere
     ones: NDArray[np.float64]  # weight of the ones of every column of the whole table
@@ -32,24 +39,30 @@ class Varying:
     names: tuple[str, ...] | None  # of all columns, if they have any
 
     @classmethod
-    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, quiet: bool = False) -> Varying:
-        """Check the table and its weights; name constant columns in one warning, unless ``quiet``."""
-        source = read_binary(X)
-        table, weight = to_weighted(source, sample_weight)
-        n_rows = float(len(table)) if weight is None else float(weight.sum())
-        if weight is not None:
-            counts = weight > NEGLIGIBLE * weight.max()
-            if not counts.all():
-                table, weight = table[counts], weight[counts]
+    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, *, quiet: bool = False, parts: bool = False) -> Varying:
+        """Check the table and its weights; name constant columns in one warning, unless ``quiet``.
+
+        ``parts``: whether the caller can work on a table in parts, which a large table is made into.
+        """
+        source, table, weight = open_rows(X, sample_weight)
+        if isinstance(table, PartedTable) and not parts:
+            table.refuse()
+        if parts and not isinstance(table, PartedTable) and table.size > LARGE:
+            table, weight = split_rows(table, weight, CELLS_OF_A_PART), None
+        n_rows = count_rows(table, weight)
+        table, weight = _without_negligible(table, weight)
         if table.shape[1] > max_features:
             raise LimitError(f"{setting('X')} must have at most {max_features} columns; got {table.shape[1]}.")
-        ones, is_varying = count_ones(table, weight)
+        ones, is_varying = count_columns(table, weight)
         columns = np.flatnonzero(is_varying)
         fields = np.zeros(len(ones))
         if len(columns) < len(ones):
             constant = np.flatnonzero(~is_varying)
             fields[constant] = objective.smoothed_field(np.where(ones[constant] > 0, n_rows, 0.0), n_rows)
-            table = np.ascontiguousarray(table[:, columns])
+            if isinstance(table, PartedTable):
+                table = table.take_columns(columns)
+            else:
+                table = np.ascontiguousarray(table[:, columns])
             if not quiet:
                 warn_constant(constant, ones > 0, source.names)
         return cls(table, weight, columns, fields, ones, n_rows, source.names)
@@ -60,15 +73,60 @@ class Varying:
         every[self.columns] = fields
         return every
 
+    def problem(self, penalty: NDArray[np.float64] | None, standardized: bool, n_threads: int) -> Problem:
+        """Return the compiled problem: over this table, or over the seam for a table in parts."""
+        if not isinstance(self.table, PartedTable):
+            return Problem(self.table, self.weight, penalty, standardized, n_threads)
+        rows = PartedRows(self.table, count_rows(self.table, None), n_threads)
+        return Problem(rows, penalty, standardized, n_threads)
+
+    @property
+    def log_spread(self) -> float:
+        """Logarithm of the largest over the smallest weight."""
+        if isinstance(self.table, PartedTable):
+            least, most = np.array(self.table.each(_extremes)).T
+            return float(np.log(most.max() / least.min()))
+        return 0.0 if self.weight is None else float(np.log(self.weight.max() / self.weight.min()))
+
     def refuse_separation(self, pairs: NDArray[np.int32]) -> None:
         """Raise if the optimum with these pairs of varying columns unpenalised lies at infinity."""
-        found = objective.find_separation(self.table, pairs, sample_weight=self.weight) if len(pairs) else None
+        if len(pairs) == 0:
+            return
+        table, weight = self.table, self.weight
+        if isinstance(table, PartedTable):
+            if table.shape[0] * table.shape[1] > LARGE:
+                raise LimitError(
+                    f"every pair must be penalized in a table of more than {LARGE} cells; got one without. Pass alphas "
+                    "above 0 and penalty weights above 0."
+                )
+            table, weight = np.concatenate([rows for rows, _ in table.each(_as_they_are)]), None  # which rows there are
+        found = objective.find_separation(table, pairs, sample_weight=weight)
         if found is not None:
             s, t = (int(self.columns[node]) for node in found)
             raise SeparationError(
                 f"the unpenalised optimum must be finite; columns {s} and {t} separate the table, so that their "
                 "coupling grows without bound. Penalise that pair: alpha > 0 and a penalty weight > 0."
             )
+
+
+def _without_negligible(table: Any, weight: NDArray[np.float64] | None) -> tuple[Any, NDArray[np.float64] | None]:
+    """Leave out rows whose weight cannot matter."""
+    if isinstance(table, PartedTable):
+        return table.above(NEGLIGIBLE * max(most for _, most in table.each(_extremes))), None
+    if weight is not None:
+        counts = weight > NEGLIGIBLE * weight.max()
+        if not counts.all():
+            return table[counts], weight[counts]
+    return table, weight
+
+
+def _extremes(table: NDArray[np.uint8], weight: NDArray[np.float64] | None) -> tuple[float, float]:
+    """Return the smallest and the largest weight of a part."""
+    return (1.0, 1.0) if weight is None or len(weight) == 0 else (float(weight.min()), float(weight.max()))
+
+
+def _as_they_are(table: NDArray[np.uint8], weight: NDArray[np.float64] | None) -> tuple[Any, Any]:
+    return np.unique(table, axis=0), weight
 
 
 def warn_constant(constant: NDArray[np.intp], is_one: NDArray[np.bool_], names: Sequence[str] | None = None) -> None:
@@ -86,7 +144,7 @@ def count_and_name(table: BinaryTable, weight: NDArray[np.float64] | None) -> ND
     if weight is not None and not weight.all():
         ones, varies = count_ones(np.ascontiguousarray(table.X[weight > 0]), weight[weight > 0])
     else:
-        ones, varies = count_ones(table.X, weight)
+        ones, varies = count_columns(table.X, weight)
     if not varies.all():
         warn_constant(np.flatnonzero(~varies), ones > 0, table.names)
     return ones

@@ -15,23 +15,6 @@ _REMEDY = "Pass a count such as alphas=30, one value such as alphas=0.1, or a li
 def alpha_grid(alpha_max: float, alphas: int | float | ArrayLike, *, alpha_min_ratio: float) -> NDArray[np.float64]:
     """Return the penalty strengths of a path, decreasing.
 
-    Parameters
-    ----------
-    alpha_max : float
-        Smallest alpha at which no penalised edge is present.
-    alphas : int, float or array-like
-        An integer is a number of values, geometric from ``alpha_max`` down to
-        ``alpha_min_ratio * alpha_max``; a float is a path of that one value; an array holds the
-        values, in any order. So ``alphas=1`` is ``[alpha_max]`` and ``alphas=1.0`` is ``[1.0]``.
-    alpha_min_ratio : float
-        Last value over first value of a geometric grid, between 0 and 1.
-
-    Returns
-    -------
-    ndarray of float64
-        Strictly decreasing. ``[0.0]`` for a count when ``alpha_max`` is 0: nothing varies together,
-        so that the model without edges is optimal for every alpha.
-
     Examples
     --------
     >>> alpha_grid(0.5, 3, alpha_min_ratio=0.01).round(6).tolist()

@@ -17,11 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import Nodewise
 from isinglass.arguments import check_count, check_positive
 from isinglass.errors import ArgumentError, SeparationError
-from isinglass.results import RULES, NodeFits, NodewisePath, Solution
+from isinglass.results import Solution
 from isinglass.separation import separating_direction
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA, warn_if_not_converged
+from isinglass.solve.regressions import RULES, NodeFits, NodewisePath
 from isinglass.threads import thread_count
 
 __all__ = ["choose_per_node", "nodewise_at", "nodewise_ebic", "nodewise_path"]

@@ -16,12 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
-from isinglass.data import check_penalty_weights
-from isinglass.errors import ConvergenceWarning, setting, warn
+from isinglass.data import PartedTable, check_penalty_weights, to_weighted
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.names import check_names
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
+from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.ordinal import CategoryTable, Kinds, OrdinalCase, Scores
@@ -54,6 +55,7 @@ def ising_path(
     tol: float = 1e-7,
     max_iter: int = 100,
     n_threads: int | None = None,
+    device: str | None = None,
     callback: Callable[[Solution], object] | None = None,
     kinds: Kinds | None = None,
     scores: Scores | None = None,
@@ -83,6 +85,9 @@ def ising_path(
     n_threads : int, optional
         Threads of the kernels; default the environment's ISINGLASS_NUM_THREADS, else OMP_NUM_THREADS,
         else the available cores. The result does not depend on it.
+    device : str, optional
+        Where the table is: "cpu", or a graphics processor such as "cuda" or "cuda:1" (needs isinglass[gpu]); default
+        the environment's ISINGLASS_DEVICE, else "cpu". Edges are the same, couplings to tolerance.
     callback : callable, optional
         Called with each Solution as it is found. If it returns False, the path ends there.
     kinds : str, sequence or mapping, optional
@@ -112,7 +117,7 @@ def ising_path(
     table = None if kinds is None else CategoryTable.of(X, kinds, scores)
     case: _Case | OrdinalCase
     if table is None or table.is_binary:
-        case = _Case.prepare(X, sample_weight, penalty_weights, n_threads)
+        case = _Case.prepare(X, sample_weight, penalty_weights, n_threads, device)
     else:
         case = OrdinalCase.prepare(table, sample_weight, penalty_weights, n_threads)
     grid = alpha_grid(case.fit_null(tol, max_iter), alphas, alpha_min_ratio=alpha_min_ratio)
@@ -128,8 +133,19 @@ def ising_path(
     return path
 
 
+def _alpha_max(
+    X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
+) -> float:
+    """Return the smallest alpha without penalized edges, of a table in memory or in parts."""
+    table, weight = to_weighted(X, sample_weight)
+    if not isinstance(table, PartedTable):
+        return objective.alpha_max(table, weight, penalty_weights=penalty_weights)
+    with suppress_warnings(ConstantColumnWarning):
+        return _Case.prepare(table, None, penalty_weights, None, "cpu").fit_null(1e-7, 100)
+
+
 # Path contract: what `alphas=30` starts from (see docs/design.md).
-ising_path.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
+ising_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 
 def _follow(case: _Case | OrdinalCase, grid: NDArray[np.float64], tol: float, max_iter: int) -> Iterator[Solution]:
@@ -160,15 +176,21 @@ class _Case:
         sample_weight: ArrayLike | None,
         penalty_weights: ArrayLike | str | None,
         n_threads: int | None,
+        device: str | None,
     ) -> _Case:
-        varying = Varying.of(X, sample_weight)
+        where = device_name(device)
+        varying = Varying.of(X, sample_weight, parts=where == "cpu")
         columns, n_features = varying.columns, len(varying.fields)
         penalty = check_penalty_weights(penalty_weights, n_features)
         matrix = None
         if isinstance(penalty, np.ndarray):
             # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
             matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
-        problem = Problem(varying.table, varying.weight, matrix, isinstance(penalty, str), thread_count(n_threads))
+        penalized = matrix, isinstance(penalty, str), thread_count(n_threads)
+        if where == "cpu":
+            problem = varying.problem(*penalized)
+        else:
+            problem = Problem(DeviceRows(varying.table, varying.weight, find_device(where)), *penalized)
         return cls(problem, varying, matrix, problem.free_pairs(), check_names(varying.names, n_features))
 
     def fit_null(self, tol: float, max_iter: int) -> float:
@@ -188,9 +210,7 @@ class _Case:
 
     def refuse_separation(self, pairs: NDArray[np.int32], largest_eta: float) -> None:
         """Raise if the optimum with these pairs unpenalised lies at infinity (checked only where it may)."""
-        weight = self.varying.weight
-        spread = 0.0 if weight is None else float(np.log(weight.max() / weight.min()))
-        if largest_eta + spread > SUSPICIOUS_ETA:
+        if largest_eta + self.varying.log_spread > SUSPICIOUS_ETA:
             self.varying.refuse_separation(pairs)
 
     def allowed_pairs(self) -> NDArray[np.int32]:

@@ -4,12 +4,15 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
 #include "rows/cpu_rows.hpp"
+#include "rows/lean_rows.hpp"
 
 namespace isinglass {
 namespace {
@@ -19,12 +22,13 @@ class Part {
     Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
         : pool_(n_threads, poll_),
           table_(std::make_shared<Table>(X.data(), weights ? weights->data() : nullptr, X.shape(0),
-                                         static_cast<int>(X.shape(1)), total)),
-          rows_(table_, CpuRows::Holds::all_nodes, pool_) {}
+                                         static_cast<int>(X.shape(1)), total)) {}
+    virtual ~Part() = default;
 
-    CpuRows& rows() {
+    virtual void begin() { rows_ = std::make_unique<CpuRows>(table_, CpuRows::Holds::all_nodes, pool_); }
+    Rows& rows() {
         poll_.begin();
-        return rows_;
+        return *rows_;
     }
     int n_features() const { return table_->n_features; }
     int n_distinct() const { return table_->n_distinct; }
@@ -35,11 +39,23 @@ class Part {
                 throw std::invalid_argument("a column must lie in the table");
     }
 
- private:
+ protected:
     Poll poll_;
     Pool pool_;
     std::shared_ptr<const Table> table_;
-    CpuRows rows_;
+    std::unique_ptr<Rows> rows_;
+};
+
+class LeanPart : public Part {
+ public:
+    LeanPart(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept)
+        : Part(X, weights, total, n_threads), n_kept_(n_kept) {}
+
+    void begin() override { rows_ = std::make_unique<LeanRows>(table_, pool_, n_kept_); }
+    LeanRows& lean() { return static_cast<LeanRows&>(rows()); }
+
+ private:
+    const int n_kept_;
 };
 
 std::span<const int> span_of(const Line<int32_t>& nodes) {
@@ -66,14 +82,19 @@ void require(bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
-void make_part(Part* place, const Bytes& X, const std::optional<Vector>& weights, double total,
-               int n_threads) {
+template <class Kind, class... Options>
+void make_part(Kind* place, const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads,
+               Options... options) {
     require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
     require(!weights || weights->shape(0) == X.shape(0), "one weight per row");
-    new (place) Part(X, weights, total, n_threads);
-    if (place->n_distinct() > 0) return;
-    place->~Part();
-    throw std::invalid_argument("a part must have a row with weight");
+    new (place) Kind(X, weights, total, n_threads, options...);
+    try {
+        require(place->n_distinct() > 0, "a part must have a row with weight");
+        place->begin();
+    } catch (...) {
+        place->~Kind();
+        throw;
+    }
 }
 
 nb::tuple margins(Part& part) {
@@ -212,6 +233,63 @@ nb::tuple all_pairs(Part& part, int first, int last) {
     return nb::make_tuple(give(std::move(band)), slack);
 }
 
+// Recipes as flat arrays: offsets, where each node's columns begin, the columns and their coefficients.
+nb::tuple flatten(const std::vector<Recipe>& recipes) {
+    std::vector<double> offsets, coefficients;
+    std::vector<int64_t> begin{0};
+    std::vector<int32_t> columns;
+    for (const Recipe& recipe : recipes) {
+        offsets.push_back(recipe.offset);
+        columns.insert(columns.end(), recipe.column.begin(), recipe.column.end());
+        coefficients.insert(coefficients.end(), recipe.coefficient.begin(), recipe.coefficient.end());
+        begin.push_back(static_cast<int64_t>(columns.size()));
+    }
+    return nb::make_tuple(give(std::move(offsets)), give(std::move(begin)), give(std::move(columns)),
+                          give(std::move(coefficients)));
+}
+
+std::vector<Recipe> read_recipes(const Part& part, const nb::tuple& flat) {
+    require(flat.size() == 4, "recipes are four arrays");
+    const auto offsets = nb::cast<Line<double>>(flat[0]);
+    const auto begin = nb::cast<Line<int64_t>>(flat[1]);
+    const auto columns = nb::cast<Line<int32_t>>(flat[2]);
+    const auto coefficients = nb::cast<Line<double>>(flat[3]);
+    std::vector<int32_t> nodes(part.n_features());
+    std::iota(nodes.begin(), nodes.end(), 0);
+    require(offsets.shape(0) == nodes.size() && begin.shape(0) == nodes.size() + 1 &&
+                coefficients.shape(0) == columns.shape(0) && begin(0) == 0 &&
+                begin(nodes.size()) == static_cast<int64_t>(columns.shape(0)),
+            "a recipe per column");
+    part.check(columns);
+    std::vector<Recipe> recipes(nodes.size());
+    for (size_t k = 0; k < nodes.size(); ++k) {
+        require(begin(k) <= begin(k + 1), "begin must not decrease");
+        recipes[k].offset = offsets(k);
+        recipes[k].column.assign(columns.data() + begin(k), columns.data() + begin(k + 1));
+        recipes[k].coefficient.assign(coefficients.data() + begin(k), coefficients.data() + begin(k + 1));
+    }
+    return recipes;
+}
+
+nb::tuple state(LeanPart& part) {
+    const LeanRows::State& state = part.lean().state();
+    return nb::make_tuple(flatten(state.now), flatten(state.remembered), flatten(state.modeled),
+                          give(state.majorized), part.remembers);
+}
+
+void restore(LeanPart& part, const nb::tuple& given) {
+    require(given.size() == 5, "a state has five members");
+    const auto majorized = nb::cast<Line<uint8_t>>(given[3]);
+    require(majorized.shape(0) == static_cast<size_t>(part.n_features()), "a byte per column");
+    LeanRows::State state{read_recipes(part, nb::cast<nb::tuple>(given[0])),
+                          read_recipes(part, nb::cast<nb::tuple>(given[1])),
+                          read_recipes(part, nb::cast<nb::tuple>(given[2])),
+                          {majorized.data(), majorized.data() + majorized.shape(0)}};
+    part.remembers = nb::cast<bool>(given[4]);
+    const nb::gil_scoped_release release;
+    part.lean().restore(std::move(state));
+}
+
 }  // namespace
 }  // namespace isinglass
 
@@ -221,7 +299,7 @@ void bind_rows(nb::module_& m) {
     using Release = nb::call_guard<nb::gil_scoped_release>;
     using nb::arg;
     nb::class_<Part>(m, "CpuRows")
-        .def("__init__", &make_part, arg("X"), arg("weights").none(), arg("total"), arg("n_threads"))
+        .def("__init__", &make_part<Part>, arg("X"), arg("weights").none(), arg("total"), arg("n_threads"))
         .def("n_distinct", &Part::n_distinct)
         .def("margins", &margins)
         .def("rounding", [](Part& part) { return part.rows().rounding(); })
@@ -267,4 +345,9 @@ void bind_rows(nb::module_& m) {
             arg("nodes"), Release())
         .def("drift", &drift, arg("nodes"))
         .def("all_pairs", &all_pairs, arg("first"), arg("last"));
+    nb::class_<LeanPart, Part>(m, "LeanRows")
+        .def("__init__", &make_part<LeanPart, int>, arg("X"), arg("weights").none(), arg("total"),
+             arg("n_threads"), arg("n_kept"))
+        .def("state", &state)
+        .def("restore", &restore, arg("state"));
 }

@@ -4,8 +4,7 @@
 #include <memory>
 
 #include "rows/packed.hpp"
-#include "rows/pool.hpp"
-#include "rows/rows.hpp"
+#include "rows/sums.hpp"
 
 namespace isinglass {
 
@@ -16,8 +15,10 @@ class CpuRows final : public Rows {
     CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
 
     const Margins& margins() const override { return table_->margins; }
-    double rounding() const override;
-    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
+    double rounding() const override { return sum_rounding(*table_); }
+    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
+        return sum_overlaps(*table_, pairs, pool_);
+    }
     void move(std::span<const Move> tasks, bool afresh) override;
     void gradients(std::span<const Gradient> tasks) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
@@ -40,8 +41,6 @@ class CpuRows final : public Rows {
     void add_columns(int node, const Move& task, double offset, int worker);
     void diagonal(const Block& task, const float* curves, int worker);
     void multiply(const Product& task, int worker);
-    void fill_panels(int first, int count, int row, int rows, float* x, float* r);
-    void fill_tile(Pair corner, int first, int last, float* scratch, float* band);
 
     const Kernels& kernels_;
     const std::shared_ptr<const Table> table_;
@@ -56,9 +55,9 @@ class CpuRows final : public Rows {
     Buffer<float> reference_wr_;            // the remembered residuals
     Buffer<float> quarter_w_;
     struct Scratch {
-        std::vector<const uint8_t*> columns;
         Buffer<float> panels, curves, line, coefficients, sums;
-        Buffer<double> wide_line, wide_coefficients, wide_sums;
+        SumScratch wide;
+        Buffer<double> wide_coefficients;
     };
     std::vector<Scratch> scratch_;  // one per thread
 };

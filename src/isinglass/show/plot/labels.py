@@ -32,21 +32,6 @@ def place_labels(
     Labels stand around their nodes, as near as they can: they never overlap each other or an obstacle, and cover other
     nodes only where it cannot be helped. Those that come last in ``order`` go without if there is no room.
 
-    Parameters
-    ----------
-    anchors : ndarray of shape (n, 2)
-        Centres of the nodes.
-    sizes : ndarray of shape (n, 2)
-        Width and height of the labels.
-    radii : ndarray of shape (n,)
-        Radii of the nodes.
-    bounds : tuple of float
-        Left, bottom, right and top of where labels may be.
-    order : ndarray of int
-        The nodes, the most important first.
-    obstacles : ndarray of shape (m, 4), optional
-        Left, bottom, right and top of places that are taken.
-
     Examples
     --------
     >>> anchors, sizes = np.array([[0.0, 0.0], [1.0, 0.0]]), np.full((2, 2), [30.0, 8.0])

@@ -15,10 +15,10 @@ from isinglass.data import BinaryTable, read_binary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.export.columns import plain_value
-from isinglass.fit import Evidence, Fit
+from isinglass.fit import Fit
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
-from isinglass.results import Path, Solution, Stability
+from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.show.palette import color_groups
 from isinglass.show.report.curve import read_curve
 from isinglass.show.report.methods import describe_fit
@@ -33,59 +33,27 @@ SAME_ALPHA = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """Everything a page shows, in one form.
+    """Everything a page shows, in one form."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        The nodes.
-    solutions : tuple of Solution
-        The networks along the slider, from sparse to dense; a single one if there is no path.
-    selected : int
-        Which of them the report is about.
-    tol : float
-        Tolerance that ``converged`` refers to; NaN if unknown.
-    stability : Stability or None
-        How far subsamples agreed.
-    curve : dict or None
-        What the alpha was read from.
-    node_columns, edge_columns : dict
-        Further columns of the tables; the edges' are by pair of node numbers.
-    groups : tuple of str or None
-        The group of every node; empty if there are none.
-    group_colors : dict
-        The colour of every group, in the order of the legend.
-    null_objective : float
-        Objective without edges; NaN if unknown.
-    n_rows : float or None
-        Rows of the table.
-    sum_of_weights : float or None
-        The sum of their weights; None where every row counts once.
-    proof : {"joint", "nodewise", "exact", "published"}
-        What the certificate is about: one optimum of all couplings, one regression per node, the exact likelihood, or
-        how far a method stopped from an optimum that it does not prove.
-    rule : str or None
-        How two coefficients became one coupling, with the proof "nodewise".
-    title, notes, settings, command, methods
-        Texts.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the nodes
+    # the networks along the slider, from sparse to dense; a single one if there is no path
     solutions: tuple[Solution, ...]
-    selected: int
-    tol: float
-    stability: Stability | None
-    curve: dict[str, Any] | None
-    node_columns: dict[str, list[Any]]
+    selected: int  # which of them the report is about
+    tol: float  # tolerance that ``converged`` refers to; NaN if unknown
+    stability: Stability | None  # how far subsamples agreed
+    curve: dict[str, Any] | None  # what the alpha was read from
+    node_columns: dict[str, list[Any]]  # further columns of the tables; the edges' are by pair of node numbers
     edge_columns: dict[str, dict[tuple[int, int], Any]]
-    groups: tuple[str | None, ...]
-    group_colors: dict[str, str]
-    null_objective: float
-    n_rows: float | None
-    sum_of_weights: float | None
+    groups: tuple[str | None, ...]  # the group of every node; empty if there are none
+    group_colors: dict[str, str]  # the colour of every group, in the order of the legend
+    null_objective: float  # objective without edges; NaN if unknown
+    n_rows: float | None  # rows of the table
+    sum_of_weights: float | None  # the sum of their weights; None where every row counts once
+    # what the certificate is about: one optimum of all couplings, one regression per node, the exact likelihood, or how
+    # far a method stopped from an optimum that it does not prove
     proof: str
-    rule: str | None
-    title: str
+    rule: str | None  # how two coefficients became one coupling, with the proof "nodewise"
+    title: str  # texts
     notes: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
     command: str | None = None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.errors import ArgumentError
-from isinglass.export.output import Target, write_lines
+from isinglass.export.streams import Target, write_lines
 from isinglass.names import by_node
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
@@ -132,7 +132,10 @@ def _figures(result: GroupComparison) -> str:
 def _table(columns: Mapping[str, Any], said: Mapping[str, str]) -> str:
     """Return the columns as a table; rows found at a family-wise level are bold, names come with their wording."""
     labels = {"p_family": "p (family)", "p_structure": "p (structure)", "p_strength": "p (strength)"}
-    head = "".join(f"<th>{html.escape(labels.get(name, name))}</th>" for name in columns)
+    texts = {name for name, values in columns.items() if len(values) and isinstance(values[0], str)}
+    head = "".join(
+        f"<th{' class=name' if name in texts else ''}>{html.escape(labels.get(name, name))}</th>" for name in columns
+    )
     family = columns.get("p_family")
     lines = []
     for k, row in enumerate(zip(*columns.values(), strict=True)):

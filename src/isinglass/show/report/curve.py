@@ -5,24 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from isinglass.errors import ArgumentError
-from isinglass.fit import Evidence
-from isinglass.results import Stability
+from isinglass.results import Evidence, Stability
 
 __all__ = ["read_curve"]
 
 
 def read_curve(stability: Stability | None, criterion: Any, evidence: Evidence | None) -> dict[str, Any] | None:
-    """Return the curve as the page draws it, from the first who has one; None if nobody has.
-
-    Parameters
-    ----------
-    stability : Stability or None
-        The result of ``stars``.
-    criterion : EbicSelection, CrossValidation or None
-        The result of another criterion.
-    evidence : Evidence or None
-        What a fit remembers of its criterion.
-    """
+    """Return the curve as the page draws it, from the first who has one; None if nobody has."""
     if stability is not None:
         return _instability(stability)
     if criterion is not None:

@@ -206,7 +206,8 @@ class _Case:
 
     @property
     def table(self) -> NDArray[np.uint8]:
-        return self.varying.table
+        table: NDArray[np.uint8] = self.varying.table
+        return table
 
     @property
     def weight(self) -> FloatArray | None:

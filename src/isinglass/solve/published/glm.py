@@ -34,36 +34,16 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GlmPath:
-    """Logistic regressions along decreasing λ.
+    """Logistic regressions along decreasing λ."""
 
-    Parameters
-    ----------
-    lambdas : ndarray of shape (n_lambdas,)
-        Penalties, decreasing.
-    coefficients : ndarray of shape (n_lambdas, n_columns)
-        On the scale of the design as it was passed.
-    intercepts : ndarray of shape (n_lambdas,)
-        Zero where none was fitted.
-    n_iter : ndarray of int, shape (n_lambdas,)
-        Passes of coordinate descent.
-    n_outer : ndarray of int, shape (n_lambdas,)
-        Quadratic models.
-    n_strong : ndarray of int, shape (n_lambdas,)
-        Columns that were not screened out, here or at a larger λ.
-    converged : ndarray of bool, shape (n_lambdas,)
-        Whether the stopping rule was met before the passes ran out.
-    deviance : ndarray of shape (n_lambdas,)
-        Minus twice the log-likelihood, rows counted with their weights as passed.
-    """
-
-    lambdas: FloatArray
-    coefficients: FloatArray
-    intercepts: FloatArray
-    n_iter: NDArray[np.int64]
-    n_outer: NDArray[np.int64]
-    n_strong: NDArray[np.int64]
-    converged: NDArray[np.bool_]
-    deviance: FloatArray
+    lambdas: FloatArray  #: penalties, decreasing
+    coefficients: FloatArray  #: on the scale of the design as it was passed
+    intercepts: FloatArray  #: zero where none was fitted
+    n_iter: NDArray[np.int64]  #: passes of coordinate descent
+    n_outer: NDArray[np.int64]  #: quadratic models
+    n_strong: NDArray[np.int64]  #: columns that were not screened out, here or at a larger λ
+    converged: NDArray[np.bool_]  #: whether the stopping rule was met before the passes ran out
+    deviance: FloatArray  #: minus twice the log-likelihood, rows counted with their weights as passed
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -178,7 +158,7 @@ class _Columns:
     n_columns: int
     start: NDArray[np.int64] | None
     rows: NDArray[np.int32] | None
-    values: FloatArray | None  # None: every stored value is 1
+    values: FloatArray | None  #: None: every stored value is 1
 
     @classmethod
     def of(cls, design: Any) -> _Columns:

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from isinglass.errors import DataError
-from isinglass.export.output import write_lines
+from isinglass.export.streams import write_lines
 
 
 def test_bytes_do_not_depend_on_the_system(tmp_path):

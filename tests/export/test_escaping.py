@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass.export import text
+from isinglass.export import escaping as text
 
 CONTROLS = [chr(code) for code in range(32) if chr(code) not in "\t\n\r"]
 anything = st.text(st.characters(exclude_categories=[]))  # lone surrogates, too

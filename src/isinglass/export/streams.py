@@ -30,14 +30,6 @@ Target: TypeAlias = str | PathLike[str] | TextStream
 def write_lines(lines: Iterable[str], target: Target) -> None:
     r"""Write lines as UTF-8, each with a line feed at its end on every system.
 
-    Parameters
-    ----------
-    lines : iterable of str
-        Without their ends.
-    target : path, "-" or text stream
-        A file is written under a temporary name in the same folder and then renamed, so that nobody ever sees half of
-        it; "-" is the standard output.
-
     Examples
     --------
     >>> import io

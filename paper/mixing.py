@@ -129,7 +129,7 @@ def mixing_by_group(network: Any, groups: Any, *, sign: str = "positive") -> Gro
 
     Parameters
     ----------
-    network : Any, Solution or matrix
+    network : Network, Solution or matrix
         The network.
     groups : sequence, mapping or pandas Series
         The group of each node, in order or by name: any labels that can be compared, for instance strings, or
@@ -195,7 +195,7 @@ def mixing_test(
 
     Parameters
     ----------
-    network : Any, Solution or matrix
+    network : Network, Solution or matrix
         The network; it stays as it is, only the labels move.
     groups : sequence, mapping or pandas Series
         The group of each node, in order or by name.

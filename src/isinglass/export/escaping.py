@@ -88,13 +88,6 @@ def cell_text(value: str | float | int | bool) -> str:
 def csv_text(text: str, *, spreadsheet_safe: bool = False) -> str:
     """Return one field of text, quoted as RFC 4180 says where it has to be; an empty text is ``""``.
 
-    Parameters
-    ----------
-    text : str
-        The field.
-    spreadsheet_safe : bool, default False
-        Put an apostrophe before a text that a spreadsheet would run as a formula.
-
     Examples
     --------
     >>> csv_text('say "yes", now'), csv_text("=1+1", spreadsheet_safe=True)

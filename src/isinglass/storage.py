@@ -1,4 +1,4 @@
-"""The parts of a model file: parameters as JSON, records as arrays, and the checks on the way back."""
+"""Records as JSON and arrays, for the files that hold them, and the checks on the way back."""
 
 from __future__ import annotations
 
@@ -13,18 +13,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.archive import Archive, DamagedError
-from isinglass.fit import Evidence
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, symmetric_matrix
-from isinglass.results import Path, Solution, Stability
+from isinglass.results import Evidence, Path, Solution, Stability
 
-__all__ = [
-    "NotStorableError",
-    "Reading",
-    "Writing",
-    "from_json",
-    "to_json",
-]
+__all__ = ["NotStorableError", "Reading", "Writing", "from_json", "to_json"]
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
@@ -149,25 +142,6 @@ class Writing:
         if evidence.errors is not None:
             self.arrays["evidence.errors"] = evidence.errors
 
-    def search_results(self, results: Mapping[str, Any]) -> None:
-        """Take the table of a cross-validation."""
-        splits = [name for name in results if name.startswith("split")]
-        self.arrays |= {
-            "cv.splits": np.array([results[name] for name in splits]),
-            "cv.mean": results["mean_test_score"],
-            "cv.std": results["std_test_score"],
-            "cv.rank": results["rank_test_score"],
-            "cv.standard_error": results["standard_error_test_score"],
-        }
-
-    def matrix(self, name: str, matrix: sp.csr_array) -> None:
-        """Take a sparse square matrix."""
-        self.arrays |= {
-            f"{name}.indptr": matrix.indptr.astype(np.int64),
-            f"{name}.indices": matrix.indices.astype(np.int32),
-            f"{name}.data": matrix.data,
-        }
-
 
 # ----------------------------------------------------------------------------------------- records in
 
@@ -268,34 +242,6 @@ class Reading:
             errors=self.numbers("evidence.errors", alphas.shape, finite=False) if errors else None,
             settings=part["settings"],
         )
-
-    def search_results(self, alphas: FloatArray) -> dict[str, Any]:
-        """Return the table of a cross-validation."""
-        n = len(alphas)
-        splits = self.numbers("cv.splits", (None, n))
-        results: dict[str, Any] = {
-            "param_alpha": np.ma.array(alphas),
-            "params": [{"alpha": alpha} for alpha in alphas.tolist()],
-        }
-        results |= {f"split{k}_test_score": split for k, split in enumerate(splits)}
-        results["mean_test_score"], results["std_test_score"] = (self.numbers(f"cv.{k}", (n,)) for k in ("mean", "std"))
-        results["rank_test_score"] = self.archive.array("cv.rank", "i4", (n,))
-        results["standard_error_test_score"] = self.numbers("cv.standard_error", (n,))
-        return results
-
-    def matrix(self, name: str) -> sp.csr_array:
-        """Return a sparse square matrix with a zero diagonal."""
-        p = self.n_features
-        data = self.numbers(f"{name}.data", (None,))
-        indptr = self._bounds(f"{name}.indptr", p, len(data))
-        indices = self.archive.array(f"{name}.indices", "i4", (len(data),))
-        _require(bool(((indices >= 0) & (indices < p)).all()), f"{name} has a column that is not there")
-        rows = np.repeat(np.arange(p), np.diff(indptr))
-        _require(
-            len(np.unique(pair_keys(np.column_stack([rows, indices]), p))) == len(data), f"{name} has an entry twice"
-        )
-        _require(bool((rows != indices).all()), f"{name} has an entry on its diagonal")
-        return sp.csr_array((data, indices, indptr.astype(np.int32)), shape=(p, p))
 
     def header_number(self, name: str) -> float:
         """Return a number of the header."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -117,7 +117,12 @@ def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Bytes, NDArray
 
 
 def convert_source(
-    source: Source, *, names: Sequence[str] | None, missing: str, encode: Any, binarize: Any
+    source: Source,
+    *,
+    names: Sequence[str] | None = None,
+    missing: str = "error",
+    encode: Any = None,
+    binarize: Any = None,
 ) -> BinaryTable:
     """Convert an opened table; the arguments are those of `read_binary`."""
     if missing not in ("error", "zero", "drop"):
@@ -158,18 +163,28 @@ def _take_columns(
 def _find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize: Any) -> list[Rule]:
     if isinstance(encode, Coding):
         if binarize is not None:
-            raise DataError("encode and binarize must not be combined, if encode is a Coding; got both.")
+            raise DataError(
+                f"{setting('encode')} and {setting('binarize')} must not be combined, if {setting('encode')} is a "
+                "Coding."
+            )
         return list(encode.columns)
     if not (isinstance(encode, str) and encode == "auto"):
         return read_rules(encode, binarize, labels)
-    if binarize is not None:
-        raise DataError('encode="auto" and binarize must not be combined; got both.')
-    levels = [_distinct(source, j) for j in range(len(labels))]
+    if binarize is not None and not isinstance(binarize, Mapping):
+        raise DataError(
+            f"{setting('encode', 'auto')} and {setting('binarize')} must not be combined, unless the latter names "
+            "columns."
+        )
+    cuts = {
+        label: rule for label, rule in zip(labels, read_rules(None, binarize, labels), strict=True) if rule is not BITS
+    }
+    levels = [[] if label in cuts else _distinct(source, j) for j, label in enumerate(labels)]
     empty = Column(np.empty(0))
     columns = [
         empty if source.grid is not None or source.block is not None else source.column(j) for j in range(len(labels))
     ]
-    return choose_pairs(levels, columns, lambda j: _where(source, j), source.remark_column)
+    pairs = choose_pairs(levels, columns, lambda j: _where(source, j), source.remark_column)
+    return [cuts.get(label, pair) for label, pair in zip(labels, pairs, strict=True)]
 
 
 # ------------------------------------------------------------------------------------------- cells
@@ -177,23 +192,23 @@ def _find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binariz
 
 def _convert(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
     """Return what every cell stands for, and the rules that were used."""
-    rule = rules[0] if all(each is rules[0] for each in rules) else None
+    rule = rules[0] if all(each == rules[0] for each in rules) else None
     if rule is not None and source.block is not None:
         codes = _convert_block(source.block, source.masked, rule)
-        if rule is BITS or isinstance(rule, Cut) or not (codes == BAD).any():
+        if rule == BITS or isinstance(rule, Cut) or not (codes == BAD).any():
             return codes, rules
     elif rule is not None and source.sparse is not None and rule.target(0) == 0:
         matrix = source.sparse
         stored = _convert_block(matrix.data, None, rule)
         return type(matrix)((stored, matrix.indices, matrix.indptr), shape=matrix.shape).toarray(), rules
-    elif rule is not None and source.grid is not None and (rule is BITS or isinstance(rule, Cut)):
+    elif rule is not None and source.grid is not None and (rule == BITS or isinstance(rule, Cut)):
         return _convert_grid(source.grid, rule), rules
     return _convert_columns(source, rules)
 
 
 def _convert_block(table: NDArray[Any], masked: NDArray[np.bool_] | None, rule: Rule) -> Bytes:
     """Convert numbers at once; bytes that are bits already are not copied."""
-    if rule is BITS and table.dtype in (np.uint8, np.bool_) and masked is None:
+    if rule == BITS and table.dtype in (np.uint8, np.bool_) and masked is None:
         codes = np.ascontiguousarray(table).view(np.uint8)
         if not codes.size or codes.max() <= 1:
             return codes
@@ -225,12 +240,7 @@ def _convert_columns(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rul
     for j, rule in enumerate(rules):
         codes[:, j] = _convert_column(source, j, rule)
         # A column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
-        if (
-            rule is not BITS
-            and isinstance(rule, Values)
-            and not (codes[:, j] <= 1).any()
-            and (codes[:, j] == BAD).any()
-        ):
+        if rule != BITS and isinstance(rule, Values) and not (codes[:, j] <= 1).any() and (codes[:, j] == BAD).any():
             bits = _convert_column(source, j, BITS)
             if not (bits == BAD).any():
                 codes[:, j], used[j] = bits, BITS
@@ -319,7 +329,7 @@ def _refuse(source: Source, j: int, rule: Rule, row: int) -> NoReturn:
             f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
             f"{setting('binarize')} out, or replace these values."
         )
-    if rule is not BITS:
+    if rule != BITS:
         remedy = _lacking_remedy(rule, wrong)
         raise DataError(f"{setting('encode')} must say what every value means; {where}, which it lacks. {remedy}")
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")

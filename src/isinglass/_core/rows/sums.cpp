@@ -1,0 +1,163 @@
+#include "rows/sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "rows/packed.hpp"
+
+namespace isinglass {
+namespace {
+
+constexpr int TILE = 64;  // nodes of one block of the full gradient
+constexpr int MANY = 32;  // columns from which their bits are worth having
+
+}  // namespace
+
+const uint8_t* const* list_columns(const Table& table, const Beside& beside,
+                                   std::vector<const uint8_t*>& found) {
+    found.resize(beside.count);
+    for (int k = 0; k < beside.count; ++k) found[k] = table.column(beside.column[k]);
+    return found.data();
+}
+
+const double* padded(const double* a, int stride, int n_words, Buffer<double>& scratch) {
+    if (stride == 32 * n_words) return a;
+    double* copy = room(scratch, static_cast<size_t>(32) * n_words);
+    std::copy(a, a + stride, copy);
+    std::fill(copy + stride, copy + 32 * n_words, 0.0);
+    return copy;
+}
+
+void column_sums(const Table& table, const double* a, const Beside& asked, double* out, SumScratch& scratch) {
+    if (asked.count == 0) return;
+    if (asked.count < MANY || asked.count < table.n_features / 4) {
+        kernels().dots(a, list_columns(table, asked, scratch.columns), asked.count, table.stride, out);
+        return;
+    }
+    const BitTable& bits = table.bits();
+    double* sums = room(scratch.sums, bits.width);
+    bits.sums(padded(a, table.stride, bits.n_words, scratch.line), sums, kernels());
+    for (int k = 0; k < asked.count; ++k) out[k] = sums[asked.column[k]];
+}
+
+// Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products
+// and functions with a few roundings of their own.
+double sum_rounding(const Table& table) {
+    return (std::max(2.0 / kernels().lanes, 0.25) * table.stride + 32) *
+           std::numeric_limits<double>::epsilon() / 2;
+}
+
+std::vector<Overlap> sum_overlaps(const Table& table, std::span<const Pair> pairs, Pool& pool) {
+    std::vector<Overlap> found(pairs.size());
+    pool.each(pairs.size(), [&](int k, int) {
+        const uint8_t *s = table.column(pairs[k].s), *t = table.column(pairs[k].t);
+        long double sums[4] = {};
+        for (int n = 0; n < table.n_distinct; ++n) sums[2 * s[n] + t[n]] += table.w[n];
+        found[k] = {static_cast<double>(sums[3]), static_cast<double>(sums[2]), static_cast<double>(sums[1]),
+                    static_cast<double>(sums[0])};
+    });
+    return found;
+}
+
+std::vector<double> sum_gram(const Table& table, const double* wr, const Beside& beside, int most,
+                             Pool& pool) {
+    const int d = beside.count, width = d + 1;
+    const int rows = std::min(table.stride, (most + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN);
+    Buffer<double> curve(rows);
+    for (int n = 0; n < rows; ++n) {
+        const double size = std::abs(wr[n]);
+        // |r| (1 - |r|), less what rounding may have added.
+        curve[n] = std::max(
+            size * (1 - size * table.inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size, 0.0);
+    }
+    std::vector<double> G(static_cast<size_t>(width) * width);
+    std::vector<SumScratch> scratch(pool.size());
+    pool.each(width, [&](int i, int worker) {
+        double* line = room(scratch[worker].line, rows);
+        const uint8_t* const* x = list_columns(table, beside, scratch[worker].columns);
+        double sum = 0;
+        for (int n = 0; n < rows; ++n) sum += line[n] = i == d || x[i][n] ? curve[n] : 0.0;
+        kernels().dots(line, x, d, rows, G.data() + static_cast<size_t>(i) * width);
+        G[static_cast<size_t>(i) * width + d] = sum;
+    });
+    return G;
+}
+
+PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)
+    : table_(table), kernels_(kernels()), first_(first), last_(last), pool_(pool), panels_(pool.size()) {
+    const int p = table.n_features;
+    for (int top = first; top < last; top += TILE)
+        for (int left = top; left < p; left += TILE) tiles_.push_back({top, left});
+    const size_t size = static_cast<size_t>(4 * std::min(TILE, p)) * CHUNK + TILE * TILE;
+    for (Buffer<float>& panels : panels_) panels.resize(size);
+}
+
+// |computed - exact| at worst: per lane the products of one chunk from both sides, the sum of the lanes, the
+// sum over chunks, and the rounding of wr, each relative to a sum of absolute values of at most 2.
+double PairTiles::slack() const {
+    return 2.0 * (2 * CHUNK / kernels_.lanes + 8 + table_.stride / CHUNK) * 6e-8;
+}
+
+void PairTiles::add(int begin, int end, const Residuals& residuals, float* band) {
+    pool_.each(tiles_.size(), [&](int index, int worker) {
+        add_tile(tiles_[index], begin, end, residuals, panels_[worker].data(), band);
+    });
+}
+
+// Columns and residuals of some nodes, a chunk of rows, in single precision.
+void PairTiles::fill_panels(int from, int count, int row, int rows, const Residuals& residuals, float* x,
+                            float* r) {
+    for (int k = 0; k < count; ++k) {
+        kernels_.widen(table_.column(from + k) + row, rows, x + k * CHUNK);
+        residuals(from + k, row, rows, r + k * CHUNK);
+    }
+}
+
+// visit(in the tile, in the band, length) for the part of each of its lines that holds pairs s < t.
+template <class Visit>
+void PairTiles::each_line(Pair corner, float* tile, float* band, Visit visit) {
+    const int p = table_.n_features, top = corner.s, left = corner.t;
+    const int height = std::min(TILE, last_ - top), width = std::min(TILE, p - left);
+    for (int i = 0; i < height; ++i) {
+        const int s = top + i, begin = std::max(0, s + 1 - left);
+        if (begin < width)
+            visit(tile + i * TILE + begin,
+                  band + (first_of_row(s, p) - first_of_row(first_, p)) + (left + begin - s - 1),
+                  width - begin);
+    }
+}
+
+// The pairs between TILE nodes from the corner down and TILE nodes to its right.
+void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& residuals, float* scratch,
+                         float* band) {
+    const int p = table_.n_features, top = corner.s, left = corner.t;
+    const int height = std::min(TILE, last_ - top), width = std::min(TILE, p - left);
+    float *tile = scratch, *x_top = tile + TILE * TILE, *r_top = x_top + height * CHUNK;
+    float *x_left = r_top + height * CHUNK, *r_left = x_left + width * CHUNK;
+    std::fill(tile, tile + TILE * TILE, 0.0f);
+    if (begin > 0)
+        each_line(corner, tile, band, [](float* in_tile, float* in_band, int length) {
+            std::copy(in_band, in_band + length, in_tile);
+        });
+    for (int row = begin; row < end; row += CHUNK) {
+        const int rows = std::min(CHUNK, end - row);
+        fill_panels(top, height, row, rows, residuals, x_top, r_top);
+        fill_panels(left, width, row, rows, residuals, x_left, r_left);
+        for (int i = 0; i < height; i += 4)
+            for (int j = 0; j < width; j += 4) {
+                const float *r_i[4], *x_i[4], *r_j[4], *x_j[4];
+                for (int k = 0; k < 4; ++k) {  // a short last group repeats its last node
+                    const int a = std::min(i + k, height - 1) * CHUNK, b = std::min(j + k, width - 1) * CHUNK;
+                    r_i[k] = r_top + a, x_i[k] = x_top + a;
+                    r_j[k] = r_left + b, x_j[k] = x_left + b;
+                }
+                kernels_.gradient_tile(r_i, x_i, r_j, x_j, rows, tile + i * TILE + j, TILE);
+            }
+    }
+    each_line(corner, tile, band, [](float* in_tile, float* in_band, int length) {
+        std::copy(in_tile, in_tile + length, in_band);
+    });
+}
+
+}  // namespace isinglass

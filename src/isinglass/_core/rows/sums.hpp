@@ -1,0 +1,70 @@
+// Sums over the rows of a table that need no state but a line of numbers per node.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "rows/pool.hpp"
+#include "rows/rows.hpp"
+
+namespace isinglass {
+
+template <class T>
+T* room(Buffer<T>& buffer, size_t size) {
+    if (buffer.size() < size) buffer.resize(size + size / 2);
+    return buffer.data();
+}
+
+// The columns beside a node; `found` is where to list them.
+const uint8_t* const* list_columns(const Table& table, const Beside& beside,
+                                   std::vector<const uint8_t*>& found);
+
+// One number per row, filled up to whole words of bits.
+const double* padded(const double* a, int stride, int n_words, Buffer<double>& scratch);
+
+struct SumScratch {
+    std::vector<const uint8_t*> columns;
+    Buffer<double> line, sums;
+};
+
+// out_k = sum_n a_n x_kn: from the bits of all columns where a good part of them is wanted, else from bytes.
+void column_sums(const Table& table, const double* a, const Beside& asked, double* out, SumScratch& scratch);
+
+// Bound of the relative error of a sum over rows of terms of one sign.
+double sum_rounding(const Table& table);
+
+std::vector<Overlap> sum_overlaps(const Table& table, std::span<const Pair> pairs, Pool& pool);
+
+// Z^T diag(w v) Z as Rows::gram wants it, from the residuals of a node.
+std::vector<double> sum_gram(const Table& table, const double* wr, const Beside& beside, int most,
+                             Pool& pool);
+
+// The gradients of all pairs (s, t), first <= s < last, s < t, in single precision, a slab of rows at a time.
+class PairTiles {
+ public:
+    PairTiles(const Table& table, int first, int last, Pool& pool);
+
+    static constexpr int CHUNK = 512;  // rows accumulated at a time: panels stay in the second-level cache
+    // Writes the residuals wr of a node from `row` on, `rows` of them.
+    using Residuals = std::function<void(int node, int row, int rows, float* out)>;
+    // Adds the rows from `begin`, a multiple of CHUNK, to `end`.
+    void add(int begin, int end, const Residuals& residuals, float* band);
+    // Bound of the error of one gradient.
+    double slack() const;
+
+ private:
+    void fill_panels(int from, int count, int row, int rows, const Residuals& residuals, float* x, float* r);
+    void add_tile(Pair corner, int begin, int end, const Residuals& residuals, float* scratch, float* band);
+    template <class Visit>
+    void each_line(Pair corner, float* tile, float* band, Visit visit);
+
+    const Table& table_;
+    const Kernels& kernels_;
+    const int first_, last_;
+    Pool& pool_;
+    std::vector<Pair> tiles_;
+    std::vector<Buffer<float>> panels_;  // one per thread
+};
+
+}  // namespace isinglass

@@ -1,0 +1,183 @@
+"""isinglass compare: whether groups of rows have the same network."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from isinglass.cli.console import Console, csv_text, format_seconds, plural
+from isinglass.cli.estimate import ESTIMATE, Estimate
+from isinglass.cli.options import FORCE, TABLE, Option, command, out_folder
+from isinglass.cli.output import OutputFolder
+from isinglass.cli.reading import READING, Reading
+from isinglass.cli.values import COLUMN
+
+if TYPE_CHECKING:
+    from isinglass.data import BinaryTable
+    from isinglass.select import GroupComparison
+
+__all__ = ["compare"]
+
+FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html"]
+
+
+@command(
+    "compare",
+    TABLE,
+    Option("--by", type=COLUMN, required=True, help="Column with the group of each row."),
+    Option(
+        "--paired",
+        type=COLUMN,
+        help="Column with the subject of each row, where each has one row in every group: before and after.",
+    ),
+    Option(
+        *("-B", "--permutations", "n_permutations"),
+        type=click.IntRange(min=1),
+        default=1000,
+        show_default=True,
+        help="Number of permutations.",
+    ),
+    Option(
+        "--reselect/--keep-penalty",
+        default=False,
+        show_default=True,
+        help="Select the penalty anew in every group and permutation, or keep that of all rows together.",
+    ),
+    Option(
+        "--checkpoint",
+        type=click.Path(file_okay=False),
+        metavar="FOLDER",
+        help="Keep finished permutations here; after an interruption the same command goes on.",
+    ),
+    out_folder(", ".join(FILES)),
+    FORCE,
+    bundles=[ESTIMATE, READING],
+    strict=True,
+)
+def compare(
+    console: Console,
+    table: str,
+    by: str | int,
+    paired: str | int | None,
+    output: Path | None,
+    force: bool,
+    estimate: Estimate,
+    reading: Reading,
+    **options: Any,
+) -> None:
+    """Test whether groups of rows have the same network.
+
+    Shuffles the groups of the rows of TABLE many times and compares the networks each time: the largest difference of
+    a coupling, global strength, every edge and the strength of every node. Prints the edges with their p-values as CSV;
+    -o also writes the nodes, the groups, and a page with the networks side by side. TABLE may be - for stdin.
+    """
+    from isinglass.select.permutation import compare_groups
+
+    folder = OutputFolder(output, FILES, force=force, inputs=[table]) if output else None
+    keys = [by] if paired is None else [by, paired]
+    data = _read(console, table, reading, keys)
+    console.restart_clock()
+    criterion = estimate.criterion
+    found = compare_groups(
+        data,
+        data.labels[str(by)],
+        estimate.function(criterion),
+        paired=None if paired is None else data.labels[str(paired)],
+        random_state=estimate.seed,
+        n_jobs=estimate.n_jobs,
+        progress=console.progress_wanted,
+        **options,
+    )
+    again = "selected anew in every permutation" if options["reselect"] else "selected on all rows and kept"
+    chosen = "alpha given" if criterion is None else f"{estimate.describe(criterion)}, {again}"
+    facts = {
+        "Table": reading.describe(data, table),
+        "Method": f"{estimate}; {chosen}",
+        **_describe(found, by),
+        "Time": format_seconds(console.seconds),
+    }
+    if folder is not None:
+        with folder.filling({name: facts[name] for name in ("Table", "Method", "Groups", "Permutations")}) as here:
+            _write(found, here, str(by))
+    console.say_facts(facts | ({"Wrote": folder.summary} if folder else {}))
+    if console.as_json:
+        console.write_json("compare", _record(found, data, estimate))
+    elif folder is None:
+        columns = {name: values.tolist() for name, values in found.edges().items()}
+        console.write_csv(list(columns), zip(*columns.values(), strict=True))
+
+
+def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> BinaryTable:
+    """Return the table with its labels, without rows that lack one if rows with missing cells are dropped anyway."""
+    from isinglass.errors import ArgumentError
+
+    try:
+        data = reading.replaced(labels=keys).read_to_fit(console, table)
+    except ArgumentError as error:
+        if error.argument != "labels":
+            raise
+        hint = "'--by'" if error.got == repr(keys[0]) else "'--paired'"
+        raise click.BadParameter(f"{error.got} is not a column of the table. {error.remedy}", param_hint=hint) from None
+    absent = [any(data.labels[str(key)][row] is None for key in keys) for row in range(len(data))]
+    if reading.said.get("missing") != "drop" or not any(absent) or all(absent):
+        return data
+    kept = data[[row for row, missing in enumerate(absent) if not missing]]
+    return replace(kept, n_dropped=data.n_dropped + sum(absent), n_missing=data.n_missing + sum(absent))
+
+
+def _describe(found: GroupComparison, by: str | int) -> dict[str, str]:
+    """Say in words what was found."""
+    sizes = ", ".join(f"{group} ({n} rows)" for group, n in zip(found.groups, found.n_rows, strict=True))
+    different = int((found.edge_p_family <= 0.05).sum())
+    strengths = ", ".join(f"{value:.4g}" for value in found.global_strengths)
+    facts = {
+        "Groups": f"{by}: {sizes}" + ("; paired" if found.paired else ""),
+        "Permutations": str(found.n_permutations),
+        "Structure": f"largest difference of a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
+        "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",
+        "Edges": f"{different} of {plural(len(found.edge_index), 'edge')} differ at family-wise p ≤ 0.05",
+    }
+    if found.n_constant:
+        facts["Constant"] = f"a column is constant in a group in {plural(found.n_constant, 'permutation')}"
+    return facts
+
+
+def _write(found: GroupComparison, here: Path, by: str) -> None:
+    from isinglass.show.report import write_comparison
+
+    for name, columns in (("edges.csv", found.edges()), ("nodes.csv", found.nodes()), ("groups.csv", found.pairs())):
+        plain = {key: values.tolist() for key, values in columns.items()}
+        text = csv_text(list(plain), zip(*plain.values(), strict=True))
+        (here / name).write_text(text, encoding="utf-8")
+    write_comparison(found, here / "report.html", title=f"Networks by {by}")
+
+
+def _record(found: GroupComparison, data: BinaryTable, estimate: Estimate) -> dict[str, Any]:
+    from isinglass.cli import results
+
+    tables = {"edges": found.edges(), "nodes": found.nodes(), "pairs": found.pairs()}
+    networks = [results.describe_solution(solution) for solution in found.solutions]
+    return {
+        "table": results.describe_table(data),
+        "method": estimate.record,
+        "n_permutations": found.n_permutations,
+        "seed": estimate.seed,
+        "paired": found.paired,
+        "reselect": found.reselect,
+        "groups": [
+            {"group": group, "n_rows": n, **network}
+            for group, n, network in zip(found.groups, found.n_rows, networks, strict=True)
+        ],
+        "structure": found.structure,
+        "p_structure": found.p_structure,
+        "global_strengths": found.global_strengths.tolist(),
+        "strength": found.strength,
+        "p_strength": found.p_strength,
+        **{
+            name: results.records({key: values.tolist() for key, values in columns.items()})
+            for name, columns in tables.items()
+        },
+    }

@@ -1,0 +1,111 @@
+"""isinglass power: how many rows it takes to find a network again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from isinglass.cli.console import Console, csv_text, format_seconds, plural
+from isinglass.cli.estimate import ESTIMATE, Estimate
+from isinglass.cli.figures import require_matplotlib, save_figure
+from isinglass.cli.models import Loaded
+from isinglass.cli.options import FORCE, MODEL, Option, command, out_folder
+from isinglass.cli.output import OutputFolder
+from isinglass.cli.values import COUNTS
+
+__all__ = ["power"]
+
+FILES = ["power.csv", "power.pdf", "power.png"]
+
+
+@command(
+    "power",
+    MODEL,
+    Option("--rows", type=COUNTS, required=True, help="Numbers of rows to try, such as 100,200,400."),
+    Option(
+        "--repeats",
+        "n_repeats",
+        type=click.IntRange(min=1),
+        default=20,
+        show_default=True,
+        help="Tables to draw for each number of rows.",
+    ),
+    Option(
+        "--checkpoint",
+        type=click.Path(file_okay=False),
+        metavar="FOLDER",
+        help="Keep finished tables here; after an interruption the same command goes on.",
+    ),
+    out_folder(", ".join(FILES)),
+    FORCE,
+    bundles=[ESTIMATE],
+    strict=True,
+)
+def power(
+    console: Console,
+    model: str,
+    rows: list[int],
+    output: Path | None,
+    force: bool,
+    estimate: Estimate,
+    **options: Any,
+) -> None:
+    """Find out how many rows it takes to find the network of MODEL again.
+
+    Draws tables of several sizes from MODEL, such as the model.npz of a pilot study, estimates the network from each,
+    and prints for every size the mean sensitivity, specificity and correlation of the couplings, with quantiles, as
+    CSV. -o also draws them.
+    """
+    from isinglass.select.sample_size import sample_size
+
+    folder = OutputFolder(output, FILES, force=force, inputs=[model]) if output else None
+    if folder is not None:
+        require_matplotlib()
+    network = Loaded.open(model).model
+    console.restart_clock()
+    criterion = estimate.criterion
+    found = sample_size(
+        network,
+        rows,
+        estimate.function(criterion),
+        random_state=estimate.seed,
+        n_jobs=estimate.n_jobs,
+        progress=console.progress_wanted,
+        **options,
+    )
+    columns = {name: values.tolist() for name, values in found.columns.items()}
+    chosen = "alpha given" if criterion is None else estimate.describe(criterion)
+    enough = found.rows_for("sensitivity", 0.8)
+    facts = {
+        "Network": f"{plural(network.n_features, 'node')}, {plural(network.n_edges, 'edge')}",
+        "Method": f"{estimate}; {chosen}",
+        "Tables": f"{options['n_repeats']} of each of {', '.join(map(str, found.rows))} rows, seed {estimate.seed}",
+        "Enough": "80 % of the edges are found on average "
+        + ("at none of these sizes" if enough is None else f"from {enough} rows on"),
+        "Time": format_seconds(console.seconds),
+    }
+    if folder is not None:
+        from isinglass.show import plot
+
+        with folder.filling({name: facts[name] for name in ("Network", "Method", "Tables")}) as here:
+            text = csv_text(list(columns), zip(*columns.values(), strict=True))
+            (here / "power.csv").write_text(text, encoding="utf-8")
+            for name in ("power.pdf", "power.png"):
+                save_figure(lambda ax: plot.sample_size(found, ax), here / name, dpi=300)
+    console.say_facts(facts | ({"Wrote": folder.summary} if folder else {}))
+    if console.as_json:
+        from isinglass.cli import results
+
+        record = {
+            "n_nodes": network.n_features,
+            "n_edges": network.n_edges,
+            "method": estimate.record,
+            "n_repeats": options["n_repeats"],
+            "seed": estimate.seed,
+            "sizes": results.records(columns),
+        }
+        console.write_json("power", record)
+    elif folder is None:
+        console.write_csv(list(columns), zip(*columns.values(), strict=True))

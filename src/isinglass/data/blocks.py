@@ -1,0 +1,181 @@
+"""Where the rows of a table in parts come from: arrays and frames, files, or a Dask collection."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from isinglass.data.coding import Coding
+from isinglass.data.files import read_table
+from isinglass.data.conversion import read_binary
+from isinglass.data.table import BinaryTable
+from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError
+
+__all__ = ["Block", "find_blocks", "is_in_parts"]
+
+_WILD = "*?["
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows that can be read, and read again if they are lost.
+
+    Parameters
+    ----------
+    number : int
+        Which part of the table it is.
+    label : str
+        What messages call it.
+    what : object
+        An array or frame, the path of a file, or a task of Dask that gives one of the first.
+    is_file : bool
+        Whether it is a path.
+    weights : str or int, optional
+        The column that holds row weights.
+    sample_weight : ndarray, optional
+        The weights themselves.
+    options : mapping
+        How values are read: arguments of `read_table` for a file, else of `read_binary`.
+    """
+
+    number: int
+    label: str
+    what: Any
+    is_file: bool = False
+    weights: str | int | None = None
+    sample_weight: Any = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_task(self) -> bool:
+        """Whether Dask has to compute it first."""
+        return hasattr(self.what, "__dask_graph__")
+
+    def read(self, coding: Coding | None = None) -> BinaryTable:
+        """Return the rows, as a coding wants them; a message names the block."""
+        try:
+            if self.is_task:
+                return replace(self, what=self.what.compute()).read(coding)
+            table = self._read_file(coding) if self.is_file else self._read_rows(coding)
+            if coding is not None and table.names != coding.names:
+                raise DataError(_compare(table.names, coding.names))
+            return table
+        except (IsinglassError, OSError) as error:
+            kind = type(error) if isinstance(error, DataError | LimitError) else DataError
+            raise kind(f"{self.label}: {error}") from None
+
+    def _read_file(self, coding: Coding | None) -> BinaryTable:
+        options = dict(self.options)
+        if coding is not None:
+            # By its own names first: a coding would look for its columns and pass over others.
+            options |= {"encode": replace(coding, names=None), "binarize": None, "missing": coding.missing}
+        return read_table(self.what, weights=self.weights, **options)
+
+    def _read_rows(self, coding: Coding | None) -> BinaryTable:
+        rows, weight, options = self.what, self.sample_weight, dict(self.options)
+        if self.weights is not None:
+            rows, weight = _split_weights(rows, self.weights)
+        if len(getattr(rows, "shape", ())) == 2 and rows.shape[0] == 0:
+            raise DataError("it must have rows; got none. Leave it out.")
+        if coding is not None:
+            options |= {"encode": replace(coding, names=None), "binarize": None, "missing": coding.missing}
+        table = read_binary(rows, **options)
+        if weight is None:
+            return table
+        weight = np.asarray(weight)
+        return replace(table, sample_weight=weight if table.rows is None else weight[table.rows])
+
+
+def is_in_parts(X: Any) -> bool:
+    """Tell whether something is a table in parts: a Dask collection, files, or a sequence of row blocks.
+
+    Examples
+    --------
+    >>> is_in_parts(["a.csv", "b.csv"]), is_in_parts("parts/*.parquet"), is_in_parts([[0, 1], [1, 1]])
+    (True, True, False)
+    >>> is_in_parts([np.zeros((2, 2)), np.ones((1, 2))])
+    True
+    """
+    if hasattr(X, "__dask_graph__") or isinstance(X, str | PathLike):
+        return True
+    return isinstance(X, list | tuple) and len(X) > 0 and (_are_paths(X) or all(np.ndim(part) == 2 for part in X[:1]))
+
+
+def find_blocks(X: Any, weights: str | int | None, sample_weight: Any, options: Mapping[str, Any]) -> list[Block]:
+    """Return the blocks of a table in parts, in order."""
+    each: Sequence[Any]
+    is_file = isinstance(X, str | PathLike) or (isinstance(X, list | tuple) and len(X) > 0 and _are_paths(X))
+    if is_file:
+        each = _list_files(X)
+        label: Callable[[int], str] = lambda k: f"part {k} ({each[k]})"  # noqa: E731
+    else:
+        each = _split_collection(X) if hasattr(X, "__dask_graph__") else list(X)
+        label = "part {}".format
+    if not each:
+        raise ArgumentError("X", "must have a part", X)
+    if sample_weight is not None and weights is not None:
+        raise DataError("sample_weight must be given once; got it beside a column of weights.")
+    given: Sequence[Any] = [None] * len(each)
+    if sample_weight is not None:
+        given = _split_collection(sample_weight) if hasattr(sample_weight, "__dask_graph__") else list(sample_weight)
+        if len(given) != len(each):
+            raise DataError(f"sample_weight must have a block for each of the {len(each)} parts; got {len(given)}.")
+        given = [part.compute() if hasattr(part, "__dask_graph__") else part for part in given]
+    return [
+        Block(k, label(k), what, is_file, weights, weight, options)
+        for k, (what, weight) in enumerate(zip(each, given, strict=True))
+    ]
+
+
+def _are_paths(X: Sequence[Any]) -> bool:
+    return all(isinstance(part, str | PathLike) for part in X)
+
+
+def _list_files(X: Any) -> list[str]:
+    """Return the files that a name, a pattern or a list of them stands for; those of a pattern in order of name."""
+    found: list[str] = []
+    for name in [X] if isinstance(X, str | PathLike) else X:
+        text = os.fspath(name)
+        matches = sorted(glob.glob(text)) if any(sign in text for sign in _WILD) else [text]  # noqa: PTH207 - a pattern may be absolute
+        if not matches:
+            raise DataError(f"X must name files; got {text!r}, which fits none.")
+        found += matches
+    return found
+
+
+def _split_collection(X: Any) -> list[Any]:
+    """Return the blocks of rows of a Dask array or frame as tasks."""
+    if getattr(X, "ndim", 2) == 2 and hasattr(X, "numblocks") and X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    delayed = X.to_delayed()
+    return list(np.ravel(delayed)) if isinstance(delayed, np.ndarray) else list(delayed)
+
+
+def _split_weights(rows: Any, weights: str | int) -> tuple[Any, Any]:
+    """Return a frame without its column of weights, and that column."""
+    columns = list(getattr(rows, "columns", range(np.shape(rows)[1])))
+    if weights not in columns:
+        raise DataError(f"weights must be a column; got {weights!r}, which it does not have.")
+    if hasattr(rows, "drop"):
+        return rows.drop(columns=[weights]), rows[weights]
+    kept = [column for column in columns if column != weights]
+    return rows[:, kept], rows[:, weights]
+
+
+def _compare(got: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> str:
+    """Say how the columns of a part differ from those of the first."""
+    head = "its columns must be those of part 0, in their order"
+    if got is None or wanted is None:
+        return f"{head}; got {'none with names' if got is None else 'names where part 0 has none'}."
+    for missing, extra in ((wanted, got), (got, wanted)):
+        lost = [name for name in missing if name not in extra]
+        if lost:
+            return f"{head}; got {'no' if missing is wanted else 'also'} {lost[0]!r}."
+    j = next(j for j, (a, b) in enumerate(zip(got, wanted, strict=True)) if a != b)
+    return f"{head}; got {got[j]!r} where part 0 has {wanted[j]!r}."

@@ -1,0 +1,359 @@
+"""Where the parts of a table are: in this process, or on the workers of a Dask cluster.
+
+A host keeps every part, one bit per cell, with whatever computations left beside it, and runs functions of parts. What
+it loses it reads again; what was kept beside a lost part is gone, and whoever left it there has to notice.
+"""
+
+# ruff: noqa: D102 - the methods of Here and Cluster are those of Host
+
+from __future__ import annotations
+
+import logging
+import sys
+import uuid
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.data.blocks import Block
+from isinglass.data.coding import Coding
+from isinglass.errors import DataError, LimitError
+
+__all__ = ["Cluster", "Here", "Host", "Part", "find_host", "free_memory"]
+
+logger = logging.getLogger("isinglass")
+
+SHARE = 0.5
+"""Of the memory of a process or worker, for what computations keep beside the parts."""
+BYTES_OF_A_CELL = 2.25
+"""Of a part with its compiled rows, predictors aside."""
+ATTEMPTS = 5
+"""How often a part may be lost in a row before we give up."""
+
+
+@dataclass(eq=False)
+class Part:
+    """One part of a table where it is worked on.
+
+    Parameters
+    ----------
+    number : int
+        Which part it is.
+    bits : ndarray of uint8, shape (n_rows, n_columns / 8)
+        The cells.
+    n_columns : int
+        Columns.
+    weight : ndarray, optional
+        Row weights.
+    n_missing, n_dropped : int
+        As of a `BinaryTable`.
+    room : float
+        Bytes that computations may keep here.
+    kept : dict
+        What they keep.
+    """
+
+    number: int
+    bits: NDArray[np.uint8]
+    n_columns: int
+    weight: NDArray[np.float64] | None
+    n_missing: int
+    n_dropped: int
+    room: float = 0.0
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, block: Block, coding: Coding) -> Part:
+        """Read a block as a coding wants it."""
+        table = block.read(coding)
+        bits = np.packbits(table.X, axis=1)
+        return cls(block.number, bits, table.shape[1], table.sample_weight, table.n_missing, table.n_dropped)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows."""
+        return len(self.bits)
+
+    def table(self) -> NDArray[np.uint8]:
+        """Return its cells as bytes."""
+        return np.unpackbits(self.bits, axis=1, count=self.n_columns)
+
+
+Function = Callable[..., Any]
+
+
+class Host(Protocol):
+    """Keeps parts and runs functions of them."""
+
+    def open(self, blocks: Sequence[Block]) -> None:
+        """Take the blocks of a table."""
+
+    def read(self, function: Callable[[Block], Any], only: Iterable[int] | None = None) -> list[Any]:
+        """Return ``function(block)`` of every block, before parts are made of them."""
+
+    def load(self, coding: Coding) -> None:
+        """Make parts of the blocks."""
+
+    def each(self, function: Function, arguments: tuple[Any, ...], only: Iterable[int] | None = None) -> list[Any]:
+        """Return ``function(part, *arguments)`` of every part, or of those numbered, in this order."""
+
+    def settle(self) -> None:
+        """Spread the parts evenly, before a long computation."""
+
+
+def find_host(client: Any = None) -> Host:
+    """Return the workers of a client, by default of the current one if there is one, else this process."""
+    if client is False:
+        return Here()
+    if client is None and "distributed" in sys.modules:
+        try:
+            client = sys.modules["distributed"].get_client()
+        except ValueError:  # there is none
+            return Here()
+    return Here() if client is None else Cluster(client)
+
+
+def free_memory() -> float:
+    """Return the bytes of memory that this process could take; infinite where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        known = dict(line.split(":", 1) for line in lines)
+        return 1024.0 * int(known["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        return float("inf")
+
+
+# ------------------------------------------------------------------------------------------- this process
+
+
+class Here:
+    """The parts one after the other in this process.
+
+    What computations keep beside the parts is dropped after each call where it would not fit; where not even the bits
+    do, parts are read again for each call.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.parts: dict[int, Part] = {}
+        self.coding: Coding | None = None
+        self.is_whole = True  # all parts are in memory...
+        self.is_roomy = True  # ...with what is kept beside them
+
+    def __repr__(self) -> str:
+        return "in this process" if self.is_whole else "in this process, read again each time"
+
+    def open(self, blocks: Sequence[Block]) -> None:
+        self.blocks = list(blocks)
+
+    def read(self, function: Callable[[Block], Any], only: Iterable[int] | None = None) -> list[Any]:
+        return [function(self.blocks[k]) for k in (range(len(self.blocks)) if only is None else only)]
+
+    def load(self, coding: Coding) -> None:
+        self.coding = coding
+        first = Part.read(self.blocks[0], coding)
+        needed, free = first.bits.nbytes * len(self.blocks), free_memory()
+        self.is_whole = needed <= SHARE * free
+        self.is_roomy = 8 * BYTES_OF_A_CELL * needed <= SHARE * free
+        if not self.is_whole and not any(block.is_file or block.is_task for block in self.blocks):
+            raise LimitError(
+                f"memory must hold one bit per cell: about {needed:.3g} bytes beside the blocks; got {free:.3g}. Write "
+                "them to files and pass their names, or start a Dask cluster."
+            )
+        self.parts[0] = first
+        self._share()
+
+    def each(self, function: Function, arguments: tuple[Any, ...], only: Iterable[int] | None = None) -> list[Any]:
+        answers = []
+        for k in range(len(self.blocks)) if only is None else only:
+            answers.append(function(self._part(k), *arguments))
+            if not self.is_whole:
+                self.parts.clear()
+            elif not self.is_roomy:
+                self.parts[k].kept.clear()
+        return answers
+
+    def settle(self) -> None:
+        self._share()
+
+    def _share(self) -> None:
+        held = sum(sum(getattr(kept, "n_bytes", 0) for kept in part.kept.values()) for part in self.parts.values())
+        self.room = SHARE * (free_memory() + held) / len(self.blocks) if self.is_roomy else 0.0
+        for part in self.parts.values():
+            part.room = self.room
+
+    def _part(self, number: int) -> Part:
+        if number not in self.parts:
+            assert self.coding is not None
+            self.parts[number] = Part.read(self.blocks[number], self.coding)
+            self.parts[number].room = self.room
+        return self.parts[number]
+
+
+# ------------------------------------------------------------------------------------------- workers of Dask
+
+_HELD: dict[str, dict[int, Part]] = {}
+"""On a worker: the parts of every table that it holds."""
+_ABSENT = "part is not here"
+
+
+class Cluster:
+    """The parts on the workers of a Dask client, each on one of them until that is lost."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.key = f"isinglass-{uuid.uuid4().hex}"
+        self.blocks: list[Block] = []
+        self.home: dict[int, str] = {}
+        self.coding: Coding | None = None
+        self._finalizer = weakref.finalize(self, _release, client, self.key)
+
+    def __repr__(self) -> str:
+        return f"on {len(set(self.home.values()))} workers"
+
+    def open(self, blocks: Sequence[Block]) -> None:
+        self.blocks = list(blocks)
+
+    def read(self, function: Callable[[Block], Any], only: Iterable[int] | None = None) -> list[Any]:
+        numbers = list(range(len(self.blocks)) if only is None else only)
+        return list(self.client.gather([self._submit_block(_read_block, k, function) for k in numbers]))
+
+    def load(self, coding: Coding) -> None:
+        self.coding = coding
+        self.settle()
+
+    def each(self, function: Function, arguments: tuple[Any, ...], only: Iterable[int] | None = None) -> list[Any]:
+        numbers = list(range(len(self.blocks)) if only is None else only)
+        answers: dict[int, Any] = {}
+        sent = self._send(arguments)
+        for _ in range(ATTEMPTS):
+            missing = [k for k in numbers if k not in answers]
+            if not missing:
+                return [answers[k] for k in numbers]
+            self._place([k for k in missing if k not in self.home])
+            by_worker: dict[str, list[int]] = {}
+            for k in missing:
+                by_worker.setdefault(self.home[k], []).append(k)
+            futures = [
+                self.client.submit(
+                    _run, self.key, some, function, sent, workers=[worker], allow_other_workers=True, pure=False
+                )
+                for worker, some in by_worker.items()
+            ]
+            for some, found in zip(by_worker.values(), self.client.gather(futures), strict=True):
+                for k, answer in zip(some, found, strict=True):
+                    if isinstance(answer, str) and answer == _ABSENT:
+                        logger.warning("part %d was lost with its worker %s and is read again", k, self.home[k])
+                        del self.home[k]
+                    else:
+                        answers[k] = answer
+        raise DataError(
+            f"the workers must hold their parts; lost {self.blocks[missing[0]].label} {ATTEMPTS} times in a row. "
+            "Give the workers more memory, or make smaller parts."
+        )
+
+    def settle(self) -> None:
+        workers = self._workers()
+        self.home = {k: worker for k, worker in self.home.items() if worker in workers}
+        most = -(-len(self.blocks) // len(workers))
+        for worker in workers:
+            moved = [k for k, home in self.home.items() if home == worker][most:]  # to a worker that has been added
+            if moved:
+                self.client.run(_forget, self.key, moved, workers=[worker], on_error="ignore")
+            for k in moved:
+                del self.home[k]
+        self._place([k for k in range(len(self.blocks)) if k not in self.home])
+
+    def _workers(self) -> list[str]:
+        self.client.wait_for_workers(1)
+        return list(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    def _place(self, numbers: Sequence[int]) -> None:
+        """Read parts on the workers that have the fewest."""
+        if not numbers:
+            return
+        workers = self._workers()
+        load = {worker: sum(home == worker for home in self.home.values()) for worker in workers}
+        futures = {}
+        for k in numbers:
+            worker = min(workers, key=lambda each: load[each])
+            load[worker] += 1
+            futures[k] = self._submit_block(_load, k, self.key, self.coding, worker=worker)
+        self.home |= dict(zip(numbers, self.client.gather(list(futures.values())), strict=True))
+
+    def _submit_block(self, function: Function, number: int, *arguments: Any, worker: str | None = None) -> Any:
+        block = self.blocks[number]
+        place = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+        what = self.client.compute(block.what, **place) if block.is_task else block.what
+        return self.client.submit(function, replace(block, what=None), what, *arguments, pure=False, **place)
+
+    def _send(self, arguments: tuple[Any, ...]) -> Any:
+        """Send large arguments to the workers once instead of with every task."""
+        size = sum(each.nbytes for each in _arrays(arguments))
+        if size < 1_000_000:
+            return arguments
+        return self.client.scatter([arguments], broadcast=True, hash=False)[0]
+
+
+def _arrays(value: Any) -> Iterable[NDArray[Any]]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _arrays(each)
+
+
+def _read_block(block: Block, what: Any, function: Callable[[Block], Any]) -> Any:
+    return function(replace(block, what=what))
+
+
+def _load(block: Block, what: Any, key: str, coding: Coding) -> str:
+    """On a worker: read a part and keep it; return where."""
+    from distributed import get_worker
+
+    _HELD.setdefault(key, {})[block.number] = Part.read(replace(block, what=what), coding)
+    return str(get_worker().address)
+
+
+def _run(key: str, numbers: Sequence[int], function: Function, arguments: tuple[Any, ...]) -> list[Any]:
+    """On a worker: run a function on parts that should be here."""
+    held = _HELD.get(key, {})
+    room = SHARE * _memory_of_worker() / max(len(held), 1)
+    answers: list[Any] = []
+    for number in numbers:
+        part = held.get(number)
+        if part is None:
+            answers.append(_ABSENT)
+        else:
+            part.room = room - part.bits.nbytes
+            answers.append(function(part, *arguments))
+    return answers
+
+
+def _memory_of_worker() -> float:
+    from distributed import get_worker
+
+    limit = get_worker().memory_manager.memory_limit
+    return float(limit) if limit else free_memory()
+
+
+def _release(client: Any, key: str) -> None:
+    """Forget the parts of a table that nobody uses any more."""
+    if client.status == "running":
+        try:
+            client.run(_forget, key, None, wait=False, on_error="ignore")
+        except Exception:  # at the end of the process nothing needs to be forgotten
+            logger.debug("the workers could not be told to forget %s", key)
+
+
+def _forget(key: str, numbers: Sequence[int] | None) -> None:
+    """On a worker: forget some parts of a table, or all of them."""
+    if numbers is None:
+        _HELD.pop(key, None)
+    for number in numbers or ():
+        _HELD.get(key, {}).pop(number, None)

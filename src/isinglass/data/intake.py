@@ -1,0 +1,54 @@
+"""The gate of every function that takes a table: whole, or in parts."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.data import conversion
+from isinglass.data.blocks import is_in_parts
+from isinglass.data.parts import PartedTable, read_parts
+from isinglass.data.table import BinaryTable
+from isinglass.errors import DataError
+
+__all__ = ["AnyTable", "open_rows", "read_rows", "to_weighted"]
+
+AnyTable: TypeAlias = BinaryTable | PartedTable
+
+
+def read_rows(X: Any, **options: Any) -> Any:
+    """Return a `BinaryTable`, or a `PartedTable` of what comes in parts; the options are those of `read_binary`.
+
+    Examples
+    --------
+    >>> read_rows([[0, 1]]), read_rows([np.eye(2), np.eye(2)])
+    (BinaryTable(1 rows × 2 columns), PartedTable(4 rows × 2 columns in 2 parts, in this process))
+    """
+    if isinstance(X, PartedTable):
+        return X
+    return read_parts(X, **options) if is_in_parts(X) else conversion.read_binary(X, **options)
+
+
+def open_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, NDArray[np.float64] | None]:
+    """Return what was read, and what `to_weighted` returns."""
+    if not isinstance(X, PartedTable) and is_in_parts(X):
+        X, sample_weight = read_parts(X, sample_weight=sample_weight), None
+    if not isinstance(X, PartedTable):
+        source = conversion.read_binary(X)
+        return source, *conversion.to_weighted(source, sample_weight)
+    if sample_weight is not None:
+        raise DataError("sample_weight must be given to read_parts for a table in parts; got it beside the table.")
+    return X, X, None
+
+
+def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[np.float64] | None]:
+    """Return the table and the weights of its rows: bytes and an array, or a table in parts, which has its own.
+
+    Examples
+    --------
+    >>> to_weighted([[0, 1], [1, 1]], [1, 2])[1].tolist()
+    [1.0, 2.0]
+    """
+    return open_rows(X, sample_weight)[1:]

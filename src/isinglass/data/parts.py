@@ -1,0 +1,294 @@
+"""A table in parts: blocks of rows that share one coding, each kept where it is worked on.
+
+Every quantity of the estimates is a sum over rows. A table in parts is asked for such sums, and gives them in the order
+of its parts: the same bits whoever computed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.data.blocks import Block, find_blocks
+from isinglass.data.coding import BITS, Coding, Values
+from isinglass.data.hosts import Host, Part, find_host
+from isinglass.data.conversion import read_binary
+from isinglass.errors import DataError
+
+__all__ = ["Fold", "PartedTable", "RowsMeant", "over_rows", "read_parts", "split_rows"]
+
+Function = Callable[..., Any]
+"""Of a table, its weights or None, and other arguments; importable from where the parts are."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold of the rows, drawn in every part by itself; ``held``: its rows, or those outside it."""
+
+    seed: int
+    n_folds: int
+    number: int
+    held: bool
+
+    def mask(self, part: int, n_rows: int) -> NDArray[np.bool_]:
+        """Return which rows of a part belong to it."""
+        draw = np.random.default_rng([self.seed, part]).permutation(n_rows) % self.n_folds
+        return np.asarray((draw == self.number) == self.held)
+
+
+@dataclass(frozen=True)
+class RowsMeant:
+    """Which rows of a table in parts are meant: all, those of a fold, those whose weight is above a floor."""
+
+    fold: Fold | None = None
+    floor: float = -1.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartedTable:
+    """A table of 0 and 1 in parts. Functions of tables take it wherever sums over rows are all they need.
+
+    Parameters
+    ----------
+    host : Host
+        Where the parts are.
+    coding : Coding
+        How all of them were read.
+    sizes : tuple of int
+        Rows of every part.
+    n_missing, n_dropped : int
+        Missing cells that were filled or dropped, and rows that were left out because of them.
+    meant : RowsMeant
+        Which of the rows are meant.
+    columns : ndarray of int, optional
+        Which of the columns are meant.
+    """
+
+    host: Host
+    coding: Coding
+    sizes: tuple[int, ...]
+    n_missing: int = 0
+    n_dropped: int = 0
+    meant: RowsMeant = RowsMeant()
+    columns: NDArray[np.intp] | None = None
+
+    sample_weight = None  # the parts have their own
+    row_names = None
+    filled = None
+    rows = None
+
+    @property
+    def X(self) -> PartedTable:  # noqa: N802 - as of a BinaryTable
+        """Itself: sums over rows take it as they take an array."""
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns."""
+        return self.coding.names
+
+    @property
+    def reading(self) -> Coding:
+        """How another table is read in the same way."""
+        return self.coding
+
+    @property
+    def encoding(self) -> dict[Any, tuple[Any, Any]]:
+        """As of a `BinaryTable`."""
+        return self.coding.encoding
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return len(self), len(self.coding.columns) if self.columns is None else len(self.columns)
+
+    def __len__(self) -> int:
+        fold = self.meant.fold
+        if fold is None:
+            return sum(self.sizes)
+        return int(sum(fold.mask(k, size).sum() for k, size in enumerate(self.sizes)))
+
+    def __repr__(self) -> str:
+        n_rows, n_columns = self.shape
+        return f"PartedTable({n_rows} rows × {n_columns} columns in {len(self.sizes)} parts, {self.host!r})"
+
+    def take_columns(self, columns: NDArray[np.intp]) -> PartedTable:
+        """Return some of the columns."""
+        return replace(self, columns=columns)
+
+    def take_fold(self, fold: Fold) -> PartedTable:
+        """Return the rows of a fold, or those outside it."""
+        if min(self.sizes) < fold.n_folds:
+            raise DataError(
+                f"n_folds must be at most the number of rows of every part; got {fold.n_folds} for a part of "
+                f"{min(self.sizes)}. Make larger parts."
+            )
+        return replace(self, meant=replace(self.meant, fold=fold))
+
+    def above(self, floor: float) -> PartedTable:
+        """Return the rows whose weight is above a floor."""
+        return replace(self, meant=replace(self.meant, floor=floor))
+
+    def with_names(self, names: Sequence[str] | None) -> PartedTable:
+        """Return the same table with other names of the columns."""
+        known = None if names is None else tuple(names)
+        return replace(self, coding=replace(self.coding, names=known))
+
+    def each(self, function: Function, *arguments: Any) -> list[Any]:
+        """Return ``function(table, weight, *arguments)`` of every part, in order."""
+        return self.host.each(_apply, (self.meant, self.columns, function, arguments))
+
+    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Say that rows are needed in memory."""
+        raise DataError(
+            "X must be one table here; got a table in parts. Paths, the two-stage estimate, EBIC, refits, predictions "
+            "and scores take parts; for all else read the table, or a sample of its rows, into memory."
+        )
+
+    __array__ = __getitem__ = __iter__ = astype = refuse
+
+
+def rows_of(part: Part, meant: RowsMeant, columns: NDArray[np.intp] | None) -> tuple[Any, Any]:
+    """Return the rows of a part that are meant, some of their columns, and their weights."""
+    table, weight = part.table(), part.weight
+    mask = np.ones(len(table), dtype=bool) if meant.fold is None else meant.fold.mask(part.number, len(table))
+    if weight is not None:
+        mask &= weight > meant.floor
+    if not mask.all():
+        table, weight = table[mask], None if weight is None else weight[mask]
+    return (table if columns is None else np.ascontiguousarray(table[:, columns])), weight
+
+
+def _apply(
+    part: Part, meant: RowsMeant, columns: NDArray[np.intp] | None, function: Function, arguments: Sequence[Any]
+) -> Any:
+    return function(*rows_of(part, meant, columns), *arguments)
+
+
+def over_rows(function: Function, table: Any, weight: NDArray[np.float64] | None, *arguments: Any) -> Any:
+    """Return a sum over rows: ``function(table, weight, *arguments)``, or its sum over the parts of a table.
+
+    The function returns an array, a number, or a tuple or dict of these.
+    """
+    if not isinstance(table, PartedTable):
+        return function(table, weight, *arguments)
+    answers = table.each(function, *arguments)
+    total = answers[0]
+    for answer in answers[1:]:
+        total = _add(total, answer)
+    return total
+
+
+def _add(a: Any, b: Any) -> Any:
+    if isinstance(a, dict):
+        return {name: _add(a[name], b[name]) for name in a}
+    return tuple(map(_add, a, b)) if isinstance(a, tuple) else a + b
+
+
+def read_parts(
+    X: Any,
+    *,
+    weights: str | int | None = None,
+    sample_weight: Any = None,
+    client: Any = None,
+    **options: Any,
+) -> PartedTable:
+    """Open a table that comes in blocks of rows: files, a Dask array or frame, or a sequence of arrays or frames.
+
+    The parts are read on the workers of Dask's current client, and stay there, one bit per cell; without a client, in
+    this process. One coding holds for all: names, order and values of the columns are those of the first part (the
+    values of all parts with ``encode="auto"``), and a part that disagrees is an error that names it.
+
+    Parameters
+    ----------
+    X : str, path, list of these, Dask array or frame, or sequence of row blocks
+        Files of any kind that `read_table` reads; a pattern such as ``"parts/*.parquet"`` stands for all that fit, in
+        order of name.
+    weights : str or int, optional
+        The column that holds row weights.
+    sample_weight : sequence of arrays, or Dask array, optional
+        The weights themselves, a block per part.
+    client : dask.distributed.Client, optional
+        Whose workers to use; by default the current one, if there is one. False: this process.
+    **options
+        How values are read: ``missing``, ``encode`` and ``binarize`` as for `read_binary`, for files all options of
+        `read_table`.
+
+    Returns
+    -------
+    PartedTable
+
+    Raises
+    ------
+    DataError
+        If a part cannot be read, is empty, has other columns, another order of columns, or a value that the coding
+        does not know. The message names the part.
+
+    Examples
+    --------
+    >>> read_parts([np.eye(3), np.ones((2, 3))])
+    PartedTable(5 rows × 3 columns in 2 parts, in this process)
+    """
+    blocks = find_blocks(X, weights, sample_weight, options)
+    host = find_host(client)
+    host.open(blocks)
+    if options.get("encode") == "auto":
+        coding = _agree([_levels(*answer) for answer in host.read(_describe)])
+        coding = replace(coding, missing=options.get("missing", "error"))
+    else:
+        coding = host.read(_describe, only=[0])[0][0]
+    host.load(coding)
+    sizes, n_missing, n_dropped = zip(*host.each(_measure, ()), strict=True)
+    return PartedTable(host, coding, sizes, sum(n_missing), sum(n_dropped))
+
+
+def split_rows(table: NDArray[np.uint8], weight: NDArray[np.float64] | None, most: int) -> PartedTable:
+    """Return a table of bytes as parts of at most so many cells, in this process.
+
+    Examples
+    --------
+    >>> split_rows(np.zeros((5, 2), dtype=np.uint8), None, 4).sizes
+    (2, 2, 1)
+    """
+    step = max(most // table.shape[1], 1)
+    cuts = range(0, len(table), step)
+    weights = None if weight is None else [weight[k : k + step] for k in cuts]
+    return read_parts([table[k : k + step] for k in cuts], sample_weight=weights, client=False)
+
+
+def _describe(block: Block) -> tuple[Coding, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Read a part by the options; return its coding, and which columns have a one and a zero."""
+    table = block.read()
+    return table.reading, table.X.max(axis=0) == 1, table.X.min(axis=0) == 0
+
+
+def _levels(coding: Coding, has_one: NDArray[np.bool_], has_zero: NDArray[np.bool_]) -> tuple[Coding, list[list[Any]]]:
+    """Return the values that every column of a part takes."""
+    found = []
+    for rule, one, zero in zip(coding.columns, has_one, has_zero, strict=True):
+        entries = rule.entries if isinstance(rule, Values) else BITS.entries
+        found.append([value for value, bit in entries.items() if (bit == 1 and one) or (bit == 0 and zero)])
+    return coding, found
+
+
+def _agree(parts: list[tuple[Coding, list[list[Any]]]]) -> Coding:
+    """Return the coding of a small table in which every column takes all values that it has in some part."""
+    first, width = parts[0][0], len(parts[0][0].columns)
+    levels: list[dict[Any, None]] = [{} for _ in range(width)]
+    for coding, found in parts:
+        if len(coding.columns) == width:  # else the part is refused when it is read by the coding
+            for known, values in zip(levels, found, strict=True):
+                known.update(dict.fromkeys(values))
+    longest = max(map(len, levels))
+    rows = [[list(known)[min(k, len(known) - 1)] if known else 0 for known in levels] for k in range(longest)]
+    table = np.empty((longest, width), dtype=object)
+    table[:] = rows
+    return replace(read_binary(table, encode="auto").reading, names=first.names)
+
+
+def _measure(part: Part) -> tuple[int, int, int]:
+    return part.n_rows, part.n_missing, part.n_dropped

@@ -1,0 +1,171 @@
+"""Node-wise regression and the exact likelihood with the interface of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from isinglass.data import BinaryTable
+from isinglass.data.weights import warn_weight_scale
+from isinglass.errors import ArgumentError
+from isinglass.estimators.base import IsingEstimator, check_alpha
+from isinglass.results import Solution
+from isinglass.solve.nodewise import choose_per_node, nodewise_path
+from isinglass.solve.regressions import NodewisePath
+
+__all__ = ["ExactIsing", "NodewiseIsing"]
+
+
+class NodewiseIsing(IsingEstimator):
+    """Ising network of one logistic lasso per column; with ``criterion="ebic"`` what R's IsingFit computes.
+
+    The certificate is that of the regressions: the largest violation over all columns, the sum of their duality gaps,
+    and the steps of the one that took most.
+
+    Parameters
+    ----------
+    alpha : float, default 0.025
+        Penalty of one regression: half of `IsingLasso`'s alpha for the same strength. Not used with a criterion.
+    rule : {"and", "or", "mean", "min", "max"}, default "and"
+        How the two coefficients of a pair become one coupling. "and": their mean if both are non-zero, else 0. "or":
+        the mean of those that are non-zero. "mean": (a + b) / 2 with zeros counted (IsingFit's AND = FALSE). "min",
+        "max": the smaller or larger in absolute value.
+    standardize : bool, default False
+        Penalise as if the columns had unit standard deviation. IsingFit does: set it to True to get its networks.
+    criterion : None or "ebic", default None
+        "ebic": every column chooses its own penalty by the extended BIC. Its number of rows is the sum of the row
+        weights: rescale weights that are not whole to mean 1.
+    gamma : float, default 0.25
+        Weight of the number of candidate models in the extended BIC; 0 is the BIC.
+    alphas : int, default 100
+        Length of every column's list of penalties; only with a criterion.
+    tol, max_iter, n_threads, reading
+        As for every `IsingEstimator`.
+
+    Attributes
+    ----------
+    alphas_per_node_ : ndarray of shape (n_features,)
+        What every column chose (NaN for constant ones), and ``alpha_`` is NaN; only with a criterion.
+    asymmetric_couplings_ : csr_array of shape (n_features, n_features)
+        Coefficients before the rule: row s is the regression of column s on the others.
+    fit_, network_, solution_ and others
+        As for every `IsingEstimator`.
+
+    See Also
+    --------
+    isinglass.nodewise_path, isinglass.nodewise_ebic : the functions behind it.
+
+    Examples
+    --------
+    >>> from isinglass import NodewiseIsing, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
+    >>> net = NodewiseIsing(criterion="ebic", standardize=True).fit(X)
+    >>> net.solution_.edge_index.tolist(), net.asymmetric_couplings_.shape
+    ([[0, 1], [1, 2], [2, 3], [3, 4]], (5, 5))
+    """
+
+    _method = "nodewise"
+    _path_settings = ("rule", "standardize", "tol", "max_iter")
+
+    def __init__(
+        self,
+        alpha: float = 0.025,
+        *,
+        rule: str = "and",
+        standardize: bool = False,
+        criterion: str | None = None,
+        gamma: float = 0.25,
+        alphas: int = 100,
+        tol: float = 1e-7,
+        max_iter: int = 100,
+        n_threads: int | None = None,
+        reading: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.rule = rule
+        self.standardize = standardize
+        self.criterion = criterion
+        self.gamma = gamma
+        self.alphas = alphas
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_threads = n_threads
+        self.reading = reading
+
+    def _criterion_of(self) -> str | None:
+        if self.criterion not in (None, "ebic"):
+            raise ArgumentError("criterion", 'must be None or "ebic"', self.criterion)
+        return self.criterion
+
+    def _choice(self) -> dict[str, Any]:
+        return (
+            {"alpha": check_alpha(self.alpha)}
+            if self.criterion is None
+            else {"gamma": self.gamma, "alphas": self.alphas}
+        )
+
+    def _run(self, table: BinaryTable, X: Any, y: Any) -> Solution:
+        options: dict[str, Any] = {**self._settings(), "n_threads": self.n_threads}
+        path: NodewisePath
+        if self._criterion_of() is None:
+            path = nodewise_path(table, [check_alpha(self.alpha)], **options)
+        else:
+            warn_weight_scale(table.sample_weight)
+            path = choose_per_node(
+                table, self.alphas, gamma=self.gamma, sample_weight=None, alpha_min_ratio=None, **options
+            )
+        self.asymmetric_couplings_ = sp.csr_array(path.asymmetric_couplings[0])
+        return path.solutions[0]
+
+
+class ExactIsing(IsingEstimator):
+    """Sparse Ising network by the L1-regularised likelihood itself, for at most 20 columns.
+
+    Enumerates all 2^p states: what the pseudo-likelihood approximates, at a price. The certificate is that of the exact
+    problem; `score` is the pseudo-likelihood, as for all estimators here.
+
+    Parameters
+    ----------
+    alpha : float, default 0.025
+        Penalty strength per row: half of `IsingLasso`'s alpha for the same strength.
+    penalty_weights, tol, max_iter, reading
+        As for every `IsingEstimator`; 200 steps by default.
+
+    Attributes
+    ----------
+    fit_, network_, solution_ and others
+        As for every `IsingEstimator`.
+
+    See Also
+    --------
+    isinglass.exact_path : the function behind it, for many alphas at once.
+    isinglass.exact.log_likelihood : the exact mean log-likelihood of rows.
+
+    Examples
+    --------
+    >>> from isinglass import ExactIsing, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
+    >>> net = ExactIsing(alpha=0.05).fit(X)
+    >>> net.solution_.edge_index.tolist(), net.converged_
+    ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
+    """
+
+    _method = "exact"
+
+    def __init__(
+        self,
+        alpha: float = 0.025,
+        *,
+        penalty_weights: ArrayLike | str | None = None,
+        tol: float = 1e-7,
+        max_iter: int = 200,
+        reading: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.reading = reading

@@ -1,0 +1,423 @@
+"""The joint pseudo-likelihood with the interface of scikit-learn: one class per way to choose the penalty."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+
+from isinglass.data import BinaryTable, read_binary
+from isinglass.errors import ArgumentError, DataError
+from isinglass.estimators.base import IsingEstimator
+from isinglass.randomness import RandomSource
+from isinglass.select.contract import Method
+from isinglass.select.cv import CrossValidation, cross_validate
+from isinglass.select.method import path_function_of
+
+__all__ = ["IsingLasso", "IsingLassoCV", "IsingLassoEBIC", "IsingLassoStARS", "IsingNetwork"]
+
+FloatArray = NDArray[np.float64]
+Alphas = int | float | ArrayLike
+Penalty = ArrayLike | str | None
+Options = Mapping[str, Any] | None
+
+DEFAULT_FOLDS = 10
+
+
+class IsingNetwork(IsingEstimator):
+    """Sparse Ising network without a penalty to choose: the default of this package.
+
+    Stage 1 finds the pairs that may matter, by the AIC along a lasso path. Stage 2 estimates them with penalties in
+    inverse proportion to their couplings, so that strong ones are hardly shrunken, and chooses by the extended BIC. A
+    cross-validation checks that the network keeps most of what can be predicted, and takes a denser one where it does
+    not. `isinglass fit` gives the same network.
+
+    Parameters
+    ----------
+    alphas : int, float or array-like, default 30
+        How close the alphas of stage 1 are in a first pass, as a number of them; or these alphas. Hardly matters.
+    gamma : float, default 0.25
+        Weight of the number of candidate networks in the extended BIC; larger values choose fewer edges.
+    keep : float, optional
+        Share of the best cross-validated gain that the network must keep; 0 leaves the choice to the extended BIC.
+        Default 0.95, or 0.85 with no more rows than columns.
+    n_folds : int, default 5
+        Folds of the cross-validation.
+    penalty_weights, tol, max_iter, random_state, n_jobs, reading
+        As for every `IsingEstimator`; ``random_state`` is 0 by default.
+
+    Attributes
+    ----------
+    ebic_path_, held_out_ : ndarray of shape (n_alphas,)
+        Extended BIC of the networks of the stage that was chosen, and cross-validated gain in log pseudo-likelihood per
+        row over independent columns; NaN where that was not needed.
+    stages_ : list of dict
+        What each stage tried, chose and proves; ``"network"`` marks the one that the network belongs to, and
+        ``"reason"`` says why.
+    edge_errors_ : ndarray of shape (n_edges,)
+        Standard error of each coupling in `solution_`, of its unpenalised estimate; NaN where that is infinite.
+    fit_, network_, solution_, path_ and others
+        As for every `IsingEstimator`.
+
+    See Also
+    --------
+    isinglass.two_stage : the function behind it.
+
+    Examples
+    --------
+    >>> from isinglass import IsingNetwork, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
+    >>> net = IsingNetwork().fit(X)
+    >>> net.solution_.edge_index.tolist(), bool((abs(net.edge_errors_) < 0.3).all())
+    ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
+    """
+
+    _criterion = "two-stage"
+    _choice_settings = ("alphas", "gamma", "keep", "n_folds", "random_state")
+
+    def __init__(
+        self,
+        alphas: Alphas = 30,
+        *,
+        gamma: float = 0.25,
+        keep: float | None = None,
+        n_folds: int = 5,
+        penalty_weights: Penalty = None,
+        tol: float = 1e-7,
+        max_iter: int = 100,
+        random_state: RandomSource = 0,
+        n_jobs: int | None = None,
+        reading: Options = None,
+    ) -> None:
+        self.alphas = alphas
+        self.gamma = gamma
+        self.keep = keep
+        self.n_folds = n_folds
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.reading = reading
+
+    def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
+        found = super()._run(table, X, y)
+        self.held_out_ = np.array(found.stages[found.stage].held_out)
+        return found
+
+
+class IsingLasso(IsingEstimator):
+    """Sparse Ising network by L1-regularised pseudo-likelihood at a given penalty.
+
+    Minimises the mean negative log pseudo-likelihood plus ``alpha * sum(penalty_weights * abs(couplings))`` over pairs.
+
+    Parameters
+    ----------
+    alpha : float, default 0.05
+        Penalty strength. All edges vanish at twice the largest covariance between two columns, so at most at 0.5.
+    penalty_weights, tol, max_iter, n_threads, reading
+        As for every `IsingEstimator`.
+
+    Attributes
+    ----------
+    fit_, network_, solution_ and others
+        As for every `IsingEstimator`.
+
+    See Also
+    --------
+    isinglass.ising_path : the function behind it, for many alphas at once.
+
+    Examples
+    --------
+    >>> from isinglass import IsingLasso, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
+    >>> net = IsingLasso(alpha=0.1).fit(X)
+    >>> net.solution_.edge_index.tolist(), net.converged_
+    ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
+    >>> net.predict_proba(X[:1]).shape
+    (1, 5)
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.05,
+        *,
+        penalty_weights: Penalty = None,
+        tol: float = 1e-7,
+        max_iter: int = 100,
+        n_threads: int | None = None,
+        reading: Options = None,
+    ) -> None:
+        self.alpha = alpha
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_threads = n_threads
+        self.reading = reading
+
+
+class IsingLassoEBIC(IsingEstimator):
+    """Sparse Ising network at the penalty with the smallest extended BIC.
+
+    The number of rows N of the criterion is the sum of the row weights, so that a whole weight equals repeated rows and
+    the scale of weights that are not whole matters: rescale them to mean 1. A warning says so where their sum is less
+    than half or more than twice the number of rows.
+
+    Parameters
+    ----------
+    gamma : float, default 0.25
+        Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
+    relaxed : bool, default False
+        Judge each network by the unpenalised estimate on its edges. The network returned is the penalised one, at the
+        smallest of consecutive alphas with the edges that are chosen.
+    alphas, penalty_weights, tol, max_iter, n_threads, reading
+        As for every `IsingEstimator`; 30 alphas by default.
+
+    Attributes
+    ----------
+    ebic_path_ : ndarray of shape (n_alphas,)
+        Extended BIC of every solution of ``path_``; smaller is better.
+    fit_, network_, solution_, path_ and others
+        As for every `IsingEstimator`.
+
+    See Also
+    --------
+    isinglass.select.select_ebic : the function behind it.
+
+    Examples
+    --------
+    >>> from isinglass import IsingLassoEBIC, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
+    >>> net = IsingLassoEBIC(relaxed=True).fit(X)
+    >>> net.network_.n_edges, bool(net.ebic_path_[net.alphas_.tolist().index(net.alpha_)] == net.ebic_path_.min())
+    (4, True)
+    """
+
+    _criterion = "ebic"
+    _choice_settings = ("alphas", "gamma", "relaxed")
+
+    def __init__(
+        self,
+        alphas: Alphas = 30,
+        *,
+        gamma: float = 0.25,
+        relaxed: bool = False,
+        penalty_weights: Penalty = None,
+        tol: float = 1e-7,
+        max_iter: int = 100,
+        n_threads: int | None = None,
+        reading: Options = None,
+    ) -> None:
+        self.alphas = alphas
+        self.gamma = gamma
+        self.relaxed = relaxed
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_threads = n_threads
+        self.reading = reading
+
+
+class IsingLassoStARS(IsingEstimator):
+    """Sparse Ising network at the smallest penalty whose edges are stable under subsampling (StARS).
+
+    A row weight enters the fits, not the draw of the subsamples: a weight of 2 is not the same as a row that occurs
+    twice. A row of weight 0 is never drawn.
+
+    Parameters
+    ----------
+    n_subsamples : int, default 20
+        Number of subsamples, at least 2.
+    subsample_size : int, optional
+        Rows in each; default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to 144 rows.
+    threshold : float, default 0.05
+        Largest instability that counts as stable, from 0 to 0.5.
+    alphas, penalty_weights, tol, max_iter, random_state, n_jobs, reading
+        As for every `IsingEstimator`; 30 alphas by default, from the largest ``alpha_max`` of the subsamples and of the
+        table.
+
+    Attributes
+    ----------
+    stability_ : Stability
+        How far the subsamples agreed along the grid.
+    path_ : Path
+        Solutions on the whole table, at the alphas that all subsamples ran: solution k belongs to
+        ``stability_.edge_frequencies[k]``.
+    fit_, network_, solution_ and others
+        As for every `IsingEstimator`.
+
+    See Also
+    --------
+    isinglass.stars : the function behind it.
+
+    Examples
+    --------
+    >>> from isinglass import IsingLassoStARS, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(12, strength=2.0, fields="balanced"), 2000, random_state=0)
+    >>> net = IsingLassoStARS(random_state=0).fit(X)
+    >>> net.network_.n_edges, float(net.edges()["stability"].min())
+    (11, 1.0)
+    """
+
+    _criterion = "stars"
+    _choice_settings = ("alphas", "n_subsamples", "subsample_size", "threshold", "random_state")
+
+    def __init__(
+        self,
+        alphas: Alphas = 30,
+        *,
+        n_subsamples: int = 20,
+        subsample_size: int | None = None,
+        threshold: float = 0.05,
+        penalty_weights: Penalty = None,
+        tol: float = 1e-7,
+        max_iter: int = 100,
+        random_state: RandomSource = None,
+        n_jobs: int | None = None,
+        reading: Options = None,
+    ) -> None:
+        self.alphas = alphas
+        self.n_subsamples = n_subsamples
+        self.subsample_size = subsample_size
+        self.threshold = threshold
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.reading = reading
+
+
+class IsingLassoCV(IsingEstimator):
+    """Sparse Ising network at the penalty with the best log pseudo-likelihood of held-out rows.
+
+    Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
+    "1se" is sparser. All folds use the alphas of the whole table.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of pairs, default 10
+        Number of random folds (None is 10 too); or a splitter of scikit-learn; or pairs of row numbers, training and
+        held out. Splitters that need groups are to be called beforehand: ``cv=list(GroupKFold().split(X, groups=g))``.
+    n_repeats : int, default 1
+        How often the rows are split into random folds; only for a number of folds.
+    rule : {"best", "1se"}, default "best"
+        The largest mean score; or the sparsest network whose mean is at most one standard error below that.
+    alphas, penalty_weights, tol, max_iter, random_state, n_jobs, reading
+        As for every `IsingEstimator`; 30 alphas by default.
+
+    Attributes
+    ----------
+    cv_results_ : dict of ndarrays
+        Held-out scores with the keys of scikit-learn's searches: ``param_alpha``, ``params``, ``split0_test_score``, …,
+        ``mean_test_score`` and ``std_test_score`` (every row counts once, or with its weight, also where folds are not
+        equally large), ``rank_test_score``; and ``standard_error_test_score``, which "1se" uses.
+    fit_, network_, solution_, path_ and others
+        As for every `IsingEstimator`.
+
+    See Also
+    --------
+    isinglass.select.cross_validate : the function behind it.
+
+    Examples
+    --------
+    >>> from isinglass import IsingLassoCV, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
+    >>> net = IsingLassoCV(cv=5, rule="1se", random_state=0).fit(X)
+    >>> net.network_.n_edges, len(net.cv_results_["mean_test_score"])
+    (4, 30)
+    """
+
+    _criterion = "cv"
+    _choice_settings = ("alphas", "n_repeats", "rule", "random_state")
+
+    def __init__(
+        self,
+        alphas: Alphas = 30,
+        *,
+        cv: Any = DEFAULT_FOLDS,
+        n_repeats: int = 1,
+        rule: str = "best",
+        penalty_weights: Penalty = None,
+        tol: float = 1e-7,
+        max_iter: int = 100,
+        random_state: RandomSource = None,
+        n_jobs: int | None = None,
+        reading: Options = None,
+    ) -> None:
+        self.alphas = alphas
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.rule = rule
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.reading = reading
+
+    @property
+    def fit_function(self) -> Method:
+        """What gives the network, as a function of a table; the folds are those of its rows."""
+        path_function = path_function_of(self._method, self._settings())
+        choice = {name: value for name, value in self._choice().items() if name != "n_folds"}
+        return functools.partial(_cross_validate, cv=self.cv, path_function=path_function, **choice)
+
+    def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
+        dropped = table.rows is not None and not isinstance(X, BinaryTable)  # in this fit: row numbers have changed
+        if dropped and isinstance(self.cv, list | tuple):
+            raise DataError(
+                "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
+                "numbers have changed; got pairs of row numbers. Drop these rows first."
+            )
+        labels = y if y is None or not dropped else np.asarray(y)[table.rows]
+        found = self.fit_function(table, y=labels, n_jobs=self.n_jobs)
+        self.cv_results_ = _search_results(found)
+        return found
+
+    def _choice(self) -> dict[str, Any]:
+        return {**super()._choice(), "n_folds": DEFAULT_FOLDS if self.cv is None else self.cv}
+
+
+def _cross_validate(
+    X: Any, *, cv: Any, n_repeats: int, y: Any = None, sample_weight: ArrayLike | None = None, **options: Any
+) -> CrossValidation:
+    """Cross-validate with whatever scikit-learn calls ``cv``."""
+    table = read_binary(X)
+    weight = table.sample_weight if sample_weight is None else np.asarray(sample_weight)
+    folds = DEFAULT_FOLDS if cv is None else cv
+    if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
+        n_rows = len(table) if weight is None else int(np.count_nonzero(weight))
+        if not 2 <= folds <= n_rows:
+            raise ArgumentError(
+                "cv", f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})", cv
+            )
+        options |= {"n_folds": int(folds), "n_repeats": n_repeats}
+    elif callable(getattr(folds, "split", None)) and not isinstance(folds, str):
+        options["splits"] = list(folds.split(table.X, y))
+    elif isinstance(folds, str) or not hasattr(folds, "__iter__"):
+        raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", cv)
+    else:
+        options["splits"] = list(folds)
+    return cross_validate(table, sample_weight=sample_weight, **options)
+
+
+def _search_results(found: CrossValidation) -> dict[str, Any]:
+    """Return held-out scores with the keys that scikit-learn's searches use."""
+    scores = found.scores.reshape(-1, found.scores.shape[2])
+    shares = (found.fold_weights / found.fold_weights.sum(axis=1, keepdims=True)).reshape(-1)
+    mean = found.mean
+    results: dict[str, Any] = {
+        "param_alpha": np.ma.array(found.alphas),
+        "params": [{"alpha": float(alpha)} for alpha in found.alphas],
+    }
+    results |= {f"split{k}_test_score": split for k, split in enumerate(scores)}
+    results["mean_test_score"] = mean
+    results["std_test_score"] = np.sqrt(shares @ (scores - mean) ** 2 / shares.sum())
+    results["rank_test_score"] = rankdata(-mean, method="min").astype(np.int32)
+    results["standard_error_test_score"] = found.standard_error
+    return results

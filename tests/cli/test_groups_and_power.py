@@ -1,0 +1,125 @@
+"""isinglass compare and power."""
+
+import numpy as np
+import pytest
+from commands import draw_rows, error_line, files_of, read_csv, read_json, run, write_csv
+
+from isinglass import compare_groups, read_table, simulate
+from isinglass.errors import DataError
+from isinglass.select import sample_size
+
+X = draw_rows()
+NAMES = [f"item {k}" for k in range(X.shape[1])]
+SEX = np.where(np.arange(len(X)) % 2, "women", "men")
+WORDS = ["--by", "sex", "--alpha", "0.02", "-B", "19", "--seed", "3"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    file = tmp_path_factory.mktemp("groups") / "table.csv"
+    subject = np.arange(len(X)) // 2
+    rows = [[*cells, sex, f"p{k}"] for cells, sex, k in zip(X.tolist(), SEX, subject, strict=True)]
+    return write_csv(file, [*NAMES, "sex", "who"], rows)
+
+
+def test_labels_are_read_beside_the_table(table, tmp_path):
+    data = read_table(table, labels=["sex", "who"])
+    assert data.names == tuple(NAMES)
+    assert data.labels["sex"] == tuple(SEX)
+    assert data[[3, 1]].labels == {"sex": ("women", "women"), "who": ("p1", "p0")}
+    (tmp_path / "holes.csv").write_text("a,b,sex\n0,1,m\n,1,m\n1,0,\n1,1,f\n")
+    dropped = read_table(tmp_path / "holes.csv", labels=["sex"], missing="drop")
+    assert dropped.labels["sex"] == ("m", None, "f")
+    with pytest.raises(DataError, match="labels must be a column of the table; got 'gender'"):
+        read_table(table, labels=["gender"])
+    with pytest.raises(DataError, match="weights must be another column"):
+        read_table(tmp_path / "holes.csv", labels=["a"], weights="a")
+
+
+def test_compare_is_that_of_the_function(table):
+    rows = read_csv(run("compare", table, *WORDS, "--drop", "who").stdout)
+    found = compare_groups(X, SEX, 0.02, n_permutations=19, random_state=3)
+    wanted = found.edges()
+    assert list(rows[0]) == list(wanted)
+    assert [float(row["difference"]) for row in rows] == wanted["difference"].tolist()
+    assert [float(row["p_family"]) for row in rows] == wanted["p_family"].tolist()
+    assert rows[0]["source"].startswith("item ")
+
+
+def test_compare_paired_and_as_json(table):
+    record = read_json(run("compare", table, *WORDS, "--paired", "who", "--json").stdout, "compare")
+    found = compare_groups(X, SEX, 0.02, n_permutations=19, random_state=3, paired=np.arange(len(X)) // 2)
+    assert record["paired"] is True
+    assert record["p_structure"] == found.p_structure
+    assert record["strength"] == found.strength
+    assert [group["group"] for group in record["groups"]] == ["men", "women"]
+    assert len(record["nodes"]) == len(NAMES)
+
+
+def test_compare_writes_tables_and_a_page(table, tmp_path):
+    result = run("compare", table, *WORDS, "--drop", "who", "-o", tmp_path / "out", "--reselect")
+    assert list(files_of(tmp_path / "out")) == ["edges.csv", "groups.csv", "nodes.csv", "report.html", "run.json"]
+    assert "Networks by sex" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "men (" in result.stderr
+
+
+def test_bad_groups_are_named(table, tmp_path):
+    line = error_line(run("compare", table, "--by", "gender", "--alpha", "0.1", code=2))
+    assert "'gender' is not a column of the table" in line
+    assert "--by" in line
+    (tmp_path / "one.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n1,0,m\n")
+    assert "at least two groups" in error_line(run("compare", tmp_path / "one.csv", *WORDS, code=3))
+    (tmp_path / "hole.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n1,0,\n1,1,f\n0,0,f\n0,1,f\n")
+    assert "got none in 1 of 6 rows" in error_line(run("compare", tmp_path / "hole.csv", *WORDS, code=3))
+    dropped = read_json(run("compare", tmp_path / "hole.csv", *WORDS, "--missing", "drop", "--json").stdout, "compare")
+    assert [group["n_rows"] for group in dropped["groups"]] == [3, 2]
+
+
+def test_power_is_that_of_the_function(tmp_path):
+    run("simulate", "--network", "chain", "--nodes", "5", "--rows", "50", "-o", tmp_path / "pilot")
+    words = ["--rows", "50,200", "--repeats", "3", "--alpha", "0.05", "--seed", "2"]
+    rows = read_csv(run("power", tmp_path / "pilot", *words).stdout)
+    truth = simulate.chain_network(5, strength=1.0)
+    assert [int(row["rows"]) for row in rows] == [50, 200]
+    from isinglass import load
+
+    found = sample_size(load(tmp_path / "pilot" / "truth.npz"), [50, 200], 0.05, n_repeats=3, random_state=2)
+    assert found.network.n_edges == truth.n_edges
+    assert [float(row["correlation"]) for row in rows] == found.columns["correlation"].tolist()
+    run("power", tmp_path / "pilot", *words, "-o", tmp_path / "out")
+    assert list(files_of(tmp_path / "out")) == ["power.csv", "power.pdf", "power.png", "run.json"]
+    record = read_json(run("power", tmp_path / "pilot", *words, "--json").stdout, "power")
+    assert [size["rows"] for size in record["sizes"]] == [50, 200]
+
+
+def test_power_refuses_what_is_no_list_of_numbers(tmp_path):
+    run("simulate", "--network", "chain", "--nodes", "5", "--rows", "50", "-o", tmp_path / "pilot")
+    assert "such as 100,200,400" in error_line(run("power", tmp_path / "pilot", "--rows", "100,many", code=2))
+
+
+# ------------------------------------------------------------------------------------------- figures for print
+
+
+def test_a_figure_for_print_and_its_positions(table, tmp_path):
+    net, places = tmp_path / "net", tmp_path / "places.csv"
+    run("fit", table, "--drop", "who,sex", "--alpha", "0.05", "-o", net)
+    words = ["--width", "85", "--inside", "--rings", "--legend", "outside", "--sizes", "betweenness"]
+    result = run("plot", "network", net, table, *words, "--save-positions", places, "-o", tmp_path / "one.png")
+    assert "places.csv" in result.stderr
+    start = (tmp_path / "one.png").read_bytes()
+    assert int.from_bytes(start[16:20], "big") == pytest.approx(85 / 25.4 * 300, abs=1)  # dots of the width
+    rows = read_csv(places.read_text())
+    assert [row["name"] for row in rows] == NAMES
+    run("plot", "network", net, "--positions", places, "-o", tmp_path / "two.svg")
+    run("plot", "centrality", net, "-o", tmp_path / "three.pdf")
+    places.write_text("name,x\na,1\n")
+    line = error_line(run("plot", "network", net, "--positions", places, "-o", tmp_path / "two.svg", code=3))
+    assert "must be a CSV file with the columns name, x and y" in line
+    assert "needs TABLE" in error_line(run("plot", "network", net, "--rings", "-o", tmp_path / "two.svg", code=2))
+
+
+def test_wording_of_items_reaches_the_report(table, tmp_path):
+    run("fit", table, "--drop", "who,sex", "--alpha", "0.05", "-o", tmp_path / "net")
+    (tmp_path / "items.csv").write_text("name,wording\nitem 1,I sleep well.\n")
+    run("report", tmp_path / "net", "--groups", tmp_path / "items.csv", "-o", tmp_path / "page.html")
+    assert "I sleep well." in (tmp_path / "page.html").read_text(encoding="utf-8")

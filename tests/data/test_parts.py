@@ -1,0 +1,194 @@
+"""Tables in parts: what is taken for one, one coding for all parts, sums over rows, and parts that disagree."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isinglass.data import (
+    BinaryTable,
+    PartedTable,
+    count_columns,
+    count_rows,
+    hosts,
+    over_rows,
+    read_binary,
+    read_parts,
+    read_rows,
+    to_weighted,
+)
+from isinglass.data.hosts import Here
+from isinglass.data.parts import Fold, rows_of, split_rows
+from isinglass.errors import DataError, LimitError
+
+RNG = np.random.default_rng(0)
+X = RNG.integers(0, 2, (60, 5), dtype=np.uint8)
+CUTS = (0, 20, 21, 60)
+NAMES = tuple("abcde")
+
+
+def cut(table):
+    return [table[a:b] for a, b in itertools.pairwise(CUTS)]
+
+
+def column_sums(table, weight):
+    return table.sum(axis=0, dtype=float) if weight is None else weight @ table
+
+
+def rows(table):
+    """All rows of a table in parts."""
+    return np.concatenate([found for found, _ in table.each(lambda table, weight: (table, weight))])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    frames = cut(pd.DataFrame(X, columns=NAMES))
+    for k, frame in enumerate(frames):
+        frame.to_parquet(tmp_path / f"p{k}.parquet")
+        frame.to_csv(tmp_path / f"p{k}.csv", index=False)
+    return tmp_path
+
+
+def test_blocks_of_any_kind_are_one_table(folder):
+    arrays = cut(X)
+    assert isinstance(read_rows(arrays), PartedTable)
+    assert isinstance(read_rows(X.tolist()), BinaryTable)  # a list of rows is no list of blocks
+    frames = cut(pd.DataFrame(X, columns=NAMES))
+    for given, names in (
+        (arrays, None),
+        (frames, NAMES),
+        (f"{folder}/*.parquet", NAMES),
+        ([folder / f"p{k}.csv" for k in range(3)], NAMES),
+    ):
+        table = read_parts(given)
+        assert table.shape == X.shape
+        assert table.sizes == (20, 1, 39)
+        assert table.names == names
+        np.testing.assert_array_equal(rows(table), X)
+
+
+def test_dask_collections_are_read_block_by_block():
+    dask = pytest.importorskip("dask.array")
+    frames = pytest.importorskip("dask.dataframe")
+    table = read_parts(dask.from_array(X, chunks=(25, 2)))
+    assert table.sizes == (25, 25, 10)
+    np.testing.assert_array_equal(rows(table), X)
+    frame = read_parts(frames.from_pandas(pd.DataFrame(X, columns=NAMES), npartitions=4))
+    assert (frame.names, len(frame.sizes)) == (NAMES, 4)
+    np.testing.assert_array_equal(rows(frame), X)
+
+
+def test_sums_over_parts_are_sums_over_rows():
+    weight = RNG.random(60)
+    for w in (None, weight):
+        table, own = to_weighted(cut(X), None if w is None else cut(w))
+        assert own is None
+        assert count_rows(table, None) == pytest.approx(count_rows(X, w), rel=1e-14)
+        np.testing.assert_allclose(over_rows(column_sums, table, None), column_sums(X, w), rtol=1e-14)
+        ones, varies = count_columns(table, None)
+        np.testing.assert_allclose(ones, count_columns(X, w)[0], rtol=1e-14)
+        assert varies.all()
+
+
+def test_a_column_that_is_constant_in_each_part_may_vary():
+    table = read_parts([np.array([[0, 1, 1]]), np.array([[1, 1, 1]])])
+    assert count_columns(table, None)[1].tolist() == [True, False, False]
+
+
+def test_a_column_of_weights():
+    frame = pd.DataFrame(X, columns=NAMES).assign(w=np.arange(60.0))
+    table = read_parts(cut(frame), weights="w")
+    assert table.names == NAMES
+    np.testing.assert_allclose(over_rows(column_sums, table, None), np.arange(60.0) @ X)
+    with pytest.raises(DataError, match=r"part 0: weights must be a column; got 'v'"):
+        read_parts(cut(frame), weights="v")
+    with pytest.raises(DataError, match=r"part 1: sample_weight must have a positive sum"):
+        read_parts(cut(frame.assign(w=(frame.index != 20).astype(float))), weights="w")
+    with pytest.raises(DataError, match="a block for each of the 3 parts; got 2"):
+        read_parts(cut(X), sample_weight=[np.ones(20), np.ones(40)])
+
+
+def test_one_coding_for_all_parts():
+    words = pd.DataFrame(np.where(X == 1, "Yes", "No"), columns=NAMES)
+    words.loc[:20, "a"] = "Yes"  # one value in the first parts, two in the last
+    whole = read_binary(words, encode="auto")
+    table = read_parts(cut(words), encode="auto")
+    assert table.encoding == whole.encoding
+    np.testing.assert_array_equal(rows(table), whole.X)
+    holes = words.mask(RNG.random(words.shape) < 0.1)
+    whole = read_binary(holes, encode={"Yes": 1, "No": 0}, missing="zero")
+    table = read_parts(cut(holes), encode={"Yes": 1, "No": 0}, missing="zero")
+    assert (table.n_missing, table.coding.missing) == (whole.n_missing, "zero")
+    np.testing.assert_array_equal(rows(table), whole.X)
+
+
+def test_a_part_that_disagrees_is_named(folder):
+    frames = cut(pd.DataFrame(X, columns=NAMES))
+    wrong = {
+        "other order": (frames[2][list("bacde")], r"part 2: .*in their order; got 'b' where part 0 has 'a'"),
+        "other column": (frames[2].rename(columns={"c": "z"}), r"part 2: .*got no 'c'"),
+        "fewer columns": (frames[2][list("abcd")], r"part 2: .*5 columns.*got 4"),
+        "no row": (frames[2].iloc[:0], r"part 2: it must have rows"),
+        "a new value": (frames[2].replace(0, 7), r"part 2: .*only 0 and 1; got 7 in column 'a'"),
+        "no names": (frames[2].to_numpy(), r"part 2: .*none with names"),
+    }
+    for frame, message in wrong.values():
+        with pytest.raises(DataError, match=message):
+            read_parts([*frames[:2], frame])
+    (folder / "p1.parquet").write_bytes((folder / "p1.parquet").read_bytes()[:-30])
+    with pytest.raises(DataError, match=r"part 1 \(.*p1\.parquet\)"):
+        read_parts(f"{folder}/*.parquet")
+    with pytest.raises(DataError, match=r"part 3 \(.*none\.csv\)"):
+        read_parts([*sorted(folder.glob("*.csv")), folder / "none.csv"])
+    with pytest.raises(DataError, match="fits none"):
+        read_parts(f"{folder}/*.nothing")
+
+
+def test_a_value_that_only_a_later_part_has_is_refused_by_a_given_coding():
+    coding = read_binary([["Yes", "No"], ["No", "Yes"]], encode="auto").coding
+    with pytest.raises(DataError, match=r"part 1: .*'Maybe'"):
+        read_parts([np.array([["Yes", "No"]], dtype=object), np.array([["No", "Maybe"]], dtype=object)], encode=coding)
+
+
+def test_folds_divide_the_rows_of_every_part():
+    table = read_parts([X[:20], X[20:]])
+    taken = [table.take_fold(Fold(3, 4, k, held=True)) for k in range(4)]
+    assert sum(map(len, taken)) == 60
+    assert sum(over_rows(column_sums, fold, None) for fold in taken).tolist() == X.sum(axis=0).tolist()
+    outside = table.take_fold(Fold(3, 4, 1, held=False))
+    assert len(outside) + len(taken[1]) == 60
+    total = over_rows(column_sums, outside, None) + over_rows(column_sums, taken[1], None)
+    assert total.tolist() == X.sum(axis=0).tolist()
+    with pytest.raises(DataError, match="n_folds must be at most the number of rows of every part"):
+        read_parts(cut(X)).take_fold(Fold(3, 4, 1, held=True))
+
+
+def test_rows_and_columns_that_are_meant():
+    weight = np.arange(60.0)
+    table = split_rows(X, weight, 100).above(30.0).take_columns(np.array([1, 4]))
+    found = [rows_of(part, table.meant, table.columns) for part in table.host.parts.values()]
+    np.testing.assert_array_equal(np.concatenate([cells for cells, _ in found]), X[31:, [1, 4]])
+    np.testing.assert_array_equal(np.concatenate([own for _, own in found]), weight[31:])
+
+
+def test_parts_that_do_not_fit_are_read_again_each_time(folder, monkeypatch):
+    monkeypatch.setattr(hosts, "free_memory", lambda: 10.0)
+    table = read_parts(f"{folder}/*.parquet", client=False)
+    assert "read again each time" in repr(table)
+    np.testing.assert_array_equal(rows(table), X)
+    assert table.host.parts == {}
+    with pytest.raises(LimitError, match="one bit per cell: about 60 bytes"):
+        read_parts(cut(X), client=False)
+
+
+def test_what_needs_rows_in_memory_refuses_parts():
+    table = read_parts(cut(X))
+    for use in (np.asarray, list, lambda table: table[0], lambda table: table.astype(float)):
+        with pytest.raises(DataError, match="got a table in parts"):
+            use(table)
+
+
+def test_a_host_says_where_parts_are():
+    assert repr(read_parts(cut(X))) == "PartedTable(60 rows × 5 columns in 3 parts, in this process)"
+    assert isinstance(hosts.find_host(False), Here)

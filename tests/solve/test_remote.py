@@ -1,0 +1,191 @@
+"""Paths over tables in parts: the same optimum, the same bits whoever computes, and workers that die on the way."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from cluster import two_workers
+
+from isinglass import objective
+from isinglass.data import BinaryTable, PartedTable, hosts, read_parts
+from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings
+from isinglass.fit import Fit
+from isinglass.select.ebic import ebic, select_ebic
+from isinglass.select.refit import refit
+from isinglass.select.stars import stars
+from isinglass.select.two_stage import two_stage
+from isinglass.solve import estimable
+from isinglass.solve.nodewise import nodewise_path
+from isinglass.solve.path import ising_path
+from isinglass.solve.remote import PartedRows
+
+P, N = 70, 900
+ALPHAS = {"alphas": 6, "alpha_min_ratio": 0.1}
+
+
+def make_table(seed=0, n=N, p=P):
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, p)) < rng.uniform(0.2, 0.8, size=p)).astype(np.uint8)
+    X[:, 1::2] ^= X[:, : p // 2 * 2 : 2] & (rng.random((n, p // 2)) < 0.6)
+    return X
+
+
+X = make_table()
+PARTS = [X[:300], X[300:420], X[420:]]
+
+
+def bits(path):
+    return [
+        (each.alpha, each.objective, each.duality_gap, each.fields.tobytes(), each.edge_values.tobytes())
+        for each in path
+    ]
+
+
+def assert_same(path, other):
+    for one, two in zip(path, other, strict=True):
+        assert two.converged
+        assert two.objective == pytest.approx(one.objective, rel=1e-9)
+        np.testing.assert_allclose(one.couplings, two.couplings, atol=1e-6)
+        np.testing.assert_allclose(one.fields, two.fields, atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", [None, "standardized"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_path_over_parts_is_the_path_over_the_table(penalty, weighted):
+    weight = np.random.default_rng(1).random(N) + 0.1 if weighted else None
+    blocks = None if weight is None else [weight[:300], weight[300:420], weight[420:]]
+    whole = ising_path(X, sample_weight=weight, penalty_weights=penalty, **ALPHAS)
+    parted = ising_path(PARTS, sample_weight=blocks, penalty_weights=penalty, **ALPHAS)
+    assert_same(whole, parted)
+    last = parted[-1]
+    assert (
+        objective.kkt_residual(
+            X, last.couplings, last.fields, last.alpha, sample_weight=weight, penalty_weights=penalty
+        )
+        <= 1e-7
+    )
+    top = ising_path.alpha_max(read_parts(PARTS, sample_weight=blocks), penalty_weights=penalty)
+    assert top == pytest.approx(objective.alpha_max(X, weight, penalty_weights=penalty), rel=1e-12)
+
+
+def test_constant_columns_and_negligible_weights_are_left_out_as_ever():
+    table = X.copy()
+    table[:, 3] = 1
+    weight = np.ones(N)
+    weight[:5], weight[400] = 0.0, 1e-30
+    with suppress_warnings(ConstantColumnWarning):
+        whole = ising_path(table, [0.03], sample_weight=weight)
+        parted = ising_path(read_parts([table[:400], table[400:]], sample_weight=[weight[:400], weight[400:]]), [0.03])
+    assert_same(whole, parted)
+
+
+def test_a_large_table_is_worked_on_in_parts(monkeypatch):
+    whole = ising_path(X, **ALPHAS)
+    monkeypatch.setattr(estimable, "LARGE", X.size - 1)
+    monkeypatch.setattr(estimable, "CELLS_OF_A_PART", 7000)
+    assert_same(whole, ising_path(X, **ALPHAS))
+    with pytest.raises(LimitError, match="every pair must be penalized"):
+        ising_path(X, [0.01, 0.0])
+
+
+def test_separation_is_found_over_all_parts():
+    table = np.array([[0, 0], [1, 1], [1, 1], [0, 0], [0, 0], [1, 1]], dtype=np.uint8)
+    with pytest.raises(SeparationError):
+        ising_path([table[:3], table[3:]], [0.0])
+    free = np.vstack([table, [[0, 1], [1, 0]]]).astype(np.uint8)
+    np.testing.assert_allclose(
+        ising_path([free[:4], free[4:]], [0.0])[0].edge_values, ising_path(free, [0.0])[0].edge_values, atol=1e-6
+    )
+
+
+def test_rows_that_are_read_again_each_time_give_the_same_bits(monkeypatch, tmp_path):
+    names = []
+    for k, part in enumerate(PARTS):
+        names.append(tmp_path / f"{k}.csv")
+        np.savetxt(names[-1], part, fmt="%d", delimiter=",")
+    expected = bits(ising_path(read_parts(PARTS), [0.05]))
+    for free, is_whole in ((1e5, True), (10.0, False)):
+        monkeypatch.setattr(hosts, "free_memory", lambda free=free: free)
+        table = read_parts(names, header=False, client=False)
+        assert (table.host.is_whole, table.host.is_roomy) == (is_whole, False)
+        assert bits(ising_path(table, [0.05])) == expected
+        assert all(not part.kept for part in table.host.parts.values())
+
+
+def test_two_problems_may_share_the_parts():
+    table = read_parts(PARTS)
+    one, two = (PartedRows(table, float(N), 1) for _ in range(2))
+    nodes, empty, none = np.arange(P, dtype=np.int32), np.zeros(P + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    for rows, offset in ((one, 0.5), (two, -1.0)):
+        rows.move(nodes, np.full(P, offset), empty, none, np.zeros(0), empty, none, True)
+    pairs = (np.array([0], dtype=np.int32), np.array([0, 1]), np.array([1], dtype=np.int32))
+    for rows, offset in ((one, 0.5), (two, -1.0), (one, 0.5)):
+        expected = ((1 / (1 + np.exp(-offset)) - X[:, 0]) @ X[:, 1]) / N
+        assert rows.gradients(*pairs)[0] == pytest.approx(expected, abs=1e-14)
+    assert "9 rounds" not in repr(one)
+    assert one.rounds == 3
+
+
+# --- what chooses and judges networks ---------------------------------------------------------------------------------
+
+
+def test_criteria_and_refits_over_parts_equal_those_of_the_table():
+    path, table = ising_path(X, **ALPHAS), read_parts(PARTS)
+    for relaxed in (False, True):
+        np.testing.assert_allclose(ebic(path, table, relaxed=relaxed), ebic(path, X, relaxed=relaxed), rtol=1e-9)
+    assert select_ebic(table, alphas=6).index == select_ebic(X, alphas=6).index
+    one, two = refit(path[2], X), refit(path[2], table)
+    np.testing.assert_allclose(one.edge_errors, two.edge_errors, rtol=1e-6)
+    said = {"method": "joint", "settings": {}, "criterion": None, "choice": {}, "chosen": "alpha", "tol": 1e-7}
+    fits = [Fit.of(path[3], each, **said) for each in (BinaryTable(X), table)]
+    np.testing.assert_array_equal(fits[0].edge_counts, fits[1].edge_counts)
+    np.testing.assert_allclose(fits[0].marginals, fits[1].marginals, rtol=1e-14)
+
+
+def test_the_two_stage_estimate_over_parts():
+    table = make_table(3, 600, 12)
+    parts = [table[:150], table[150:500], table[500:]]
+    whole, parted = two_stage(table), two_stage(parts)
+    np.testing.assert_array_equal(whole.solution.edge_index, parted.solution.edge_index)
+    np.testing.assert_allclose(whole.solution.edge_values, parted.solution.edge_values, atol=1e-6)
+    np.testing.assert_allclose(whole.edge_errors, parted.edge_errors, rtol=1e-4)
+    assert parted.n_folds == 5
+    assert parted.held_out == pytest.approx(whole.held_out, rel=0.02)  # other folds
+    with pytest.raises(DataError, match="groups must be None for a table in parts"):
+        two_stage(parts, groups=np.arange(600))
+    for function in (stars, nodewise_path):
+        with pytest.raises(DataError, match="got a table in parts"):
+            function(read_parts(parts))
+
+
+# --- workers ----------------------------------------------------------------------------------------------------------
+
+
+def test_workers_give_the_bits_of_one_process_also_when_one_dies(tmp_path):
+    expected = bits(ising_path(read_parts(PARTS), **ALPHAS))
+    with two_workers():
+        import distributed
+
+        client = distributed.get_client()
+        table = read_parts(PARTS)
+        assert isinstance(table, PartedTable)
+        assert bits(ising_path(table, **ALPHAS)) == expected
+        killed = []
+
+        def kill(solution):
+            if solution.n_edges and not killed:
+                killed.append(sorted(client.run(os.getpid).items())[0][1])
+                os.kill(killed[0], signal.SIGKILL)
+
+        assert bits(ising_path(table, callback=kill, **ALPHAS)) == expected
+        assert killed
+        assert client.cluster.scale is not None  # the cluster is still there
+        for k, part in enumerate(PARTS):
+            np.savetxt(tmp_path / f"{k}.csv", part if k != 1 else part + 1, fmt="%d", delimiter=",")
+        with pytest.raises(DataError, match=r"part 1 \(.*1\.csv\): .*got 2"):
+            read_parts(f"{tmp_path}/*.csv", header=False)
+        import dask.array
+
+        blocks = dask.array.from_array(X, chunks=(300, P))
+        assert bits(ising_path(blocks, [0.05])) == bits(ising_path([X[:300], X[300:600], X[600:]], [0.05]))
