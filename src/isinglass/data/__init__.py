@@ -1,9 +1,9 @@
 """The only conversion of tables to 0/1 bytes and of row and pair weights to checked arrays."""
 
 from isinglass.data.coding import Coding
+from isinglass.data.conversion import read_binary, to_binary
 from isinglass.data.intake import read_rows, to_weighted
 from isinglass.data.parts import PartedTable, over_rows, read_parts
-from isinglass.data.conversion import read_binary, to_binary
 from isinglass.data.table import BinaryTable
 from isinglass.data.tallies import check_scale, count_columns, count_rows
 from isinglass.data.weights import check_penalty_weights, check_sample_weight

@@ -17,7 +17,7 @@ from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import PartedTable, check_penalty_weights, to_weighted
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
+from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.names import check_names
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
@@ -118,6 +118,8 @@ def ising_path(
     case: _Case | OrdinalCase
     if table is None or table.is_binary:
         case = _Case.prepare(X, sample_weight, penalty_weights, n_threads, device)
+    elif device not in (None, "cpu"):
+        raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
     else:
         case = OrdinalCase.prepare(table, sample_weight, penalty_weights, n_threads)
     grid = alpha_grid(case.fit_null(tol, max_iter), alphas, alpha_min_ratio=alpha_min_ratio)
