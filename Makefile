@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test fuzz sanitize FORCE test-oldest check check-page wheel bench paper paper-quick docs clean
+.PHONY: help install demo test fuzz sanitize FORCE test-oldest check check-core check-page wheel bench paper paper-quick docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,8 +53,14 @@ check: $(INSTALLED)  ## lint, formatting, types and documentation (no tests)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(CORE)
+	$(MAKE) --no-print-directory check-core
 	$(MAKE) --no-print-directory check-page
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+# The bindings are left out: they would need nanobind. The kernels are looked at once, not for every instruction set.
+TIDY := $(filter-out %kernels_v3.cpp %kernels_v4.cpp,$(filter %.cpp,$(filter-out src/isinglass/_core/bind/%,$(CORE))))
+check-core: $(INSTALLED)  ## look for mistakes in the core with clang-tidy
+	printf '%s\n' $(TIDY) | xargs -P 2 -I {} $(BIN)/clang-tidy --quiet {} -- -std=c++20 -Isrc/isinglass/_core -DISINGLASS_X86=1
 
 # The page concatenates its scripts, so the linter sees them that way too.
 ESLINT := tools/eslint

@@ -130,16 +130,15 @@ def main() -> None:
     """Run the studies."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", choices=["null", "power", "paired"])
+    parser.add_argument("--only", choices=["null", "power", "paired", "unpaired"])
+    parser.add_argument("--draws", type=int, default=1000)
     options = parser.parse_args()
-    n_draws = 60 if options.quick else 1000
+    n_draws = 60 if options.quick else options.draws
     studies: dict[str, list[tuple[str, Draw, bool, Any]]] = {
         "null": [("null, independent groups", independent(False), False, None)],
         "power": [("one coupling reversed", independent(True), False, REVERSED)],
-        "paired": [
-            ("null, subjects twice, paired", repeated(), True, None),
-            ("null, subjects twice, not paired", repeated(), False, None),
-        ],
+        "paired": [("null, subjects twice, paired", repeated(), True, None)],
+        "unpaired": [("null, subjects twice, not paired", repeated(), False, None)],
     }
     for key, listed in studies.items():
         for name, draw, paired, reverse in listed if options.only in (None, key) else ():

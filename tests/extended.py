@@ -21,6 +21,12 @@ def shares(weight, n):
     return raw / raw.sum()
 
 
+def varying(X, w):
+    """Columns that are not constant over the rows of positive weight."""
+    rows = X[w > 0]
+    return np.flatnonzero((rows != rows[0]).any(axis=0))
+
+
 @dataclass
 class Regression:
     """Rows of design, answers and weights; penalties of the coefficients (0: free); the block of every row."""
@@ -201,7 +207,7 @@ def joint_matrices(X, couplings, fields, alpha, *, weight=None, omega=None):
     """(Joint, theta, field) over the columns that vary."""
     X = np.asarray(X, dtype=LONG)
     w = shares(weight, len(X))
-    keep = np.flatnonzero((X[w > 0] != X[w > 0][0]).any(axis=0))
+    keep = varying(X, w)
     weights = np.ones((X.shape[1],) * 2, dtype=LONG) if omega is None else np.asarray(omega, dtype=LONG)
     some = np.ix_(keep, keep)
     problem = Joint(X[:, keep], w, np.where(np.isfinite(weights[some]), LONG(alpha) * weights[some], np.inf))
@@ -218,7 +224,7 @@ def node(X, s, coefficients, field, alpha, *, weight=None, omega=None):
     """(regression, z) of the logistic lasso of column s on the other columns that vary."""
     X = np.asarray(X, dtype=LONG)
     w = shares(weight, len(X))
-    others = [t for t in range(X.shape[1]) if t != s and len(np.unique(X[w > 0, t])) > 1]
+    others = [t for t in varying(X, w) if t != s]
     design = np.column_stack([X[:, others], np.ones(len(X), dtype=LONG)])
     weights = np.ones(len(others), dtype=LONG) if omega is None else np.asarray(omega, dtype=LONG)[others]
     z = np.r_[np.asarray(coefficients)[others], field].astype(LONG)
@@ -323,7 +329,7 @@ def exact(X, couplings, fields, alpha, *, weight=None, omega=None):
     """(likelihood, z) over the columns that vary, the rarer answer of each coded as 1: see docs/math.md, units."""
     X = np.asarray(X)
     w = shares(weight, len(X))
-    keep = [s for s in range(X.shape[1]) if len(np.unique(X[w > 0, s])) > 1]
+    keep = varying(X, w)
     k = len(keep)
     flip = (w @ X[:, keep] > 0.5).astype(int)
     bits = (np.arange(1 << k)[:, None] >> np.arange(k)) & 1

@@ -24,7 +24,7 @@ def test_what_is_no_number_of_threads_is_refused(bad):
 
 
 @pytest.mark.parametrize("many", [257, 2000, 2**31, 2**70])
-def test_more_threads_than_any_fit_can_use_are_refused(many, monkeypatch):
+def test_fault_11_more_threads_than_any_fit_can_use_are_refused(many, monkeypatch):
     with pytest.raises(DataError, match="n_threads must be at most 256; got"):
         thread_count(many)
     monkeypatch.setenv("ISINGLASS_NUM_THREADS", str(many))

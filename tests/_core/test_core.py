@@ -185,7 +185,7 @@ def test_nodes_as_operators_give_the_same_optimum(width):
 # --- promises ---------------------------------------------------------------------------------------------------------
 
 
-def test_rows_made_to_collide_do_not_slow_the_merging():
+def test_fault_09_rows_made_to_collide_do_not_slow_the_merging():
     """Against a hash without a secret: these rows differ in the bits it drops, and it took seventy times as long."""
     n, p = 60_000, 24
     rng = np.random.default_rng(0)

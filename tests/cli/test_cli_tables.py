@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from commands import NAMES, data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
 
-from isinglass import ising_path, objective
+from isinglass import _core, ising_path, objective
 
 X = draw_rows()
 
@@ -51,7 +51,8 @@ def test_info_counts(tmp_path):
     assert text["Rare"].startswith("1: rare (2.5% ones)")
     assert text["Duplicates"] == "1: a = not a"
     assert text["Missing"] == "1 cell"
-    assert "bytes per cell" in text["Memory"]
+    assert record["estimate"]["bytes"] == _core.path_bytes(record["n_distinct_rows"], 5, 0)
+    assert "if every pair is one" in text["Memory"]
     assert "measured" in text["Time"]
 
 

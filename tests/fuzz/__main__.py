@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-SUITES = ("certificates", "readers", "models", "resume")
+SUITES = ("certificates", "readers", "models", "resume", "interrupts")
 
 
 def main(arguments=None):

@@ -14,6 +14,7 @@ from isinglass._core._native import (
     gibbs_sweep,
     instruction_set,
     max_features,
+    path_bytes,
 )
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "gibbs_sweep",
     "instruction_set",
     "max_features",
+    "path_bytes",
 ]

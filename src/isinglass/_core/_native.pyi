@@ -30,6 +30,9 @@ class PairList:
     pairs: NDArray[np.int32]
     strength: NDArray[np.float64]
 
+def path_bytes(n_distinct: int, n_features: int, n_pairs: int) -> int:
+    """Return the peak memory of a joint path whose largest working set has so many pairs; the table not included."""
+
 def count_ones(
     X: NDArray[np.uint8], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
@@ -122,6 +125,7 @@ class Problem:
         penalty: NDArray[np.float64] | None,
         standardized: bool,
         n_threads: int,
+        most_bytes: int = ...,
     ) -> None: ...
     @overload
     def __init__(

@@ -11,7 +11,7 @@ from isinglass.cli.reading import READING, Reading, describe_coding, with_defaul
 from isinglass.cli.values import Number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from isinglass.data import BinaryTable
 
@@ -23,8 +23,6 @@ TRIAL = 1.0
 """Seconds of trial fits after which no further one begins."""
 TRIAL_DEPTHS = (2, 4, 8)
 """The trial alphas are alpha_max divided by these."""
-BYTES_PER_CELL, BYTES_PER_PAIR = 30, 95
-"""Peak memory of `fit`, measured from 300 × 4000 to 30 000 × 300; the second mostly the dense matrix of the model."""
 
 
 @command(
@@ -49,7 +47,7 @@ def info(console: Console, table: str, rare: float, reading: Reading) -> None:
     data = with_defaults(reading, {"missing": "zero"}).read(console, table)
     found = _describe(data, rare)
     with console.progress("Trial fits"):
-        found["estimate"] = _estimate(data, found["alpha_max"])
+        found["estimate"] = _estimate(data, found)
     if console.as_json:
         console.write_json("info", found)
     else:
@@ -89,13 +87,14 @@ def _equal_columns(X: Any, names: Sequence[str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _estimate(data: BinaryTable, alpha_max: float) -> dict[str, Any]:
+def _estimate(data: BinaryTable, found: Mapping[str, Any]) -> dict[str, Any]:
     """Return an estimate of memory and time: by formula, and by trial fits at some alphas, as far as they are quick."""
     import warnings
 
+    from isinglass._core import path_bytes
     from isinglass.solve.path import ising_path
 
-    n, p = data.shape
+    n, p, alpha_max = found["n_distinct_rows"], found["n_columns"], found["alpha_max"]
     trials: list[dict[str, Any]] = []
     start = time.perf_counter()
     for depth in TRIAL_DEPTHS if alpha_max > 0 else ():
@@ -107,7 +106,8 @@ def _estimate(data: BinaryTable, alpha_max: float) -> dict[str, Any]:
         trials.append({"alpha": solution.alpha, "n_edges": solution.n_edges, "seconds": now - begin})
         if now - start > TRIAL:
             break
-    return {"bytes": BYTES_PER_CELL * n * p + BYTES_PER_PAIR * p * (p - 1) // 2, "trial_fits": trials}
+    sizes = {"bytes": path_bytes(n, p, 0), "bytes_dense": path_bytes(n, p, p * (p - 1) // 2)}
+    return {**sizes, "trial_fits": trials}
 
 
 def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[str]:
@@ -131,7 +131,8 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[s
     facts["alpha_max"] = f"{found['alpha_max']:.6g}, where all edges vanish"
     estimate = found["estimate"]
     facts["Memory"] = (
-        f"about {format_bytes(estimate['bytes'])} per fit ({BYTES_PER_CELL} bytes per cell, {BYTES_PER_PAIR} per pair)"
+        f"about {format_bytes(estimate['bytes'])} with few edges, "
+        f"{format_bytes(estimate['bytes_dense'])} if every pair is one (estimated)"
     )
     trials = [
         f"{format_seconds(trial['seconds'])} at alpha {trial['alpha']:.3g} ({plural(trial['n_edges'], 'edge')})"

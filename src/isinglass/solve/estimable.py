@@ -15,6 +15,7 @@ from isinglass.data import BinaryTable, PartedTable, count_columns, count_rows
 from isinglass.data.intake import open_rows
 from isinglass.data.parts import split_rows
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, setting, warn
+from isinglass.memory import available_memory
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.solve.remote import PartedRows
 
@@ -76,7 +77,7 @@ class Varying:
     def problem(self, penalty: NDArray[np.float64] | None, standardized: bool, n_threads: int) -> Problem:
         """Return the compiled problem: over this table, or over the seam for a table in parts."""
         if not isinstance(self.table, PartedTable):
-            return Problem(self.table, self.weight, penalty, standardized, n_threads)
+            return Problem(self.table, self.weight, penalty, standardized, n_threads, available_memory())
         rows = PartedRows(self.table, count_rows(self.table, None), n_threads)
         return Problem(rows, penalty, standardized, n_threads)
 

@@ -18,6 +18,7 @@ from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import PartedTable, check_penalty_weights, to_weighted
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
+from isinglass.memory import within_memory
 from isinglass.names import check_names
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
@@ -157,7 +158,9 @@ def _follow(case: _Case | OrdinalCase, grid: NDArray[np.float64], tol: float, ma
     at_once = 1 if strictness else CELLS_AT_ONCE // (problem.n_features * problem.n_distinct + 1) + 1
     for k in range(0, len(alphas), at_once):
         following = alphas[min(k + at_once, len(alphas) - 1)]
-        for state in problem.follow(alphas[k : k + at_once], following, tol, max_iter, strictness):
+        with within_memory():
+            states = problem.follow(alphas[k : k + at_once], following, tol, max_iter, strictness)
+        for state in states:
             yield case.solution(state, tol)
 
 
@@ -189,16 +192,18 @@ class _Case:
             # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
             matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
         penalized = matrix, isinstance(penalty, str), thread_count(n_threads)
-        if where == "cpu":
-            problem = varying.problem(*penalized)
-        else:
-            problem = Problem(DeviceRows(varying.table, varying.weight, find_device(where)), *penalized)
+        with within_memory():
+            if where == "cpu":
+                problem = varying.problem(*penalized)
+            else:
+                problem = Problem(DeviceRows(varying.table, varying.weight, find_device(where)), *penalized)
         return cls(problem, varying, matrix, problem.free_pairs(), check_names(varying.names, n_features))
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""
         if len(self.free):
-            state = self.problem.solve(self.free, [1.0], tol, tol, max_iter)[0]
+            with within_memory():
+                state = self.problem.solve(self.free, [1.0], tol, tol, max_iter)[0]
             self.refuse_separation(self.free, state.largest_eta)
             self.problem.mark_null()
         return self.problem.alpha_max()

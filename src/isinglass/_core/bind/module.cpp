@@ -20,6 +20,8 @@ using Codes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::
 
 namespace {
 
+constexpr size_t POLLED = 4096;  // rows between two looks for an interrupt
+
 Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, size_t p) {
     if (p > MAX_FEATURES) throw std::invalid_argument("too many columns");
     if (penalty && (penalty->shape(0) != p || penalty->shape(1) != p))
@@ -29,12 +31,12 @@ Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, s
 }
 
 void make_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
-                  const std::optional<Matrix>& penalty, bool standardized, int n_threads) {
+                  const std::optional<Matrix>& penalty, bool standardized, int n_threads, size_t most_bytes) {
     if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
     const Penalty::Kind kind = kind_of(penalty, standardized, X.shape(1));
     nb::gil_scoped_release release;
     new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(X.shape(1)),
-                      kind, penalty ? penalty->data() : nullptr, n_threads);
+                      kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
 }
 
 void make_ordinal_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
@@ -115,6 +117,7 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
         nb::gil_scoped_release release;
         for (size_t n = 0; n < n_rows; ++n) {
             const double w = weights ? (*weights)(n) : 1.0;
+            if (n % POLLED == 0) Poll::here();
             if (w == 0.0) continue;
             const uint8_t* row = X.data() + n * p;
             for (size_t s = 0; s < p; ++s) {
@@ -139,8 +142,11 @@ NB_MODULE(_native, m) {
         try {
             std::rethrow_exception(thrown);
         } catch (const Interrupted&) {  // Python's exception is pending already
+        } catch (const TooLarge& refused) {
+            PyErr_SetString(PyExc_MemoryError, refused.message().c_str());
         }
     });
+    m.def("path_bytes", &path_bytes, nb::arg("n_distinct"), nb::arg("n_features"), nb::arg("n_pairs"));
     m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
     bind_nodewise(m);
     bind_glm(m);
@@ -173,7 +179,8 @@ NB_MODULE(_native, m) {
         .def_prop_ro("strength", [](const PairList& list) { return doubles_to_numpy(list.values); }, OWNED);
     nb::class_<Joint>(m, "Problem")
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
-             nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 4>())
+             nb::arg("standardized"), nb::arg("n_threads"), nb::arg("most_bytes") = ANY_SIZE,
+             nb::keep_alive<1, 4>())
         .def("__init__", &make_ordinal_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("ranges"),
              nb::arg("widths"), nb::arg("penalty").none(), nb::arg("standardized"), nb::arg("n_threads"),
              nb::keep_alive<1, 6>())

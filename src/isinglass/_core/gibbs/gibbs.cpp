@@ -16,7 +16,7 @@ namespace {
 class Brackets {
  public:
     static constexpr int BITS = 10, COUNT = 1 << BITS;
-    Brackets() {
+    Brackets() noexcept {
         for (int k = 0; k <= COUNT; ++k) {
             const double u = static_cast<double>(k) / COUNT, logit = std::log(u) - std::log1p(-u);
             // Widened by more than rounding, so that the quick answer is the exact one. Infinite at both

@@ -527,8 +527,8 @@ State Newton::record(const Run& run) {
         state.values.push_back(set_.theta[e]);
     }
     if (has_free(run.alpha)) {
-        std::vector<int> columns;
-        for (int node : set_.nodes) columns.push_back(set_.first_node + node);
+        std::vector<int> columns = set_.nodes;
+        for (int& column : columns) column += set_.first_node;
         state.largest_eta = rows_.largest_predictor(columns);
     }
     support_ = state.edges;

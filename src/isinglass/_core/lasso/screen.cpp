@@ -182,8 +182,8 @@ std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
     const int p = n_features_;
     std::vector<double> values(pairs.size());
     if (!is_shared_) {
-        std::vector<int> columns;
-        for (const Pair& pair : pairs) columns.push_back(pair.t);
+        std::vector<int> columns(pairs.size());
+        for (size_t k = 0; k < pairs.size(); ++k) columns[k] = pairs[k].t;
         const Gradient task{node_, {columns.data(), static_cast<int>(columns.size())}, values.data()};
         rows_.gradients({&task, 1});
         return values;

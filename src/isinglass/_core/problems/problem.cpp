@@ -70,6 +70,7 @@ double Problem::alpha_max() {
 }
 
 State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
+    check_memory(n_distinct_, n_features_, pairs.size(), most_bytes_);
     newton_.adopt(pairs);
     State state = newton_.run(alpha, {tolerances.kkt / unit_, tolerances.gap, tolerances.max_iter});
     state.kkt_residual *= unit_;
@@ -139,13 +140,15 @@ std::vector<Pair> Problem::violators(double alpha) const {
 }
 
 Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,
-             const double* penalty, int n_threads)
+             const double* penalty, int n_threads, size_t most_bytes)
     : n_features_(n_features) {
     const auto table = std::make_shared<const Table>(X, weights, n_rows, n_features);
     n_distinct_ = table->n_distinct;
+    check_memory(n_distinct_, n_features, 0, most_bytes);
     make_pool(n_threads);
     rows_ = std::make_unique<CpuRows>(table, CpuRows::Holds::all_nodes, *pool_);
     begin(kind, penalty);
+    problem_->set_most_bytes(most_bytes, n_distinct_);
 }
 
 Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,

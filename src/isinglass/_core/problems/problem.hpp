@@ -9,6 +9,7 @@
 
 #include "lasso/newton.hpp"
 #include "lasso/screen.hpp"
+#include "problems/memory.hpp"
 
 namespace isinglass {
 
@@ -28,6 +29,8 @@ class Problem {
     Problem(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind);
 
     Newton& newton() { return newton_; }
+    // Working sets that do not fit into so many bytes are refused.
+    void set_most_bytes(size_t bytes, size_t n_distinct) { most_bytes_ = bytes, n_distinct_ = n_distinct; }
     // The null model; one_node: of this node, whichever was solved before.
     void start(int node);
     void mark_null();
@@ -62,6 +65,7 @@ class Problem {
     bool is_dense_ = false;         // the last solution
     bool has_begun_ = false;
     PairList found_;  // the pairs to begin the next alpha with
+    size_t most_bytes_ = ANY_SIZE, n_distinct_ = 0;
 };
 
 // The joint problem with everything it needs.
@@ -70,7 +74,7 @@ class Joint {
     // On this computer. penalty points to n_features^2 doubles that outlive the problem (matrix), else it is
     // null.
     Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,
-          const double* penalty, int n_threads);
+          const double* penalty, int n_threads, size_t most_bytes);
     // Of ordered categories: X holds scores in equal steps from 0, ranges the largest step of a column and
     // widths what it stands for. Couplings are for scores that are scaled to a range of 1.
     Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "lasso/lasso.hpp"
 #include "rows/pool.hpp"
@@ -139,7 +140,7 @@ bool Bmn::run_round() {
         measure_gradient();
         const double change = propose(next);
         if (change <= settings_.tolerance) {
-            values_ = next;
+            values_ = std::move(next);
             return true;
         }
         if (line_search_)

@@ -96,7 +96,7 @@ PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)
 // |computed - exact| at worst: per lane the products of one chunk from both sides, the sum of the lanes, the
 // sum over chunks, and the rounding of wr, each relative to a sum of absolute values of at most 2.
 double PairTiles::slack() const {
-    return 2.0 * (2 * CHUNK / kernels_.lanes + 8 + table_.stride / CHUNK) * 6e-8;
+    return 2.0 * (2.0 * CHUNK / kernels_.lanes + 8 + static_cast<double>(table_.stride) / CHUNK) * 6e-8;
 }
 
 void PairTiles::add(int begin, int end, const Residuals& residuals, float* band) {
@@ -140,7 +140,7 @@ void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& resid
         each_line(corner, tile, band, [](float* in_tile, float* in_band, int length) {
             std::copy(in_band, in_band + length, in_tile);
         });
-    for (int row = begin; row < end; row += CHUNK) {
+    for (int row = begin; row < end; row += CHUNK, pool_.poll()()) {
         const int rows = std::min(CHUNK, end - row);
         fill_panels(top, height, row, rows, residuals, x_top, r_top);
         fill_panels(left, width, row, rows, residuals, x_left, r_left);

@@ -120,8 +120,8 @@ Table::Table(const uint8_t* X, const double* weights, size_t n_rows, int feature
 }
 
 void Table::measure_margins(double share) {
-    std::vector<const uint8_t*> columns;
-    for (int s = 0; s < n_features; ++s) columns.push_back(column(s));
+    std::vector<const uint8_t*> columns(n_features);
+    for (int s = 0; s < n_features; ++s) columns[s] = column(s);
     margins.mean.resize(n_features);
     kernels().dots(w.data(), columns.data(), n_features, stride, margins.mean.data());
     for (int s = 0; s < n_features; ++s) {

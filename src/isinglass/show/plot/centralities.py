@@ -86,7 +86,7 @@ def centrality(
         ax.set_ylim(-0.7, len(y) - 0.3)
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_yticks(y, [""] * len(y))
-    size = float(np.clip(300.0 / max(len(y), 1), 3.5, 8.0))
+    size = float(np.clip(300.0 / max(len(y), 1), 5.0, 8.0))
     places[0].set_yticks(y, [readable(network.names[k], 24) for k in sorted_nodes], fontsize=size, **PLAIN)
     return places
 

@@ -196,7 +196,7 @@ def _drawing(network: Network, xy: FloatArray, said: Mapping[str, str], widest: 
             f'stroke-opacity="{opacity:.2f}"><title>{title}</title></line>'
         )
     radius = float(np.clip(40.0 / np.sqrt(len(places)), 2.5, 8.0))
-    letters = 11 if len(places) <= 40 else 8 if len(places) <= 80 else 6
+    letters = 11 if len(places) <= 40 else 8 if len(places) <= 80 else 5
     for (x, y), name in zip(places, network.names, strict=True):
         title = html.escape(f"{name}: {said[name]}" if name in said else name)
         shown = html.escape(name if len(name) <= 18 else name[:17] + "…")
@@ -222,7 +222,7 @@ def _histogram(result: GroupComparison, of: str) -> str:
     x = observed / top * width
     name = {"structure": "largest difference of a coupling", "strength": "difference of global strength"}[of]
     ticks = "".join(
-        f'<text x="{share * width:.0f}" y="{base + 14}" text-anchor="{anchor}">{share * top:.2g}</text>'
+        f'<text x="{share * width:.0f}" y="{base + 14}" text-anchor="{anchor}" font-size="11">{share * top:.2g}</text>'
         for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
     )
     caption = f"{name}: {observed:.3g}, p = {getattr(result, f'p_{of}'):.3g}"

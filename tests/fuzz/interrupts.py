@@ -1,0 +1,139 @@
+"""Ctrl-C and SIGTERM at a random moment of every kernel: heard at once, with the right exit code, and nothing is lost.
+
+Commands run as a user would run them; what the command line has no command for runs as a script. A moment is chosen
+after the kernel has begun, which the script says or the log of the command shows.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+SECONDS = 0.5  # from the signal to the end of the process, on an idle computer
+WARM = 3.0  # until a command is at work, about: imports, reading, the first of its phases
+
+COMMANDS = {
+    "joint": "fit wide.csv --path --alphas 60 --alpha-min-ratio 0.0005",
+    "two-stage": "fit wide.csv -j 1",
+    "node-wise": "fit wide.csv --path --method nodewise --alphas 100 --alpha-min-ratio 0.00001",
+    "exact": "fit few.csv --path --method exact --alphas 200 --alpha-min-ratio 0.0001",
+    "published plg": "fit wide.csv --path --method plg --alphas 60 --alpha-min-ratio 0.0005",
+    "published bmn": "fit wide.csv --path --method bmn --alphas 60 --alpha-min-ratio 0.0005",
+    "bootstrap": "bootstrap wide.csv --alpha 0.01 -B 500 -j 2",
+    "stars": "fit wide.csv --select stars --subsamples 300 --alphas 0.02,0.01,0.005 -j 2",
+    "reading text": "info long.csv",
+    "reading gzip": "info long.csv.gz",
+}
+SCRIPTS = {
+    "gibbs": "isinglass.sample(isinglass.Network.from_couplings(dense(150), np.zeros(150)), 10**6, thin=10**6)",
+    "all pairs": "[isinglass._core.Problem(table(900, 6000), None, None, False, 1).alpha_max() for _ in range(99)]",
+    "merging": "[isinglass._core.Problem(rows.repeat(500, 0), None, None, False, 1) for rows in 9 * [table(4000, 30)]]",
+    "counting": "[isinglass._core.count_ones(rows.repeat(500, 0), None) for rows in 999 * [table(4000, 30)]]",
+    "long": "isinglass.ising_path(rng.integers(0, 2, (10**6, 60), dtype=np.uint8), 50, alpha_min_ratio=0.001)",
+    "separation": "isinglass.ising_path(table(3000, 60), [0.0])",
+    "objective": "[isinglass.objective.alpha_max(table(2000, 1500)) for _ in range(99)]",
+}
+SCRIPT = """
+import os, signal, sys
+import numpy as np
+import isinglass
+import isinglass._core
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rng = np.random.default_rng(0)
+def table(n, p):
+    factors = rng.normal(size=(n, 4)) @ rng.normal(size=(4, p))
+    return (rng.random((n, p)) < 1 / (1 + np.exp(-factors))).astype(np.uint8)
+def dense(p):
+    upper = np.triu(rng.normal(size=(p, p)), 1) / p
+    return upper + upper.T
+print("begun", flush=True)
+try:
+    WORK
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+def write_tables(folder):
+    """Write the tables that the commands read."""
+    rng = np.random.default_rng(1)
+    for name, n, p in (("wide", 1500, 300), ("few", 400, 12), ("long", 150_000, 60)):
+        X = rng.random((n, p)) < 1 / (1 + np.exp(-rng.normal(size=(n, 4)) @ rng.normal(size=(4, p))))
+        head = ",".join(f"x{k}" for k in range(p))
+        np.savetxt(folder / f"{name}.csv", X, fmt="%d", delimiter=",", header=head, comments="")
+    subprocess.run(["gzip", "-k", "-1", folder / "long.csv"], check=True)
+
+
+def begin(name, folder):
+    """Start a kernel and return its process once it works."""
+    environment = os.environ | {"ISINGLASS_NUM_THREADS": "2"}
+    if name in SCRIPTS:
+        command = [sys.executable, "-W", "ignore", "-c", SCRIPT.replace("WORK", SCRIPTS[name])]
+    else:
+        command = [sys.executable, "-m", "isinglass", *COMMANDS[name].split()]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # children inherit what is ignored
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    signal.signal(signal.SIGINT, before)
+    if name in SCRIPTS:
+        process.stdout.readline()
+    else:
+        time.sleep(0.3 * WARM if name.startswith("reading") else WARM)
+    return process
+
+
+def attack(name, number, delay, folder):
+    """Send a signal after a delay; return the exit code, the seconds until the end, and what was printed."""
+    process = begin(name, folder)
+    time.sleep(delay)
+    if process.poll() is not None:
+        return None, 0.0, process.communicate()[1]
+    start = time.monotonic()
+    process.send_signal(number)
+    _, messages = process.communicate(timeout=120)
+    return process.returncode, time.monotonic() - start, messages
+
+
+def run(seconds, seed, *, first=0, most=None, names=None, bound=SECONDS):
+    """Attack one kernel after the other until the time is over."""
+    counts, cases, source, slowest = Counter(), [], random.Random(seed), {}
+    names = list(names or (*COMMANDS, *SCRIPTS))
+    end = time.monotonic() + seconds
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        write_tables(folder)
+        before = sorted(folder.iterdir())
+        for turn in range(first, 10**9 if most is None else first + most):
+            if time.monotonic() > end:
+                break
+            name = names[turn % len(names)]
+            # A script has no handler for SIGTERM, so there it ends at once whatever it does.
+            number = signal.SIGINT if name in SCRIPTS else source.choice([signal.SIGINT, signal.SIGTERM])
+            code, taken, messages = attack(name, number, source.uniform(0.0, 1.0), folder)
+            counts["signals",] += 1
+            if code is None:
+                cases.append(f"{name} ended by itself: {messages[-200:]}")
+                continue
+            slowest[name] = max(slowest.get(name, 0.0), taken)
+            if code != 128 + number or "Traceback" in messages:
+                cases.append(f"{name}: exit code {code} after signal {number}: {messages[-200:]}")
+            if taken > bound:
+                cases.append(f"{name}: ended {taken:.2f} s after signal {number}")
+            if sorted(folder.iterdir()) != before:
+                cases.append(f"{name}: left {sorted(set(folder.iterdir()) - set(before))}")
+    for name, taken in slowest.items():
+        counts[f"{name}, slowest, ms",] = round(1000 * taken)
+    return counts, cases
+
+
+def complaints(counts, cases):
+    """Return what must not be."""
+    return cases if counts["signals",] else ["nothing was tried"]

@@ -1,0 +1,97 @@
+"""The memory that a path needs is known before it is taken."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from isinglass import _core, ising_path, memory
+from isinglass.errors import LimitError
+from isinglass.solve import estimable
+
+MEASURED = """
+import json, sys, warnings
+from pathlib import Path
+import numpy as np
+from isinglass import ising_path
+
+def field(name):
+    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
+
+n, p, kind, alpha = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
+rng = np.random.default_rng(0)
+factors = rng.normal(size=(n, 3)) @ rng.normal(size=(3, p)) if kind == "factors" else -1.0
+X = (rng.random((n, p)) < 1 / (1 + np.exp(-factors))).astype(np.uint8)
+del factors
+ising_path(X[:50, :5], 3)
+Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+before = field("VmRSS")
+path = ising_path(X, [alpha], n_threads=2)
+found = {"peak": field("VmHWM") - before, "pairs": p * (p - 1) // 2 - path[0].n_screened}
+print(json.dumps(found | {"distinct": len(np.unique(X, axis=0))}))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
+@pytest.mark.parametrize(
+    ("n", "p", "kind", "alpha"),
+    [  # most pairs, most pairs of many rows, some pairs, few columns, hardly any pair
+        (500, 600, "factors", 0.004),
+        (3000, 250, "factors", 0.004),
+        (60_000, 100, "factors", 0.05),
+        (100_000, 50, "factors", 0.05),
+        (300, 4000, "alone", 0.11),
+    ],
+)
+def test_fault_07_the_estimate_is_between_the_peak_and_twice_that(n, p, kind, alpha):
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, str(n), str(p), kind, str(alpha)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["peak"] > 4e7
+    estimate = _core.path_bytes(found["distinct"], p, found["pairs"])
+    assert found["peak"] <= estimate <= 2 * found["peak"]
+
+
+def table(n, p):
+    rng = np.random.default_rng(1)
+    chances = 1 / (1 + np.exp(-rng.normal(size=(n, 3)) @ rng.normal(size=(3, p))))
+    return (rng.random((n, p)) < chances).astype(np.uint8)
+
+
+def test_fault_07_a_table_too_large_for_the_memory_is_refused(monkeypatch):
+    X = table(400, 120)
+    monkeypatch.setattr(estimable, "available_memory", lambda: 10**6)
+    with pytest.raises(LimitError, match=r"needs about 0\.00\d* GB .* and 0\.001 GB are free.*larger alpha"):
+        ising_path(X, 3)
+
+
+def test_fault_07_a_dense_network_is_refused_and_a_sparse_one_is_not(monkeypatch):
+    X = table(400, 120)
+    room = _core.path_bytes(400, 120, 3000)
+    monkeypatch.setattr(estimable, "available_memory", lambda: room)
+    assert ising_path(X, [0.1]).converged.all()
+    with pytest.raises(LimitError, match=r"pairs that may be edges"):
+        ising_path(X, [0.001])
+
+
+def test_fault_07_what_cannot_be_had_is_the_same_error():
+    with pytest.raises(LimitError, match="std::bad_alloc"), memory.within_memory():
+        raise MemoryError("std::bad_alloc")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of the process are read from /proc")
+def test_available_memory_sees_the_limit_of_the_process():
+    script = (
+        "import resource, isinglass.memory as m\n"
+        "free = m.available_memory()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))\n"
+        "print(free, m.available_memory())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    free, limited = map(int, done.stdout.split())
+    assert 0 < limited < 2**32
+    assert limited <= free
