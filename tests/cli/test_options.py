@@ -11,6 +11,7 @@ from isinglass.cli import COMMANDS, main
 from isinglass.cli.estimate import ESTIMATE, SETTINGS
 from isinglass.cli.reading import READING
 from isinglass.cli.values import COLUMNS, split_words
+from isinglass.data import read_binary
 from isinglass.data.files import read_table
 from isinglass.select import cross_validate, select_ebic, stars, two_stage
 
@@ -40,10 +41,10 @@ def test_settings_are_parameters_of_their_criteria_with_the_defaults_that_the_he
 
 
 def test_reading_options_are_parameters_of_read_table():
-    assert {option.name for option in READING.options} == inspect.signature(read_table).parameters.keys() - {
-        "path",
-        "labels",
-    }
+    named, passed_on = (inspect.signature(function).parameters.keys() for function in (read_table, read_binary))
+    options = {option.name for option in READING.options}
+    assert named - {"path", "labels", "options"} <= options  # labels are those of the columns that a command names
+    assert options <= named | passed_on | {"max_rows", "max_columns", "max_bytes"}
 
 
 def test_a_person_sees_what_matters_first():
@@ -188,3 +189,23 @@ def test_path_and_score_have_new_homes(table, tmp_path):
 def test_the_options_of_an_estimate_are_found_once():
     names = [option.name for option in (*ESTIMATE.options, *READING.options)]
     assert len(names) == len(set(names))
+
+
+# --- where to fit -----------------------------------------------------------------------------------------------------
+
+
+def test_a_device_that_cannot_be_had_is_named(table, monkeypatch):
+    monkeypatch.setenv("ISINGLASS_DEVICE", "cpu")
+    monkeypatch.setattr("isinglass.solve.device.has_package", lambda name: False)
+    message = data_error("fit", table, "--device", "cuda")
+    assert "--device cuda needs PyTorch, which is not installed. Install isinglass[gpu]." in message
+
+
+def test_the_processor_is_a_device(table, monkeypatch):
+    monkeypatch.setenv("ISINGLASS_DEVICE", "cuda:99")
+    assert run("fit", table, "--alpha", "0.1", "--device", "cpu").stdout == run("fit", table, "--alpha", "0.1").stdout
+
+
+def test_a_device_is_for_joint_fits(table):
+    result = run("fit", table, "--method", "nodewise", "--device", "cuda", code=2)
+    assert "--device works with joint, not with nodewise" in error_line(result)

@@ -714,3 +714,10 @@ def test_bad_tables_and_requests():
         net.sample(0)
     with pytest.raises(DataError, match="random_state must be"):
         net.sample(1, random_state="seed")
+
+
+@pytest.mark.parametrize("estimator", [IsingLasso(device="cuda"), IsingLassoEBIC(device="cuda")], ids=str)
+def test_estimators_hand_the_device_on(estimator, monkeypatch):
+    monkeypatch.setattr("isinglass.solve.device.has_package", lambda name: False)
+    with pytest.raises(DataError, match=r'device="cuda" needs PyTorch'):
+        estimator.fit(np.eye(4, dtype=int))

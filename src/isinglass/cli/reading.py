@@ -8,7 +8,7 @@ import click
 
 from isinglass.cli.console import plural
 from isinglass.cli.options import ADVANCED, Bundle, Option
-from isinglass.cli.values import BINARIZE, COLUMN, COLUMNS, ENCODE, OneOf
+from isinglass.cli.values import BINARIZE, COLUMN, COLUMNS, ENCODE, OneOf, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,24 +47,27 @@ class Reading:
         other.said = {name: value for name, value in {**self.said, **changes}.items() if value is not None}
         return other
 
-    def read_to_fit(self, console: Console, table: str) -> BinaryTable:
+    def read_to_fit(self, console: Console, table: str, cluster: str | None = None) -> BinaryTable:
         """Return a table that can have edges: a single column usually means a wrong delimiter."""
         from isinglass.errors import DataError
 
-        data = self.read(console, table)
+        data = self.read(console, table, cluster)
         if data.shape[1] < 2:
             raise DataError("a network needs a table of at least two columns; got 1. Is --delimiter right?")
         return data
 
-    def read(self, console: Console, table: str) -> BinaryTable:
-        """Return the table."""
+    def read(self, console: Console, table: str, cluster: str | None = None) -> BinaryTable:
+        """Return the table: that of a pattern in parts, on the workers of a cluster if there is one."""
+        from isinglass.data import read_parts
         from isinglass.data.files import read_table
 
         settings = dict(self.said)
         if settings.get("id_column") == "none":
             settings["id_column"] = None
         with console.progress("Reading"):
-            return read_table(table, **settings)
+            if cluster is None and files_of(table) == [table]:
+                return read_table(table, **settings)
+            return read_parts(files_of(table), client=_connect(cluster), **settings)  # type: ignore[return-value]
 
     def describe_shape(self, data: BinaryTable, table: str) -> str:
         """Name the table and its size."""
@@ -80,6 +83,22 @@ class Reading:
         if data.sample_weight is not None:
             parts.append(f"weights {self.said['weights']!r}, sum {data.sample_weight.sum():.6g}")
         return ", ".join(parts)
+
+
+def _connect(cluster: str | None) -> Any:
+    """Return a client of a Dask scheduler; False is this process."""
+    if cluster is None:
+        return False
+    try:
+        from distributed import Client
+    except ImportError:
+        raise click.UsageError("--cluster needs dask.distributed: install isinglass with the extra dask.") from None
+    try:
+        client = Client(cluster, timeout=20)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"--cluster: no scheduler answers at {cluster!r} ({error}).") from None
+    click.get_current_context().call_on_close(client.close)
+    return client
 
 
 def describe_coding(coding: Coding | None) -> dict[str, str]:

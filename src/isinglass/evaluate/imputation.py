@@ -48,7 +48,7 @@ def conditional_fill(model: Network, X: ArrayLike, missing: Mask, marginals: Arr
     """Return the table with P(x_s = 1 | the rest of the row) in every missing cell.
 
     The other missing cells of the row stand in with their own probabilities, from the marginals to a fixed point: the
-    mean-field approximation, by coordinate ascent. Exact where no two missing cells of a row are neighbours.
+    mean-field approximation, by coordinate ascent. Exact where no two missing cells of a row are neighbors.
 
     Examples
     --------
@@ -138,8 +138,8 @@ def _sweeper(
         columns.append((s, np.flatnonzero(missing[:, s]), couplings.indices[row], couplings.data[row]))
 
     def sweep(replace: Callable[[FloatArray, FloatArray], FloatArray]) -> None:
-        for s, rows, neighbours, values in columns:
-            probabilities: FloatArray = expit(model.fields[s] + table[np.ix_(rows, neighbours)] @ values)
+        for s, rows, neighbors, values in columns:
+            probabilities: FloatArray = expit(model.fields[s] + table[np.ix_(rows, neighbors)] @ values)
             table[rows, s] = replace(probabilities, table[rows, s])
 
     return sweep

@@ -1,7 +1,7 @@
 """Unpenalised estimates on a given support, with standard errors that do not trust the pseudo-likelihood.
 
 Legend: the parameters are the fields of the varying columns, then the edges; ``d`` is their number. With
-r_ns = σ_ns − x_ns and v_ns = σ_ns (1 − σ_ns) (MATH.md §1), row n has the score r_ns for a field and
+r_ns = σ_ns − x_ns and v_ns = σ_ns (1 − σ_ns) (docs/math.md), row n has the score r_ns for a field and
 r_ns x_nt + r_nt x_ns for an edge. K is the mean of the scores' outer products, H the mean Hessian.
 """
 
@@ -22,7 +22,7 @@ from isinglass.results import Solution
 from isinglass.select.scoring import check_width
 from isinglass.solve.path import ising_path
 
-__all__ = ["Refit", "estimate_unpenalised", "nearly_free", "refit", "standard_errors"]
+__all__ = ["Refit", "estimate_unpenalized", "nearly_free", "refit", "standard_errors"]
 
 FloatArray = NDArray[np.float64]
 
@@ -120,8 +120,8 @@ class Refit:
 
 
 def refit(
-    solution: Solution,
     X: ArrayLike,
+    solution: Solution,
     *,
     sample_weight: ArrayLike | None = None,
     tol: float = 1e-9,
@@ -137,10 +137,10 @@ def refit(
 
     Parameters
     ----------
-    solution : Solution
-        Only its edges are used.
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1.
+    solution : Solution
+        Only its edges are used.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; an integer weight equals repeated rows.
     tol : float, default 1e-9
@@ -160,14 +160,14 @@ def refit(
     Examples
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0)
-    >>> found = refit(ising_path(X, alphas=[0.1])[0], X)
+    >>> found = refit(X, ising_path(X, alphas=[0.1])[0])
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
     table, weight = to_weighted(X, sample_weight)
     check_width(solution, table)
     _refuse_size(solution)
-    free = estimate_unpenalised(solution, table, weight, tol).with_names(solution.names)
+    free = estimate_unpenalized(solution, table, weight, tol).with_names(solution.names)
     is_varying = count_columns(table, weight)[1]
     support, found = (pair_keys(network.edge_index, table.shape[1]) for network in (solution, free))
     known = _sandwich(free, solution.edge_index, table, weight, np.flatnonzero(is_varying))
@@ -185,7 +185,7 @@ def refit(
     )
 
 
-def estimate_unpenalised(
+def estimate_unpenalized(
     solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None, tol: float
 ) -> Solution:
     """Return the optimum without penalty on the edges of ``solution``; a SeparationError if it is not finite.
@@ -193,7 +193,7 @@ def estimate_unpenalised(
     Examples
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
-    >>> estimate_unpenalised(ising_path(X, alphas=[0.1])[0], X, None, 1e-9).edge_values.round(6).tolist()  # log 16
+    >>> estimate_unpenalized(ising_path(X, alphas=[0.1])[0], X, None, 1e-9).edge_values.round(6).tolist()  # log 16
     [2.772589]
     """
     _refuse_constant(solution, count_columns(table, weight)[1])
@@ -301,17 +301,17 @@ def _sums(
     position = np.zeros(solution.n_features, dtype=np.intp)
     position[varying] = np.arange(len(varying))
     d = len(varying) + len(edges)
-    neighbours = [[np.empty(0, np.intp), np.empty(0, np.intp)] for _ in range(solution.n_features)]
+    neighbors = [[np.empty(0, np.intp), np.empty(0, np.intp)] for _ in range(solution.n_features)]
     for node in varying:  # other ends of the node's edges, and the parameters these edges are
         touching = np.flatnonzero((edges == node).any(axis=1))
-        neighbours[node] = [edges[touching].sum(axis=1) - node, len(varying) + touching]
+        neighbors[node] = [edges[touching].sum(axis=1) - node, len(varying) + touching]
     hessian, outer = np.zeros((d, d)), np.zeros((d, d))
     for first in range(0, len(table), _ROWS_PER_BLOCK):
         block, w = table[first : first + _ROWS_PER_BLOCK].astype(np.float64), raw[first : first + _ROWS_PER_BLOCK]
         sigma = expit(solution.fields + (solution.couplings_sparse @ block.T).T)
         scores = np.zeros((len(block), d))
         for node in varying:
-            others, parameters = neighbours[node]
+            others, parameters = neighbors[node]
             places = np.r_[position[node], parameters]
             design = np.column_stack([np.ones(len(block)), block[:, others]])
             scores[:, places] += (sigma[:, node] - block[:, node])[:, None] * design
