@@ -381,7 +381,7 @@ def test_thresholds_of_single_columns():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"missing": "ignore"}, 'missing must be "error", "zero" or "drop"; got \'ignore\''),
+        ({"missing": "ignore"}, 'missing must be "error", "impute", "zero" or "drop"; got \'ignore\''),
         ({"binarize": "0.5"}, "binarize must be None or a finite number; got '0.5'"),
         ({"binarize": np.nan}, "binarize must be None or a finite number; got nan"),
         ({"binarize": True}, "binarize must be None or a finite number; got True"),

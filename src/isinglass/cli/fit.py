@@ -12,7 +12,7 @@ from isinglass.cli.estimate import ESTIMATE, Estimate, describe_fit
 from isinglass.cli.groups import GROUPS, Groups
 from isinglass.cli.options import ADVANCED, FORCE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
-from isinglass.cli.reading import READING, Reading, describe_coding
+from isinglass.cli.reading import READING, Reading, describe_coding, describe_imputation, impute_holes
 from isinglass.cli.results import names_of
 from isinglass.cli.values import TABLES, files_of
 
@@ -62,13 +62,19 @@ def fit(
         raise click.UsageError("--path fits all penalties: leave --alpha and --select out, or list them with --alphas.")
     criterion = None if path else estimate.criterion
     folder = OutputFolder(output, names, force=force, inputs=[*files_of(table), groups.groups]) if output else None
-    data = reading.read_to_fit(console, table, cluster)
-    facts = {"Table": reading.describe(data, table), **describe_coding(data.coding), "Method": str(estimate)}
+    raw = reading.read_to_fit(console, table, cluster)
+    data, imputed = impute_holes(console, raw)
+    facts = {"Table": reading.describe(raw, table), **describe_imputation(imputed)}
+    facts |= {**describe_coding(data.coding), "Method": str(estimate)}
     if path:
         _fit_path(console, data, estimate, folder, facts)
         return
     attributes = groups.read(names_of(data))
     found = estimate.fit(console, data, reading.remembered)
+    if imputed is not None:
+        from isinglass.select.outcome import with_pooled_errors
+
+        found = with_pooled_errors(found, imputed)
     facts |= describe_fit(found)
     if folder is not None:
         kept = [name for name in ("Table", "Values", "Method", "Alpha") if name in facts]
@@ -76,7 +82,7 @@ def fit(
             write_files(here, found, data, attributes)
     _say(console, facts, folder)
     if console.as_json:
-        console.write_json("fit", _record(found, data, estimate, criterion))
+        console.write_json("fit", _record(found, raw, estimate, criterion))
     elif folder is None:
         from isinglass.export import write_edges
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from isinglass.cli.console import Console
     from isinglass.data import BinaryTable
     from isinglass.data.coding import Coding
+    from isinglass.select.impute import Imputation
 
-__all__ = ["READING", "Reading", "describe_coding"]
+__all__ = ["READING", "Reading", "describe_coding", "describe_imputation", "impute_holes"]
 
 SECTION = "Reading the table"
 OF_THE_FILE = ("format", "max_rows", "max_columns", "max_bytes")
@@ -71,18 +72,52 @@ class Reading:
 
     def describe_shape(self, data: BinaryTable, table: str) -> str:
         """Name the table and its size."""
+        from isinglass.data import units_of
+
         n, p = data.shape
+        units = units_of(data)
+        if units is not None:
+            n = len(set(units.tolist()))
         return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"
 
     def describe(self, data: BinaryTable, table: str) -> str:
         """Say in words what was read."""
         parts = [self.describe_shape(data, table)]
         if data.n_missing:
-            done = "read as 0" if data.filled is not None else f"dropped with {plural(data.n_dropped, 'row')}"
+            done = f"dropped with {plural(data.n_dropped, 'row')}"
+            if getattr(data, "filled", None) is not None:
+                done = "read as 0"
+            elif not data.n_dropped:
+                done = "imputed"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
-        if data.sample_weight is not None:
+        if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}, sum {data.sample_weight.sum():.6g}")
         return ", ".join(parts)
+
+
+def impute_holes(console: Console, data: BinaryTable) -> tuple[BinaryTable, Imputation | None]:
+    """Return a table without holes, and how they were filled if there were any."""
+    from isinglass.data import holes_of
+
+    if holes_of(data) is None:
+        return data, None
+    from isinglass.select.impute import complete
+
+    with console.progress("Imputing"):
+        found = complete(data)
+    return found.table, found
+
+
+def describe_imputation(found: Imputation | None) -> dict[str, str]:
+    """Say in words how missing cells were filled."""
+    if found is None:
+        return {}
+    empty = f", {plural(found.n_empty, 'row')} without any answer left out" if found.n_empty else ""
+    state = "settled" if found.converged else "NOT settled"
+    return {
+        "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} after "
+        f"{plural(found.n_rounds, 'round')} (Monte Carlo error {found.noise:.2g}){empty}"
+    }
 
 
 def _connect(cluster: str | None) -> Any:
@@ -142,10 +177,10 @@ READING = Bundle(
     [
         Option(
             "--missing",
-            type=OneOf(["error", "zero", "drop"]),
+            type=OneOf(["error", "impute", "zero", "drop"]),
             section=SECTION,
             otherwise="error",
-            help="Missing cells: refuse them, read them as 0, or drop their rows.",
+            help="Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
         ),
         Option(
             "--encode",

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
+from isinglass.data.conversion import refuse_holes
 from isinglass.errors import DataError, LimitError
 from isinglass.threads import MAX_THREADS
 
@@ -74,7 +75,7 @@ class Part:
     @classmethod
     def read(cls, block: Block, coding: Coding) -> Part:
         """Read a block as a coding wants it."""
-        table = block.read(coding)
+        table = refuse_holes(block.read(coding))
         bits = np.packbits(table.X, axis=1)
         return cls(block.number, bits, table.shape[1], table.sample_weight, table.n_missing, table.n_dropped)
 

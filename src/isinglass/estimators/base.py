@@ -12,17 +12,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
 from isinglass.arguments import is_real
-from isinglass.data import BinaryTable, PartedTable, check_sample_weight, count_rows, over_rows, read_parts, read_rows
+from isinglass.data import (
+    BinaryTable,
+    PartedTable,
+    check_sample_weight,
+    count_rows,
+    holes_of,
+    over_rows,
+    read_parts,
+    read_rows,
+)
 from isinglass.data.blocks import is_in_parts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.estimators.frames import complete_like, kind_of, make_frame
-from isinglass.evaluate.imputation import fill_missing
+from isinglass.evaluate.imputation import fill_missing, log_score, marginal_probabilities
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method, settings_of
+from isinglass.select.impute import complete
 from isinglass.select.method import method_of
-from isinglass.select.outcome import as_fit
+from isinglass.select.outcome import as_fit, with_pooled_errors
 from isinglass.simulate import gibbs_sample
 from isinglass.solve.estimable import count_and_name
 from isinglass.solve.exact import MAX_NODES, exact_sample
@@ -106,7 +116,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         ----------
         X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
             Table of 0 and 1, or what ``reading`` makes 0 and 1. Not modified, and not kept. `IsingNetwork`,
-            `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as `isinglass.read_parts` does.
+            `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as `isinglass.read_parts` does. Missing cells
+            that were read with ``missing="impute"`` are drawn by `isinglass.complete`; ``imputation_`` says how.
         y : None
             Ignored; every column is both predictor and response.
         sample_weight : array-like of shape (n_samples,), optional
@@ -121,6 +132,10 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._remember_columns(X, table)
+        imputation = None
+        if holes_of(table) is not None:
+            self.imputation_ = imputation = complete(table)
+            table = imputation.table
         count_and_name(table, table.sample_weight)
         with suppress_warnings(ConstantColumnWarning):
             result = self._run(table, X, y)
@@ -132,6 +147,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                 criterion=self._criterion_of(),
                 choice=self._choice(),
             )
+            if imputation is not None:
+                self.fit_ = with_pooled_errors(self.fit_, imputation)
         self._frame_kind = kind_of(X)
         return self
 
@@ -182,9 +199,17 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def score_samples(self, X: Any) -> Any:
         """Return the log pseudo-likelihood of every row of a table like that of `fit`, Σ_s log P(x_s | the rest).
 
-        Of a table in parts: a list, an array per part.
+        Of a table in parts: a list, an array per part. Where cells are missing (``missing="impute"``) the sum is over
+        the observed ones, and missing ones are averaged over by Gibbs draws.
         """
-        return _ask_rows(self._read(X), "log_pseudolikelihood", self.fit_.network)
+        table = self._read(X)
+        if holes_of(table) is not None:
+            return self._score_with_holes(table)
+        return _ask_rows(table, "log_pseudolikelihood", self.fit_.network)
+
+    def _score_with_holes(self, table: BinaryTable) -> FloatArray:
+        assert table.holes is not None
+        return log_score(marginal_probabilities(self.fit_.network, table.X, table.holes), table.X, table.holes)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped.
@@ -203,6 +228,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         float
         """
         table = self._read(X, drops=True, sample_weight=sample_weight)
+        if holes_of(table) is not None:
+            return float(np.average(self._score_with_holes(table), weights=table.sample_weight))
         total = over_rows(_sum_rows, table.X, table.sample_weight, self.fit_.network)
         return float(total / count_rows(table.X, table.sample_weight))
 
@@ -210,14 +237,19 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
 
         Every cell has an answer, so the result is as large as the dense table; a sparse one has to be made dense first.
-        Of a table in parts: a list, an array per part.
+        Of a table in parts: a list, an array per part. Missing cells (``missing="impute"``) are averaged over by Gibbs
+        draws, and have a probability as well.
         """
         if hasattr(X, "tocsr") and hasattr(X, "toarray"):
             raise DataError(
                 f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
                 f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
             )
-        return _ask_rows(self._read(X), "conditional_probabilities", self.fit_.network)
+        table = self._read(X)
+        holes = holes_of(table)
+        if holes is not None:
+            return marginal_probabilities(self.fit_.network, table.X, holes)
+        return _ask_rows(table, "conditional_probabilities", self.fit_.network)
 
     def predict(self, X: Any) -> Any:
         """Return the more probable value of every cell given the rest of its row; 0 where both are equally so.
@@ -243,8 +275,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Parameters
         ----------
         X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-            The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, and the cells that a
-            BinaryTable says were ``filled``.
+            The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, and the ``holes`` or
+            ``filled`` cells of a BinaryTable.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the more probable value. Other missing cells of the row stand in with their probabilities,
             from the marginals to a fixed point (mean field), which is exact where no two of them are neighbors.
@@ -267,7 +299,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self)
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        table = self._read(X, missing="zero")
+        table = self._read(X, missing="impute")
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
         filled = fill_missing(self.network_, table, self.marginals_, probabilities=probabilities, draws=draws)
         return complete_like(X, filled)
@@ -317,16 +349,17 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self)
         self._check_columns(X)
         before = self.fit_.coding.missing
-        how = missing or ("zero" if before == "drop" and not drops else before)
+        how = missing or ("impute" if before == "drop" and not drops else before)
         coding = replace(self.fit_.coding, names=None)  # columns are in the order of fit
         table = _open(X, sample_weight, encode=coding, missing=how)
         if isinstance(table, PartedTable):
             self._check_columns(table)
         _check_n_features(self, table, reset=False)
-        if missing is None and before == "drop" and not drops and table.filled is not None:
+        gone = table.filled if table.holes is None else table.holes
+        if missing is None and before == "drop" and not drops and gone is not None:
             raise DataError(
                 f"{setting('X')} must have no missing cells here, because every row has an answer and none can be "
-                f"dropped; got {int(table.filled.sum())} (NaN). Fill them with impute, or drop these rows first."
+                f"dropped; got {int(gone.sum())} (NaN). Fill them with impute, or drop these rows first."
             )
         return table
 

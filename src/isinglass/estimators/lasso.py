@@ -337,6 +337,11 @@ class IsingLassoCV(IsingEstimator):
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
                 "numbers have changed; got pairs of row numbers. Drop these rows first."
             )
+        if table.units is not None and not isinstance(self.cv, int | None):
+            raise DataError(
+                "cv must be a number of folds where missing cells are imputed, because copies of a row must stay "
+                "together; got a splitter or pairs of row numbers."
+            )
         labels = y if y is None or not dropped else np.asarray(y)[table.rows]
         found = self.fit_function(table, y=labels, n_jobs=self.n_jobs)
         self.cv_results_ = _search_results(found)

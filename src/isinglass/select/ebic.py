@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_scale, count_columns, count_rows, over_rows, to_weighted
+from isinglass.data import check_scale, count_columns, count_rows, over_rows, to_weighted, units_of
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.network import read_only
 from isinglass.results import Path, Solution
@@ -125,7 +125,8 @@ def ebic(
     """
     table, weight = to_weighted(X, sample_weight)
     price = edge_price(table, weight, gamma)
-    check_scale(table, weight)
+    if units_of(X) is None:
+        check_scale(table, weight)
     varying = np.flatnonzero(count_columns(table, weight)[1])
     solutions = [path] if isinstance(path, Solution) else list(path)
     values = np.empty(len(solutions))
@@ -197,7 +198,8 @@ def select_ebic(
     """
     table, weight = to_weighted(X, sample_weight)
     path = path_function(table, alphas, sample_weight=weight)
-    scores = ebic(table, path, gamma=gamma, relaxed=relaxed, sample_weight=weight)
+    judged, given = (table, weight) if units_of(X) is None else (X, sample_weight)
+    scores = ebic(judged, path, gamma=gamma, relaxed=relaxed, sample_weight=given)
     index = int(scores.argmin())
     warn_at_grid_end(path, index, "EBIC")
     while relaxed and index + 1 < len(path) and np.array_equal(path[index].edge_index, path[index + 1].edge_index):

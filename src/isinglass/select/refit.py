@@ -22,7 +22,7 @@ from isinglass.results import Solution
 from isinglass.select.scoring import check_width
 from isinglass.solve.path import ising_path
 
-__all__ = ["Refit", "estimate_unpenalized", "nearly_free", "refit", "standard_errors"]
+__all__ = ["Refit", "estimate_unpenalized", "free_estimate", "nearly_free", "refit", "standard_errors"]
 
 FloatArray = NDArray[np.float64]
 
@@ -204,7 +204,9 @@ def estimate_unpenalized(
     return ising_path(table, alphas=[1.0], sample_weight=weight, penalty_weights=penalty, tol=tol).solutions[0]
 
 
-def nearly_free(solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None) -> Solution:
+def nearly_free(
+    solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None, penalty_in_rows: float = NEARLY_FREE
+) -> Solution:
     """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
 
     It is finite whatever the table, and costs no search for separation.
@@ -218,7 +220,7 @@ def nearly_free(solution: Solution, table: NDArray[np.uint8], weight: FloatArray
     s, t = solution.edge_index.T
     penalty = np.full((table.shape[1],) * 2, np.inf)
     penalty[s, t] = penalty[t, s] = 1.0
-    alpha = NEARLY_FREE / count_rows(table, weight)
+    alpha = penalty_in_rows / count_rows(table, weight)
     with suppress_warnings(ConvergenceWarning):
         path = ising_path(table, [alpha], sample_weight=weight, penalty_weights=penalty, tol=min(1e-7, alpha / 10))
     return path.solutions[0]
@@ -239,19 +241,38 @@ def standard_errors(solution: Solution, table: NDArray[np.uint8], weight: FloatA
     >>> standard_errors(network, X[X[:, 0] >= X[:, 1]], None).tolist()  # no row has 0 and 1
     [nan]
     """
-    unknown = np.full(solution.n_edges, np.nan)
-    size = solution.n_features + solution.n_edges
-    if solution.n_edges == 0 or size > MAX_FOR_ERRORS or len(table) * float(size) ** 2 > MAX_WORK_FOR_ERRORS:
-        return unknown
+    if solution.n_edges == 0 or _is_too_large(solution, len(table)):
+        return np.full(solution.n_edges, np.nan)
+    return free_estimate(solution, table, weight)[1][solution.n_features :]
+
+
+def free_estimate(
+    solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
+
+    The fields come first. Errors are NaN where an estimate is infinite, where a column is constant, and everywhere if
+    the matrices would be too large.
+    """
+    p, size = solution.n_features, solution.n_features + solution.n_edges
     free = nearly_free(solution, table, weight)
+    support, found = (pair_keys(network.edge_index, p) for network in (solution, free))
+    values, errors = np.r_[free.fields, spread(free.edge_values, found, support)], np.full(size, np.nan)
+    if _is_too_large(solution, len(table)):
+        return values, errors
     varying = np.flatnonzero(count_columns(table, weight)[1])
     hessian, outer = over_rows(_sums, table, weight, free, solution.edge_index, varying)
     hessian[np.diag_indices_from(hessian)] += 1e-3 * LEAST_INFORMATION  # where nothing is left, in floating point
     inverse = scipy.linalg.inv(hessian)
-    edges = slice(len(varying), None)
-    information, half = 1.0 / np.diag(inverse)[edges], inverse[edges]
-    variances = np.einsum("ij,ij->i", half @ outer, half)
-    return np.where(information >= LEAST_INFORMATION, np.sqrt(variances), np.nan)
+    variances = np.einsum("ij,ij->i", inverse @ outer, inverse)
+    known = 1.0 / np.diag(inverse) >= LEAST_INFORMATION
+    errors[np.r_[varying, np.arange(p, size)]] = np.where(known, np.sqrt(variances), np.nan)
+    return values, errors
+
+
+def _is_too_large(solution: Solution, n_rows: int) -> bool:
+    size = float(solution.n_features + solution.n_edges)
+    return size > MAX_FOR_ERRORS or n_rows * size**2 > MAX_WORK_FOR_ERRORS
 
 
 def _refuse_size(solution: Solution) -> None:
