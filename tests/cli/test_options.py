@@ -11,6 +11,7 @@ from isinglass.cli import COMMANDS, main
 from isinglass.cli.estimate import ESTIMATE, SETTINGS
 from isinglass.cli.reading import READING
 from isinglass.cli.values import COLUMNS, split_words
+from isinglass.data import read_binary
 from isinglass.data.files import read_table
 from isinglass.select import cross_validate, select_ebic, stars, two_stage
 
@@ -40,10 +41,10 @@ def test_settings_are_parameters_of_their_criteria_with_the_defaults_that_the_he
 
 
 def test_reading_options_are_parameters_of_read_table():
-    assert {option.name for option in READING.options} == inspect.signature(read_table).parameters.keys() - {
-        "path",
-        "labels",
-    }
+    named, passed_on = (inspect.signature(function).parameters.keys() for function in (read_table, read_binary))
+    options = {option.name for option in READING.options}
+    assert named - {"path", "labels", "options"} <= options  # labels are those of the columns that a command names
+    assert options <= named | passed_on | {"max_rows", "max_columns", "max_bytes"}
 
 
 def test_a_person_sees_what_matters_first():

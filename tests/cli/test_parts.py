@@ -122,9 +122,10 @@ def test_progress_appears_once_patience_is_over(monkeypatch):
 def test_short_work_shows_nothing(monkeypatch):
     terminal = watch(monkeypatch)
     with Console().progress("Working"):
-        before = threading.enumerate()
+        timers = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
     assert terminal.getvalue() == ""
-    assert len(threading.enumerate()) == len(before) - 1  # the timer is gone
+    assert timers
+    assert not any(timer.is_alive() for timer in timers)
 
 
 def interrupt(seconds: float = 0.0) -> None:
