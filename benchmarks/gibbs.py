@@ -1,4 +1,4 @@
-"""Speed of `gibbs_sample` on one thread against a pure-Python sampler that keeps lists of neighbours.
+"""Speed of `gibbs_sample` on one thread against a pure-Python sampler that keeps lists of neighbors.
 
 ``python benchmarks/gibbs.py`` prints a table; `measure` returns its rows. Both sides do the same sweeps on the
 same network; Python is given fewer of them and scaled by the number of node updates.
@@ -38,12 +38,12 @@ class Row:
 
 def python_sweeps(model: Network, n_sweeps: int) -> list[list[int]]:
     """Run Gibbs sweeps with lists and the random module, the way it is written when no compiler is at hand."""
-    neighbours = [[(t, float(w)) for t, w in enumerate(row) if w] for row in model.couplings]
+    neighbors = [[(t, float(w)) for t, w in enumerate(row) if w] for row in model.couplings]
     fields, draw, exp = model.fields.tolist(), random.Random(0).random, math.exp
     x = [0] * len(fields)
     rows = []
     for _ in range(n_sweeps):
-        for s, others in enumerate(neighbours):
+        for s, others in enumerate(neighbors):
             eta = fields[s]
             for t, w in others:
                 if x[t]:

@@ -96,11 +96,11 @@ def gibbs_table(
     """Sample rows by Gibbs sampling, one chain per row, all chains in step: rows are independent."""
     p = len(fields)
     state = (rng.random((p, n_samples)) < 0.5).astype(np.float32)  # node-major: a step reads whole rows
-    neighbours = [couplings.indices[couplings.indptr[s] : couplings.indptr[s + 1]] for s in range(p)]
+    neighbors = [couplings.indices[couplings.indptr[s] : couplings.indptr[s + 1]] for s in range(p)]
     weights = [couplings.data[couplings.indptr[s] : couplings.indptr[s + 1]].astype(np.float32) for s in range(p)]
     for _ in range(n_sweeps):
         for s in range(p):
-            eta = weights[s] @ state[neighbours[s]] + np.float32(fields[s])
+            eta = weights[s] @ state[neighbors[s]] + np.float32(fields[s])
             # P(x = 1) = sigmoid(eta), i.e. a uniform u < sigmoid(eta)  <=>  u (1 + exp(-eta)) < 1
             state[s] = rng.random(n_samples, dtype=np.float32) * (1.0 + np.exp(-eta)) < 1.0
     return state.T.astype(np.uint8)

@@ -31,7 +31,7 @@ def score_choices(model: Network, n_rows: int, seed: np.random.SeedSequence) -> 
     draw, split = seed.spawn(2)
     X = simulate.exact_sample(model, n_rows, random_state=np.random.default_rng(draw))
     cv = cross_validate(X, alphas=ALPHAS, n_folds=5, random_state=split)
-    numbers = [int(ebic(cv.path, X, relaxed=relaxed).argmin()) for relaxed in (False, True)]
+    numbers = [int(ebic(X, cv.path, relaxed=relaxed).argmin()) for relaxed in (False, True)]
     numbers += [cv.choose("best"), cv.choose("1se")]
     return [f1_score(cv.path[k], model) for k in numbers]
 

@@ -20,6 +20,7 @@ ITEMS = (
     "senate_lambda",
     "senate_network",
     "senate_findings",
+    "senate_missing",
     "senate_time",
     "scaling",
     "exact",

@@ -20,7 +20,7 @@ def two_workers():
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: dask)")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL"
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
         ) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),

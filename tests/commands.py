@@ -68,7 +68,7 @@ def data_error(*words: object, stdin: str | bytes | None = None, code: int = 3) 
 
 
 def draw_rows(n_rows: int = 300, n_columns: int = 6) -> np.ndarray:
-    """Return a table in which neighbours go together."""
+    """Return a table in which neighbors go together."""
     model = simulate.chain_network(n_columns, strength=2.0, fields="balanced")
     return simulate.exact_sample(model, n_rows, random_state=1)
 

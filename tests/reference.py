@@ -155,6 +155,18 @@ def gibbs_chain(couplings, fields, n_rows, *, burn_in, thin, words, start=None):
     return np.array(rows, dtype=np.uint8)
 
 
+def gibbs_cells(couplings, fields, row, cells, n_sweeps, words):
+    """One row after sweeps over some of its cells, and the sums of their probabilities; same random numbers."""
+    generator, x, totals = Xoshiro(words), [int(value) for value in row], np.zeros(len(cells))
+    for _ in range(n_sweeps):
+        for k, s in enumerate(cells):
+            eta = fields[s] + sum(couplings[s][t] * x[t] for t in range(len(x)) if t != s)
+            chance = np.exp(-np.logaddexp(0.0, -eta))
+            x[s] = int(generator.uniform() < chance)
+            totals[k] += chance
+    return np.array(x, dtype=np.uint8), totals
+
+
 def nodewise_solution(X, alpha, *, sample_weight=None, standardize=False, tol=1e-11):
     """Row s: the logistic lasso of column s on the others at ``alpha`` (one value, or one per node).
 

@@ -25,6 +25,7 @@ _HOME = {
     "Stability": "results",
     "bootstrap": "select.bootstrap",
     "compare_groups": "select.permutation",
+    "complete": "select.impute",
     "exact_path": "solve.exact",
     "ising_path": "solve.path",
     "load": "fit",

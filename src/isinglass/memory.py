@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from isinglass.errors import LimitError
+from isinglass.errors import LimitError, setting
 
 try:
     import resource
@@ -47,6 +47,10 @@ def within_memory() -> Iterator[None]:
         yield
     except MemoryError as error:
         raise LimitError(str(error)) from error
+    except RuntimeError as error:
+        if type(error).__name__ != "OutOfMemoryError":  # PyTorch's, which is not loaded here
+            raise
+        raise LimitError(f"{str(error).partition('. GPU')[0]}. Use {setting('device', 'cpu')}.") from error
 
 
 def _free_of_system() -> int:

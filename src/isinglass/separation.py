@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.data import to_weighted
 from isinglass.errors import LimitError
 
-__all__ = ["find_separation", "free_neighbours", "separating_direction", "separating_pair"]
+__all__ = ["find_separation", "free_neighbors", "separating_direction", "separating_pair"]
 
 FloatArray = NDArray[np.float64]
 
@@ -91,8 +91,8 @@ def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -
     import scipy.sparse as sp
 
     blocks = []
-    for node, (neighbours, position) in free_neighbours(pairs).items():
-        patterns = np.unique(columns[:, [*neighbours, node]], axis=0).astype(np.float64)  # repeated rows add nothing
+    for node, (neighbors, position) in free_neighbors(pairs).items():
+        patterns = np.unique(columns[:, [*neighbors, node]], axis=0).astype(np.float64)  # repeated rows add nothing
         sign = 2.0 * patterns[:, -1:] - 1.0
         patterns[:, -1] = 1.0  # the field
         places = np.array([*position, len(pairs) + node])
@@ -134,12 +134,12 @@ def separating_direction(margins: Any) -> FloatArray | None:
     return np.asarray(answer.x, dtype=np.float64)
 
 
-def free_neighbours(pairs: NDArray[np.intp]) -> dict[int, tuple[list[int], list[int]]]:
-    """Map every node of ``pairs`` to its neighbours there and to the positions of these pairs."""
+def free_neighbors(pairs: NDArray[np.intp]) -> dict[int, tuple[list[int], list[int]]]:
+    """Map every node of ``pairs`` to its neighbors there and to the positions of these pairs."""
     result: dict[int, tuple[list[int], list[int]]] = {}
     for position, (s, t) in enumerate(pairs.tolist()):
         for node, other in ((s, t), (t, s)):
-            neighbours, positions = result.setdefault(node, ([], []))
-            neighbours.append(other)
+            neighbors, positions = result.setdefault(node, ([], []))
+            neighbors.append(other)
             positions.append(position)
     return dict(sorted(result.items()))

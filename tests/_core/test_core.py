@@ -168,7 +168,7 @@ def run(problem, alphas):
     return states
 
 
-@pytest.mark.parametrize("width", [0, 6], ids=["all nodes", "nodes of many neighbours"])
+@pytest.mark.parametrize("width", [0, 6], ids=["all nodes", "nodes of many neighbors"])
 def test_nodes_as_operators_give_the_same_optimum(width):
     p = 40
     X = random_table(8, 300, p)

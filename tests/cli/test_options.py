@@ -189,3 +189,23 @@ def test_path_and_score_have_new_homes(table, tmp_path):
 def test_the_options_of_an_estimate_are_found_once():
     names = [option.name for option in (*ESTIMATE.options, *READING.options)]
     assert len(names) == len(set(names))
+
+
+# --- where to fit -----------------------------------------------------------------------------------------------------
+
+
+def test_a_device_that_cannot_be_had_is_named(table, monkeypatch):
+    monkeypatch.setenv("ISINGLASS_DEVICE", "cpu")
+    monkeypatch.setattr("isinglass.solve.device.has_package", lambda name: False)
+    message = data_error("fit", table, "--device", "cuda")
+    assert "--device cuda needs PyTorch, which is not installed. Install isinglass[gpu]." in message
+
+
+def test_the_processor_is_a_device(table, monkeypatch):
+    monkeypatch.setenv("ISINGLASS_DEVICE", "cuda:99")
+    assert run("fit", table, "--alpha", "0.1", "--device", "cpu").stdout == run("fit", table, "--alpha", "0.1").stdout
+
+
+def test_a_device_is_for_joint_fits(table):
+    result = run("fit", table, "--method", "nodewise", "--device", "cuda", code=2)
+    assert "--device works with joint, not with nodewise" in error_line(result)

@@ -131,7 +131,7 @@ def test_explicit_zeros_and_duplicates_of_a_sparse_matrix():
         lambda X: isinglass.objective.alpha_max(X),
         lambda X: isinglass.select.select_ebic(X, alphas=3).solution.couplings,
         lambda X: isinglass.select.cross_validate(X, alphas=3, n_folds=2, random_state=0).mean,
-        lambda X: isinglass.refit(isinglass.ising_path(BITS4, alphas=[0.05])[0], X).edge_values,
+        lambda X: isinglass.refit(X, isinglass.ising_path(BITS4, alphas=[0.05])[0]).edge_values,
     ],
 )
 def test_functions_of_the_package_take_every_container(call):
@@ -381,7 +381,7 @@ def test_thresholds_of_single_columns():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"missing": "ignore"}, 'missing must be "error", "zero" or "drop"; got \'ignore\''),
+        ({"missing": "ignore"}, 'missing must be "error", "impute", "zero" or "drop"; got \'ignore\''),
         ({"binarize": "0.5"}, "binarize must be None or a finite number; got '0.5'"),
         ({"binarize": np.nan}, "binarize must be None or a finite number; got nan"),
         ({"binarize": True}, "binarize must be None or a finite number; got True"),

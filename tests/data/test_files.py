@@ -204,3 +204,16 @@ def test_standard_input_and_no_needless_imports():
     )
     result = subprocess.run([sys.executable, "-c", code], input=b"a,b\n0,1\n1,1\n", check=False)
     assert result.returncode == 0
+
+
+def test_missing_values_of_one_column(tmp_path):
+    path = tmp_path / "survey.csv"
+    path.write_text("a,b,c\n1,0,1\n9,1,9\n0,9,0\n")
+    with pytest.raises(DataError, match="column 'b'"):
+        read_table(path, missing="impute", na_values={"a": ["9"], "c": [9]})
+    table = read_table(path, missing="impute", na_values={"a": ["9"], "c": [9], "b": ["9"]})
+    assert np.argwhere(table.holes).tolist() == [[1, 0], [1, 2], [2, 1]]
+    every = read_table(path, missing="impute", na_values={None: ["9"]})
+    np.testing.assert_array_equal(every.holes, table.holes)
+    with pytest.raises(DataError, match="na_values"):
+        read_table(path, na_values={"nobody": ["9"]})

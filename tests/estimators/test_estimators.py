@@ -309,6 +309,7 @@ def test_imputation_is_better_than_the_marginals():
     assert ((chances - X)[gone] ** 2).mean() < 0.9 * ((marginal - X)[gone] ** 2).mean()
 
 
+@pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
 def test_imputation_returns_what_it_was_given():
     net = fitted(ESTIMATORS[0], FRAME)
     frame = pd.DataFrame(HOLES, columns=NAMES, index=[f"row {k}" for k in range(400)])
@@ -327,6 +328,7 @@ def test_imputation_returns_what_it_was_given():
     np.testing.assert_array_equal(net.impute(read_binary(frame, missing="zero")), expected)
 
 
+@pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
 def test_what_missing_means():
     zeros = np.where(np.isnan(HOLES), 0, HOLES)
     complete = HOLES[~np.isnan(HOLES).any(axis=1)]
@@ -563,6 +565,7 @@ def test_splits_of_any_kind():
     assert repeated.alpha_ == cross_validate(X, alphas=GRID, n_folds=2, n_repeats=3, rule="1se", random_state=0).alpha
 
 
+@pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
 def test_splits_where_rows_were_dropped():
     complete = np.flatnonzero(~np.isnan(HOLES).any(axis=1))
     y = X[:, 0]
@@ -661,7 +664,7 @@ BAD = [
     (IsingLasso(penalty_weights="large"), "penalty_weights must be None"),
     (IsingLasso(penalty_weights=np.ones((5, 5))), "penalty_weights must have shape"),
     (IsingLasso(n_threads=0), "n_threads must be"),
-    (IsingLasso(reading={"missing": "fill"}), 'missing must be "error", "zero" or "drop"'),
+    (IsingLasso(reading={"missing": "fill"}), 'missing must be "error", "impute", "zero" or "drop"'),
     (IsingLasso(reading={"binarize": "x"}), "binarize must be None or a finite number"),
     (IsingLasso(reading={"encode": 3}), "encode must be"),
     (IsingLassoStARS(n_subsamples=1), "n_subsamples must be at least 2"),
@@ -696,6 +699,7 @@ def test_bad_parameters_are_named_by_fit(estimator, message):
         estimator.fit(X)
 
 
+@pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
 def test_bad_tables_and_requests():
     with pytest.raises(DataError, match=r"got 2 in column 'mid' \(first in row 7\)"):
         IsingLasso().fit(FRAME.assign(mid=np.where(np.arange(400) == 7, 2, X[:, 2])))
@@ -714,3 +718,29 @@ def test_bad_tables_and_requests():
         net.sample(0)
     with pytest.raises(DataError, match="random_state must be"):
         net.sample(1, random_state="seed")
+
+
+@pytest.mark.parametrize("estimator", [IsingLasso(device="cuda"), IsingLassoEBIC(device="cuda")], ids=str)
+def test_estimators_hand_the_device_on(estimator, monkeypatch):
+    monkeypatch.setattr("isinglass.solve.device.has_package", lambda name: False)
+    with pytest.raises(DataError, match=r'device="cuda" needs PyTorch'):
+        estimator.fit(np.eye(4, dtype=int))
+
+
+def test_holes_are_imputed():
+    truth = simulate.chain_network(5, strength=2.0, fields="balanced")
+    table = simulate.exact_sample(truth, 300, random_state=0)
+    holes = np.where(np.random.default_rng(0).random(table.shape) < 0.2, np.nan, table)
+    net = IsingNetwork(reading={"missing": "impute"}).fit(holes)
+    assert net.imputation_.converged
+    assert net.n_rows_ == pytest.approx(300)
+    assert net.solution_.edge_index.tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
+    assert (net.fit_.edge_errors > IsingNetwork().fit(table).fit_.edge_errors).mean() > 0.5
+    chances = net.predict_proba(holes)
+    assert ((chances > 0) & (chances < 1)).all()
+    # Averaged over missing cells, a row says less about each of its cells than a complete one.
+    assert net.score_samples(holes).mean() / (~np.isnan(holes)).sum(axis=1).mean() < net.score(table) / 5
+    whole = np.isnan(holes).sum(axis=1) == 0
+    np.testing.assert_allclose(chances[whole], net.network_.conditional_probabilities(table[whole]))
+    with pytest.raises(DataError, match="cv must be a number of folds where missing cells are imputed"):
+        IsingLassoCV(3, cv=KFold(3), reading={"missing": "impute"}).fit(holes)

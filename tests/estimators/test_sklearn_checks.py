@@ -22,10 +22,9 @@ ESTIMATORS = [
         IsingLassoEBIC(ALPHAS, reading={"binarize": cut}, **TIGHT),
         IsingNetwork(5, reading={"binarize": cut}, **TIGHT),
         IsingLassoCV(ALPHAS, cv=3, reading={"binarize": cut}, **TIGHT),
-        NodewiseIsing(
-            0.1, reading={"binarize": cut}, **TIGHT
-        ),  # at 0.05 equal columns of a check share a coefficient in many ways
-        NodewiseIsing(criterion="ebic", alphas=5, reading={"binarize": cut}, **TIGHT),
+        # With fewer rows than columns, small penalties leave many optima, and the order of the rows picks one of them.
+        NodewiseIsing(0.1, reading={"binarize": cut}, **TIGHT),
+        NodewiseIsing(criterion="ebic", alphas=5, gamma=3.0, reading={"binarize": cut}, **TIGHT),
         ExactIsing(0.05, reading={"binarize": cut}, **TIGHT),
     )
 ]

@@ -24,7 +24,7 @@ from isinglass.evaluate.metrics import (
 from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.simulate import chain_network, exact_sample, random_network
-from isinglass.solve.published.stacked import vectorise
+from isinglass.solve.published.stacked import vectorize
 
 seeds = st.integers(0, 2**31)
 
@@ -126,7 +126,7 @@ def test_bad_networks_are_named():
 @given(seed=seeds)
 def test_relative_difference_is_that_of_the_vectorised_parameters(seed):
     a, b = pair_of_models(seed)
-    one, two = vectorise(a.theta), vectorise(b.theta)
+    one, two = vectorize(a.theta), vectorize(b.theta)
     if two.any():
         expected = np.linalg.norm(one - two) / np.linalg.norm(two)
         assert relative_difference(a, b) == pytest.approx(expected, abs=1e-12)
@@ -215,7 +215,7 @@ def test_node_table_by_hand():
     # η of a: 1, −2, 0, −1, −1: right, right, tie, right, wrong. b: 2, 0, 2, 0, 2. c: −1, 0, −1, 0, −1.
     np.testing.assert_allclose(table.accuracy, [3.5 / 5, 3 / 5, 3 / 5])
     np.testing.assert_allclose(table.marginal_accuracy, [3 / 5, 3 / 5, 3 / 5])
-    np.testing.assert_allclose(table.normalised_accuracy, [0.25, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(table.normalized_accuracy, [0.25, 0.0, 0.0], atol=1e-12)
     given_rest = [math.log1p(math.exp(-z)) for z in (1, 2, 0, 1, -1)]  # of a: z = ±η towards the observed value
     alone = -(3 * math.log(3 / 5) + 2 * math.log(2 / 5))
     assert table.deviance_explained[0] == pytest.approx(1 - sum(given_rest) / alone)
@@ -245,7 +245,7 @@ def test_flipping_the_coding_of_a_column_changes_no_prediction():
     X = exact_sample(Network.from_spins(J, np.zeros(3)), 50, random_state=1)
     one = node_table(Network.from_spins(J, np.zeros(3)), X)
     two = node_table(Network.from_spins(J * np.outer(flip, flip), np.zeros(3)), np.where(flip > 0, X, 1 - X))
-    for name in ("accuracy", "marginal_accuracy", "normalised_accuracy", "deviance_explained"):
+    for name in ("accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-12)
 
 
@@ -253,10 +253,10 @@ def test_constant_columns_and_perfect_predictions():
     model = Network.from_couplings([[0, 90.0, 0], [90.0, 0, 0], [0, 0, 0]], [-45.0, -45.0, 900.0])
     table = node_table(model, [[0, 0, 1], [1, 1, 1]])
     assert table.accuracy.tolist() == [1, 1, 1]
-    np.testing.assert_allclose(table.normalised_accuracy, [1, 1, np.nan])
+    np.testing.assert_allclose(table.normalized_accuracy, [1, 1, np.nan])
     np.testing.assert_allclose(table.deviance_explained, [1, 1, np.nan])
     weighted = node_table(model, [[0, 0, 1], [1, 1, 1], [0, 1, 0]], sample_weight=[1, 1, 0])
-    np.testing.assert_allclose(weighted.normalised_accuracy, table.normalised_accuracy)
+    np.testing.assert_allclose(weighted.normalized_accuracy, table.normalized_accuracy)
 
 
 def test_table_is_readable_and_frozen():

@@ -141,7 +141,7 @@ def draw_free(rng):
 
 
 def draw_hard(rng):
-    """SCALE.md: few rows, log-normal weights, a tiny penalty."""
+    """Few rows, log-normal weights, a tiny penalty."""
     X = draw_table(rng, int(rng.integers(6, 40)), int(rng.integers(3, 8)))
     return Case("hard", X, np.exp(6.0 * rng.normal(size=len(X))), None, (0.1, 1e-6), 1e-7)
 

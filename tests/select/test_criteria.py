@@ -23,7 +23,7 @@ def test_rows_are_the_choices(table):
     assert found.edges.tolist() == [cv.path[k].n_edges for k in numbers]
     assert found.positive_edges.tolist() == [int((cv.path[k].edge_values > 0).sum()) for k in numbers]
     assert found.held_out.tolist() == cv.mean[numbers].tolist()
-    np.testing.assert_allclose(found.ebic, ebic(cv.path, table)[numbers])
+    np.testing.assert_allclose(found.ebic, ebic(table, cv.path)[numbers])
     assert list(found.columns) == ["criterion", "alpha", "edges", "positive_edges", "ebic", "held_out"]
 
 

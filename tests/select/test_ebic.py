@@ -27,42 +27,42 @@ def by_hand(gamma, weights=(1, 1, 1, 1), columns=(0, 1, 2)):
 
 @pytest.mark.parametrize("gamma", [0.0, 0.25, 0.5])
 def test_value_by_hand(gamma):
-    assert ebic(NETWORK, X, gamma=gamma) == pytest.approx(by_hand(gamma), rel=1e-13)
+    assert ebic(X, NETWORK, gamma=gamma) == pytest.approx(by_hand(gamma), rel=1e-13)
 
 
 def test_value_in_plain_numbers():
     # Without fields and edges each of the 12 cells has probability one half.
     empty = Solution.from_dense(1.0, np.zeros((3, 3)), np.zeros(3))
-    assert ebic(empty, X) == pytest.approx(24 * math.log(2), rel=1e-14)
+    assert ebic(X, empty) == pytest.approx(24 * math.log(2), rel=1e-14)
 
 
 def test_weights_are_repeated_rows():
     weights = np.array([2, 1, 0, 3])
-    value = ebic(NETWORK, X, sample_weight=weights)
+    value = ebic(X, NETWORK, sample_weight=weights)
     assert value == pytest.approx(by_hand(0.25, weights), rel=1e-13)
-    assert value == pytest.approx(ebic(NETWORK, np.repeat(X, weights, axis=0)), rel=1e-13)
+    assert value == pytest.approx(ebic(np.repeat(X, weights, axis=0), NETWORK), rel=1e-13)
 
 
 def test_the_scale_of_weights_that_are_not_counts():
     weight = np.array([0.5, 1.5, 0.0, 1.25])
-    assert ebic(NETWORK, X, sample_weight=weight) == pytest.approx(by_hand(0.25, weight), rel=1e-13)  # no warning
+    assert ebic(X, NETWORK, sample_weight=weight) == pytest.approx(by_hand(0.25, weight), rel=1e-13)  # no warning
     for scale in (0.4, 4.1):  # the sum is 1.3 and 13.3 over three rows
         with pytest.warns(UserWarning, match=r"over 3 rows, .*Rescale to mean 1"):
-            ebic(NETWORK, X, sample_weight=scale * weight)
-    ebic(NETWORK, X, sample_weight=[7, 7, 7, 7])
+            ebic(X, NETWORK, sample_weight=scale * weight)
+    ebic(X, NETWORK, sample_weight=[7, 7, 7, 7])
 
 
 def test_constant_columns_do_not_count():
     weights = np.array([0, 1, 1, 1])  # column 1 is constant in the rows that count
-    assert ebic(NETWORK, X, sample_weight=weights) == pytest.approx(by_hand(0.25, weights, columns=(0, 2)), rel=1e-13)
+    assert ebic(X, NETWORK, sample_weight=weights) == pytest.approx(by_hand(0.25, weights, columns=(0, 2)), rel=1e-13)
 
 
 def test_one_value_per_alpha():
     table = simulate.exact_sample(simulate.chain_network(5), 200, random_state=0)
     path = ising_path(table, 6)
-    scores = ebic(path, table)
+    scores = ebic(table, path)
     assert scores.shape == (6,)
-    assert scores.tolist() == [ebic(point, table) for point in path] == ebic(list(path), table).tolist()
+    assert scores.tolist() == [ebic(table, point) for point in path] == ebic(table, list(path)).tolist()
     # At alpha_max the mean log pseudo-likelihood is minus the objective.
     assert scores[0] == pytest.approx(2 * 200 * path[0].objective, rel=1e-9)
 
@@ -83,7 +83,7 @@ def test_choice():
 def test_any_path_function():
     table = simulate.exact_sample(simulate.chain_network(4, strength=2.0, fields="balanced"), 500, random_state=4)
     found = select_ebic(table, alphas=20, path_function=nodewise_path)
-    assert found.scores.tolist() == ebic(nodewise_path(table, 20), table).tolist()
+    assert found.scores.tolist() == ebic(table, nodewise_path(table, 20)).tolist()
     assert {(0, 1), (1, 2), (2, 3)} <= {tuple(pair) for pair in found.solution.edge_index.tolist()}
 
 
@@ -113,22 +113,22 @@ def test_constant_column_is_named_once():
 @pytest.mark.parametrize("gamma", [-0.1, np.nan, np.inf])
 def test_gamma_is_checked(gamma):
     with pytest.raises(DataError, match="gamma must be finite"):
-        ebic(NETWORK, X, gamma=gamma)
+        ebic(X, NETWORK, gamma=gamma)
 
 
 def test_table_is_checked():
     with pytest.raises(DataError, match=r"one column per node \(3\); got 2"):
-        ebic(NETWORK, X[:, :2])
+        ebic(X[:, :2], NETWORK)
     with pytest.raises(DataError, match="zero"):
-        ebic(NETWORK, X, sample_weight=np.zeros(4))
+        ebic(X, NETWORK, sample_weight=np.zeros(4))
 
 
 def test_relaxed_values_are_those_of_the_unpenalised_estimates():
     table = simulate.exact_sample(simulate.chain_network(4, strength=1.0, fields="balanced"), 300, random_state=0)
     path = ising_path(table, 8)
-    for point, value in zip(path, ebic(path, table, relaxed=True), strict=True):
-        assert value == pytest.approx(ebic(refit(point, table).solution, table), rel=1e-7)
-    assert (ebic(path, table, relaxed=True) <= ebic(path, table) + 1e-6).all()
+    for point, value in zip(path, ebic(table, path, relaxed=True), strict=True):
+        assert value == pytest.approx(ebic(table, refit(table, point).solution), rel=1e-7)
+    assert (ebic(table, path, relaxed=True) <= ebic(table, path) + 1e-6).all()
 
 
 def test_relaxed_choice_has_fewer_false_edges():
@@ -153,10 +153,10 @@ def test_relaxed_choice_shrinks_no_more_than_its_edges_need():
 def test_relaxed_is_finite_where_the_estimate_is_not():
     table = np.repeat([[0, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 1]], 20, axis=0)  # 1 is never without 0
     path = ising_path(table, [0.5, 0.1, 0.001])
-    values = ebic(path, table, relaxed=True)
+    values = ebic(table, path, relaxed=True)
     assert np.isfinite(values).all()
     # The likelihood has a supremum: a tiny penalty on the same edges comes near it.
     weights = np.where(path[1].couplings != 0, 1.0, np.inf)
-    limit = ebic(ising_path(table, [1e-8], penalty_weights=weights, tol=1e-9)[0], table)
+    limit = ebic(table, ising_path(table, [1e-8], penalty_weights=weights, tol=1e-9)[0])
     assert limit <= values[1] < limit + 0.5
-    assert values[1] < ebic(path[1], table)
+    assert values[1] < ebic(table, path[1])

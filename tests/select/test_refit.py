@@ -52,7 +52,7 @@ def naive_sandwich(found, X, weights):
 def test_covariance_equals_a_naive_one(table, weighted):
     weights = np.random.default_rng(0).integers(0, 4, 60) if weighted else np.ones(60)
     X = table[:60]
-    found = refit(support(4, PAIRS), X, sample_weight=weights if weighted else None, covariance=True)
+    found = refit(X, support(4, PAIRS), sample_weight=weights if weighted else None, covariance=True)
     expected = naive_sandwich(found, X, weights)
     np.testing.assert_allclose(found.covariance, expected, rtol=1e-5, atol=1e-8)
     np.testing.assert_allclose(found.field_errors, np.sqrt(np.diag(expected))[:4], rtol=1e-5)
@@ -60,33 +60,33 @@ def test_covariance_equals_a_naive_one(table, weighted):
 
 
 def test_rows_come_in_blocks(table, monkeypatch):
-    whole = refit(support(4, PAIRS), table, covariance=True)
+    whole = refit(table, support(4, PAIRS), covariance=True)
     monkeypatch.setattr(refit_module, "_ROWS_PER_BLOCK", 7)
-    np.testing.assert_allclose(refit(support(4, PAIRS), table, covariance=True).covariance, whole.covariance, rtol=1e-9)
+    np.testing.assert_allclose(refit(table, support(4, PAIRS), covariance=True).covariance, whole.covariance, rtol=1e-9)
 
 
 def test_weights_are_repeated_rows(table):
     weights = np.random.default_rng(3).integers(0, 3, len(table))
-    a = refit(support(4, PAIRS), table, sample_weight=weights)
-    b = refit(support(4, PAIRS), np.repeat(table, weights, axis=0))
+    a = refit(table, support(4, PAIRS), sample_weight=weights)
+    b = refit(np.repeat(table, weights, axis=0), support(4, PAIRS))
     np.testing.assert_allclose(a.edge_values, b.edge_values, rtol=1e-7)
     np.testing.assert_allclose(a.edge_errors, b.edge_errors, rtol=1e-7)
 
 
 def test_estimate_is_stationary_and_keeps_the_support(table):
-    found = refit(support(4, PAIRS), table)
+    found = refit(table, support(4, PAIRS))
     edge, node = objective.gradient(table, found.solution.couplings, found.fields)
     assert np.abs(node).max() < 1e-9
     assert np.abs(edge[tuple(found.edge_index.T)]).max() < 1e-9
     assert found.solution.edge_index.tolist() == found.edge_index.tolist() == [list(pair) for pair in PAIRS]
     assert found.solution.converged
     penalised = ising_path(table, [0.05])[0]
-    assert (np.abs(refit(penalised, table).edge_values) > np.abs(penalised.edge_values)).all()
+    assert (np.abs(refit(table, penalised).edge_values) > np.abs(penalised.edge_values)).all()
 
 
 def test_errors_match_the_spread_over_replications():
     rng = np.random.default_rng(11)
-    runs = [refit(support(4, PAIRS), simulate.exact_sample(CHAIN, 400, random_state=rng)) for _ in range(400)]
+    runs = [refit(simulate.exact_sample(CHAIN, 400, random_state=rng), support(4, PAIRS)) for _ in range(400)]
     estimates = np.array([np.r_[run.fields, run.edge_values] for run in runs])
     errors = np.array([np.r_[run.field_errors, run.edge_errors] for run in runs])
     # The spread of 400 replications has a relative error of 1 / sqrt(800) = 3.5 %; four of these, and a small bias.
@@ -99,13 +99,13 @@ def test_errors_match_the_spread_over_replications():
 def test_errors_of_a_pair_are_those_of_its_two_by_two_table():
     # The log odds ratio has variance Σ 1/n whatever the estimator: pseudo-likelihood is exact for one pair.
     X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [30, 12, 8, 50], axis=0)
-    found = refit(support(2, [(0, 1)]), X)
+    found = refit(X, support(2, [(0, 1)]))
     assert found.edge_values[0] == pytest.approx(np.log(30 * 50 / (12 * 8)), abs=1e-7)
     assert found.edge_errors[0] == pytest.approx(np.sqrt(1 / 30 + 1 / 12 + 1 / 8 + 1 / 50), rel=1e-6)
 
 
 def test_z_and_p_values(table):
-    found = refit(support(4, PAIRS), table)
+    found = refit(table, support(4, PAIRS))
     np.testing.assert_allclose(found.edge_z, found.edge_values / found.edge_errors)
     from scipy.stats import norm
 
@@ -120,7 +120,7 @@ def test_z_and_p_values(table):
 
 
 def test_no_edges(table):
-    found = refit(support(4, []), table)
+    found = refit(table, support(4, []))
     means = table.mean(axis=0)
     np.testing.assert_allclose(found.fields, np.log(means / (1 - means)), rtol=1e-7)
     np.testing.assert_allclose(found.field_errors, 1 / np.sqrt(400 * means * (1 - means)), rtol=1e-6)
@@ -131,17 +131,17 @@ def test_no_edges(table):
 def test_separable_support_names_the_pair():
     X = np.repeat([[0, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 1]], 20, axis=0)  # 1 is never without 0
     with pytest.raises(SeparationError, match="columns 0 and 1 separate"):
-        refit(support(3, [(0, 1)]), X)
-    assert np.isfinite(refit(support(3, [(0, 2)]), X).edge_errors).all()
+        refit(X, support(3, [(0, 1)]))
+    assert np.isfinite(refit(X, support(3, [(0, 2)])).edge_errors).all()
 
 
 def test_constant_columns(table):
     X = np.column_stack([table, np.ones(len(table), dtype=np.uint8)])
     with pytest.raises(SeparationError, match="columns 1 and 4 is constant"):
-        refit(support(5, [(0, 1), (1, 4)]), X)
+        refit(X, support(5, [(0, 1), (1, 4)]))
     with pytest.warns(ConstantColumnWarning, match="column 4"):
-        found = refit(support(5, PAIRS), X, covariance=True)
-    alone = refit(support(4, PAIRS), table)
+        found = refit(X, support(5, PAIRS), covariance=True)
+    alone = refit(table, support(4, PAIRS))
     np.testing.assert_allclose(found.edge_errors, alone.edge_errors, rtol=1e-7)
     assert np.isnan(found.field_errors).tolist() == [False] * 4 + [True]
     assert found.fields[4] == pytest.approx(np.log(400.5 / 0.5))
@@ -150,11 +150,11 @@ def test_constant_columns(table):
 
 def test_bad_inputs(table, monkeypatch):
     with pytest.raises(DataError, match="one column per node"):
-        refit(support(3, [(0, 1)]), table)
+        refit(table, support(3, [(0, 1)]))
     with pytest.raises(DataError, match="tol must be"):
-        refit(support(4, PAIRS), table, tol=-1.0)
+        refit(table, support(4, PAIRS), tol=-1.0)
     with pytest.raises(DataError, match="level must be"):
-        refit(support(4, PAIRS), table).edge_intervals(1.0)
+        refit(table, support(4, PAIRS)).edge_intervals(1.0)
     monkeypatch.setattr(refit_module, "MAX_PARAMETERS", 6)
     with pytest.raises(LimitError, match="at most 6 fields and edges for standard errors; got 7"):
-        refit(support(4, PAIRS), table)
+        refit(table, support(4, PAIRS))

@@ -431,7 +431,6 @@ def test_fits_that_did_not_converge_are_reported_once():
         ({"alphas": [0.1, -0.1]}, "alphas must be finite and not negative"),
         ({"alphas": True}, "alphas must be a count"),
         ({"alphas": "many"}, "alphas must be a count"),
-        ({"alpha_min_ratio": 1.0}, "alpha_min_ratio must be between"),
         ({"random_state": "seed"}, "random_state must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"path_function": lambda X, alphas: None}, "alpha_max"),

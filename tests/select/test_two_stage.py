@@ -30,7 +30,7 @@ def test_finds_the_network_with_couplings_that_are_hardly_shrunken():
     found = two_stage(X)
     assert found.reason == "ebic"
     assert (found.solution.couplings != 0).tolist() == (CHAIN.couplings != 0).tolist()
-    free = refit(found.solution, X)
+    free = refit(X, found.solution)
     plain = select_ebic(X).solution
     values, best = np.abs(found.solution.edge_values), np.abs(free.edge_values)
     assert (values > 0.9 * best).all()
@@ -57,8 +57,8 @@ def test_every_stage_is_the_optimum_it_says():
 def test_the_scores_are_aic_and_ebic():
     found = two_stage(X, gamma=0.5)
     first, second = found.stages
-    np.testing.assert_allclose(second.scores, ebic(second.path, X, gamma=0.5), rtol=1e-9)
-    plain = ebic(first.path, X, gamma=0.5) - first.path.n_edges * edge_price(X, None, 0.5)
+    np.testing.assert_allclose(second.scores, ebic(X, second.path, gamma=0.5), rtol=1e-9)
+    plain = ebic(X, first.path, gamma=0.5) - first.path.n_edges * edge_price(X, None, 0.5)
     np.testing.assert_allclose(first.scores, plain + 4.0 * first.path.n_edges, rtol=1e-9)
     assert first.index == first.scores.argmin()
     assert second.index == second.scores.argmin()
@@ -167,7 +167,7 @@ def test_jobs_and_threads_do_not_matter():
         lambda table, **more: select_ebic(table, alphas=5, **more).solution,
         lambda table, **more: cross_validate(table, alphas=[0.2, 0.02, 0.0], random_state=0, **more).solution,
         lambda table, **more: ising_path(table, [0.05], **more)[0],
-        lambda table, **more: refit(ising_path(X, [0.1])[0], table, **more).solution,
+        lambda table, **more: refit(table, ising_path(X, [0.1])[0], **more).solution,
         lambda table, **more: ising_path(
             table, [stars(table, alphas=[0.3, 0.12, 0.05], threshold=0.4, random_state=0, **more).alpha], **more
         )[0],
@@ -196,7 +196,7 @@ def test_it_can_be_resampled_and_pickled():
 
 def test_errors_are_those_of_the_refit():
     found = two_stage(X)
-    np.testing.assert_allclose(found.edge_errors, refit(found.solution, X).edge_errors, rtol=1e-3)
+    np.testing.assert_allclose(found.edge_errors, refit(X, found.solution).edge_errors, rtol=1e-3)
     assert np.isnan(two_stage(X, errors=False).edge_errors).all()
 
 

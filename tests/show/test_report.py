@@ -367,7 +367,7 @@ def test_node_measures(path, table):
     assert {column["label"] for column in columns[0]} == {
         "accuracy",
         "marginal_accuracy",
-        "normalised_accuracy",
+        "normalized_accuracy",
         "deviance_explained",
     }
     assert columns[0] == columns[1] == columns[2] == columns[3]

@@ -260,7 +260,7 @@ def test_burn_in_and_thin_count_sweeps():
 
 
 def test_zero_burn_in_is_one_sweep_from_the_start():
-    # Node 0 copies node 1, node 1 flips a coin between unequal neighbours, node 2 copies the new node 1. A second
+    # Node 0 copies node 1, node 1 flips a coin between unequal neighbors, node 2 copies the new node 1. A second
     # sweep would let node 0 follow the coin.
     model = Network.from_couplings([[0, 80.0, 0], [80.0, 0, 80.0], [0, 80.0, 0]], [-40.0, -80.0, -40.0])
     first = gibbs_sample(model, 200, burn_in=0, n_chains=200, start=[0, 1, 0], random_state=0)
@@ -363,7 +363,7 @@ def test_kernel_refuses_wrong_shapes():
     words, states = np.ones((1, 4), dtype=np.uint64), np.zeros((1, 2), dtype=np.uint8)
     gibbs_sweep(*network, words, states, 1, 1)
     outside = (network[0], np.array([1, 2], dtype=np.int32), *network[2:])
-    with pytest.raises(ValueError, match="neighbours must be nodes"):
+    with pytest.raises(ValueError, match="neighbors must be nodes"):
         gibbs_sweep(*outside, words, states, 1, 1)
     with pytest.raises(ValueError, match="one state per node"):
         gibbs_sweep(*network, words, np.zeros((1, 3), dtype=np.uint8), 1, 1)

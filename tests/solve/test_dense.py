@@ -16,7 +16,7 @@ def latent_table(n, p, rank, seed=0):
 
 
 def with_width(width):
-    """Stand in for Problem: nodes are operators from this many neighbours on."""
+    """Stand in for Problem: nodes are operators from this many neighbors on."""
 
     def make(*args):
         problem = Problem(*args)

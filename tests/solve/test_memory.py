@@ -95,3 +95,14 @@ def test_available_memory_sees_the_limit_of_the_process():
     free, limited = map(int, done.stdout.split())
     assert 0 < limited < 2**32
     assert limited <= free
+
+
+def test_a_device_without_memory_is_named():
+    class OutOfMemoryError(RuntimeError):  # PyTorch's
+        pass
+
+    text = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 139 GiB"
+    with pytest.raises(LimitError, match=r"Tried to allocate 2\.00 GiB\. Use device=\"cpu\"\."), memory.within_memory():
+        raise OutOfMemoryError(text)
+    with pytest.raises(RuntimeError, match="another"), memory.within_memory():
+        raise RuntimeError("another")

@@ -335,7 +335,7 @@ def test_ebic_on_a_path_chooses_the_smallest_criterion_of_every_node():
 def test_constant_columns_keep_their_place():
     X = random_table(100, 5, seed=14)
     with_constants = np.insert(np.insert(X, 2, 1, axis=1), 0, 0, axis=1)
-    with pytest.warns(ConstantColumnWarning, match=r"column 0 \(always 0\), 3 \(always 1\)"):
+    with pytest.warns(ConstantColumnWarning, match=r"columns 0 \(always 0\), 3 \(always 1\)"):
         path = nodewise_path(with_constants, [0.01], tol=1e-10)
     keep = [1, 2, 4, 5, 6]
     plain = nodewise_path(X, [0.01], tol=1e-10)

@@ -24,7 +24,7 @@ def mode(request, monkeypatch):
 
 
 def random_table(rng, n, p, strength=0.5):
-    """Columns of mixed balance that depend on their neighbours."""
+    """Columns of mixed balance that depend on their neighbors."""
     X = rng.random((n, p)) < rng.uniform(0.2, 0.8, size=p)
     for s in range(1, p):
         X[:, s] ^= X[:, s - 1] & (rng.random(n) < strength)

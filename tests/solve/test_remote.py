@@ -82,11 +82,16 @@ def test_constant_columns_and_negligible_weights_are_left_out_as_ever():
 
 def test_a_large_table_is_worked_on_in_parts(monkeypatch):
     whole = ising_path(X, **ALPHAS)
+    monkeypatch.setattr(estimable, "SMALL", X.size - 1)
     monkeypatch.setattr(estimable, "LARGE", X.size - 1)
     monkeypatch.setattr(estimable, "CELLS_OF_A_PART", 7000)
     assert_same(whole, ising_path(X, **ALPHAS))
     with pytest.raises(LimitError, match="every pair must be penalized"):
         ising_path(X, [0.01, 0.0])
+    monkeypatch.setattr(estimable, "LARGE", 10**9)
+    full = bits(ising_path(X, [0.05]))
+    monkeypatch.setattr(estimable, "free_memory", lambda: 1000.0)  # of the estimate alone
+    assert bits(ising_path(X, [0.05])) != full  # in parts now: the same network, other roundings
 
 
 def test_separation_is_found_over_all_parts():
@@ -133,9 +138,9 @@ def test_two_problems_may_share_the_parts():
 def test_criteria_and_refits_over_parts_equal_those_of_the_table():
     path, table = ising_path(X, **ALPHAS), read_parts(PARTS)
     for relaxed in (False, True):
-        np.testing.assert_allclose(ebic(path, table, relaxed=relaxed), ebic(path, X, relaxed=relaxed), rtol=1e-9)
+        np.testing.assert_allclose(ebic(table, path, relaxed=relaxed), ebic(X, path, relaxed=relaxed), rtol=1e-9)
     assert select_ebic(table, alphas=6).index == select_ebic(X, alphas=6).index
-    one, two = refit(path[2], X), refit(path[2], table)
+    one, two = refit(X, path[2]), refit(table, path[2])
     np.testing.assert_allclose(one.edge_errors, two.edge_errors, rtol=1e-6)
     said = {"method": "joint", "settings": {}, "criterion": None, "choice": {}, "chosen": "alpha", "tol": 1e-7}
     fits = [Fit.of(path[3], each, **said) for each in (BinaryTable(X), table)]

@@ -215,7 +215,7 @@ def test_a_fixed_partition_gives_the_same_bits_for_any_number_of_threads(cuts):
     assert results[0] == results[1] == results[2]
 
 
-@pytest.mark.parametrize("width", [0, 6], ids=["all nodes", "nodes of many neighbours"])
+@pytest.mark.parametrize("width", [0, 6], ids=["all nodes", "nodes of many neighbors"])
 def test_operators_on_parts_give_the_same_optimum(width):
     p = 40
     X = random_table(8, 300, p)

@@ -46,6 +46,19 @@ def gibbs_sweep(
     n_sweeps: int,
     n_threads: int,
 ) -> None: ...
+def gibbs_sweep_cells(
+    start: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    couplings: NDArray[np.float64],
+    fields: NDArray[np.float64],
+    words: NDArray[np.uint64],
+    states: NDArray[np.uint8],
+    first_cell: NDArray[np.int64],
+    cells: NDArray[np.int32],
+    n_sweeps: int,
+    totals: NDArray[np.float64] | None,
+    n_threads: int,
+) -> None: ...
 def gibbs_record(
     start: NDArray[np.int64],
     neighbours: NDArray[np.int32],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -47,16 +48,29 @@ REASONS = {
 }
 
 
+def _use(device: str, method: str) -> None:
+    """Fit there from now on, in processes that are started for it, too."""
+    from isinglass.solve.device import find_device
+
+    if device != "cpu":
+        if method != "joint":
+            raise click.UsageError(f"--device works with joint, not with {method}.")
+        find_device(device)
+    os.environ["ISINGLASS_DEVICE"] = device
+
+
 class Estimate:
     """What the user said about the estimate, by the parameters of the library's functions."""
 
-    def __init__(self, *, method: str, random_state: int, n_jobs: int, **values: Any) -> None:
+    def __init__(self, *, method: str, random_state: int, n_jobs: int, device: str | None, **values: Any) -> None:
         self.method, self.seed, self.n_jobs = method, random_state, n_jobs
         self.said = {name: value for name, value in values.items() if value is not None}
         if "rule" in self.said and method != "nodewise":
             raise click.UsageError(f"--rule needs --method nodewise, not {method}.")
         if "penalty_weights" in self.said and method not in STANDARDIZED:
             raise click.UsageError(f"--penalty-weights works with {', '.join(STANDARDIZED)}, not with {method}.")
+        if device is not None:
+            _use(device, method)
 
     # ------------------------------------------------------------------------------------- method
 
@@ -322,6 +336,13 @@ METHOD = [
         help="Tolerance of the certificate.",
     ),
     Option("--max-iter", type=click.IntRange(min=1), section=ADVANCED, help="Iterations before giving up."),
+    Option(
+        "--device",
+        metavar="NAME",
+        section=ADVANCED,
+        otherwise="ISINGLASS_DEVICE, else cpu",
+        help="joint: where to fit, cpu or a graphics processor such as cuda.",
+    ),
 ]
 ALPHA = Option("--alpha", type=Number(min=0), metavar="A", help="Use this penalty instead of selecting one.")
 SELECT = Option(

@@ -10,10 +10,11 @@ import click
 from isinglass.cli.console import Console, csv_text, format_seconds, plural
 from isinglass.cli.estimate import ESTIMATE, Estimate, describe_fit
 from isinglass.cli.groups import GROUPS, Groups
-from isinglass.cli.options import FORCE, TABLE, Option, command, out_folder
+from isinglass.cli.options import ADVANCED, FORCE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
-from isinglass.cli.reading import READING, Reading, describe_coding
+from isinglass.cli.reading import READING, Reading, describe_coding, describe_imputation, impute_holes
 from isinglass.cli.results import names_of
+from isinglass.cli.values import TABLES, files_of
 
 if TYPE_CHECKING:
     from isinglass.cli.groups import Attributes
@@ -24,15 +25,16 @@ __all__ = ["fit", "write_files"]
 
 FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf"]
 PATH_FILES = ["path.csv", "edges.csv"]
-NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normalised_accuracy", "deviance_explained")
+NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained")
 
 
 @command(
     "fit",
-    TABLE,
+    click.Argument(["table"], type=TABLES),
     Option("--path", is_flag=True, help="Fit all penalties of --alphas: one line, or with -o one network, for each."),
     out_folder("edges.csv, nodes.csv, model.npz, network.gexf"),
     FORCE,
+    Option("--cluster", metavar="ADDRESS", section=ADVANCED, help="Keep TABLE on the workers of this Dask scheduler."),
     bundles=[ESTIMATE, GROUPS, READING],
     strict=True,
 )
@@ -42,13 +44,15 @@ def fit(
     path: bool,
     output: Path | None,
     force: bool,
+    cluster: str | None,
     estimate: Estimate,
     groups: Groups,
     reading: Reading,
 ) -> None:
     """Estimate the network of TABLE.
 
-    TABLE has one row per case and one yes/no column per node; - is stdin. By default the penalty is selected in two
+    TABLE has one row per case and one yes/no column per node; - is stdin, and a pattern in quotes, 'parts/*.parquet',
+    stands for all files that fit it, as one table. By default the penalty is selected in two
     stages, as IsingNetwork does in Python. --select uses another criterion, --alpha a penalty of your own.
 
     The edges are printed as CSV. With -o a folder gets the edges, the nodes, the model and a file for Gephi.
@@ -57,14 +61,20 @@ def fit(
     if path and (estimate.said.keys() & {"alpha", "select"}):
         raise click.UsageError("--path fits all penalties: leave --alpha and --select out, or list them with --alphas.")
     criterion = None if path else estimate.criterion
-    folder = OutputFolder(output, names, force=force, inputs=[table, groups.groups]) if output else None
-    data = reading.read_to_fit(console, table)
-    facts = {"Table": reading.describe(data, table), **describe_coding(data.coding), "Method": str(estimate)}
+    folder = OutputFolder(output, names, force=force, inputs=[*files_of(table), groups.groups]) if output else None
+    raw = reading.read_to_fit(console, table, cluster)
+    data, imputed = impute_holes(console, raw)
+    facts = {"Table": reading.describe(raw, table), **describe_imputation(imputed)}
+    facts |= {**describe_coding(data.coding), "Method": str(estimate)}
     if path:
         _fit_path(console, data, estimate, folder, facts)
         return
     attributes = groups.read(names_of(data))
     found = estimate.fit(console, data, reading.remembered)
+    if imputed is not None:
+        from isinglass.select.outcome import with_pooled_errors
+
+        found = with_pooled_errors(found, imputed)
     facts |= describe_fit(found)
     if folder is not None:
         kept = [name for name in ("Table", "Values", "Method", "Alpha") if name in facts]
@@ -72,7 +82,7 @@ def fit(
             write_files(here, found, data, attributes)
     _say(console, facts, folder)
     if console.as_json:
-        console.write_json("fit", _record(found, data, estimate, criterion))
+        console.write_json("fit", _record(found, raw, estimate, criterion))
     elif folder is None:
         from isinglass.export import write_edges
 

@@ -41,10 +41,10 @@ def info(console: Console, table: str, rare: float, reading: Reading) -> None:
     """Check TABLE before fitting.
 
     Shows its size, missing cells, columns that are constant, rare or duplicates, the penalty at which all edges vanish,
-    and the memory and time that a fit will take. Missing cells are counted, and read as 0 unless --missing says
-    otherwise. TABLE may be - for stdin.
+    and the memory and time that a fit will take. Missing cells are counted by column and pattern, and
+    read as 0 for the rest unless --missing says otherwise. TABLE may be - for stdin.
     """
-    data = with_defaults(reading, {"missing": "zero"}).read(console, table)
+    data = with_defaults(reading, {"missing": "impute"}).read(console, table)
     found = _describe(data, rare)
     with console.progress("Trial fits"):
         found["estimate"] = _estimate(data, found)
@@ -69,6 +69,7 @@ def _describe(data: BinaryTable, rare: float) -> dict[str, Any]:
     is_rare = ~is_constant & (rarer < rare)
     return {
         **describe_table(data),
+        **_describe_holes(data, names),
         "n_distinct_rows": len(np.unique(np.packbits(X, axis=1), axis=0)),
         "effective_rows": float(len(X) if weight is None else weight.sum() ** 2 / (weight**2).sum()),
         "share_of_ones": float(share.mean()),
@@ -76,6 +77,28 @@ def _describe(data: BinaryTable, rare: float) -> dict[str, Any]:
         "rare_columns": {names[k]: float(share[k]) for k in sorted(np.flatnonzero(is_rare), key=lambda k: rarer[k])},
         "equal_columns": _equal_columns(counted[:, ~is_constant], [names[k] for k in np.flatnonzero(~is_constant)]),
         "alpha_max": objective.alpha_max(X, weight),
+    }
+
+
+def _describe_holes(data: BinaryTable, names: Sequence[str]) -> dict[str, Any]:
+    """Return the missing cells by column and by pattern: the columns that are missing together."""
+    import numpy as np
+
+    gone = data.holes if data.holes is not None else data.filled
+    if gone is None:
+        return {}
+    shares, (patterns, counts) = gone.mean(axis=0), np.unique(gone, axis=0, return_counts=True)
+    frequent = [k for k in np.argsort(-counts, kind="stable") if patterns[k].any()][:SHOWN]
+    return {
+        "missing_by_column": {
+            names[k]: float(shares[k]) for k in np.argsort(-shares, kind="stable").tolist() if shares[k] > 0
+        },
+        "missing_patterns": [
+            {"columns": [names[j] for j in np.flatnonzero(patterns[k]).tolist()], "n_rows": int(counts[k])}
+            for k in frequent
+        ],
+        "n_rows_with_holes": int(gone.any(axis=1).sum()),
+        "n_rows_without_answer": int(gone.all(axis=1).sum()),
     }
 
 
@@ -121,6 +144,19 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[s
         "Ones": f"{found['share_of_ones']:.1%} of the cells",
         "Missing": plural(found["n_missing"], "cell"),
     }
+    if "missing_by_column" in found:
+        cells, rows, empty = (found[key] for key in ("n_missing", "n_rows_with_holes", "n_rows_without_answer"))
+        facts["Missing"] = (
+            f"{plural(cells, 'cell')} ({cells / (n * p):.1%}) in {plural(rows, 'row')}, {empty} of them without any "
+            "answer"
+        )
+        facts["  by column"] = _list([f"{name} {share:.1%}" for name, share in found["missing_by_column"].items()])
+        facts["  together"] = _list(
+            [
+                f"{' + '.join(pattern['columns'][:SHOWN])} ({plural(pattern['n_rows'], 'row')})"
+                for pattern in found["missing_patterns"]
+            ]
+        )
     if found["sum_of_weights"] != n or found["effective_rows"] != n:
         facts["Weights"] = f"sum {found['sum_of_weights']:.6g}, worth {found['effective_rows']:.1f} equal rows"
     facts |= values

@@ -142,6 +142,12 @@ class Loaded:
                 raise error from None
             return self._in_order(data)
 
+    def read_completed(self, console: Console, reading: Reading, table: str) -> BinaryTable:
+        """Read a table as `read_table` does and impute it as the fit did: the same cells from the same seed."""
+        from isinglass.cli.reading import impute_holes
+
+        return impute_holes(console, self.read_table(console, reading, table))[0]
+
     def check_fitted_to(self, data: BinaryTable, remedy: str) -> None:
         """Refuse another table than the one that was fitted, as far as the model knows: its rows and its ones."""
         import numpy as np
@@ -182,5 +188,5 @@ class Loaded:
             other = next(name for name in data.names if name not in set(names))
             raise DataError(f"The table must have no other columns than the model; got {other!r}. Use --drop.")
         order = [place[name] for name in names]
-        filled = None if data.filled is None else data.filled[:, order]
-        return replace(data, X=data.X[:, order], names=tuple(names), filled=filled)
+        filled, holes = (None if cells is None else cells[:, order] for cells in (data.filled, data.holes))
+        return replace(data, X=data.X[:, order], names=tuple(names), filled=filled, holes=holes)

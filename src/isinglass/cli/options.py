@@ -23,7 +23,7 @@ __all__ = ["FORCE", "IN_FILE", "JOBS", "MODEL", "OUT_FILE", "SEED", "TABLE", "Bu
 Function = Callable[..., None]
 
 GENERAL, ADVANCED = "General", "Advanced"
-NOT_REPRODUCED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs"}
+NOT_REPRODUCED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs", "device"}
 """Options that change nothing in a result."""
 
 IN_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)

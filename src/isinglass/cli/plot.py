@@ -289,7 +289,7 @@ def plot(
     check_target(output, [model, table, groups.groups, settings["positions"]])
     require_matplotlib()
     loaded = Loaded.open(model)
-    data = None if table is None else loaded.read_table(console, loaded.recall(reading), table)
+    data = None if table is None else loaded.read_completed(console, loaded.recall(reading), table)
     attributes = groups.read(loaded.model.names)
     settings["progress"] = console.progress_wanted
     save_figure(

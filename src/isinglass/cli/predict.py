@@ -51,16 +51,14 @@ def predict(
         raise click.UsageError("--impute and --score exclude each other.")
     check_target(output, [model, table])
     loaded = Loaded.open(model)
-    reading = loaded.recall(reading, missing=None if scored else "zero" if impute else "error")
+    reading = loaded.recall(reading, missing=None if scored else "impute")
     data = loaded.read_table(console, reading, table)
     if scored:
         text, record = _score(console, loaded, data, reading.describe(data, table), rows=options["row_scores"])
         schema = "score"
     else:
         cells = (
-            _fill(loaded, data, options["fill"], options["random_state"])
-            if impute
-            else loaded.model.conditional_probabilities(data.X)
+            _fill(loaded, data, options["fill"], options["random_state"]) if impute else _probabilities(loaded, data)
         )
         done = f"{plural(data.n_missing, 'missing cell')} filled" if impute else "a probability for every cell"
         console.say_facts({"Table": reading.describe_shape(data, table), "Predicted": done})
@@ -93,7 +91,7 @@ def _score(
 
     from isinglass.cli.results import row_labels
 
-    scores = loaded.model.log_pseudolikelihood(data.X)
+    scores = _row_scores(loaded, data)
     mean = float(np.average(scores, weights=data.sample_weight))
     per_cell = f"{mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"
     console.say_facts({"Table": described, "Score": f"{mean:.6g} per row, {per_cell}"})
@@ -104,12 +102,30 @@ def _score(
     return csv_text(["row", "score"], listed), {**record, "scores": scores}
 
 
+def _probabilities(loaded: Loaded, data: BinaryTable) -> Any:
+    """Return the probability of a 1 for every cell; missing ones are averaged over by Gibbs draws."""
+    from isinglass.evaluate.imputation import marginal_probabilities
+
+    if data.holes is None:
+        return loaded.model.conditional_probabilities(data.X)
+    return marginal_probabilities(loaded.model, data.X, data.holes)
+
+
+def _row_scores(loaded: Loaded, data: BinaryTable) -> Any:
+    """Return the log pseudo-likelihood of the observed cells of every row."""
+    from isinglass.evaluate.imputation import log_score
+
+    if data.holes is None:
+        return loaded.model.log_pseudolikelihood(data.X)
+    return log_score(_probabilities(loaded, data), data.X, data.holes)
+
+
 def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: int) -> Any:
     """Return the table with its missing cells filled."""
     from isinglass.errors import DataError
     from isinglass.evaluate.imputation import fill_missing
 
-    if data.filled is None:
+    if data.filled is None and data.holes is None:
         return data.X
     if loaded.fit is None:
         raise DataError("MODEL must be the model of a fit; this one is a network without the means of its columns.")

@@ -8,7 +8,7 @@ import click
 
 from isinglass.cli.console import plural
 from isinglass.cli.options import ADVANCED, Bundle, Option
-from isinglass.cli.values import BINARIZE, COLUMN, COLUMNS, ENCODE, OneOf
+from isinglass.cli.values import BINARIZE, COLUMN, COLUMNS, ENCODE, OneOf, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from isinglass.cli.console import Console
     from isinglass.data import BinaryTable
     from isinglass.data.coding import Coding
+    from isinglass.select.impute import Imputation
 
-__all__ = ["READING", "Reading", "describe_coding"]
+__all__ = ["READING", "Reading", "describe_coding", "describe_imputation", "impute_holes"]
 
 SECTION = "Reading the table"
 OF_THE_FILE = ("format", "max_rows", "max_columns", "max_bytes")
@@ -47,39 +48,92 @@ class Reading:
         other.said = {name: value for name, value in {**self.said, **changes}.items() if value is not None}
         return other
 
-    def read_to_fit(self, console: Console, table: str) -> BinaryTable:
+    def read_to_fit(self, console: Console, table: str, cluster: str | None = None) -> BinaryTable:
         """Return a table that can have edges: a single column usually means a wrong delimiter."""
         from isinglass.errors import DataError
 
-        data = self.read(console, table)
+        data = self.read(console, table, cluster)
         if data.shape[1] < 2:
             raise DataError("a network needs a table of at least two columns; got 1. Is --delimiter right?")
         return data
 
-    def read(self, console: Console, table: str) -> BinaryTable:
-        """Return the table."""
+    def read(self, console: Console, table: str, cluster: str | None = None) -> BinaryTable:
+        """Return the table: that of a pattern in parts, on the workers of a cluster if there is one."""
+        from isinglass.data import read_parts
         from isinglass.data.files import read_table
 
         settings = dict(self.said)
         if settings.get("id_column") == "none":
             settings["id_column"] = None
         with console.progress("Reading"):
-            return read_table(table, **settings)
+            if cluster is None and files_of(table) == [table]:
+                return read_table(table, **settings)
+            return read_parts(files_of(table), client=_connect(cluster), **settings)  # type: ignore[return-value]
 
     def describe_shape(self, data: BinaryTable, table: str) -> str:
         """Name the table and its size."""
+        from isinglass.data import units_of
+
         n, p = data.shape
+        units = units_of(data)
+        if units is not None:
+            n = len(set(units.tolist()))
         return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"
 
     def describe(self, data: BinaryTable, table: str) -> str:
         """Say in words what was read."""
         parts = [self.describe_shape(data, table)]
         if data.n_missing:
-            done = "read as 0" if data.filled is not None else f"dropped with {plural(data.n_dropped, 'row')}"
+            done = f"dropped with {plural(data.n_dropped, 'row')}"
+            if getattr(data, "filled", None) is not None:
+                done = "read as 0"
+            elif not data.n_dropped:
+                done = "imputed"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
-        if data.sample_weight is not None:
+        if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}, sum {data.sample_weight.sum():.6g}")
         return ", ".join(parts)
+
+
+def impute_holes(console: Console, data: BinaryTable) -> tuple[BinaryTable, Imputation | None]:
+    """Return a table without holes, and how they were filled if there were any."""
+    from isinglass.data import holes_of
+
+    if holes_of(data) is None:
+        return data, None
+    from isinglass.select.impute import complete
+
+    with console.progress("Imputing"):
+        found = complete(data)
+    return found.table, found
+
+
+def describe_imputation(found: Imputation | None) -> dict[str, str]:
+    """Say in words how missing cells were filled."""
+    if found is None:
+        return {}
+    empty = f", {plural(found.n_empty, 'row')} without any answer left out" if found.n_empty else ""
+    state = "settled" if found.converged else "NOT settled"
+    return {
+        "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} after "
+        f"{plural(found.n_rounds, 'round')} (Monte Carlo error {found.noise:.2g}){empty}"
+    }
+
+
+def _connect(cluster: str | None) -> Any:
+    """Return a client of a Dask scheduler; False is this process."""
+    if cluster is None:
+        return False
+    try:
+        from distributed import Client
+    except ImportError:
+        raise click.UsageError("--cluster needs dask.distributed: install isinglass with the extra dask.") from None
+    try:
+        client = Client(cluster, timeout=20)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"--cluster: no scheduler answers at {cluster!r} ({error}).") from None
+    click.get_current_context().call_on_close(client.close)
+    return client
 
 
 def describe_coding(coding: Coding | None) -> dict[str, str]:
@@ -123,10 +177,10 @@ READING = Bundle(
     [
         Option(
             "--missing",
-            type=OneOf(["error", "zero", "drop"]),
+            type=OneOf(["error", "impute", "zero", "drop"]),
             section=SECTION,
             otherwise="error",
-            help="Missing cells: refuse them, read them as 0, or drop their rows.",
+            help="Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
         ),
         Option(
             "--encode",

@@ -93,7 +93,7 @@ def report(
     fitted_to: dict[str, str] = {}
     if table is not None:
         reading = loaded.recall(reading)
-        data = loaded.read_table(console, reading, table)
+        data = loaded.read_completed(console, reading, table)
         loaded.check_fitted_to(data, SAME_OPTIONS)
         fitted_to = {"Table": reading.describe(data, table)}
         options = {"X": data, "node_table": node_table(loaded.model, data)}

@@ -69,13 +69,14 @@ def plain(value: Any) -> Any:
 
 def describe_table(table: BinaryTable) -> dict[str, Any]:
     """Return what was read."""
+    from isinglass.data import count_rows
+
     n, p = table.shape
-    weight = table.sample_weight
     return {
         "n_rows": n,
         "n_columns": p,
         "n_missing": table.n_missing,
-        "sum_of_weights": float(n if weight is None else weight.sum()),
+        "sum_of_weights": count_rows(table.X, table.sample_weight),
         "encoding": {name: list(values) for name, values in table.encoding.items()},
     }
 
@@ -87,9 +88,9 @@ def names_of(table: BinaryTable) -> tuple[str, ...]:
 
 def shares_of(table: BinaryTable) -> Any:
     """Return the share of ones in every column."""
-    import numpy as np
+    from isinglass.data import count_columns, count_rows
 
-    return np.average(table.X, axis=0, weights=table.sample_weight)
+    return count_columns(table.X, table.sample_weight)[0] / count_rows(table.X, table.sample_weight)
 
 
 def judge(solutions: Sequence[Solution], tol: float, shares: Any, *, proved: bool = True) -> dict[str, str]:

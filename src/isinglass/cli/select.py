@@ -9,7 +9,7 @@ import click
 from isinglass.cli.console import Console, format_seconds
 from isinglass.cli.estimate import SELECTING, Estimate
 from isinglass.cli.options import TABLE, command, was_given
-from isinglass.cli.reading import READING, Reading
+from isinglass.cli.reading import READING, Reading, describe_imputation, impute_holes
 
 __all__ = ["select"]
 
@@ -29,7 +29,8 @@ def select(console: Console, table: str, estimate: Estimate, reading: Reading) -
 
     if was_given("cv_rule"):
         raise click.UsageError("--cv-rule has no effect here: both rules are shown.")
-    data = reading.read_to_fit(console, table)
+    raw = reading.read_to_fit(console, table)
+    data, imputed = impute_holes(console, raw)
     console.restart_clock()
     run: dict[str, Any] = {"n_jobs": estimate.n_jobs, "progress": console.progress_wanted}
     stability = estimate.function("stars")(data, **run)
@@ -51,7 +52,8 @@ def select(console: Console, table: str, estimate: Estimate, reading: Reading) -
     rows = [list(row) for row in zip(*(results.plain(column) for column in found.columns.values()), strict=True)]
     console.say_facts(
         {
-            "Table": reading.describe(data, table),
+            "Table": reading.describe(raw, table),
+            **describe_imputation(imputed),
             "Method": str(estimate),
             "Path": f"{len(found.path)} alphas from {found.path[0].alpha:.4g} to {found.path[-1].alpha:.4g}",
             **results.judge(found.path.solutions, found.path.tol, results.shares_of(data), proved=estimate.proves),
@@ -60,7 +62,7 @@ def select(console: Console, table: str, estimate: Estimate, reading: Reading) -
     )
     if console.as_json:
         record = {
-            "table": results.describe_table(data),
+            "table": results.describe_table(raw),
             "method": estimate.record,
             "ebic_gamma": found.ebic_gamma,
             "criteria": [dict(zip(COLUMNS, row, strict=True)) for row in rows],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import glob
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +19,10 @@ __all__ = [
     "COUNTS",
     "ENCODE",
     "MODEL_FILE",
+    "TABLES",
     "Number",
     "OneOf",
+    "files_of",
     "split_words",
 ]
 
@@ -210,5 +213,26 @@ class ModelType(click.Path):
         return str(found[0])
 
 
+class TablesType(click.Path):
+    """A file, -, or a pattern that stands for several files."""
+
+    name = "table"
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, allow_dash=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Take a pattern as it is, if files fit it."""
+        return value if len(files_of(str(value))) > 1 else super().convert(files_of(str(value))[0], param, ctx)
+
+
+def files_of(table: str) -> list[str]:
+    """Return the files that a name or a pattern stands for, in order of name; a name that is none stands for itself."""
+    if table == "-" or Path(table).exists():
+        return [table]
+    return sorted(glob.glob(table)) or [table]  # noqa: PTH207 - a pattern may be absolute
+
+
 ALPHAS, COUNTS, ENCODE, BINARIZE = AlphasType(), CountsType(), EncodeType(), BinarizeType()
 COLUMN, COLUMNS, MODEL_FILE = ColumnType(), ColumnsType(), ModelType()
+TABLES = TablesType()

@@ -1,10 +1,10 @@
 """The only conversion of tables to 0/1 bytes and of row and pair weights to checked arrays."""
 
 from isinglass.data.coding import Coding
+from isinglass.data.conversion import read_binary, to_binary
 from isinglass.data.intake import read_rows, to_weighted
 from isinglass.data.parts import PartedTable, over_rows, read_parts
-from isinglass.data.conversion import read_binary, to_binary
-from isinglass.data.table import BinaryTable
+from isinglass.data.table import BinaryTable, holes_of, units_of
 from isinglass.data.tallies import check_scale, count_columns, count_rows
 from isinglass.data.weights import check_penalty_weights, check_sample_weight
 
@@ -17,10 +17,12 @@ __all__ = [
     "check_scale",
     "count_columns",
     "count_rows",
+    "holes_of",
     "over_rows",
     "read_binary",
     "read_parts",
     "read_rows",
     "to_binary",
     "to_weighted",
+    "units_of",
 ]

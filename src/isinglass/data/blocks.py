@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from isinglass.data.coding import Coding
-from isinglass.data.files import read_table
 from isinglass.data.conversion import read_binary
+from isinglass.data.files import read_table
 from isinglass.data.table import BinaryTable
 from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError
 

@@ -84,7 +84,7 @@ class Coding:
         Names of the columns; None if the table had none.
     columns : tuple of Values or Cut
         What the values of each column mean.
-    missing : {"error", "zero", "drop"}
+    missing : {"error", "impute", "zero", "drop"}
         What became of missing cells.
     """
 
@@ -114,7 +114,7 @@ class Coding:
         columns: list[Rule] = [BITS] * len(names)
         for j, said in plain["columns"]:
             columns[j] = Values(said) if isinstance(said, dict) else Cut(float(said))
-        if plain["missing"] not in ("error", "zero", "drop") or not isinstance(plain["named"], bool):
+        if plain["missing"] not in ("error", "impute", "zero", "drop") or not isinstance(plain["named"], bool):
             raise ValueError("its coding is not one")
         if any(
             bit not in (0, 1, MISSING) for rule in columns if isinstance(rule, Values) for bit in rule.entries.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -34,6 +34,11 @@ from isinglass.names import check_names
 __all__ = ["convert_source", "read_binary", "to_binary", "to_weighted"]
 
 Bytes = NDArray[np.uint8]
+MISSING_CHOICES = ("error", "impute", "zero", "drop")
+SMALL = 20
+"""Tables with fewer rows can be looked at, and need no warning."""
+MANY_ROWS, MANY_CELLS, MOST_OF_A_COLUMN = 0.1, 0.05, 0.5
+"""Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
 _SUGGESTED = 8  # most entries of a mapping that a message writes out
 
 
@@ -54,9 +59,9 @@ def read_binary(
         matrices of scipy. A BinaryTable is returned as it is: the options below do not apply to it.
     names : sequence of str, optional
         Names of the columns, instead of those that the frame has.
-    missing : {"error", "zero", "drop"}, default="error"
-        What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, take them as 0, or leave out every row
-        that has one.
+    missing : {"error", "impute", "zero", "drop"}, default="error"
+        What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, keep them as holes that are drawn from
+        the network when one is estimated, take them as 0, or leave out every row that has one.
     encode : mapping, "auto" or Coding, optional
         What the values mean. A mapping such as ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for
         missing, holds for all columns, except those that have none of its values and are 0/1 already. A mapping of
@@ -96,7 +101,7 @@ def to_binary(X: Any) -> Bytes:
     >>> to_binary([[True, False], [0.0, 1.0]]).tolist()
     [[1, 0], [0, 1]]
     """
-    return read_binary(X).X
+    return refuse_holes(read_binary(X)).X
 
 
 def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Bytes, NDArray[np.float64] | None]:
@@ -108,12 +113,22 @@ def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Bytes, NDArray
     >>> to_weighted(table, None)[1].tolist()
     [1.0, 2.0]
     """
-    table = read_binary(X)
+    table = refuse_holes(read_binary(X))
     if table.sample_weight is None:
         return table.X, check_sample_weight(sample_weight, len(table))
     if sample_weight is not None:
         raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
     return table.X, table.sample_weight
+
+
+def refuse_holes(table: BinaryTable) -> BinaryTable:
+    """Return a table without holes as it is; for functions that would take a hole for a 0."""
+    if table.holes is not None:
+        raise DataError(
+            f"{setting('X')} must have no missing cells here; got {table.n_missing} that are still to be imputed. Pass "
+            "isinglass.complete(X).table."
+        )
+    return table
 
 
 def convert_source(
@@ -125,8 +140,8 @@ def convert_source(
     binarize: Any = None,
 ) -> BinaryTable:
     """Convert an opened table; the arguments are those of `read_binary`."""
-    if missing not in ("error", "zero", "drop"):
-        raise ArgumentError("missing", 'must be "error", "zero" or "drop"', missing)
+    if missing not in MISSING_CHOICES:
+        raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', missing)
     given = source.names if names is None else names
     columns = (
         None
@@ -280,31 +295,60 @@ def _settle(codes: Bytes, source: Source, coding: Coding) -> BinaryTable:
         row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
         raise DataError(
             f"{setting('X')} must have no missing cells; got NaN in {_where(source, j)} ({row}; {n_missing} missing "
-            f"cell(s) in all). Fill them, or read the table with {setting('missing', 'zero')} or "
-            f"{setting('missing', 'drop')}."
+            f"cell(s) in all). Read the table with {setting('missing', 'impute')} to draw them from the network, with "
+            f"{setting('missing', 'zero')} where a missing cell means 0, or with {setting('missing', 'drop')} to leave "
+            "out its row."
         )
+    filled = np.where(gone, 0, codes).astype(np.uint8)
+    known: dict[str, Any] = {"names": coding.names, "n_missing": n_missing, "coding": coding}
+    if coding.missing == "impute":
+        return BinaryTable(filled, row_names=row_names, holes=gone, **known)
     if coding.missing == "drop":
         rows = np.flatnonzero(~gone.any(axis=1))
         if len(rows) == 0:
             raise DataError(
                 f"{setting('X')} must have a row without missing cells for {setting('missing', 'drop')}; got none. "
-                "Drop columns first."
+                f"Choose {setting('missing', 'impute')}, or leave out columns first."
             )
+        _warn_dropped(gone, len(rows))
         kept = None if row_names is None else tuple(row_names[i] for i in rows)
-        n_dropped = len(codes) - len(rows)
-        return BinaryTable(
-            codes[rows], coding.names, kept, rows=rows, n_missing=n_missing, n_dropped=n_dropped, coding=coding
-        )
-    empty = int(gone.all(axis=1).sum())
-    if empty and codes.shape[1] > 1:
+        return BinaryTable(codes[rows], row_names=kept, rows=rows, n_dropped=len(codes) - len(rows), **known)
+    _warn_zeroed(gone, lambda j: _where(source, j))
+    return BinaryTable(filled, row_names=row_names, filled=gone, **known)
+
+
+def _warn_dropped(gone: NDArray[np.bool_], n_kept: int) -> None:
+    """Say what was left out, where that is much."""
+    n_rows, n_dropped = len(gone), len(gone) - n_kept
+    if n_rows >= SMALL and n_dropped > MANY_ROWS * n_rows:
         warn(
             DataWarning(
-                f"{empty} of {len(codes)} rows have no answer at all, and {setting('missing', 'zero')} makes them rows "
-                f"of 0. Choose {setting('missing', 'drop')} to leave them out."
+                f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for "
+                f"{int(gone.sum())} missing cells ({gone.mean():.1%}). The rows that are left may not be like the "
+                f"others. Choose {setting('missing', 'impute')} to use all answers."
             )
         )
-    filled = np.where(gone, 0, codes).astype(np.uint8)
-    return BinaryTable(filled, coding.names, row_names, n_missing=n_missing, coding=coding, filled=gone)
+
+
+def _warn_zeroed(gone: NDArray[np.bool_], where: Callable[[int], str]) -> None:
+    """Say what became 0, where that can hardly be meant: whole rows, or many cells of a column."""
+    empty, shares = int(gone.all(axis=1).sum()), gone.mean(axis=0)
+    worst = int(shares.argmax())
+    said = []
+    if empty and gone.shape[1] > 1:
+        said.append(f"{empty} of {len(gone)} rows have no answer at all and are now rows of 0")
+    if len(gone) >= SMALL and (shares.mean() > MANY_CELLS or shares[worst] > MOST_OF_A_COLUMN):
+        said.append(
+            f"{int(gone.sum())} missing cells ({gone.mean():.1%}) became 0, {shares[worst]:.0%} of the cells in "
+            f"{where(worst)}"
+        )
+    if said:
+        warn(
+            DataWarning(
+                f"{setting('missing', 'zero')}: {'; '.join(said)}. Unless a missing cell means 0, this hides "
+                f"dependencies and makes up others. Choose {setting('missing', 'impute')}."
+            )
+        )
 
 
 def _where(source: Source, j: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import IO, Any
@@ -64,7 +64,7 @@ def read_table(
     drop: Sequence[str | int] | None = None,
     weights: str | int | None = None,
     labels: Sequence[str | int] = (),
-    na_values: Sequence[Any] = (),
+    na_values: Sequence[Any] | Mapping[Any, Sequence[Any]] = (),
     encoding: str = "utf-8",
     **options: Any,
 ) -> BinaryTable:
@@ -94,9 +94,10 @@ def read_table(
         The column that holds row weights; it becomes `BinaryTable.sample_weight`.
     labels : sequence of str or int, default=()
         Columns that are no variables, such as the group or the subject of each row; they become `BinaryTable.labels`.
-    na_values : sequence, optional
+    na_values : sequence or mapping, optional
         Spellings of a missing cell, or numbers that stand for one, besides an empty field, ``NA``, ``N/A``, ``n/a``,
-        ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``None``, ``.`` and ``?``.
+        ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``None``, ``.`` and ``?``. A mapping gives such a
+        sequence for each column that it names; under None, for all.
     encoding : str, default="utf-8"
         Encoding of a text.
     **options
@@ -132,7 +133,8 @@ def read_table(
     """
     limits = Limits(**{name: options.pop(name) for name in LIMITS if name in options})
     encode = options.pop("encode", None)
-    vocabulary = Vocabulary.build(na_values, encode)
+    gone: dict[Any, Sequence[Any]] = dict(na_values) if isinstance(na_values, Mapping) else {None: na_values}
+    vocabulary = Vocabulary.build(gone.pop(None, ()), encode)
     if header != "auto" and not isinstance(header, bool):
         raise ArgumentError("header", 'must be True, False or "auto"', header)
     document = open_document(path, limits)
@@ -146,12 +148,16 @@ def read_table(
         document = replace(document, data=b"")  # what was read from it stays
         labelled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
         # After a transposition these arguments speak of other columns.
-        named = set() if transpose else _named_columns(weights, [*(columns or ()), *labels], drop, encode)
+        spoken_of = [*(columns or ()), *labels, *gone]
+        named = set() if transpose else _named_columns(weights, spoken_of, drop, encode)
         sheet = _name_rows(
             sheet, id_column, named, labelled=labelled, numbers_are_data=options.get("binarize") is not None
         )
         nameless = id_column == "auto" and sheet.row_names is None and not transpose
         sheet = sheet.transpose() if transpose else sheet
+        if gone:
+            words = {sheet.find(key, "na_values"): Vocabulary.build(values) for key, values in gone.items()}
+            sheet = sheet.mark_missing_in(words)
         sheet, weight, kept = _split(sheet, weights, labels)
         sheet = _choose_columns(sheet, columns, drop)
         table = convert_source(_checked_source(sheet, nameless), encode=encode, **options)

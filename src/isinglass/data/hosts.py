@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
+from isinglass.data.conversion import refuse_holes
 from isinglass.errors import DataError, LimitError
+from isinglass.threads import MAX_THREADS
 
 __all__ = ["Cluster", "Here", "Host", "Part", "find_host", "free_memory"]
 
@@ -54,6 +56,8 @@ class Part:
         As of a `BinaryTable`.
     room : float
         Bytes that computations may keep here.
+    n_threads : int
+        The most that computations may use here.
     kept : dict
         What they keep.
     """
@@ -65,12 +69,13 @@ class Part:
     n_missing: int
     n_dropped: int
     room: float = 0.0
+    n_threads: int = MAX_THREADS
     kept: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, block: Block, coding: Coding) -> Part:
         """Read a block as a coding wants it."""
-        table = block.read(coding)
+        table = refuse_holes(block.read(coding))
         bits = np.packbits(table.X, axis=1)
         return cls(block.number, bits, table.shape[1], table.sample_weight, table.n_missing, table.n_dropped)
 
@@ -164,6 +169,12 @@ class Here:
             raise LimitError(
                 f"memory must hold one bit per cell: about {needed:.3g} bytes beside the blocks; got {free:.3g}. Write "
                 "them to files and pass their names, or start a Dask cluster."
+            )
+        if not self.is_roomy:
+            logger.warning(
+                "memory holds %.3g bytes where %.3g would keep all parts at hand: they are made again in each round, "
+                "which is slow; a Dask cluster holds more",
+                *(free, 8 * BYTES_OF_A_CELL * needed / SHARE),
             )
         self.parts[0] = first
         self._share()
@@ -271,7 +282,7 @@ class Cluster:
 
     def _workers(self) -> list[str]:
         self.client.wait_for_workers(1)
-        return list(self.client.scheduler_info(n_workers=-1)["workers"])
+        return list(self.client.nthreads())
 
     def _place(self, numbers: Sequence[int]) -> None:
         """Read parts on the workers that have the fewest."""
@@ -322,24 +333,21 @@ def _load(block: Block, what: Any, key: str, coding: Coding) -> str:
 
 def _run(key: str, numbers: Sequence[int], function: Function, arguments: tuple[Any, ...]) -> list[Any]:
     """On a worker: run a function on parts that should be here."""
+    from distributed import get_worker
+
     held = _HELD.get(key, {})
-    room = SHARE * _memory_of_worker() / max(len(held), 1)
+    worker = get_worker()
+    room = SHARE * (worker.memory_manager.memory_limit or free_memory()) / max(len(held), 1)
+    n_threads = worker.state.nthreads
     answers: list[Any] = []
     for number in numbers:
         part = held.get(number)
         if part is None:
             answers.append(_ABSENT)
         else:
-            part.room = room - part.bits.nbytes
+            part.room, part.n_threads = room - part.bits.nbytes, n_threads
             answers.append(function(part, *arguments))
     return answers
-
-
-def _memory_of_worker() -> float:
-    from distributed import get_worker
-
-    limit = get_worker().memory_manager.memory_limit
-    return float(limit) if limit else free_memory()
 
 
 def _release(client: Any, key: str) -> None:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from isinglass.data.blocks import Block, find_blocks
 from isinglass.data.coding import BITS, Coding, Values
-from isinglass.data.hosts import Host, Part, find_host
 from isinglass.data.conversion import read_binary
+from isinglass.data.hosts import Host, Part, find_host
 from isinglass.errors import DataError
 
 __all__ = ["Fold", "PartedTable", "RowsMeant", "over_rows", "read_parts", "split_rows"]

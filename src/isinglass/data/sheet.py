@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -161,6 +161,21 @@ class Sheet:
 
         sparse = None if numbers else cells.sparse
         return replace(self, cells=replace(cells, masked=masked, column=column, sparse=sparse))
+
+    def mark_missing_in(self, words: Mapping[int, Vocabulary]) -> Sheet:
+        """Read the spellings of missing cells that hold for some columns only, by their numbers."""
+        cells = self.cells
+
+        def column(j: int) -> Column:
+            source = cells.column(j)
+            if j not in words:
+                return source
+            values = np.empty(len(source.values), dtype=object)
+            values[:] = [words[j].read_value(value) for value in source.values.tolist()]
+            return replace(source, values=values)
+
+        # Column by column: the faster ways know one rule for the whole table.
+        return replace(self, cells=replace(cells, column=column, block=None, masked=None, sparse=None, grid=None))
 
 
 def _transpose(cells: Source) -> Source:

@@ -14,7 +14,7 @@ from isinglass.data.weights import check_sample_weight
 from isinglass.errors import DataError
 from isinglass.names import check_names
 
-__all__ = ["BinaryTable"]
+__all__ = ["BinaryTable", "holes_of", "units_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,6 +43,9 @@ class BinaryTable:
         How it was read; by default as a table of 0 and 1.
     filled : ndarray of bool, shape (n_samples, n_features), optional
         Which cells were missing and are 0 here; None if there are none.
+    holes : ndarray of bool, shape (n_samples, n_features), optional
+        Which cells are missing and to be imputed; what stands there in ``X`` means nothing. `isinglass.complete` fills
+        them, estimators and `bootstrap` do so themselves, and everything else refuses such a table.
     labels : mapping of str to tuple
         Columns of the source that are no variables and were kept as they are, such as the group of each row; None where
         a cell was missing.
@@ -62,6 +65,7 @@ class BinaryTable:
     coding: Coding | None = None
     filled: NDArray[np.bool_] | None = None
     n_dropped: int = 0
+    holes: NDArray[np.bool_] | None = None
     labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -80,8 +84,10 @@ class BinaryTable:
         for name, entries in self.labels.items():
             if len(entries) != len(X):
                 raise DataError(f"labels must have one entry per row ({len(X)}); {name!r} has {len(entries)}.")
-        if self.filled is not None and self.filled.shape != X.shape:
-            raise DataError(f"filled must have the shape of X, {X.shape}; got {self.filled.shape}.")
+        for name in ("filled", "holes"):
+            cells = getattr(self, name)
+            if cells is not None and cells.shape != X.shape:
+                raise DataError(f"{name} must have the shape of X, {X.shape}; got {cells.shape}.")
 
     @property
     def reading(self) -> Coding:
@@ -107,6 +113,13 @@ class BinaryTable:
         """Number of rows and of columns."""
         return self.X.shape[0], self.X.shape[1]
 
+    @property
+    def units(self) -> NDArray[np.intp] | None:
+        """The original row of every row, if some rows are copies of one: folds and subsamples keep them together."""
+        if self.rows is None or len(np.unique(self.rows)) == len(self.rows):
+            return None
+        return self.rows
+
     def __len__(self) -> int:
         return len(self.X)
 
@@ -129,15 +142,17 @@ class BinaryTable:
             raise DataError(
                 f"rows must be a slice, numbers or a mask, and leave a row; got {rows!r}. For one row write [[0]]."
             )
-        filled = None if self.filled is None else self.filled[rows]
+        filled, holes = (None if cells is None else cells[rows] for cells in (self.filled, self.holes))
+        gone = filled if holes is None else holes
         return replace(
             self,
             X=np.ascontiguousarray(X),
             row_names=None if self.row_names is None else _some(self.row_names, rows),
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
-            n_missing=self.n_missing if filled is None else int(filled.sum()),
+            n_missing=self.n_missing if gone is None else int(gone.sum()),
             filled=filled,
+            holes=holes,
             labels={name: _some(entries, rows) for name, entries in self.labels.items()},
         )
 
@@ -147,3 +162,13 @@ def _some(entries: Sequence[Any], rows: Any) -> tuple[Any, ...]:
     objects = np.empty(len(entries), dtype=object)
     objects[:] = entries
     return tuple(objects[rows])
+
+
+def units_of(X: Any) -> NDArray[np.intp] | None:
+    """Return the original rows of a completed table, None for tables of any other kind."""
+    return X.units if isinstance(X, BinaryTable) else None
+
+
+def holes_of(X: Any) -> NDArray[np.bool_] | None:
+    """Return the holes of a table, None for tables of any other kind."""
+    return X.holes if isinstance(X, BinaryTable) else None

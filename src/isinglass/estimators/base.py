@@ -12,15 +12,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
 from isinglass.arguments import is_real
-from isinglass.data import BinaryTable, check_sample_weight, read_binary
+from isinglass.data import (
+    BinaryTable,
+    PartedTable,
+    check_sample_weight,
+    count_rows,
+    holes_of,
+    over_rows,
+    read_parts,
+    read_rows,
+)
+from isinglass.data.blocks import is_in_parts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.estimators.frames import complete_like, kind_of, make_frame
-from isinglass.evaluate.imputation import fill_missing
+from isinglass.evaluate.imputation import fill_missing, log_score, marginal_probabilities
 from isinglass.fit import Fit
+from isinglass.network import Network
 from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method, settings_of
+from isinglass.select.impute import complete
 from isinglass.select.method import method_of
-from isinglass.select.outcome import as_fit
+from isinglass.select.outcome import as_fit, with_pooled_errors
 from isinglass.simulate import gibbs_sample
 from isinglass.solve.estimable import count_and_name
 from isinglass.solve.exact import MAX_NODES, exact_sample
@@ -53,6 +65,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Folds or subsamples at the same time, as in joblib; -1 is all cores. The result does not depend on it.
     n_threads : int, optional
         Threads of the kernels; default all cores, or what ISINGLASS_NUM_THREADS says. The result does not depend on it.
+    device : str, optional
+        Where to fit: "cpu", or a graphics processor such as "cuda" (`ising_path`); default what ISINGLASS_DEVICE says.
     reading : mapping, optional
         Options of `read_binary` for tables that are not 0/1 yet, such as ``{"encode": "auto", "missing": "drop"}``.
 
@@ -89,13 +103,21 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     # ------------------------------------------------------------------------------------- fitting
 
+    def _keep(self, parameters: Mapping[str, Any]) -> None:
+        """Keep the parameters of the constructor as they are, under their names, as scikit-learn wants it."""
+        for name, value in parameters.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
 
         Parameters
         ----------
         X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-            Table of 0 and 1, or what ``reading`` makes 0 and 1. Not modified, and not kept.
+            Table of 0 and 1, or what ``reading`` makes 0 and 1. Not modified, and not kept. `IsingNetwork`,
+            `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as `isinglass.read_parts` does. Missing cells
+            that were read with ``missing="impute"`` are drawn by `isinglass.complete`; ``imputation_`` says how.
         y : None
             Ignored; every column is both predictor and response.
         sample_weight : array-like of shape (n_samples,), optional
@@ -106,10 +128,14 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self
             The fitted estimator.
         """
-        table = _weigh(X, read_binary(X, **(self.reading or {})), sample_weight)
+        table = _open(X, sample_weight, **(self.reading or {}))
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._remember_columns(X, table)
+        imputation = None
+        if holes_of(table) is not None:
+            self.imputation_ = imputation = complete(table)
+            table = imputation.table
         count_and_name(table, table.sample_weight)
         with suppress_warnings(ConstantColumnWarning):
             result = self._run(table, X, y)
@@ -121,6 +147,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                 criterion=self._criterion_of(),
                 choice=self._choice(),
             )
+            if imputation is not None:
+                self.fit_ = with_pooled_errors(self.fit_, imputation)
         self._frame_kind = kind_of(X)
         return self
 
@@ -128,8 +156,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def fit_function(self) -> Method:
         """What gives the network, as a function of a table, with the settings of this estimator."""
         settings = self._settings()
-        if getattr(self, "n_threads", None) is not None:  # unset, the selection functions may set it
-            settings["n_threads"] = self.n_threads
+        for name in ("n_threads", "device"):
+            if getattr(self, name, None) is not None:  # unset, the selection functions may set it
+                settings[name] = getattr(self, name)
         return method_of(self._method, settings, self._criterion_of(), self._choice())
 
     def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
@@ -152,9 +181,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return choice if "alpha" not in choice else {**choice, "alpha": check_alpha(choice["alpha"])}
 
     def _remember_columns(self, X: Any, table: BinaryTable) -> None:
-        if isinstance(X, BinaryTable):
-            if X.names is not None:
-                self.feature_names_in_ = np.array(X.names, dtype=object)
+        if isinstance(X, BinaryTable) or isinstance(table, PartedTable):
+            if table.names is not None:
+                self.feature_names_in_ = np.array(table.names, dtype=object)
         else:
             _check_feature_names(self, X, reset=True)
         self.n_features_in_ = table.shape[1]
@@ -167,10 +196,20 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     # ------------------------------------------------------------------------------------- what rows look like
 
-    def score_samples(self, X: Any) -> FloatArray:
-        """Return the log pseudo-likelihood of every row of a table like that of `fit`, Σ_s log P(x_s | the rest)."""
+    def score_samples(self, X: Any) -> Any:
+        """Return the log pseudo-likelihood of every row of a table like that of `fit`, Σ_s log P(x_s | the rest).
+
+        Of a table in parts: a list, an array per part. Where cells are missing (``missing="impute"``) the sum is over
+        the observed ones, and missing ones are averaged over by Gibbs draws.
+        """
         table = self._read(X)
-        return self.fit_.network.log_pseudolikelihood(table.X)
+        if holes_of(table) is not None:
+            return self._score_with_holes(table)
+        return _ask_rows(table, "log_pseudolikelihood", self.fit_.network)
+
+    def _score_with_holes(self, table: BinaryTable) -> FloatArray:
+        assert table.holes is not None
+        return log_score(marginal_probabilities(self.fit_.network, table.X, table.holes), table.X, table.holes)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped.
@@ -188,13 +227,18 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         -------
         float
         """
-        table = _weigh(X, self._read(X, drops=True), sample_weight)
-        return float(np.average(self.fit_.network.log_pseudolikelihood(table.X), weights=table.sample_weight))
+        table = self._read(X, drops=True, sample_weight=sample_weight)
+        if holes_of(table) is not None:
+            return float(np.average(self._score_with_holes(table), weights=table.sample_weight))
+        total = over_rows(_sum_rows, table.X, table.sample_weight, self.fit_.network)
+        return float(total / count_rows(table.X, table.sample_weight))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> Any:
         """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
 
         Every cell has an answer, so the result is as large as the dense table; a sparse one has to be made dense first.
+        Of a table in parts: a list, an array per part. Missing cells (``missing="impute"``) are averaged over by Gibbs
+        draws, and have a probability as well.
         """
         if hasattr(X, "tocsr") and hasattr(X, "toarray"):
             raise DataError(
@@ -202,11 +246,20 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                 f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
             )
         table = self._read(X)
-        return self.fit_.network.conditional_probabilities(table.X)
+        holes = holes_of(table)
+        if holes is not None:
+            return marginal_probabilities(self.fit_.network, table.X, holes)
+        return _ask_rows(table, "conditional_probabilities", self.fit_.network)
 
-    def predict(self, X: Any) -> Table:
-        """Return the more probable value of every cell given the rest of its row; 0 where both are equally so."""
-        return (self.predict_proba(X) > 0.5).astype(np.uint8)
+    def predict(self, X: Any) -> Any:
+        """Return the more probable value of every cell given the rest of its row; 0 where both are equally so.
+
+        Of a table in parts: a list, an array per part.
+        """
+        found = self.predict_proba(X)
+        if isinstance(found, list):
+            return [(part > 0.5).astype(np.uint8) for part in found]
+        return (found > 0.5).astype(np.uint8)
 
     def impute(
         self,
@@ -222,8 +275,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Parameters
         ----------
         X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-            The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, and the cells that a
-            BinaryTable says were ``filled``.
+            The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, and the ``holes`` or
+            ``filled`` cells of a BinaryTable.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the more probable value. Other missing cells of the row stand in with their probabilities,
             from the marginals to a fixed point (mean field), which is exact where no two of them are neighbors.
@@ -246,7 +299,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self)
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        table = self._read(X, missing="zero")
+        table = self._read(X, missing="impute")
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
         filled = fill_missing(self.network_, table, self.marginals_, probabilities=probabilities, draws=draws)
         return complete_like(X, filled)
@@ -284,25 +337,37 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         tags.input_tags.string = False
         return tags
 
-    def _read(self, X: Any, *, missing: str | None = None, drops: bool = False) -> BinaryTable:
+    def _read(
+        self,
+        X: Any,
+        *,
+        missing: str | None = None,
+        drops: bool = False,
+        sample_weight: ArrayLike | None = None,
+    ) -> BinaryTable:
         """Return a table read like that of `fit`; unless asked to, it never drops rows: every one wants an answer."""
         check_is_fitted(self)
         self._check_columns(X)
         before = self.fit_.coding.missing
-        how = missing or ("zero" if before == "drop" and not drops else before)
+        how = missing or ("impute" if before == "drop" and not drops else before)
         coding = replace(self.fit_.coding, names=None)  # columns are in the order of fit
-        table = X if isinstance(X, BinaryTable) else read_binary(X, encode=coding, missing=how)
+        table = _open(X, sample_weight, encode=coding, missing=how)
+        if isinstance(table, PartedTable):
+            self._check_columns(table)
         _check_n_features(self, table, reset=False)
-        if missing is None and before == "drop" and not drops and table.filled is not None:
+        gone = table.filled if table.holes is None else table.holes
+        if missing is None and before == "drop" and not drops and gone is not None:
             raise DataError(
                 f"{setting('X')} must have no missing cells here, because every row has an answer and none can be "
-                f"dropped; got {int(table.filled.sum())} (NaN). Fill them with impute, or drop these rows first."
+                f"dropped; got {int(gone.sum())} (NaN). Fill them with impute, or drop these rows first."
             )
         return table
 
     def _check_columns(self, X: Any) -> None:
         """Refuse other columns before their cells are looked at, where they have names or can be counted."""
-        if not isinstance(X, BinaryTable):
+        if is_in_parts(X):
+            return  # of the parts, when they have been read
+        if not isinstance(X, BinaryTable | PartedTable):
             _check_feature_names(self, X, reset=False)
         elif X.names is not None and "feature_names_in_" in vars(self) and X.names != tuple(self.feature_names_in_):
             unknown = [name for name in X.names if name not in set(self.feature_names_in_)]
@@ -319,6 +384,32 @@ def check_alpha(alpha: Any) -> float:
     if not is_real(alpha) or not (np.isfinite(alpha) and alpha >= 0):
         raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
     return float(alpha)
+
+
+def _open(X: Any, sample_weight: ArrayLike | None, **reading: Any) -> BinaryTable:
+    """Return a table, whole or in parts, with the weights of its rows; the options are not for a BinaryTable."""
+    if is_in_parts(X):
+        return read_parts(X, sample_weight=sample_weight, **reading)  # type: ignore[return-value]
+    if isinstance(X, PartedTable) and sample_weight is not None:
+        raise DataError(f"{setting('sample_weight')} must be given to read_parts for a table in parts.")
+    return _weigh(X, read_rows(X, **reading), sample_weight)
+
+
+def _sum_rows(table: Table, weight: FloatArray | None, network: Network) -> float:
+    """Return the log pseudo-likelihood of some rows under their weights."""
+    rows = network.log_pseudolikelihood(table)
+    return float(rows.sum() if weight is None else weight @ rows)
+
+
+def _ask_rows(table: BinaryTable, question: str, network: Network) -> Any:
+    """Return what a network says about the rows of a table: an array, or a list of arrays of its parts."""
+    if isinstance(table, PartedTable):
+        return table.each(_answer_rows, question, network)
+    return getattr(network, question)(table.X)
+
+
+def _answer_rows(table: Table, weight: FloatArray | None, question: str, network: Network) -> Any:
+    return getattr(network, question)(table)
 
 
 def _weigh(X: Any, table: BinaryTable, sample_weight: ArrayLike | None) -> BinaryTable:

@@ -84,21 +84,12 @@ class NodewiseIsing(IsingEstimator):
         n_threads: int | None = None,
         reading: Mapping[str, Any] | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.rule = rule
-        self.standardize = standardize
-        self.criterion = criterion
-        self.gamma = gamma
-        self.alphas = alphas
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_threads = n_threads
-        self.reading = reading
+        self._keep(locals())
 
     def _criterion_of(self) -> str | None:
         if self.criterion not in (None, "ebic"):
             raise ArgumentError("criterion", 'must be None or "ebic"', self.criterion)
-        return self.criterion
+        return None if self.criterion is None else "ebic"
 
     def _choice(self) -> dict[str, Any]:
         return (
@@ -164,8 +155,4 @@ class ExactIsing(IsingEstimator):
         max_iter: int = 200,
         reading: Mapping[str, Any] | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.reading = reading
+        self._keep(locals())

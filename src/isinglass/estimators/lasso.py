@@ -93,16 +93,7 @@ class IsingNetwork(IsingEstimator):
         n_jobs: int | None = None,
         reading: Options = None,
     ) -> None:
-        self.alphas = alphas
-        self.gamma = gamma
-        self.keep = keep
-        self.n_folds = n_folds
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.reading = reading
+        self._keep(locals())
 
     def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
         found = super()._run(table, X, y)
@@ -119,7 +110,7 @@ class IsingLasso(IsingEstimator):
     ----------
     alpha : float, default 0.05
         Penalty strength. All edges vanish at twice the largest covariance between two columns, so at most at 0.5.
-    penalty_weights, tol, max_iter, n_threads, reading
+    penalty_weights, tol, max_iter, n_threads, device, reading
         As for every `IsingEstimator`.
 
     Attributes
@@ -150,14 +141,10 @@ class IsingLasso(IsingEstimator):
         tol: float = 1e-7,
         max_iter: int = 100,
         n_threads: int | None = None,
+        device: str | None = None,
         reading: Options = None,
     ) -> None:
-        self.alpha = alpha
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_threads = n_threads
-        self.reading = reading
+        self._keep(locals())
 
 
 class IsingLassoEBIC(IsingEstimator):
@@ -174,7 +161,7 @@ class IsingLassoEBIC(IsingEstimator):
     relaxed : bool, default False
         Judge each network by the unpenalised estimate on its edges. The network returned is the penalised one, at the
         smallest of consecutive alphas with the edges that are chosen.
-    alphas, penalty_weights, tol, max_iter, n_threads, reading
+    alphas, penalty_weights, tol, max_iter, n_threads, device, reading
         As for every `IsingEstimator`; 30 alphas by default.
 
     Attributes
@@ -210,16 +197,10 @@ class IsingLassoEBIC(IsingEstimator):
         tol: float = 1e-7,
         max_iter: int = 100,
         n_threads: int | None = None,
+        device: str | None = None,
         reading: Options = None,
     ) -> None:
-        self.alphas = alphas
-        self.gamma = gamma
-        self.relaxed = relaxed
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_threads = n_threads
-        self.reading = reading
+        self._keep(locals())
 
 
 class IsingLassoStARS(IsingEstimator):
@@ -280,16 +261,7 @@ class IsingLassoStARS(IsingEstimator):
         n_jobs: int | None = None,
         reading: Options = None,
     ) -> None:
-        self.alphas = alphas
-        self.n_subsamples = n_subsamples
-        self.subsample_size = subsample_size
-        self.threshold = threshold
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.reading = reading
+        self._keep(locals())
 
 
 class IsingLassoCV(IsingEstimator):
@@ -349,16 +321,7 @@ class IsingLassoCV(IsingEstimator):
         n_jobs: int | None = None,
         reading: Options = None,
     ) -> None:
-        self.alphas = alphas
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.rule = rule
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.reading = reading
+        self._keep(locals())
 
     @property
     def fit_function(self) -> Method:
@@ -373,6 +336,11 @@ class IsingLassoCV(IsingEstimator):
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
                 "numbers have changed; got pairs of row numbers. Drop these rows first."
+            )
+        if table.units is not None and not isinstance(self.cv, int | None):
+            raise DataError(
+                "cv must be a number of folds where missing cells are imputed, because copies of a row must stay "
+                "together; got a splitter or pairs of row numbers."
             )
         labels = y if y is None or not dropped else np.asarray(y)[table.rows]
         found = self.fit_function(table, y=labels, n_jobs=self.n_jobs)

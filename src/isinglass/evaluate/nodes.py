@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import to_weighted
+from isinglass.data import count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import DataError
-from isinglass.network import as_network, read_only
+from isinglass.network import Network, as_network, read_only
 
 __all__ = ["NodeTable", "node_table", "share_where"]
 
 FloatArray = NDArray[np.float64]
 
+CELLS_AT_ONCE = 4_000_000
+"""Cells whose predictions exist at a time."""
 _SHOWN_NODES = 30  # in the repr of a table
 
 
@@ -32,7 +34,7 @@ class NodeTable:
     marginal_accuracy: FloatArray  #: the same without knowing the rest: the share of the more frequent value
     #: (accuracy − marginal) / (1 − marginal): 0 if the network is no help, 1 if it predicts perfectly, negative if it
     #: misleads, NaN for a constant column
-    normalised_accuracy: FloatArray
+    normalized_accuracy: FloatArray
     #: 1 − deviance given the rest / deviance of the column's mean; NaN for a constant column
     deviance_explained: FloatArray
 
@@ -84,7 +86,7 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
     >>> node_table([[-1.4, 2.8], [2.8, -1.4]], X)
-    names  degree  strength  expected influence  accuracy  marginal accuracy  normalised accuracy  deviance explained
+    names  degree  strength  expected influence  accuracy  marginal accuracy  normalized accuracy  deviance explained
     x0          1     2.800               2.800     0.800              0.500                0.600               0.278
     x1          1     2.800               2.800     0.800              0.500                0.600               0.278
     """
@@ -92,15 +94,11 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
     table, weight = to_weighted(X, sample_weight)
     if table.shape[1] != read.n_features:
         raise DataError(f"X must have one column per node ({read.n_features}); got {table.shape[1]}.")
-    weight = np.ones(len(table)) if weight is None else weight / weight.max()
-    weight = weight / weight.sum()
-    logits = read.logits(table)
-    means = np.clip(weight @ table, 0.0, 1.0)
-    accuracy = weight @ np.where(logits == 0, 0.5, (logits > 0) == table)
+    total = count_rows(table, weight)
+    ones, varies = count_columns(table, weight)
+    means = np.clip(ones / total, 0.0, 1.0)
+    accuracy, deviance = (each / total for each in over_rows(_predicted, table, weight, read))
     marginal = np.maximum(means, 1 - means)
-    # −log P(x_s | rest) = log(1 + exp(∓η)): no overflow, whatever η.
-    deviance = weight @ np.logaddexp(0.0, (1.0 - 2.0 * table) * logits)
-    varies = (table[weight > 0] != table[weight > 0][0]).any(axis=0)
     return NodeTable(
         tuple(read.names),
         read.degree,
@@ -111,6 +109,20 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
         share_where(varies, accuracy - marginal, 1 - marginal),
         share_where(varies, _entropy(means) - deviance, _entropy(means)),
     )
+
+
+def _predicted(table: NDArray[np.uint8], weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray]:
+    """Return the weight of the rows in which each column is predicted rightly, and the sum of −log P(x_s | rest)."""
+    right, deviance = np.zeros((2, table.shape[1]))
+    unit = np.ones(len(table)) if weight is None else weight
+    step = max(CELLS_AT_ONCE // table.shape[1], 1)
+    for first in range(0, len(table), step):
+        some, w = table[first : first + step], unit[first : first + step]
+        logits = network.logits(some)
+        right += w @ np.where(logits == 0, 0.5, (logits > 0) == some)
+        # −log P(x_s | rest) = log(1 + exp(∓η)): no overflow, whatever η.
+        deviance += w @ np.logaddexp(0.0, (1.0 - 2.0 * some) * logits)
+    return right, deviance
 
 
 def share_where(varies: NDArray[np.bool_], top: FloatArray, bottom: FloatArray) -> FloatArray:

@@ -131,7 +131,7 @@ class _Repair:
 def _repair(problem: Reduced, point: _Point, zeroed: BoolArray) -> _Repair | None:
     """Bound the change of the residuals that makes the moments of some pairs exactly zero.
 
-    Either node of a pair takes half. Node s needs G λ = e for the Gram matrix G of [x_neighbours, 1] under w v;
+    Either node of a pair takes half. Node s needs G λ = e for the Gram matrix G of [x_neighbors, 1] under w v;
     all that enters is a lower bound of the smallest eigenvalue of G with unit diagonal. None if that proves nothing.
     """
     miss, q = np.abs(point.moments) + point.error, len(problem.columns)

@@ -14,7 +14,7 @@ from scipy.special import expit, logsumexp
 
 from isinglass.errors import SeparationError, setting
 from isinglass.objective.reduced import FloatArray, Reduced
-from isinglass.separation import free_neighbours, separating_pair
+from isinglass.separation import free_neighbors, separating_pair
 
 __all__ = ["null_point", "profiled"]
 
@@ -104,17 +104,17 @@ class _FreeBlock:
     """The unpenalised logistic problem in z = (free couplings, fields of their nodes), with dense Newton steps."""
 
     nodes: NDArray[np.intp]
-    designs: tuple[tuple[FloatArray, NDArray[np.intp]], ...]  # per node: [x_neighbours, 1] and their places in z
+    designs: tuple[tuple[FloatArray, NDArray[np.intp]], ...]  # per node: [x_neighbors, 1] and their places in z
     sign: FloatArray  # 2x − 1 of the nodes
     weight: FloatArray
 
     @classmethod
     def of(cls, problem: Reduced, pairs: NDArray[np.intp]) -> _FreeBlock:
-        neighbours = free_neighbours(pairs)
-        nodes, one = np.array(list(neighbours), dtype=np.intp), np.ones((len(problem.table), 1))
+        neighbors = free_neighbors(pairs)
+        nodes, one = np.array(list(neighbors), dtype=np.intp), np.ones((len(problem.table), 1))
         designs = tuple(
             (np.hstack([problem.table[:, near], one]), np.array([*position, len(pairs) + k], dtype=np.intp))
-            for k, (near, position) in enumerate(neighbours.values())
+            for k, (near, position) in enumerate(neighbors.values())
         )
         return cls(nodes, designs, 2.0 * problem.table[:, nodes] - 1.0, problem.weight)
 

@@ -7,6 +7,7 @@ from isinglass.select.bootstrap import Bootstrap, Differences, bootstrap
 from isinglass.select.criteria import CriteriaComparison, compare_criteria
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
+from isinglass.select.impute import Imputation, complete, impute_first
 from isinglass.select.refit import Refit, refit
 from isinglass.select.sample_size import SampleSizeStudy, sample_size
 from isinglass.select.stages import Stage
@@ -20,6 +21,8 @@ __all__ = [
     "Differences",
     "EbicSelection",
     "GroupComparison",
+    "Imputation",
+    "Pooled",
     "Refit",
     "SampleSizeStudy",
     "Stage",
@@ -27,8 +30,11 @@ __all__ = [
     "bootstrap",
     "compare_criteria",
     "compare_groups",
+    "complete",
     "cross_validate",
     "ebic",
+    "impute_first",
+    "pool",
     "refit",
     "sample_size",
     "select_ebic",
@@ -38,7 +44,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the comparison of groups when it is asked for: a fit starts sooner without it."""
+    """Load what a fit does not need when it is asked for: a fit starts sooner without it."""
     if name in ("GroupComparison", "compare_groups"):
         return getattr(import_module("isinglass.select.permutation"), name)
+    if name in ("Pooled", "pool"):
+        return getattr(import_module("isinglass.select.pooling"), name)
     raise AttributeError(f"module 'isinglass.select' has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -28,6 +29,7 @@ from isinglass.pairs import pair_keys, pairs_of
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.contract import Method, run_method
+from isinglass.select.impute import impute_first, imputes
 from isinglass.select.method import as_method, keep_penalty, run_quickly, solution_of
 from isinglass.select.spread import Bootstrap, Differences
 from isinglass.select.tasks import kernel_threads, run_tasks
@@ -63,7 +65,8 @@ def bootstrap(
     Parameters
     ----------
     X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-        Table of 0 and 1, or of what the estimator reads as such.
+        Table of 0 and 1, or of what the estimator reads as such. One that was read with ``missing="impute"`` is imputed
+        anew in every resample; `impute_first` sets how.
     method : estimator, fit, function or float, optional
         What gives the network; `two_stage` by default, as everywhere. An estimator, fitted or not, is fitted anew to
         every resample. A function takes a table and returns a Solution or a record that has one, such as
@@ -111,14 +114,16 @@ def bootstrap(
     """
     count = check_count("n_boot", n_boot)
     wanted = as_method(method)
-    data = read_binary(X, **((method.reading or {}) if hasattr(method, "get_params") else {}))
+    data = _read(X, method, wanted)
+    if data.holes is not None:
+        wanted = functools.partial(wanted if imputes(wanted) else impute_first(wanted), holes=data.holes)
     weight = _weight_of(data, sample_weight)
     draw = _Draw.of(len(data), weight, groups)
     shares = _plan(kind, drop_shares, count, draw)
     result = run_method(wanted, data.X, sample_weight=weight, groups=draw.labels)
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
     solution = solution_of(result, wanted, data.X, weight).with_names(data.names or getattr(fitted, "names", None))
-    again = wanted if reselect else keep_penalty(wanted, result)
+    again = wanted if reselect else _keep(wanted, result)
     seeds = spawn_seeds(random_state, count)
     inside = run_quickly(again, kernel_threads(n_jobs))
     results = run_tasks(
@@ -142,6 +147,21 @@ def bootstrap(
         description="Bootstrap",
     )
     return _gather(kind, solution, results, shares)
+
+
+def _read(X: Any, method: Any, wanted: Method) -> BinaryTable:
+    """Return the table, read as the estimator says; one with missing cells as it is, if the method imputes them."""
+    if hasattr(method, "get_params"):
+        return read_binary(X, **(method.reading or {}))
+    return read_binary(X, missing="impute") if imputes(wanted) else read_binary(X)
+
+
+def _keep(method: Method, result: Any) -> Method:
+    """Return the method at the penalty that it chose for the whole table, completed first where it was."""
+    if not imputes(method):
+        return keep_penalty(method, result)
+    assert isinstance(method, functools.partial)
+    return functools.partial(method, method=keep_penalty(method.keywords["method"], result.result))
 
 
 def _weight_of(data: BinaryTable, sample_weight: ArrayLike | None) -> FloatArray | None:

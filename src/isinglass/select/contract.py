@@ -101,7 +101,7 @@ def parameters_of(function: Callable[..., object]) -> set[str]:
 
 def run_method(
     method: Method,
-    table: NDArray[np.uint8],
+    table: Any,
     *,
     sample_weight: NDArray[np.float64] | None = None,
     groups: NDArray[Any] | None = None,

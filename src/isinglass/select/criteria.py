@@ -124,16 +124,16 @@ def compare_criteria(
         cv = cross_validate(table, alphas=grid, path_function=path_function, sample_weight=weight, **folds)
     chosen = {}
     for gamma in gammas:
-        scores = ebic(cv.path, table, gamma=gamma, sample_weight=weight)
+        scores = ebic(table, cv.path, gamma=gamma, sample_weight=weight)
         chosen[f"EBIC γ={gamma:g}"] = int(scores.argmin())
     chosen |= {"CV best": cv.choose("best"), "CV 1se": cv.choose("1se")}
     for name, number in chosen.items():
         warn_at_grid_end(cv.path, number, name)
     chosen |= {name: int(np.abs(cv.alphas - alpha).argmin()) for name, alpha in named.items()}
-    judged = ebic(cv.path, table, gamma=ebic_gamma, sample_weight=weight)
+    judged = ebic(table, cv.path, gamma=ebic_gamma, sample_weight=weight)
     rows = [_Row(name, cv.path.solutions[k], judged[k], cv.mean[k]) for name, k in chosen.items()]
     for name, found in fits.items():
-        value = ebic(found.solution, table, gamma=ebic_gamma, sample_weight=weight)
+        value = ebic(table, found.solution, gamma=ebic_gamma, sample_weight=weight)
         rows.insert(0, _Row(name, found.solution, value, found.held_out))
     return _tabulate(rows, float(ebic_gamma), cv.path)
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
-from isinglass.data import to_weighted
+from isinglass.data import read_binary, to_weighted
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.network import read_only
 from isinglass.randomness import RandomSource, spawn_seeds
@@ -130,7 +130,8 @@ def cross_validate(
     alphas : int, float or array-like, default 30
         Number of geometric steps down from the smallest alpha without edges, or the values themselves.
     n_folds : int, default 10
-        Parts into which the rows (those of positive weight) are split at random, as equal in number as possible.
+        Parts into which the rows (those of positive weight) are split at random, as equal in number as possible. The
+        copies of a row in a completed table stay together.
     n_repeats : int, default 1
         Number of such splits.
     splits : iterable of pairs of row numbers, optional
@@ -165,13 +166,15 @@ def cross_validate(
     >>> cv.alpha, cv.solution.edge_index.tolist(), cv.scores.shape
     (0.02, [[0, 2]], (1, 10, 5))
     """
-    table, weight = to_weighted(X, sample_weight)
+    source = read_binary(X)
+    table, weight = to_weighted(source, sample_weight)
+    units = np.arange(len(table)) if source.units is None else source.units
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
     _check_rule(rule)
     if splits is None:
-        folds, repeats = _check_folds(n_folds, len(rows)), check_count("n_repeats", n_repeats)
+        folds, repeats = _check_folds(n_folds, len(np.unique(units[rows]))), check_count("n_repeats", n_repeats)
         seeds = spawn_seeds(random_state, repeats)
-        parts, origin = _random_splits(rows, folds, seeds), seeds[0].entropy
+        parts, origin = _random_splits(rows, units, folds, seeds), seeds[0].entropy
     else:
         parts = _check_splits(splits, rows, len(table))
         folds, repeats, origin = len(parts), 1, [part.tolist() for pair in parts for part in pair]
@@ -206,13 +209,17 @@ def cross_validate(
     return CrossValidation(path[index].alpha, index, rule, path, scores, fold_weights, n_constant)
 
 
-def _random_splits(rows: RowNumbers, n_folds: int, seeds: Sequence[Any]) -> list[tuple[RowNumbers, RowNumbers]]:
-    """Return (training rows, held-out rows) of every fold, one repeat per seed."""
-    return [
-        (np.setdiff1d(rows, held_out), held_out)
-        for seed in seeds
-        for held_out in np.array_split(np.random.default_rng(seed).permutation(rows), n_folds)
+def _random_splits(
+    rows: RowNumbers, units: RowNumbers, n_folds: int, seeds: Sequence[Any]
+) -> list[tuple[RowNumbers, RowNumbers]]:
+    """Return (training rows, held-out rows) of every fold, one repeat per seed; rows of one unit stay together."""
+    known, member = np.unique(units[rows], return_inverse=True)
+    parts = [
+        part for seed in seeds for part in np.array_split(np.random.default_rng(seed).permutation(len(known)), n_folds)
     ]
+    if len(known) == len(rows):
+        return [(np.setdiff1d(rows, rows[part]), rows[part]) for part in parts]
+    return [(rows[~np.isin(member, part)], rows[np.isin(member, part)]) for part in parts]
 
 
 def _check_splits(

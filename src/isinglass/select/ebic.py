@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_scale, count_columns, count_rows, over_rows, to_weighted
+from isinglass.data import check_scale, count_columns, count_rows, over_rows, to_weighted, units_of
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.network import read_only
 from isinglass.results import Path, Solution
@@ -68,12 +68,12 @@ class EbicSelection:
 
 @overload
 def ebic(
-    path: Solution, X: ArrayLike, *, gamma: float = ..., relaxed: bool = ..., sample_weight: ArrayLike | None = ...
+    X: ArrayLike, path: Solution, *, gamma: float = ..., relaxed: bool = ..., sample_weight: ArrayLike | None = ...
 ) -> float: ...
 @overload
 def ebic(
-    path: Path | Sequence[Solution],
     X: ArrayLike,
+    path: Path | Sequence[Solution],
     *,
     gamma: float = ...,
     relaxed: bool = ...,
@@ -82,8 +82,8 @@ def ebic(
 
 
 def ebic(
-    path: Solution | Path | Sequence[Solution],
     X: ArrayLike,
+    path: Solution | Path | Sequence[Solution],
     *,
     gamma: float = 0.25,
     relaxed: bool = False,
@@ -97,10 +97,10 @@ def ebic(
 
     Parameters
     ----------
+    X : array-like of shape (n_samples, n_features)
+        The table of 0 and 1 the networks were estimated from.
     path : Solution, Path or sequence of Solution
         The networks to judge, from whichever path function.
-    X : array-like of shape (n_samples, n_features)
-        The table of 0 and 1 they were estimated from.
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
     relaxed : bool, default False
@@ -120,12 +120,13 @@ def ebic(
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
     >>> empty = Solution.from_dense(1.0, np.zeros((2, 2)), np.zeros(2))
-    >>> round(ebic(empty, X), 4)  # 2 · 20 cells · log 2
+    >>> round(ebic(X, empty), 4)  # 2 · 20 cells · log 2
     27.7259
     """
     table, weight = to_weighted(X, sample_weight)
     price = edge_price(table, weight, gamma)
-    check_scale(table, weight)
+    if units_of(X) is None:
+        check_scale(table, weight)
     varying = np.flatnonzero(count_columns(table, weight)[1])
     solutions = [path] if isinstance(path, Solution) else list(path)
     values = np.empty(len(solutions))
@@ -197,7 +198,8 @@ def select_ebic(
     """
     table, weight = to_weighted(X, sample_weight)
     path = path_function(table, alphas, sample_weight=weight)
-    scores = ebic(path, table, gamma=gamma, relaxed=relaxed, sample_weight=weight)
+    judged, given = (table, weight) if units_of(X) is None else (X, sample_weight)
+    scores = ebic(judged, path, gamma=gamma, relaxed=relaxed, sample_weight=given)
     index = int(scores.argmin())
     warn_at_grid_end(path, index, "EBIC")
     while relaxed and index + 1 < len(path) and np.array_equal(path[index].edge_index, path[index + 1].edge_index):

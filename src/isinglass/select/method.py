@@ -133,7 +133,7 @@ def as_method(given: Any) -> Method:
     return functools.partial(fit_at, alpha=float(given))
 
 
-def solution_of(result: Any, method: Method, table: Table, sample_weight: FloatArray | None = None) -> Solution:
+def solution_of(result: Any, method: Method, table: Any, sample_weight: FloatArray | None = None) -> Solution:
     """Return the network of a result; where that is an alpha only, as of `stars`, fit the table there."""
     for name in ("solution", "solution_"):
         result = getattr(result, name, result)

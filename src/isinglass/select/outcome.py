@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from isinglass.data import BinaryTable
+import numpy as np
+
+from isinglass.data import BinaryTable, holes_of
 from isinglass.fit import Fit
 from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.select.cv import CrossValidation
 from isinglass.select.ebic import EbicSelection
+from isinglass.select.impute import Imputation, complete
 from isinglass.select.method import method_of, path_function_of
+from isinglass.select.pooling import pool
 from isinglass.select.two_stage import TwoStage, describe_stages, network_ebic
 
-__all__ = ["as_fit", "fit_table"]
+__all__ = ["as_fit", "fit_table", "with_pooled_errors"]
 
 
 def fit_table(
@@ -33,7 +38,7 @@ def fit_table(
     Parameters
     ----------
     table : BinaryTable
-        The table, with its names and weights.
+        The table, with its names and weights. Holes are imputed.
     method, settings, criterion, choice
         As a `Fit` has them: "joint", "nodewise", "exact", "plg" or "bmn" and the settings of its path function; None,
         "two-stage", "stars", "ebic" or "cv" and its settings, or ``alpha``.
@@ -52,8 +57,19 @@ def fit_table(
     """
     asked: dict[str, Any] = {"method": method, "settings": settings or {}, "criterion": criterion}
     asked["choice"] = choice or {}
+    if holes_of(table) is not None:
+        imputation = complete(table)
+        found = fit_table(imputation.table, **asked, chosen=chosen, reading=reading, **run)
+        return with_pooled_errors(found, imputation)
     result = method_of(**asked)(table, **run)
     return as_fit(result, table, **asked, chosen=chosen, reading=reading)
+
+
+def with_pooled_errors(found: Fit, imputation: Imputation) -> Fit:
+    """Return a fit of a completed table with standard errors that know of the missing cells, if it has any."""
+    if found.edge_errors is None or not np.isfinite(found.edge_errors).any():
+        return found
+    return replace(found, edge_errors=pool(imputation, found.solution).edge_errors)
 
 
 def as_fit(

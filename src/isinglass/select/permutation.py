@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
 from isinglass.data import BinaryTable, check_sample_weight, read_binary
+from isinglass.data.conversion import refuse_holes
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -115,7 +116,7 @@ def compare_groups(
     count = check_count("n_permutations", n_permutations)
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
-    data = read_binary(frame)
+    data = refuse_holes(read_binary(frame))
     weight = _weight_of(data, sample_weight)
     plan = _Plan.of(_entries("groups", labels, data), None if subjects is None else _entries("paired", subjects, data))
     _name_constant(data, plan)

@@ -1,7 +1,7 @@
 """Unpenalised estimates on a given support, with standard errors that do not trust the pseudo-likelihood.
 
 Legend: the parameters are the fields of the varying columns, then the edges; ``d`` is their number. With
-r_ns = σ_ns − x_ns and v_ns = σ_ns (1 − σ_ns) (MATH.md §1), row n has the score r_ns for a field and
+r_ns = σ_ns − x_ns and v_ns = σ_ns (1 − σ_ns) (docs/math.md), row n has the score r_ns for a field and
 r_ns x_nt + r_nt x_ns for an edge. K is the mean of the scores' outer products, H the mean Hessian.
 """
 
@@ -22,7 +22,7 @@ from isinglass.results import Solution
 from isinglass.select.scoring import check_width
 from isinglass.solve.path import ising_path
 
-__all__ = ["Refit", "estimate_unpenalised", "nearly_free", "refit", "standard_errors"]
+__all__ = ["Refit", "estimate_unpenalized", "free_estimate", "nearly_free", "refit", "standard_errors"]
 
 FloatArray = NDArray[np.float64]
 
@@ -120,8 +120,8 @@ class Refit:
 
 
 def refit(
-    solution: Solution,
     X: ArrayLike,
+    solution: Solution,
     *,
     sample_weight: ArrayLike | None = None,
     tol: float = 1e-9,
@@ -137,10 +137,10 @@ def refit(
 
     Parameters
     ----------
-    solution : Solution
-        Only its edges are used.
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1.
+    solution : Solution
+        Only its edges are used.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; an integer weight equals repeated rows.
     tol : float, default 1e-9
@@ -160,14 +160,14 @@ def refit(
     Examples
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0)
-    >>> found = refit(ising_path(X, alphas=[0.1])[0], X)
+    >>> found = refit(X, ising_path(X, alphas=[0.1])[0])
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
     table, weight = to_weighted(X, sample_weight)
     check_width(solution, table)
     _refuse_size(solution)
-    free = estimate_unpenalised(solution, table, weight, tol).with_names(solution.names)
+    free = estimate_unpenalized(solution, table, weight, tol).with_names(solution.names)
     is_varying = count_columns(table, weight)[1]
     support, found = (pair_keys(network.edge_index, table.shape[1]) for network in (solution, free))
     known = _sandwich(free, solution.edge_index, table, weight, np.flatnonzero(is_varying))
@@ -185,7 +185,7 @@ def refit(
     )
 
 
-def estimate_unpenalised(
+def estimate_unpenalized(
     solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None, tol: float
 ) -> Solution:
     """Return the optimum without penalty on the edges of ``solution``; a SeparationError if it is not finite.
@@ -193,7 +193,7 @@ def estimate_unpenalised(
     Examples
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
-    >>> estimate_unpenalised(ising_path(X, alphas=[0.1])[0], X, None, 1e-9).edge_values.round(6).tolist()  # log 16
+    >>> estimate_unpenalized(ising_path(X, alphas=[0.1])[0], X, None, 1e-9).edge_values.round(6).tolist()  # log 16
     [2.772589]
     """
     _refuse_constant(solution, count_columns(table, weight)[1])
@@ -204,7 +204,9 @@ def estimate_unpenalised(
     return ising_path(table, alphas=[1.0], sample_weight=weight, penalty_weights=penalty, tol=tol).solutions[0]
 
 
-def nearly_free(solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None) -> Solution:
+def nearly_free(
+    solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None, penalty_in_rows: float = NEARLY_FREE
+) -> Solution:
     """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
 
     It is finite whatever the table, and costs no search for separation.
@@ -218,7 +220,7 @@ def nearly_free(solution: Solution, table: NDArray[np.uint8], weight: FloatArray
     s, t = solution.edge_index.T
     penalty = np.full((table.shape[1],) * 2, np.inf)
     penalty[s, t] = penalty[t, s] = 1.0
-    alpha = NEARLY_FREE / count_rows(table, weight)
+    alpha = penalty_in_rows / count_rows(table, weight)
     with suppress_warnings(ConvergenceWarning):
         path = ising_path(table, [alpha], sample_weight=weight, penalty_weights=penalty, tol=min(1e-7, alpha / 10))
     return path.solutions[0]
@@ -239,19 +241,38 @@ def standard_errors(solution: Solution, table: NDArray[np.uint8], weight: FloatA
     >>> standard_errors(network, X[X[:, 0] >= X[:, 1]], None).tolist()  # no row has 0 and 1
     [nan]
     """
-    unknown = np.full(solution.n_edges, np.nan)
-    size = solution.n_features + solution.n_edges
-    if solution.n_edges == 0 or size > MAX_FOR_ERRORS or len(table) * float(size) ** 2 > MAX_WORK_FOR_ERRORS:
-        return unknown
+    if solution.n_edges == 0 or _is_too_large(solution, len(table)):
+        return np.full(solution.n_edges, np.nan)
+    return free_estimate(solution, table, weight)[1][solution.n_features :]
+
+
+def free_estimate(
+    solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
+
+    The fields come first. Errors are NaN where an estimate is infinite, where a column is constant, and everywhere if
+    the matrices would be too large.
+    """
+    p, size = solution.n_features, solution.n_features + solution.n_edges
     free = nearly_free(solution, table, weight)
+    support, found = (pair_keys(network.edge_index, p) for network in (solution, free))
+    values, errors = np.r_[free.fields, spread(free.edge_values, found, support)], np.full(size, np.nan)
+    if _is_too_large(solution, len(table)):
+        return values, errors
     varying = np.flatnonzero(count_columns(table, weight)[1])
     hessian, outer = over_rows(_sums, table, weight, free, solution.edge_index, varying)
     hessian[np.diag_indices_from(hessian)] += 1e-3 * LEAST_INFORMATION  # where nothing is left, in floating point
     inverse = scipy.linalg.inv(hessian)
-    edges = slice(len(varying), None)
-    information, half = 1.0 / np.diag(inverse)[edges], inverse[edges]
-    variances = np.einsum("ij,ij->i", half @ outer, half)
-    return np.where(information >= LEAST_INFORMATION, np.sqrt(variances), np.nan)
+    variances = np.einsum("ij,ij->i", inverse @ outer, inverse)
+    known = 1.0 / np.diag(inverse) >= LEAST_INFORMATION
+    errors[np.r_[varying, np.arange(p, size)]] = np.where(known, np.sqrt(variances), np.nan)
+    return values, errors
+
+
+def _is_too_large(solution: Solution, n_rows: int) -> bool:
+    size = float(solution.n_features + solution.n_edges)
+    return size > MAX_FOR_ERRORS or n_rows * size**2 > MAX_WORK_FOR_ERRORS
 
 
 def _refuse_size(solution: Solution) -> None:
@@ -301,17 +322,17 @@ def _sums(
     position = np.zeros(solution.n_features, dtype=np.intp)
     position[varying] = np.arange(len(varying))
     d = len(varying) + len(edges)
-    neighbours = [[np.empty(0, np.intp), np.empty(0, np.intp)] for _ in range(solution.n_features)]
+    neighbors = [[np.empty(0, np.intp), np.empty(0, np.intp)] for _ in range(solution.n_features)]
     for node in varying:  # other ends of the node's edges, and the parameters these edges are
         touching = np.flatnonzero((edges == node).any(axis=1))
-        neighbours[node] = [edges[touching].sum(axis=1) - node, len(varying) + touching]
+        neighbors[node] = [edges[touching].sum(axis=1) - node, len(varying) + touching]
     hessian, outer = np.zeros((d, d)), np.zeros((d, d))
     for first in range(0, len(table), _ROWS_PER_BLOCK):
         block, w = table[first : first + _ROWS_PER_BLOCK].astype(np.float64), raw[first : first + _ROWS_PER_BLOCK]
         sigma = expit(solution.fields + (solution.couplings_sparse @ block.T).T)
         scores = np.zeros((len(block), d))
         for node in varying:
-            others, parameters = neighbours[node]
+            others, parameters = neighbors[node]
             places = np.r_[position[node], parameters]
             design = np.column_stack([np.ones(len(block)), block[:, others]])
             scores[:, places] += (sigma[:, node] - block[:, node])[:, None] * design

@@ -17,7 +17,7 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_whole
-from isinglass.data import to_weighted
+from isinglass.data import read_binary, to_weighted
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -79,7 +79,8 @@ def stars(
     n_subsamples : int, default 20
         Number of subsamples, at least 2.
     subsample_size : int, optional
-        Rows in each; default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to 144 rows.
+        Rows in each, with all their copies in a completed table; default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to
+        144 rows.
     threshold : float, default 0.05
         Largest instability that counts as stable, from 0 to 0.5. (R's huge and pulsar report twice the
         instability: their 0.1 is 0.05 here.)
@@ -128,18 +129,17 @@ def stars(
     >>> network.edge_index[:3].tolist(), network.n_edges
     ([[0, 1], [1, 2], [2, 3]], 11)
     """
-    table, weight = _rows_that_count(X, sample_weight)
-    size = _check_settings(len(table), n_subsamples, subsample_size, threshold)
+    table, weight, units = _rows_that_count(X, sample_weight)
+    size = _check_settings(int(units.max()) + 1, n_subsamples, subsample_size, threshold)
     if checkpoint is not None and random_state is None:
         raise DataError(
             "random_state must be given together with checkpoint: without it the next run draws other subsamples; "
             "got None."
         )
     seeds = spawn_seeds(random_state, n_subsamples)
-    constant = np.array([_is_constant(table[_draw_rows(seed, len(table), size)]) for seed in seeds])
-    grid = _make_grid(
-        table, weight, seeds, size, alphas, fixed_option(path_function, "alpha_min_ratio") or 0.01, path_function
-    )
+    constant = np.array([_is_constant(table[_draw_rows(seed, units, size)]) for seed in seeds])
+    ratio = fixed_option(path_function, "alpha_min_ratio") or 0.01
+    grid = _make_grid(table, weight, units, seeds, size, alphas, ratio, path_function)
     fingerprint = {
         "X": table,
         "alphas": grid,
@@ -149,18 +149,25 @@ def stars(
         "random_state": seeds[0].entropy,
     } | ({} if weight is None else {"sample_weight": weight})
     options = {"n_jobs": n_jobs, "checkpoint": checkpoint, "fingerprint": fingerprint, "progress": progress}
-    runs = _Runs(table, weight, seeds, size, grid, with_threads(path_function, kernel_threads(n_jobs)), options)
+    runs = _Runs(table, weight, units, seeds, size, grid, with_threads(path_function, kernel_threads(n_jobs)), options)
     stability = _search(runs, threshold, bounded, int((constant & ~_is_constant(table)).any(axis=1).sum()))
     _warn(stability, constant, runs.n_unconverged)
     return stability
 
 
-def _rows_that_count(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Table, FloatArray | None]:
-    """Return the rows of positive weight, and their weights."""
-    table, weight = to_weighted(X, sample_weight)
-    if weight is None or weight.all():
-        return table, weight
-    return table[weight > 0.0], weight[weight > 0.0]
+def _rows_that_count(
+    X: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Table, FloatArray | None, NDArray[np.intp]]:
+    """Return the rows of positive weight, their weights, and the unit of each, counted from 0: what is drawn."""
+    source = read_binary(X)
+    table, weight = to_weighted(source, sample_weight)
+    rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
+    units = rows if source.units is None else source.units[rows]
+    units = np.unique(units, return_inverse=True)[1]
+    if len(rows) == len(table):
+        return table, weight, units
+    assert weight is not None
+    return table[rows], weight[rows], units
 
 
 def _weight_option(weight: FloatArray | None, rows: Any = slice(None)) -> dict[str, FloatArray]:
@@ -186,9 +193,10 @@ def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | Non
     return int(subsample_size)
 
 
-def _draw_rows(seed: SeedSequence, n_samples: int, size: int) -> NDArray[np.int64]:
-    """Return the rows of a subsample, in the order of the table."""
-    return np.sort(np.random.default_rng(seed).choice(n_samples, size, replace=False, shuffle=False))
+def _draw_rows(seed: SeedSequence, units: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+    """Return the rows of a subsample of the units, in the order of the table."""
+    drawn = np.random.default_rng(seed).choice(int(units.max()) + 1, size, replace=False, shuffle=False)
+    return np.flatnonzero(np.isin(units, drawn))
 
 
 def _is_constant(table: Table) -> NDArray[np.bool_]:
@@ -198,6 +206,7 @@ def _is_constant(table: Table) -> NDArray[np.bool_]:
 def _make_grid(
     table: Table,
     weight: FloatArray | None,
+    units: NDArray[np.intp],
     seeds: Sequence[SeedSequence],
     size: int,
     alphas: int | float | ArrayLike,
@@ -208,7 +217,7 @@ def _make_grid(
         return alpha_grid(1.0, alphas, alpha_min_ratio=ratio)
     alpha_grid(1.0, alphas, alpha_min_ratio=ratio)  # complains before anything is computed
     alpha_max = alpha_max_of(path_function)
-    parts: list[Any] = [slice(None), *(_draw_rows(seed, len(table), size) for seed in seeds)]
+    parts: list[Any] = [slice(None), *(_draw_rows(seed, units, size) for seed in seeds)]
     tops = [alpha_max(table[rows], **_weight_option(weight, rows)) for rows in parts]
     return alpha_grid(ABOVE * max(tops), alphas, alpha_min_ratio=ratio)
 
@@ -219,13 +228,14 @@ def _make_grid(
 def _fit_subsample(
     table: Table,
     weight: FloatArray | None,
+    units: NDArray[np.intp],
     seed: SeedSequence,
     size: int,
     grid: FloatArray,
     path_function: PathFunction,
 ) -> dict[str, NDArray[Any] | int]:
     """Return the edges along the grid, as s · p + t, one alpha after the other."""
-    rows = _draw_rows(seed, len(table), size)
+    rows = _draw_rows(seed, units, size)
     with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
         path = path_function(np.ascontiguousarray(table[rows]), grid, **_weight_option(weight, rows))
     if len(path) != len(grid):
@@ -244,6 +254,7 @@ class _Runs:
 
     table: Table
     weight: FloatArray | None
+    units: NDArray[np.intp]
     seeds: Sequence[SeedSequence]
     size: int
     grid: FloatArray
@@ -269,7 +280,7 @@ class _Runs:
 
     def _arguments(self, which: slice, end: int) -> list[tuple[Any, ...]]:
         shared = self.size, self.grid[:end], self.path_function
-        return [(self.table, self.weight, seed, *shared) for seed in self.seeds[which]]
+        return [(self.table, self.weight, self.units, seed, *shared) for seed in self.seeds[which]]
 
     def _take(self, first: int, results: list[Result], end: int) -> None:
         self.results[first:] = results

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.data import PartedTable, check_scale, count_columns, over_rows, to_weighted
+from isinglass.data import PartedTable, check_scale, count_columns, over_rows, to_weighted, units_of
 from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.network import Network, read_only
@@ -143,7 +143,7 @@ def two_stage(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; an integer weight equals repeated rows. The EBIC takes their sum for the number of rows.
     groups : array-like of shape (n_samples,), optional
-        Rows with equal entries stay in one fold: the numbers of the original rows of a resample.
+        Rows with equal entries stay in one fold; by default the copies of a row in a completed table.
     errors : bool, default True
         Whether to compute standard errors.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
@@ -171,8 +171,11 @@ def two_stage(
     case = Case(table, weight, path_function)
     share = (KEEP if case.n_rows > table.shape[1] else KEEP_IF_FEW_ROWS) if keep is None else float(keep)
     price = edge_price(table, weight, gamma)
-    check_scale(table, weight)
-    folds = _split(table, weight, groups, check_count("n_folds", n_folds, least=2), random_state)
+    units = units_of(X)
+    if units is None:
+        check_scale(table, weight)
+    labels = units if groups is None else groups
+    folds = _split(table, weight, labels, check_count("n_folds", n_folds, least=2), random_state)
     first = case.search_first(alphas, AIC)
     judge = _Judge(case, first.solution, folds if share > 0 else [], n_jobs, progress)
     with suppress_warnings(ConstantColumnWarning):  # stage 1 has given it

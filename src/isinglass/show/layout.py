@@ -67,7 +67,7 @@ def force_layout(
         Strength of the attraction, usually the absolute coupling; default 1. Edges whose weight is not positive do not
         attract. A common factor does not matter.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Where the small shifts come from that tell nodes with the same neighbours apart.
+        Where the small shifts come from that tell nodes with the same neighbors apart.
     n_iter : int, optional
         Rounds of moving every node; default 250, or 80 for more than 1 500 nodes.
 

@@ -15,6 +15,7 @@ from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource, as_generator, spawn_seeds
 from isinglass.results import Solution
+from isinglass.simulate.completions import KernelArrays, kernel_arrays
 from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
 from isinglass.threads import thread_count
@@ -89,7 +90,7 @@ def gibbs_sample(
 class _Chains:
     """Sparse couplings, and what the chains carry from one call of the kernel to the next."""
 
-    network: tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]
+    network: KernelArrays
     words: NDArray[np.uint64]  # four per chain: the generator
     states: NDArray[np.uint8]
     n_threads: int
@@ -98,19 +99,12 @@ class _Chains:
     def begin(
         cls, model: Network, n_chains: int, start: ArrayLike | None, seed: RandomSource, n_threads: int
     ) -> _Chains:
-        rows = model.couplings_sparse
-        network = (
-            np.asarray(rows.indptr, dtype=np.int64),
-            np.asarray(rows.indices, dtype=np.int32),
-            np.asarray(rows.data, dtype=np.float64),
-            np.ascontiguousarray(model.fields),
-        )
         words = np.array([child.generate_state(4, np.uint64) for child in spawn_seeds(seed, n_chains)])
         states = np.empty((n_chains, model.n_features), dtype=np.uint8)
         gibbs_start(words, states)
         if start is not None:
             states[:] = _start_states(start, states.shape)
-        return cls(network, words, states, n_threads)
+        return cls(kernel_arrays(model), words, states, n_threads)
 
     @property
     def sweeps_per_call(self) -> int:

@@ -112,7 +112,7 @@ def chain_network(
     edges = [(s, s + 1) for s in range(p - 1)]
     if periodic and p > 2:
         edges.append((0, p - 1))
-    return _network(p, edges, couplings, strength, fields, as_generator(random_state))
+    return _network(p, edges, couplings=couplings, strength=strength, fields=fields, random_state=random_state)
 
 
 def grid_network(
@@ -120,12 +120,9 @@ def grid_network(
     n_columns: int,
     *,
     periodic: bool = False,
-    couplings: Couplings = "ferromagnetic",
-    strength: float = 1.0,
-    fields: str = "zero",
-    random_state: RandomSource = None,
+    **couplings: Any,
 ) -> Network:
-    """Connect the nodes of a rectangular grid to their neighbours in four directions.
+    """Connect the nodes of a rectangular grid to their neighbors in four directions.
 
     Node ``r * n_columns + c`` stands in row r and column c. ``periodic`` closes the grid to a torus, in each
     direction that has at least 3 nodes. The other parameters are those of `chain_network`.
@@ -143,19 +140,15 @@ def grid_network(
         last = length if periodic and length > 2 else length - 1
         pair = [np.take(array, np.arange(last), axis).ravel().tolist() for array in (nodes, following)]
         edges += zip(*pair, strict=True)
-    return _network(nodes.size, edges, couplings, strength, fields, as_generator(random_state))
+    return _network(nodes.size, edges, **couplings)
 
 
 def random_regular_network(
     n_nodes: int,
     degree: int,
-    *,
-    couplings: Couplings = "ferromagnetic",
-    strength: float = 1.0,
-    fields: str = "zero",
-    random_state: RandomSource = None,
+    **couplings: Any,
 ) -> Network:
-    """Draw a graph in which every node has ``degree`` neighbours, nearly uniformly among all of these.
+    """Draw a graph in which every node has ``degree`` neighbors, nearly uniformly among all of these.
 
     Half-edges are paired at random, pairs that would repeat an edge or join a node to itself are dealt again,
     and a hand that cannot be completed starts afresh (Steger and Wormald 1999). ``n_nodes * degree`` must be
@@ -170,12 +163,12 @@ def random_regular_network(
     d = check_count("degree", degree, least=0, most=p - 1)
     if p * d % 2:
         raise ArgumentError("degree", f"must be even where the number of nodes is odd ({p})", degree)
-    rng = as_generator(random_state)
+    rng = as_generator(couplings.pop("random_state", None))
     dense = 2 * d > p - 1  # the missing edges are a regular graph too, and easier to draw
     edges = _regular_edges(p, p - 1 - d if dense else d, rng)
     if dense:
         edges = {(s, t) for s in range(p) for t in range(s + 1, p)} - edges
-    return _network(p, edges, couplings, strength, fields, rng)
+    return _network(p, edges, random_state=rng, **couplings)
 
 
 def _regular_edges(p: int, degree: int, rng: np.random.Generator) -> set[tuple[int, int]]:
@@ -203,24 +196,12 @@ def _regular_edges(p: int, degree: int, rng: np.random.Generator) -> set[tuple[i
 
 def graph_network(
     graph: Any,
-    *,
-    couplings: Couplings = "ferromagnetic",
-    strength: float = 1.0,
-    fields: str = "zero",
-    random_state: RandomSource = None,
+    **couplings: Any,
 ) -> Network:
     """Put couplings on the edges of a graph of networkx, whose nodes become the names.
 
-    Parameters
-    ----------
-    graph : networkx.Graph
-        Undirected, without loops; or anything that has ``nodes`` and ``edges`` as it does.
-    couplings, strength, fields, random_state
-        See `chain_network`.
-
-    Returns
-    -------
-    Network
+    The graph is undirected and without loops, or anything that has ``nodes`` and ``edges`` as such a graph does. The
+    other parameters are ``couplings``, ``strength``, ``fields`` and ``random_state`` of `chain_network`.
 
     Examples
     --------
@@ -231,18 +212,24 @@ def graph_network(
     nodes = {node: k for k, node in enumerate(graph.nodes)}
     edges = [(nodes[s], nodes[t]) for s, t in graph.edges]
     pairs = [(min(pair), max(pair)) for pair in edges]
-    found = _network(len(nodes), pairs, couplings, strength, fields, as_generator(random_state))
+    found = _network(len(nodes), pairs, **couplings)
     return found.with_names([str(node) for node in nodes])
 
 
 def _network(
-    p: int, edges: Edges, couplings: Couplings, strength: float, fields: str, rng: np.random.Generator
+    p: int,
+    edges: Edges,
+    *,
+    couplings: Couplings = "ferromagnetic",
+    strength: float = 1.0,
+    fields: str = "zero",
+    random_state: RandomSource = None,
 ) -> Network:
     """Put couplings on the edges of a graph, and the fields that go with them."""
     if fields not in ("zero", "balanced"):
         raise ArgumentError("fields", 'must be "zero" or "balanced"', fields)
     index = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
-    network = Network(np.zeros(p), index, _coupling_values(len(index), couplings, strength, rng))
+    network = Network(np.zeros(p), index, _coupling_values(len(index), couplings, strength, as_generator(random_state)))
     # −½ Σ_t θ_st is a field of zero in ±1 coding (docs/math.md): flipping all nodes changes no probability.
     return replace(network, fields=-0.5 * network.expected_influence) if fields == "balanced" else network
 

@@ -53,9 +53,14 @@ def device_name(device: str | None = None) -> str:
     return device or os.environ.get("ISINGLASS_DEVICE") or "cpu"
 
 
+def has_package(name: str) -> bool:
+    """Tell whether a package is installed, without loading it."""
+    return importlib.util.find_spec(name) is not None
+
+
 def find_device(name: str) -> torch.device:
     """Return the PyTorch device of this name, or say why there is none."""
-    if importlib.util.find_spec("torch") is None:
+    if not has_package("torch"):
         raise DataError(f"{setting('device', name)} needs PyTorch, which is not installed. Install isinglass[gpu].")
     import torch
 
@@ -97,7 +102,7 @@ class DeviceRows:
         self.width, self.layout = len(layout.weight), layout
         self.lines = -(-self.p // ALIGN) * ALIGN
         self.kernels: Any = None
-        if device.type == "cuda" and importlib.util.find_spec("triton") is not None:
+        if device.type == "cuda" and has_package("triton"):
             from isinglass.solve import device_kernels
 
             self.kernels = device_kernels

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
-from isinglass._core import Problem, count_ones, max_features
+from isinglass._core import Problem, count_ones, max_features, path_bytes
 from isinglass.data import BinaryTable, PartedTable, count_columns, count_rows
+from isinglass.data.hosts import free_memory
 from isinglass.data.intake import open_rows
 from isinglass.data.parts import split_rows
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, setting, warn
@@ -23,6 +24,8 @@ __all__ = ["Varying", "count_and_name", "warn_constant"]
 
 LARGE = 500_000_000
 """Cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20."""
+SMALL = 10_000_000
+"""Cells up to which nobody asks how much memory there is."""
 CELLS_OF_A_PART = 50_000_000
 _SHOWN = 5  # constant columns named in a warning
 
@@ -48,7 +51,7 @@ class Varying:
         source, table, weight = open_rows(X, sample_weight)
         if isinstance(table, PartedTable) and not parts:
             table.refuse()
-        if parts and not isinstance(table, PartedTable) and table.size > LARGE:
+        if parts and not isinstance(table, PartedTable) and _is_large(table):
             table, weight = split_rows(table, weight, CELLS_OF_A_PART), None
         n_rows = count_rows(table, weight)
         table, weight = _without_negligible(table, weight)
@@ -108,6 +111,13 @@ class Varying:
                 f"the unpenalised optimum must be finite; columns {s} and {t} separate the table, so that their "
                 "coupling grows without bound. Penalise that pair: alpha > 0 and a penalty weight > 0."
             )
+
+
+def _is_large(table: NDArray[np.uint8]) -> bool:
+    """Tell whether a table is better worked on in parts: because of its size, or because memory has no room."""
+    if table.size <= SMALL:
+        return False
+    return table.size > LARGE or path_bytes(*table.shape, 0) > free_memory()
 
 
 def _without_negligible(table: Any, weight: NDArray[np.float64] | None) -> tuple[Any, NDArray[np.float64] | None]:

@@ -182,7 +182,7 @@ def _separating_direction(problem: Likelihood, free: NDArray[np.intp]) -> FloatA
         return None
     uniform = np.where(free < problem.n_varying, 0.5, 0.25)
     profit = (anchor - uniform) @ basis
-    cut_states = np.unique(states[:, None] ^ (1 << np.arange(problem.n_varying)))  # neighbours: good first cuts
+    cut_states = np.unique(states[:, None] ^ (1 << np.arange(problem.n_varying)))  # neighbors: good first cuts
     while True:
         cuts = (_statistics_of(cut_states, problem.masks[free]) - anchor) @ basis
         direction = basis @ _solve_program(profit, cuts)

@@ -41,6 +41,8 @@ STRICTNESS = 1.0
 """Share of the strong rule's threshold from which pairs are kept on longer tables."""
 CELLS_AT_ONCE = 500_000
 """Cells times alphas of one call without screening, so that a callback or an interrupt does not wait long."""
+WIDE = 2000
+"""Columns from which on alpha_max is not taken from a matrix of all pairs."""
 SUSPICIOUS_ETA = 10.0
 """Largest |η| above which an unpenalised optimum is checked for lying at infinity."""
 
@@ -127,12 +129,12 @@ def ising_path(
 def _alpha_max(
     X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
 ) -> float:
-    """Return the smallest alpha without penalized edges, of a table in memory or in parts."""
+    """Return the smallest alpha without penalized edges, of a table in memory or in parts, however wide."""
     table, weight = to_weighted(X, sample_weight)
-    if not isinstance(table, PartedTable):
+    if not isinstance(table, PartedTable) and table.shape[1] <= WIDE:
         return objective.alpha_max(table, weight, penalty_weights=penalty_weights)
     with suppress_warnings(ConstantColumnWarning):
-        return _Case.prepare(table, None, penalty_weights, None, "cpu").fit_null(1e-7, 100)
+        return _Case.prepare(table, weight, penalty_weights, None, None).fit_null(1e-7, 100)
 
 
 # Path contract: what `alphas=30` starts from (see docs/design.md).

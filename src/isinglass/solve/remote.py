@@ -26,6 +26,10 @@ BYTES_KEPT = 20
 """Per row of a node that keeps predictor, residuals and remembered residuals."""
 BYTES_OTHER = 3
 """Per cell: the compiled table, its bits, and the bytes that it is made of."""
+ROUNDS_TOLD = 100
+"""Rounds between two messages about progress; each round by itself is told at level DEBUG."""
+FEW_CELLS = 1_000_000
+"""Of a part up to which threads cost more than they save."""
 
 
 class PartedRows(SumRows):
@@ -41,7 +45,7 @@ class PartedRows(SumRows):
     total : float
         The sum of all weights.
     n_threads : int
-        Of the kernels, wherever a part is.
+        Of the kernels, in this process; workers of Dask have their own number.
     """
 
     def __init__(self, table: PartedTable, total: float, n_threads: int) -> None:
@@ -77,6 +81,8 @@ class PartedRows(SumRows):
             "round %d: %s over %d rows in %d parts, %d bytes sent, %d received",
             *(self.rounds, call, self.n_rows, len(answers), sent, received),
         )
+        if self.rounds % ROUNDS_TOLD == 0:
+            logger.info("%r", self)
 
     def __repr__(self) -> str:
         return (
@@ -140,7 +146,8 @@ def _compile(part: Part, recipe: _Recipe) -> _Kept:
     table, weight = rows_of(part, recipe.chosen, recipe.columns)
     room = part.room - BYTES_OTHER * table.size
     n_kept = int(np.clip(room // (BYTES_KEPT * len(table)), 0, table.shape[1]))
-    rows = LeanRows(table, weight, recipe.total, recipe.n_threads, n_kept)
+    n_threads = min(recipe.n_threads, part.n_threads) if table.size > FEW_CELLS else 1
+    rows = LeanRows(table, weight, recipe.total, n_threads, n_kept)
     return _Kept(rows, 2 * table.size + BYTES_KEPT * len(table) * n_kept)
 
 

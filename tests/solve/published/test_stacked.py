@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from isinglass.errors import DataError, LimitError
 from isinglass.network import Network
 from isinglass.solve.published import stacked as design_module
-from isinglass.solve.published.stacked import edge_position, stacked_design, unvectorise, vectorise
+from isinglass.solve.published.stacked import edge_position, stacked_design, unvectorize, vectorize
 
 
 def naive_design(X):
@@ -43,8 +43,8 @@ def test_worked_example_of_three_nodes_and_two_rows():
     assert design.toarray().tolist() == by_hand
     assert response.tolist() == [1, 0, 0, 1, 1, 1]
     theta = [[11, 12, 13], [12, 22, 23], [13, 23, 33]]
-    assert vectorise(theta).tolist() == [12, 13, 23, 11, 22, 33]
-    assert (design @ vectorise(theta)).tolist() == [11 + 13, 11 + 12 + 13, 22 + 12 + 23, 22 + 23, 33 + 13, 33 + 23]
+    assert vectorize(theta).tolist() == [12, 13, 23, 11, 22, 33]
+    assert (design @ vectorize(theta)).tolist() == [11 + 13, 11 + 12 + 13, 22 + 12 + 23, 22 + 23, 33 + 13, 33 + 23]
 
 
 tables = st.tuples(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**31)).map(
@@ -72,7 +72,7 @@ def test_its_logistic_likelihood_is_the_pseudolikelihood(X, seed):
     theta = np.random.default_rng(seed).normal(size=(p, p))
     theta = theta + theta.T
     design, response = stacked_design(X)
-    linear = design @ vectorise(theta)
+    linear = design @ vectorize(theta)
     logistic = response @ linear - np.logaddexp(0, linear).sum()
     pseudo = Network.from_theta(theta).log_pseudolikelihood(X).sum()
     assert logistic == pytest.approx(pseudo, rel=1e-12, abs=1e-12)
@@ -80,11 +80,11 @@ def test_its_logistic_likelihood_is_the_pseudolikelihood(X, seed):
 
 @settings(deadline=None, max_examples=30)
 @given(p=st.integers(1, 12), seed=st.integers(0, 2**31))
-def test_vectorise_and_unvectorise_are_inverse(p, seed):
+def test_vectorise_and_unvectorize_are_inverse(p, seed):
     theta = np.random.default_rng(seed).normal(size=(p, p))
     theta = theta + theta.T
-    vector = vectorise(theta)
-    np.testing.assert_array_equal(unvectorise(vector), theta)
+    vector = vectorize(theta)
+    np.testing.assert_array_equal(unvectorize(vector), theta)
     for s in range(p):
         assert vector[p * (p - 1) // 2 + s] == theta[s, s]
         for t in range(s):
@@ -108,17 +108,17 @@ def test_bad_edge_position(pair):
 
 def test_bad_vectors_and_matrices():
     with pytest.raises(DataError, match=r"vector must have length p\(p\+1\)/2"):
-        unvectorise([1.0, 2.0])
+        unvectorize([1.0, 2.0])
     with pytest.raises(DataError, match="vector must have length"):
-        unvectorise([])
+        unvectorize([])
     with pytest.raises(DataError, match="vector must have length"):
-        unvectorise(np.zeros((1, 3)))
+        unvectorize(np.zeros((1, 3)))
     with pytest.raises(DataError, match="theta must be symmetric"):
-        vectorise([[0, 1], [2, 0]])
+        vectorize([[0, 1], [2, 0]])
     with pytest.raises(DataError, match=r"theta must be a square matrix.*\(2, 3\)"):
-        vectorise(np.zeros((2, 3)))
+        vectorize(np.zeros((2, 3)))
     with pytest.raises(DataError, match="theta must be a square matrix"):
-        vectorise(np.zeros((0, 0)))
+        vectorize(np.zeros((0, 0)))
     with pytest.raises(DataError, match="X must hold only 0 and 1"):
         stacked_design([[0, 2]])
 

@@ -1,7 +1,9 @@
 // Bindings of the sampler: the caller's arrays of generators, states and rows are written in place.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
+#include <optional>
 #include <stdexcept>
 
 #include "bind/bindings.hpp"
@@ -19,6 +21,7 @@ using Indices = Array<const int32_t, 1>;
 using Doubles = Array<const double, 1>;
 using Words = Array<uint64_t, 2>;
 using Rows = Array<uint8_t, 2>;
+using Totals = Array<double, 1>;
 
 void require(bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
@@ -50,6 +53,16 @@ void check_offsets(const Starts& offsets, const Words& words, const Rows& rows, 
     for (size_t c = 0; c < count; ++c) require(offsets(c) <= offsets(c + 1), "offsets must not decrease");
     require(offsets(count) == static_cast<int64_t>(rows.shape(0)) && rows.shape(1) == n_nodes,
             "rows must have the shape the offsets say");
+}
+
+Cells to_cells(const Starts& start, const Indices& nodes, const Words& words, size_t n_nodes) {
+    const size_t count = words.shape(0);
+    require(start.shape(0) == count + 1 && start(0) == 0, "cells must start at 0, one per chain and a last");
+    for (size_t c = 0; c < count; ++c) require(start(c) <= start(c + 1), "starts of cells must not decrease");
+    require(start(count) == static_cast<int64_t>(nodes.shape(0)), "cells must end where the nodes do");
+    for (size_t k = 0; k < nodes.shape(0); ++k)
+        require(nodes(k) >= 0 && static_cast<size_t>(nodes(k)) < n_nodes, "cells must be nodes");
+    return {start.data(), nodes.data()};
 }
 
 }  // namespace
@@ -88,4 +101,20 @@ void bind_gibbs(nb::module_& m) {
         nb::arg("start"), nb::arg("neighbours"), nb::arg("couplings"), nb::arg("fields"),
         nb::arg("words").noconvert(), nb::arg("states").noconvert(), nb::arg("thin"), nb::arg("offsets"),
         nb::arg("first"), nb::arg("last"), nb::arg("rows").noconvert(), nb::arg("n_threads"));
+    m.def(
+        "gibbs_sweep_cells",
+        [](const Starts& start, const Indices& neighbours, const Doubles& couplings, const Doubles& fields,
+           const Words& words, const Rows& states, const Starts& first_cell, const Indices& cells,
+           int64_t n_sweeps, std::optional<Totals> totals, int n_threads) {
+            const Network network = to_network(start, neighbours, couplings, fields);
+            const Chains chains = to_chains(words, states, fields.shape(0));
+            const Cells visited = to_cells(first_cell, cells, words, fields.shape(0));
+            require(!totals || totals->shape(0) == cells.shape(0), "one total per cell");
+            double* sums = totals ? totals->data() : nullptr;
+            nb::gil_scoped_release release;
+            sweep_cells(network, chains, visited, n_sweeps, sums, n_threads);
+        },
+        nb::arg("start"), nb::arg("neighbours"), nb::arg("couplings"), nb::arg("fields"),
+        nb::arg("words").noconvert(), nb::arg("states").noconvert(), nb::arg("first_cell"), nb::arg("cells"),
+        nb::arg("n_sweeps"), nb::arg("totals").none(), nb::arg("n_threads"));
 }

@@ -49,6 +49,13 @@ class Chain {
         for (int64_t k = 0; k < n_sweeps; ++k, poll())
             for (int s = 0; s < network_.n_nodes; ++s) visit(s);
     }
+    void sweep_cells(const int32_t* nodes, int64_t n_cells, int64_t n_sweeps, double* totals, Poll& poll) {
+        for (int64_t k = 0; k < n_sweeps; ++k, poll())
+            for (int64_t j = 0; j < n_cells; ++j) {
+                const double eta = visit(nodes[j]);
+                if (totals) totals[j] += 1.0 / (1.0 + std::exp(-eta));
+            }
+    }
     void write(uint8_t* row) const {
         for (int s = 0; s < network_.n_nodes; ++s) row[s] = masks_[s] & 1;
     }
@@ -75,7 +82,8 @@ class Chain {
                                      masks_[network_.neighbours[k]]);
     }
     static uint64_t mask(bool one) { return -static_cast<uint64_t>(one); }
-    void visit(int s) {
+    // Returns the log-odds of a 1.
+    double visit(int s) {
         const uint64_t word = generator_.next();
         const double eta = logit(s);
         bool one = eta > brackets.above(word);
@@ -84,6 +92,7 @@ class Chain {
         if (one != (eta > brackets.below(word))) [[unlikely]]
             one = Generator::uniform(word) * (1.0 + std::exp(-eta)) < 1.0;
         masks_[s] = mask(one);
+        return eta;
     }
 
     const Network& network_;
@@ -111,6 +120,19 @@ void sweep(const Network& network, const Chains& chains, int64_t n_sweeps, int n
     pool.each(chains.count, [&](int c, int) {
         Chain chain(network, chains, c);
         chain.sweep(n_sweeps, poll);
+        chain.save();
+    });
+}
+
+void sweep_cells(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps,
+                 double* totals, int n_threads) {
+    Poll poll;
+    Pool pool(std::min(n_threads, chains.count), poll);
+    pool.each(chains.count, [&](int c, int) {
+        Chain chain(network, chains, c);
+        const int64_t first = cells.start[c];
+        chain.sweep_cells(cells.nodes + first, cells.start[c + 1] - first, n_sweeps,
+                          totals ? totals + first : nullptr, poll);
         chain.save();
     });
 }

@@ -56,6 +56,17 @@ void flip_coins(const Chains& chains, int n_nodes);
 
 void sweep(const Network& network, const Chains& chains, int64_t n_sweeps, int n_threads);
 
+// Cells to be drawn while all others are held: chain c visits nodes[start[c]] ... nodes[start[c + 1] - 1].
+struct Cells {
+    const int64_t* start;
+    const int32_t* nodes;
+};
+
+// Sweeps over these cells alone. Adds the probability of a 1 at each visit to `totals`, one per cell, if not
+// null.
+void sweep_cells(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps,
+                 double* totals, int n_threads);
+
 // Writes rows first ... last - 1 of every chain (as far as it has them), `thin` sweeps before each.
 void record(const Network& network, const Chains& chains, int64_t thin, const int64_t* offsets, int64_t first,
             int64_t last, uint8_t* rows, int n_threads);

@@ -58,7 +58,7 @@ def edge_frequencies(
     names : sequence of str, optional
         Names of the nodes; x0, x1, … by default. Written for up to 60 nodes.
     order : {"similar", "given"} or sequence of int, default "similar"
-        Nodes with the same neighbours side by side, by average linkage; as in the table; or this order.
+        Nodes with the same neighbors side by side, by average linkage; as in the table; or this order.
 
     Returns
     -------

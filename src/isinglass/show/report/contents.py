@@ -12,6 +12,7 @@ from scipy.special import entr
 
 from isinglass.arguments import is_whole
 from isinglass.data import BinaryTable, read_binary
+from isinglass.data.conversion import refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.export.columns import plain_value
@@ -88,7 +89,7 @@ def gather(
     model = as_network(result, names)
     wanted = _wanted(selected, solution, stability, criterion)
     solutions, index = _line_up(model, path, solution, wanted)
-    table = None if X is None else read_binary(X)
+    table = None if X is None else refuse_holes(read_binary(X))
     if node_table is None and table is not None:
         node_table = measure_nodes(model, table.X, table.sample_weight)
     members = _read_groups(groups, model.names)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.data import to_binary
 from isinglass.errors import DataError, LimitError
 
-__all__ = ["edge_position", "stacked_design", "unvectorise", "vectorise"]
+__all__ = ["edge_position", "stacked_design", "unvectorize", "vectorize"]
 
 FloatArray = NDArray[np.float64]
 
@@ -49,12 +49,12 @@ def edge_position(s: int, t: int) -> int:
     return low + high * (high - 1) // 2
 
 
-def vectorise(theta: ArrayLike) -> FloatArray:
+def vectorize(theta: ArrayLike) -> FloatArray:
     """Return Θ̃ of a symmetric Θ: its upper triangle column by column, then its diagonal.
 
     Examples
     --------
-    >>> vectorise([[11, 12, 13], [12, 22, 23], [13, 23, 33]]).tolist()
+    >>> vectorize([[11, 12, 13], [12, 22, 23], [13, 23, 33]]).tolist()
     [12.0, 13.0, 23.0, 11.0, 22.0, 33.0]
     """
     matrix = np.asarray(theta, dtype=np.float64)
@@ -66,12 +66,12 @@ def vectorise(theta: ArrayLike) -> FloatArray:
     return np.concatenate([matrix[np.tril_indices(len(matrix), -1)], np.diag(matrix)])
 
 
-def unvectorise(vector: ArrayLike) -> FloatArray:
-    """Return the symmetric Θ of Θ̃; the inverse of `vectorise`.
+def unvectorize(vector: ArrayLike) -> FloatArray:
+    """Return the symmetric Θ of Θ̃; the inverse of `vectorize`.
 
     Examples
     --------
-    >>> unvectorise([12.0, 11.0, 22.0]).tolist()
+    >>> unvectorize([12.0, 11.0, 22.0]).tolist()
     [[11.0, 12.0], [12.0, 22.0]]
     """
     values = np.asarray(vector, dtype=np.float64)

@@ -1,0 +1,193 @@
+"""What missing cells cost: networks from tables with holes, imputed, zeroed or dropped, against the complete table.
+
+    python benchmarks/missing.py recovery --draws 20     errors and AUC, MCAR, MAR and MNAR
+    python benchmarks/missing.py coverage --draws 200    95 % intervals of refitted couplings
+    python benchmarks/missing.py time                    seconds
+    python benchmarks/missing.py recovery --quick        two draws, to see that it runs
+
+Each prints one JSON object; docs/missing.md has the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from isinglass import bootstrap, ising_path, simulate, two_stage
+from isinglass.network import Network
+from isinglass.results import Solution
+from isinglass.select.impute import complete, impute_first
+from isinglass.select.method import fit_at
+from isinglass.select.pooling import pool
+
+Table = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
+
+SHARE = 0.2
+DRIVERS = 5
+
+
+def mcar(X: Table, rng: Generator) -> Mask:
+    """Let every cell be missing with the same probability."""
+    return rng.random(X.shape) < SHARE
+
+
+def mar(X: Table, rng: Generator) -> Mask:
+    """Let a 1 in one of the first columns, which are never missing, make some others eight times as likely to be."""
+    driver = X[:, np.arange(X.shape[1]) % DRIVERS]
+    low = SHARE * X.shape[1] / (X.shape[1] - DRIVERS) / (1 + 7 * X[:, :DRIVERS].mean())
+    gone = rng.random(X.shape) < np.where(driver == 1, 8 * low, low)
+    gone[:, :DRIVERS] = False
+    return gone
+
+
+def mnar(X: Table, rng: Generator) -> Mask:
+    """Let a 1 be four times as likely to be missing as a 0."""
+    low = SHARE / (1 + 3 * X.mean())
+    return rng.random(X.shape) < np.where(X == 1, 4 * low, low)
+
+
+MECHANISMS: dict[str, Callable[[Table, Generator], Mask]] = {"MCAR": mcar, "MAR": mar, "MNAR": mnar}
+
+
+def with_holes(X: Table, gone: Mask) -> NDArray[np.float64]:
+    """Return the table with NaN in the missing cells."""
+    return np.where(gone, np.nan, X)
+
+
+def entry_auc(truth: Network, X: Any) -> float:
+    """Return how well pairs with an edge are ranked before others by the alpha at which they enter the path."""
+    entered = np.zeros((truth.n_features,) * 2)
+    for solution in reversed(list(ising_path(X, 40))):
+        entered[tuple(solution.edge_index.T)] = solution.alpha
+    upper = np.triu_indices(truth.n_features, 1)
+    is_edge, score = truth.couplings[upper] != 0, entered[upper]
+    more = (score[is_edge][:, None] > score[~is_edge]).mean()
+    return float(more + 0.5 * (score[is_edge][:, None] == score[~is_edge]).mean())
+
+
+def judge(truth: Network, X: Any, solution: Solution) -> dict[str, float]:
+    """Return AUC, relative error, edges, and bias of the true couplings and of the fields."""
+    upper = np.triu_indices(truth.n_features, 1)
+    true, found = truth.couplings[upper], solution.couplings[upper]
+    edges = true != 0
+    return {
+        "auc": entry_auc(truth, X),
+        "error": float(np.linalg.norm(found - true) / np.linalg.norm(true)),
+        "n_edges": int((found != 0).sum()),
+        "shrinkage": float((np.sign(true[edges]) * found[edges]).sum() / np.abs(true[edges]).sum()),
+        "field_bias": float((solution.fields - truth.fields).mean()),
+    }
+
+
+def study_recovery(draws: int, first: int, p: int = 30, n: int = 1000) -> Iterator[dict[str, Any]]:
+    """Yield one row per draw, mechanism and treatment."""
+    for draw in range(first, first + draws):
+        truth = simulate.random_network(p, 0.1, coupling_range=(-2.0, 2.0), random_state=draw)
+        X = simulate.gibbs_sample(truth, n, burn_in=500, thin=20, random_state=draw)
+        yield {
+            "draw": draw,
+            "mechanism": "",
+            "treatment": "complete",
+            **judge(truth, X, two_stage(X, errors=False).solution),
+        }
+        for name, mechanism in MECHANISMS.items():
+            gone = mechanism(X, np.random.default_rng(1000 + draw))
+            begin = time.perf_counter()
+            imputed = complete(with_holes(X, gone))
+            found = two_stage(imputed.table, errors=False)
+            known = {"draw": draw, "mechanism": name, "share": float(gone.mean())}
+            took = {"seconds": time.perf_counter() - begin, "rounds": imputed.n_rounds, "settled": imputed.settled}
+            yield known | {"treatment": "impute", **judge(truth, imputed.table, found.solution), **took}
+            zeroed = np.where(gone, 0, X).astype(np.uint8)
+            yield known | {"treatment": "zero", **judge(truth, zeroed, two_stage(zeroed, errors=False).solution)}
+            whole = X[~gone.any(axis=1)]
+            if len(whole) > 1:
+                yield (
+                    known
+                    | {
+                        "treatment": "drop",
+                        "kept": len(whole),
+                        **judge(truth, whole, two_stage(whole, errors=False).solution),
+                    }
+                )
+            else:
+                yield known | {"treatment": "drop", "kept": len(whole)}
+
+
+def study_coverage(draws: int, first: int, p: int = 8, n: int = 500, n_boot: int = 200) -> Iterator[dict[str, Any]]:
+    """Yield one row per table: how many intervals hold the truth, by the bootstrap and by Rubin's rules."""
+    truth = simulate.random_network(p, 0.35, coupling_range=(-1.5, 1.5), random_state=1)
+    penalty = np.where(truth.couplings != 0, 1.0, np.inf)
+    path = functools.partial(ising_path, penalty_weights=penalty)
+    fixed, true = functools.partial(fit_at, alpha=0.01 / n, path_function=path), truth.edge_values
+    for draw in range(first, first + draws):
+        X = simulate.exact_sample(truth, n, random_state=draw)
+        holes = with_holes(X, mcar(X, np.random.default_rng(5000 + draw)))
+        imputed = complete(holes, model=fixed)
+        pooled = pool(imputed, fixed(imputed.table))
+        row = {"draw": draw, "n": len(true), "information": float(pooled.edge_information.mean())}
+        yield row | held("rubin", *pooled.edge_intervals().T, true)
+        if n_boot:
+            method = impute_first(fixed, model=fixed)
+            found = bootstrap(holes, method, n_boot=n_boot, random_state=draw, progress=False)
+            yield row | held("bootstrap", found.edge_quantiles[0], found.edge_quantiles[-1], true)
+
+
+def held(name: str, low: NDArray[Any], high: NDArray[Any], true: NDArray[Any]) -> dict[str, Any]:
+    """Return how many intervals hold the true value, and their mean width."""
+    return {"intervals": name, "held": int(((low <= true) & (true <= high)).sum()), "width": float((high - low).mean())}
+
+
+def study_time(quick: bool) -> Iterator[dict[str, Any]]:
+    """Yield the seconds of an imputation and of the network of the completed table, with M = 10."""
+    for p, n, share in [(30, 1000, 0.2)] if quick else [(30, 1000, 0.2), (200, 5000, 0.1)]:
+        truth = simulate.random_network(p, 3.0 / p, coupling_range=(-2.0, 2.0), random_state=0)
+        X = simulate.gibbs_sample(truth, n, burn_in=500, thin=20, random_state=0)
+        holes = with_holes(X, np.random.default_rng(0).random(X.shape) < share)
+        begin = time.perf_counter()
+        imputed = complete(holes)
+        middle = time.perf_counter()
+        found = two_stage(imputed.table)
+        after = time.perf_counter()
+        pool(imputed, found.solution)
+        end = time.perf_counter()
+        seconds = {"impute": middle - begin, "network": after - middle, "rubin": end - after, "all": end - begin}
+        yield {"p": p, "n": n, "share": share, "rounds": imputed.n_rounds, "seconds": seconds}
+
+
+def main() -> None:
+    """Run one study and print what it found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study", choices=["recovery", "coverage", "time"])
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="number of the first draw")
+    parser.add_argument(
+        "--resamples", type=int, default=200, help="of each table, for the coverage; 0: Rubin's rules only"
+    )
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    draws = 2 if options.quick else options.draws
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if options.study == "recovery":
+            rows = study_recovery(draws, options.first)
+        elif options.study == "coverage":
+            rows = study_coverage(draws, options.first, n_boot=20 if options.quick else options.resamples)
+        else:
+            rows = study_time(options.quick)
+        for row in rows:
+            print(json.dumps(row), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""Rubin's rules: one estimate, standard error and share of missing information from several completed tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
+from isinglass.network import read_only
+from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.results import Solution
+from isinglass.select.impute import Imputation
+from isinglass.select.refit import free_estimate, nearly_free
+from isinglass.select.rounds import PRIOR
+from isinglass.simulate.completions import Completions
+
+__all__ = ["Pooled", "pool"]
+
+FloatArray = NDArray[np.float64]
+
+ROUNDS, SWEEPS = 3, 5
+"""Rounds and sweeps in which each imputation forgets the common network for one of its own."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pooled:
+    """Unpenalised estimates on a support from several completed tables, put together by Rubin's rules.
+
+    Arrays over parameters hold the fields, then the edges; NaN where an estimate would be infinite or a column is
+    constant.
+
+    Parameters
+    ----------
+    edge_index : ndarray of int32, shape (n_edges, 2)
+        The support.
+    values : ndarray of shape (n_features + n_edges,)
+        Mean over the completed tables.
+    within, between : ndarray of shape (n_features + n_edges,)
+        Mean of the squared standard errors, and variance between the completed tables.
+    n_imputations : int
+        Number of completed tables.
+    """
+
+    edge_index: NDArray[np.int32]
+    values: FloatArray
+    within: FloatArray
+    between: FloatArray
+    n_imputations: int
+
+    def __post_init__(self) -> None:
+        for array in (self.edge_index, self.values, self.within, self.between):
+            read_only(array)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.values) - len(self.edge_index)
+
+    @property
+    def errors(self) -> FloatArray:
+        """Standard errors, which know of the missing cells: √(W + (1 + 1/M) B)."""
+        return np.asarray(np.sqrt(self.within + self._between))
+
+    @property
+    def edge_values(self) -> FloatArray:
+        """Couplings."""
+        return self.values[self.n_features :]
+
+    @property
+    def edge_errors(self) -> FloatArray:
+        """Standard errors of the couplings."""
+        return self.errors[self.n_features :]
+
+    @property
+    def missing_information(self) -> FloatArray:
+        """Share of the information that the missing cells took with them, (1 + 1/M) B / (W + (1 + 1/M) B)."""
+        return self._between / (self.within + self._between)
+
+    @property
+    def column_information(self) -> FloatArray:
+        """Missing information of every column: that of its field."""
+        return self.missing_information[: self.n_features]
+
+    @property
+    def edge_information(self) -> FloatArray:
+        """Missing information of every edge."""
+        return self.missing_information[self.n_features :]
+
+    @property
+    def monte_carlo_errors(self) -> FloatArray:
+        """What another seed would change: √(B / M)."""
+        return np.asarray(np.sqrt(self.between / self.n_imputations))
+
+    @property
+    def degrees_of_freedom(self) -> FloatArray:
+        """Of the t distribution that intervals come from, (M − 1) / (share of missing information)²."""
+        with np.errstate(divide="ignore"):
+            return np.asarray((self.n_imputations - 1) / self.missing_information**2)
+
+    def edge_intervals(self, level: float = 0.95) -> FloatArray:
+        """Return the confidence interval of every coupling, shape (n_edges, 2)."""
+        if not 0 < level < 1:
+            raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
+        freedom = np.minimum(self.degrees_of_freedom[self.n_features :], 1e9)
+        half = stdtrit(freedom, 0.5 + level / 2) * self.edge_errors
+        return np.column_stack([self.edge_values - half, self.edge_values + half])
+
+    @property
+    def _between(self) -> FloatArray:
+        return (1.0 + 1.0 / self.n_imputations) * self.between
+
+    def __repr__(self) -> str:
+        lost = self.edge_information
+        shown = f", {np.nanmean(lost):.0%} of the information on them missing" if np.isfinite(lost).any() else ""
+        return f"Pooled({len(self.edge_index)} edges from {self.n_imputations} completed tables{shown})"
+
+
+def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSource = 0) -> Pooled:
+    """Estimate the couplings of a support without penalty from each completed table, and put them together.
+
+    Cells that were all drawn from one network would hide that this network is an estimate, too. So each completed table
+    is first drawn anew from a network of its own, estimated on the same support from a resample of the rows. As for
+    `refit`, the errors know nothing of how the support was chosen.
+
+    Parameters
+    ----------
+    imputation : Imputation
+        What `complete` made of the table.
+    solution : Solution
+        Only its edges are used.
+    random_state : int, Generator, RandomState, SeedSequence or None, default 0
+        Seed.
+
+    Returns
+    -------
+    Pooled
+
+    Examples
+    --------
+    >>> from isinglass import simulate, two_stage
+    >>> from isinglass.select.impute import complete
+    >>> X = simulate.exact_sample(simulate.chain_network(4, strength=2.0, fields="balanced"), 500, random_state=0)
+    >>> holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    >>> found = complete(holes)
+    >>> pooled = pool(found, two_stage(found.table).solution)
+    >>> pooled.edge_index.tolist(), bool((pooled.edge_information > 0.02).all())
+    ([[0, 1], [1, 2], [2, 3]], True)
+    """
+    if imputation.n_imputations < 2:
+        raise ArgumentError("n_imputations", "must be at least 2 for Rubin's rules", imputation.n_imputations)
+    found = []
+    with suppress_warnings(ConstantColumnWarning):
+        if imputation.network is None:
+            values, errors = free_estimate(solution, imputation.table.X, imputation.table.sample_weight)
+            return Pooled(
+                solution.edge_index.copy(), values, errors**2, np.zeros(len(values)), imputation.n_imputations
+            )
+        seeds = spawn_seeds(random_state, imputation.n_imputations)
+        for table, seed in zip(imputation.tables(), seeds, strict=True):
+            X = _redraw(table.X, table.sample_weight, imputation.holes_of(table), solution, seed)
+            found.append(free_estimate(solution, X, table.sample_weight))
+    values = np.array([estimate for estimate, _ in found])
+    squares = np.array([errors**2 for _, errors in found])
+    return Pooled(
+        solution.edge_index.copy(),
+        values.mean(axis=0),
+        squares.mean(axis=0),
+        values.var(axis=0, ddof=1),
+        len(found),
+    )
+
+
+def _redraw(
+    X: NDArray[np.uint8],
+    weight: FloatArray | None,
+    holes: NDArray[np.bool_],
+    solution: Solution,
+    seed: np.random.SeedSequence,
+) -> NDArray[np.uint8]:
+    """Return the table with its missing cells drawn from a network of a resample of its rows."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(len(X), np.full(len(X), 1.0 / len(X))).astype(np.float64)
+    resampled = drawn if weight is None else drawn * weight
+    chains = Completions(X, holes, random_state=rng)
+    for _ in range(ROUNDS):
+        estimate = nearly_free(solution, chains.table, resampled, PRIOR)
+        chains.sweep(estimate.network, SWEEPS)
+    return chains.table

@@ -1,0 +1,169 @@
+"""The rounds of stochastic EM: a network from completed rows, completed rows from the network, until it settles."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.data import BinaryTable
+from isinglass.errors import DataError, setting
+from isinglass.network import Network
+from isinglass.pairs import pair_keys, pairs_of, spread
+from isinglass.select.contract import Method, run_method
+from isinglass.select.method import keep_penalty, run_quickly, solution_of
+from isinglass.select.refit import nearly_free
+from isinglass.select.two_stage import two_stage
+from isinglass.simulate.completions import Completions, start_values
+
+__all__ = ["AVERAGED", "PRIOR", "Model", "Stack", "run_rounds"]
+
+FloatArray = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+FEW = 2
+"""Copies of the rows with holes that the network of a round is estimated from."""
+LOOK_BACK = 3
+"""Rounds over which movement is compared with that of one round..."""
+NOISE = 1.2
+"""...and the ratio of the two up to which it counts as noise. Without any trend it is 1 on average."""
+AVERAGED = 4
+"""Networks, once they no longer move, whose mean the cells of the result are drawn from."""
+PRIOR = 2.0
+"""Penalty, in rows, of the estimate on the chosen edges that cells are drawn from. The network that chose the edges is
+shrunken, and cells drawn from it would make the next one weaker still; without any penalty few rows are overfitted."""
+
+
+def run_rounds(
+    stack: Stack, model: Model, n_sweeps: int, max_rounds: int
+) -> tuple[Network, list[Network], FloatArray, int]:
+    """Return the network of the last draws, those of the rounds, their changes, and the round that settled (or -1)."""
+    networks: list[Network] = []
+    changes: list[float] = []
+    settled = -1
+    while len(networks) < max_rounds:
+        number = len(networks)
+        few, _, groups = stack.take([(FEW * number + k) % stack.n_copies for k in range(min(FEW, stack.n_copies))])
+        networks.append(model.estimate(few, groups, choose=number == 0 or number % LOOK_BACK == 2))
+        changes.append(distance(networks[-1], networks[-2]) if number else float("nan"))
+        if settled < 0 and number > LOOK_BACK:
+            moved = distance(networks[-1], networks[-1 - LOOK_BACK])
+            settled = number if moved <= NOISE * changes[-1] else -1
+        if 0 <= settled <= number - AVERAGED:
+            break
+        stack.chains.sweep(networks[-1], n_sweeps)
+    network = mean_network(networks[-AVERAGED:])
+    stack.chains.sweep(network, 2 * n_sweeps)
+    return network, networks, np.array(changes), settled
+
+
+@dataclass
+class Model:
+    """What estimates the networks that cells are drawn from."""
+
+    method: Method | None
+    kept: Method | None = None
+
+    def __post_init__(self) -> None:
+        if self.method is None:
+            self.method = functools.partial(two_stage, keep=0.0)
+        self.method = run_quickly(self.method, None)
+
+    def estimate(self, table: BinaryTable, groups: NDArray[Any], *, choose: bool) -> Network:
+        """Return the network of a completed table; ``choose``: choose the penalty anew, where that can be kept."""
+        assert self.method is not None
+        method = self.method if choose or self.kept is None else self.kept
+        result = run_method(method, table.X, sample_weight=table.sample_weight, groups=groups)
+        if method is self.method:
+            try:
+                self.kept = keep_penalty(method, result)
+            except DataError:  # it has one per node, or none
+                self.kept = None
+        solution = solution_of(result, method, table.X, table.sample_weight)
+        if not solution.n_edges:
+            return solution.network
+        return nearly_free(solution, table.X, table.sample_weight, PRIOR).network
+
+
+@dataclass
+class Stack:
+    """Rows without holes, and copies of the others with the chains that redraw their holes."""
+
+    data: BinaryTable
+    weight: FloatArray | None
+    groups: NDArray[Any]  # of every row of the data
+    whole: NDArray[np.intp]
+    holed: NDArray[np.intp]
+    n_copies: int
+    chains: Completions
+
+    @classmethod
+    def of(
+        cls,
+        data: BinaryTable,
+        holes: Mask,
+        weight: FloatArray | None,
+        groups: ArrayLike | None,
+        n_copies: int,
+        seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],
+        n_threads: int | None,
+    ) -> Stack:
+        """Return the rows that count, with random answers of the same column in their holes."""
+        counted: Mask = np.asarray(~holes.all(axis=1))
+        if weight is not None:
+            counted = counted & (weight > 0.0)
+        if not counted.any():
+            raise DataError(f"{setting('X')} must have a row with an answer; got none.")
+        holed, whole = (np.flatnonzero(counted & some) for some in (holes.any(axis=1), ~holes.any(axis=1)))
+        seed = np.random.default_rng(seeds[0])
+        started = [start_values(data.X, holes, counted, seed)[holed] for _ in range(n_copies)]
+        chains = Completions(
+            np.concatenate(started), np.tile(holes[holed], (n_copies, 1)), random_state=seeds[1], n_threads=n_threads
+        )
+        labels = np.arange(len(data)) if groups is None else np.asarray(groups)
+        if labels.shape != (len(data),):
+            raise DataError(f"groups must have one entry per row ({len(data)},); got shape {labels.shape}.")
+        return cls(data, weight, labels, whole, holed, n_copies, chains)
+
+    def take(self, copies: Sequence[int]) -> tuple[BinaryTable, NDArray[np.intp], NDArray[Any]]:
+        """Return the rows without holes and some copies of the others, the copy each belongs to, and its group."""
+        n = len(self.holed)
+        places = np.concatenate([np.arange(k * n, (k + 1) * n) for k in copies])
+        origin = np.concatenate([self.whole, np.tile(self.holed, len(copies))])
+        unit = np.ones(len(self.data)) if self.weight is None else self.weight
+        share = np.concatenate([np.ones(len(self.whole)), np.full(len(places), 1.0 / len(copies))])
+        table = BinaryTable(
+            np.concatenate([self.data.X[self.whole], self.chains.table[places]]),
+            self.data.names,
+            None if self.data.row_names is None else tuple(self.data.row_names[k] for k in origin),
+            sample_weight=share * unit[origin],
+            rows=origin if self.data.rows is None else self.data.rows[origin],
+            n_missing=self.data.n_missing,
+            coding=self.data.coding,
+        )
+        numbers = np.concatenate([np.full(len(self.whole), -1), np.repeat(np.asarray(copies), n)])
+        return table, numbers, self.groups[origin]
+
+
+def distance(one: Network, other: Network) -> float:
+    """Return the root mean square difference of fields and of the couplings that one of two networks has."""
+    _, (first, second) = _aligned([one, other])
+    difference = np.r_[one.fields - other.fields, first - second]
+    return float(np.sqrt((difference**2).mean()))
+
+
+def mean_network(networks: Sequence[Network]) -> Network:
+    pairs, values = _aligned(networks)
+    fields = np.mean([network.fields for network in networks], axis=0)
+    return Network(fields, pairs_of(pairs, len(fields)), np.mean(values, axis=0))
+
+
+def _aligned(networks: Sequence[Network]) -> tuple[NDArray[np.int64], list[FloatArray]]:
+    """Return all pairs with an edge somewhere, and the couplings of every network at them."""
+    keys = [pair_keys(network.edge_index, network.n_features) for network in networks]
+    pairs = np.unique(np.concatenate(keys))
+    return pairs, [spread(network.edge_values, key, pairs) for network, key in zip(networks, keys, strict=True)]

@@ -1,0 +1,65 @@
+"""Missing cells drawn by the kernel: the twin's bits, the right distribution, observed cells held, any threads."""
+
+import numpy as np
+import pytest
+from reference import gibbs_cells
+
+from isinglass import Network, simulate
+from isinglass._core import gibbs_sweep_cells
+from isinglass.simulate.completions import Completions, kernel_arrays, start_values
+
+MODEL = simulate.random_network(9, 0.4, coupling_range=(-2.0, 2.0), random_state=4)
+ROWS = simulate.exact_sample(MODEL, 30, random_state=0)
+GONE = np.random.default_rng(1).random(ROWS.shape) < 0.4
+
+
+def test_cells_are_those_of_the_twin():
+    chains = Completions(ROWS, GONE, random_state=5)
+    words = chains._words.copy()
+    totals = np.zeros(int(GONE.sum()))
+    chains.sweep(MODEL, 7, totals)
+    expected = [
+        gibbs_cells(MODEL.couplings, MODEL.fields, row, np.flatnonzero(gone), 7, seed)
+        for row, gone, seed in zip(ROWS, GONE, words, strict=True)
+    ]
+    np.testing.assert_array_equal(chains.table, [row for row, _ in expected])
+    np.testing.assert_allclose(totals, np.concatenate([total for _, total in expected]), rtol=1e-12)
+
+
+def test_sweeps_go_on_where_they_were():
+    one, two = (Completions(ROWS, GONE, random_state=5) for _ in range(2))
+    one.sweep(MODEL, 6)
+    two.sweep(MODEL, 2)
+    two.sweep(MODEL, 4)
+    np.testing.assert_array_equal(one.table, two.table)
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_threads_do_not_matter(n_threads):
+    one, several = (Completions(ROWS, GONE, random_state=5, n_threads=number) for number in (1, n_threads))
+    one.sweep(MODEL, 20)
+    several.sweep(MODEL, 20)
+    np.testing.assert_array_equal(one.table, several.table)
+    np.testing.assert_array_equal(one.table[~GONE], ROWS[~GONE])
+
+
+def test_start_values_are_answers_of_their_column():
+    table = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0]], dtype=np.uint8)
+    gone = np.array([[False, False, True], [True, False, True], [False, True, False]])
+    filled = start_values(table, gone, np.array([True, True, True]), 0)
+    assert filled.tolist() == [[1, 0, 0], [1, 0, 0], [1, 0, 0]]
+    # Only rows that count are asked, and a column without an answer among them gets 0.
+    assert start_values(table, gone, np.array([True, True, False]), 0)[:, 2].tolist() == [0, 0, 0]
+
+
+def test_the_kernel_refuses_what_does_not_fit():
+    network = kernel_arrays(Network([0.0, 0.0], [[0, 1]], [1.0]))
+    words, states = np.ones((1, 4), dtype=np.uint64), np.zeros((1, 2), dtype=np.uint8)
+    first, cells = np.array([0, 1]), np.array([1], dtype=np.int32)
+    gibbs_sweep_cells(*network, words, states, first, cells, 1, None, 1)
+    with pytest.raises(ValueError, match="cells must be nodes"):
+        gibbs_sweep_cells(*network, words, states, first, np.array([2], dtype=np.int32), 1, None, 1)
+    with pytest.raises(ValueError, match="cells must end"):
+        gibbs_sweep_cells(*network, words, states, np.array([0, 2]), cells, 1, None, 1)
+    with pytest.raises(ValueError, match="one total per cell"):
+        gibbs_sweep_cells(*network, words, states, first, cells, 1, np.zeros(2), 1)
