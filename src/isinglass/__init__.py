@@ -9,6 +9,7 @@ from isinglass.version import __version__
 # costs next to nothing.
 _HOME = {
     "BinaryTable": "data",
+    "CategoryNetwork": "categories",
     "Coding": "data",
     "ExactIsing": "estimators",
     "Fit": "fit",

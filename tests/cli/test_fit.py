@@ -196,6 +196,9 @@ def test_warnings_are_one_line_each_and_in_the_json(tmp_path):
     result = run("fit", constant, "--alpha", "0.1", "--json", "-q")
     (line,) = result.stderr.splitlines()
     assert line == "Warning: column 'c' (always 1) is constant: it gets no edges."
+    for words in ([], ["--select", "ebic"], ["--method", "nodewise"]):
+        (said,) = run("fit", constant, *words, "-q").stderr.splitlines()
+        assert said == line
     assert read_json(result.stdout, "fit")["warnings"] == [line.removeprefix("Warning: ")]
     assert run("fit", constant, "--alpha", "0.1", "-qq").stderr == ""
 

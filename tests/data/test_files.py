@@ -139,7 +139,7 @@ def test_transposed_files_have_their_names_exchanged():
         ("<!DOCTYPE html>\n<html>", {}, "got a web page or XML"),
         ("RDX3\nX", {}, "got a file of R. Save it with write.csv"),
         ("a,b\n", {}, "got a header only"),
-        ("", {}, "without any content"),
+        ("", {}, "it is empty"),
     ],
 )
 def test_messages(text, options, message):

@@ -12,6 +12,7 @@ class State:
 
     alpha: float
     fields: NDArray[np.float64]
+    category_fields: NDArray[np.float64]  # of categories that occur, column after column; else empty
     edges: NDArray[np.int32]
     values: NDArray[np.float64]  # couplings of the edges
     objective: float
@@ -138,6 +139,17 @@ class Problem:
         standardized: bool,
         n_threads: int,
         most_bytes: int = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        X: NDArray[np.uint8],
+        weights: NDArray[np.float64] | None,
+        ranges: NDArray[np.uint8],
+        widths: NDArray[np.float64],
+        penalty: NDArray[np.float64] | None,
+        standardized: bool,
+        n_threads: int,
     ) -> None: ...
     @overload
     def __init__(

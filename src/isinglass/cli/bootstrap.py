@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import Console, csv_text, format_seconds, plural
-from isinglass.cli.estimate import ESTIMATE, Estimate
+from isinglass.cli.estimate import ESTIMATE, Estimate, constants_named
 from isinglass.cli.options import FORCE, TABLE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading
@@ -90,14 +90,15 @@ def bootstrap(
     folder = OutputFolder(output, files, force=force, inputs=[table], others=others) if output else None
     data = reading.read_to_fit(console, table)
     console.restart_clock()
-    found = resample(
-        data,
-        estimate.function(criterion),
-        random_state=estimate.seed,
-        n_jobs=estimate.n_jobs,
-        progress=console.progress_wanted,
-        **options,
-    )
+    with constants_named(data):
+        found = resample(
+            data,
+            estimate.function(criterion),
+            random_state=estimate.seed,
+            n_jobs=estimate.n_jobs,
+            progress=console.progress_wanted,
+            **options,
+        )
     tables = _tabulate(found, files)
     again = "selected anew in every resample" if options["reselect"] else "kept"
     chosen = "alpha given" if criterion is None else f"{estimate.describe(criterion)}, {again}"

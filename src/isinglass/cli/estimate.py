@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,13 +15,15 @@ from isinglass.cli.options import ADVANCED, JOBS, SEED, Bundle, Option, was_give
 from isinglass.cli.values import ALPHAS, Number, OneOf
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from isinglass.cli.console import Console
     from isinglass.data import BinaryTable
     from isinglass.fit import Fit
     from isinglass.results import Path
     from isinglass.select.contract import Method, PathFunction
 
-__all__ = ["ESTIMATE", "SETTINGS", "Estimate", "describe_fit"]
+__all__ = ["ESTIMATE", "SETTINGS", "Estimate", "constants_named", "describe_fit"]
 
 SECTION, METHOD_SECTION = "Selecting the penalty", "Method"
 CRITERIA = ("two-stage", "stars", "ebic", "cv")
@@ -158,7 +160,8 @@ class Estimate:
         criterion = self.criterion
         console.restart_clock()  # without the time that packages take to load
         run = {"n_jobs": self.n_jobs, "progress": console.progress_wanted} if criterion in SEEDED else {}
-        with nullcontext() if run else console.progress("Fitting"):  # these have a bar of their own
+        # Criteria that are seeded have a bar of their own.
+        with constants_named(data), nullcontext() if run else console.progress("Fitting"):
             return fit_table(
                 data,
                 self.method,
@@ -198,6 +201,21 @@ class Estimate:
                 ", relaxed" if chosen.get("relaxed") else ""
             )
         return f'cross-validation, {chosen["n_folds"]} folds, rule "{chosen["rule"]}", seed {self.seed}'
+
+
+@contextmanager
+def constants_named(data: BinaryTable) -> Iterator[None]:
+    """Warn of constant columns by their names, once, and not again inside the block, where names may be unknown."""
+    from isinglass.data import BinaryTable
+    from isinglass.errors import ConstantColumnWarning, suppress_warnings
+    from isinglass.solve.estimable import count_and_name
+
+    if not isinstance(data, BinaryTable):  # in parts: its rows are read by the fit alone
+        yield
+        return
+    count_and_name(data, data.sample_weight)
+    with suppress_warnings(ConstantColumnWarning):
+        yield
 
 
 def describe_fit(found: Fit) -> dict[str, str]:

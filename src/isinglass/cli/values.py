@@ -30,6 +30,8 @@ __all__ = [
 class Number(click.FloatRange):
     """A finite number, within bounds if there are some."""
 
+    name = "number"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse NaN and infinity, which are within all bounds or have none."""
         number = super().convert(value, param, ctx)

@@ -49,7 +49,7 @@ def open_document(path: Any, limits: Limits) -> Document:
     try:
         data, limits = _read_stream(stream, limits)
         if not _NOT_BLANK.search(data):
-            raise DataError(f"the file must be a table; got {len(data)} byte(s) without any content.")
+            raise DataError("the file must be a table; it is empty.")
     except (DataError, LimitError) as error:
         error.where = name
         raise

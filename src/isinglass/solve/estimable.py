@@ -117,7 +117,8 @@ def _is_large(table: NDArray[np.uint8]) -> bool:
     """Tell whether a table is better worked on in parts: because of its size, or because memory has no room."""
     if table.size <= SMALL:
         return False
-    return table.size > LARGE or path_bytes(*table.shape, 0) > free_memory()
+    n_rows, n_features = table.shape
+    return table.size > LARGE or path_bytes(n_rows, n_features, 0) > free_memory()
 
 
 def _without_negligible(table: Any, weight: NDArray[np.float64] | None) -> tuple[Any, NDArray[np.float64] | None]:

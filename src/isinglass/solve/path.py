@@ -17,7 +17,7 @@ from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.data import PartedTable, check_penalty_weights, to_weighted
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
+from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.memory import within_memory
 from isinglass.names import check_names
 from isinglass.network import Network
@@ -26,6 +26,7 @@ from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
+from isinglass.solve.ordinal import CategoryTable, Kinds, OrdinalCase, Scores
 from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ def ising_path(
     n_threads: int | None = None,
     device: str | None = None,
     callback: Callable[[Solution], object] | None = None,
+    kinds: Kinds | None = None,
+    scores: Scores | None = None,
 ) -> Path:
     """Fit the L1-penalised pseudo-likelihood along decreasing ``alpha``, each solution with its certificate.
 
@@ -68,7 +71,7 @@ def ising_path(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1 (bool, integer or float); not modified.
+        Table of 0 and 1 (bool, integer or float), or of category numbers if ``kinds`` are given; not modified.
     alphas : int, float or array-like, default 50
         Number of geometric steps down from the smallest alpha without edges, or the values themselves.
     sample_weight : array-like of shape (n_samples,), optional
@@ -90,6 +93,12 @@ def ising_path(
         the environment's ISINGLASS_DEVICE, else "cpu". Edges are the same, couplings to tolerance.
     callback : callable, optional
         Called with each Solution as it is found. If it returns False, the path ends there.
+    kinds : str, sequence or mapping, optional
+        ``"binary"`` or ``"ordinal"`` for all columns, for each, or by name or number (others are binary). The cells
+        are then category numbers 0, 1, 2, …; a network of columns with more than two is a ``CategoryNetwork``.
+    scores : mapping, optional
+        The points that the categories of ordinal columns stand for, by name or number of the column; default their
+        numbers. Multiples of one step.
 
     Returns
     -------
@@ -108,13 +117,16 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    case = _Case.prepare(X, sample_weight, penalty_weights, n_threads, device)
-    top = case.fit_null(tol, max_iter)
-    grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
-    if case.matrix is not None:
-        objective.refuse_vanishing(float(grid[-1]), case.matrix[~np.eye(len(case.matrix), dtype=bool)])
-    if grid[-1] == 0.0:
-        case.varying.refuse_separation(case.allowed_pairs())
+    table = None if kinds is None else CategoryTable.of(X, kinds, scores)
+    case: _Case | OrdinalCase
+    if table is None or table.is_binary:
+        case = _Case.prepare(X, sample_weight, penalty_weights, n_threads, device)
+    elif device not in (None, "cpu"):
+        raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
+    else:
+        case = OrdinalCase.prepare(table, sample_weight, penalty_weights, n_threads)
+    grid = alpha_grid(case.fit_null(tol, max_iter), alphas, alpha_min_ratio=alpha_min_ratio)
+    case.check(grid)
     solutions = []
     for solution in _follow(case, grid, tol, max_iter):
         logger.info("%r", solution)
@@ -141,7 +153,7 @@ def _alpha_max(
 ising_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 
-def _follow(case: _Case, grid: NDArray[np.float64], tol: float, max_iter: int) -> Iterator[Solution]:
+def _follow(case: _Case | OrdinalCase, grid: NDArray[np.float64], tol: float, max_iter: int) -> Iterator[Solution]:
     """Yield the certified solution of every alpha of the grid."""
     problem, alphas = case.problem, grid.tolist()
     strictness = STRICTNESS if problem.n_features > ALL_PAIRS_UP_TO else 0.0
@@ -197,6 +209,13 @@ class _Case:
             self.refuse_separation(self.free, state.largest_eta)
             self.problem.mark_null()
         return self.problem.alpha_max()
+
+    def check(self, grid: NDArray[np.float64]) -> None:
+        """Refuse alphas whose optimum is at infinity or drowns in rounding."""
+        if self.matrix is not None:
+            objective.refuse_vanishing(float(grid[-1]), self.matrix[~np.eye(len(self.matrix), dtype=bool)])
+        if grid[-1] == 0.0:
+            self.varying.refuse_separation(self.allowed_pairs())
 
     def refuse_separation(self, pairs: NDArray[np.int32], largest_eta: float) -> None:
         """Raise if the optimum with these pairs unpenalised lies at infinity (checked only where it may)."""

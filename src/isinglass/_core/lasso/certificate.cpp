@@ -29,7 +29,7 @@ double divergence(Rows& rows, const WorkingSet& set, const Point& point, double 
     std::vector<int> connected;
     for (int node = 0; node < set.n_nodes; ++node) {
         const int column = set.first_node + node;
-        if (!point.is_isolated[node]) {
+        if (!point.is_isolated[node] || rows.has_categories()) {
             connected.push_back(column);
             continue;
         }

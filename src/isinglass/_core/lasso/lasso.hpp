@@ -24,9 +24,9 @@ inline double kkt_violation(double theta, double g, double limit) {
 // The weight omega of a pair's penalty: 0 is free, infinity forbidden.
 class Penalty {
  public:
-    enum class Kind { equal, standardized, matrix, per_column };
-    // values: the columns' standard deviations, a matrix row by row, or one weight per column (the second of
-    // a pair); they outlive this object.
+    enum class Kind { equal, standardized, matrix, per_column, product };
+    // values: the columns' standard deviations, a matrix row by row, one weight per column (the second of
+    // a pair), or one whose products are the weights; they outlive this object.
     Penalty(Kind kind, const double* values, int n_features)
         : kind_(kind), values_(values), n_features_(n_features) {}
 
@@ -38,6 +38,8 @@ class Penalty {
                 return values_[s] + values_[t];
             case Kind::per_column:
                 return values_[t];
+            case Kind::product:
+                return values_[s] * values_[t];
             default:
                 return values_[static_cast<size_t>(s) * n_features_ + t];
         }

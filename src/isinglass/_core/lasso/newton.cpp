@@ -508,6 +508,7 @@ State Newton::record(const Run& run) {
     const double loss = point_.loss();
     State state{run.alpha,
                 point_.fields,
+                rows_.category_fields(),
                 {},
                 {},
                 loss,

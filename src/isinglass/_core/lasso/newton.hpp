@@ -13,7 +13,7 @@ namespace isinglass {
 // The point after one alpha, with its certificate over the working set.
 struct State {
     double alpha;
-    std::vector<double> fields;
+    std::vector<double> fields, category_fields;  // see Rows
     std::vector<Pair> edges;
     std::vector<double> values;
     double loss, objective, kkt_residual, duality_gap;

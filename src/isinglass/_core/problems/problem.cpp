@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "rows/cpu_rows.hpp"
+#include "rows/ordinal_rows.hpp"
 
 namespace isinglass {
 namespace {
@@ -71,7 +72,9 @@ double Problem::alpha_max() {
 State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
     check_memory(n_distinct_, n_features_, pairs.size(), most_bytes_);
     newton_.adopt(pairs);
-    return newton_.run(alpha, tolerances);
+    State state = newton_.run(alpha, {tolerances.kkt / unit_, tolerances.gap, tolerances.max_iter});
+    state.kkt_residual *= unit_;
+    return state;
 }
 
 State Problem::follow(double alpha, double next, const Following& options) {
@@ -142,11 +145,31 @@ Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_featu
     const auto table = std::make_shared<const Table>(X, weights, n_rows, n_features);
     n_distinct_ = table->n_distinct;
     check_memory(n_distinct_, n_features, 0, most_bytes);
-    const bool is_small = static_cast<size_t>(n_distinct_) * n_features < SINGLE_THREAD_CELLS;
-    pool_ = std::make_unique<Pool>(is_small ? 1 : n_threads, poll_);
+    make_pool(n_threads);
     rows_ = std::make_unique<CpuRows>(table, CpuRows::Holds::all_nodes, *pool_);
     begin(kind, penalty);
     problem_->set_most_bytes(most_bytes, n_distinct_);
+}
+
+Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,
+             const std::vector<double>& widths, Penalty::Kind kind, const double* penalty, int n_threads)
+    : n_features_(n_features) {
+    const auto table = std::make_shared<const Table>(X, weights, n_rows, n_features);
+    n_distinct_ = table->n_distinct;
+    make_pool(n_threads);
+    rows_ = std::make_unique<OrdinalRows>(table, ranges, *pool_);
+    for (double width : widths) inverse_widths_.push_back(1 / width);
+    const bool is_equal = kind == Penalty::Kind::equal;
+    begin(is_equal ? Penalty::Kind::product : kind, is_equal ? inverse_widths_.data() : penalty);
+    std::vector<double> sorted = widths;
+    std::sort(sorted.rbegin(), sorted.rend());
+    if (n_features > 1) problem_->set_gradient_unit(sorted[0] * sorted[1]);
+    problem_->newton().set_widest_block(std::numeric_limits<int>::max());  // products are for bits
+}
+
+void Joint::make_pool(int n_threads) {
+    const bool is_small = static_cast<size_t>(n_distinct_) * n_features_ < SINGLE_THREAD_CELLS;
+    pool_ = std::make_unique<Pool>(is_small ? 1 : n_threads, poll_);
 }
 
 Joint::Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty,

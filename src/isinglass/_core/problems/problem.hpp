@@ -46,6 +46,8 @@ class Problem {
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
     // Minimises F over the given pairs and the current support from the current point.
     State solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances);
+    // The unit of the largest gradient: the KKT residual and its tolerance are in units of 1.
+    void set_gradient_unit(double unit) { unit_ = unit; }
     void set_largest_reference(size_t pairs) { screen_.set_largest_reference(pairs); }
 
  private:
@@ -58,6 +60,7 @@ class Problem {
     Newton newton_;
     Screen screen_;
     int node_ = 0;
+    double unit_ = 1;
     double top_ = 0, reached_ = 0;  // alpha_max, and the smallest alpha so far
     bool is_dense_ = false;         // the last solution
     bool has_begun_ = false;
@@ -72,6 +75,10 @@ class Joint {
     // null.
     Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,
           const double* penalty, int n_threads, size_t most_bytes);
+    // Of ordered categories: X holds scores in equal steps from 0, ranges the largest step of a column and
+    // widths what it stands for. Couplings are for scores that are scaled to a range of 1.
+    Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,
+          const std::vector<double>& widths, Penalty::Kind kind, const double* penalty, int n_threads);
     Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty,
           int n_threads);
 
@@ -85,12 +92,14 @@ class Joint {
 
  private:
     void begin(Penalty::Kind kind, const double* penalty);
+    void make_pool(int n_threads);
 
     const int n_features_;
     int n_distinct_ = 0;
     Poll poll_;
     std::unique_ptr<Pool> pool_;
     std::unique_ptr<Rows> rows_;
+    std::vector<double> inverse_widths_;
     std::unique_ptr<Penalty> penalty_;
     std::unique_ptr<Problem> problem_;
 };

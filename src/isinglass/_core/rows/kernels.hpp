@@ -31,6 +31,12 @@ struct Drift {
     const float *norm_of, *shift_of, *sd_of, *mean_of;
 };
 
+// A node with q categories: P(k) = softmax_k(field_k + score_k eta). value: what stands for k in its column.
+struct Categories {
+    int q;
+    const double *field, *score, *value;
+};
+
 struct Kernels {
     const char* name;
     int lanes;  // single-precision numbers of one vector
@@ -69,6 +75,12 @@ struct Kernels {
     // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1 (the certificate), log_rest = log(1 - c).
     double (*divergence)(const double* eta, const uint8_t* x, const double* w, int n, double c, double log_c,
                          double log_rest);
+    // Of a node with categories: residuals w (E score - score of the row), their curvatures w Var score, the
+    // log odds of the observed category, and the probabilities, n per category. sums has room for
+    // (2 q^2 + 2) vectors and gets the weight that rows of category j give to k (q j + k), sum w P_k P_l for
+    // l < k (q^2 + q k + l), the loss and sum w Var.
+    void (*category_pass)(const Categories& categories, const double* eta, const uint8_t* x, const double* w,
+                          int n, double* wr, float* wv, double* margin, double* P, double* sums);
     // out_i += sum over g and b of coefficient[32 g + b] where bit b of words[g ld + i] is set; the number of
     // lanes is a multiple of 16.
     void (*bit_sums)(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,

@@ -115,6 +115,11 @@ class Rows {
     virtual Scanned scan(const Scan&) { return {}; }
     // A value that |g| / omega of some penalised pair reaches for certain; as large as can be told.
     virtual double largest() { return 0; }
+
+    // Rows whose nodes have more than two categories keep the fields themselves, at their optimum for the
+    // predictors: offsets and fields above the seam mean nothing then.
+    virtual bool has_categories() const { return false; }
+    virtual std::vector<double> category_fields() const { return {}; }  // node after node
 };
 
 }  // namespace isinglass

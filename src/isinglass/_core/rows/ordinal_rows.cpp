@@ -1,0 +1,432 @@
+#include "rows/ordinal_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace isinglass {
+namespace {
+
+constexpr int MAX_STEPS = 40;            // of Newton's method on a node's fields
+constexpr double STATIONARY = 1e-13;     // slopes of fields, relative to the weight of their terms
+constexpr double LONGEST = 4;            // step of a field
+constexpr double SHORTEST = 1e-6;        // share of such a step
+constexpr double SMALLEST_PIVOT = 1e-6;  // of a profiled diagonal, relative to what it was
+constexpr double EPSILON = std::numeric_limits<double>::epsilon();
+
+// A = L L^T in place, the lower triangle; d x d.
+void factorise(std::vector<double>& A, int d) {
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j <= i; ++j) {
+            double sum = A[i * d + j];
+            for (int k = 0; k < j; ++k) sum -= A[i * d + k] * A[j * d + k];
+            A[i * d + j] = i == j ? std::sqrt(std::max(sum, 1e-300)) : sum / A[j * d + j];
+        }
+}
+
+// y <- L^-1 y
+void solve_lower(const std::vector<double>& L, int d, double* y) {
+    for (int i = 0; i < d; ++i) {
+        for (int k = 0; k < i; ++k) y[i] -= L[i * d + k] * y[k];
+        y[i] /= L[i * d + i];
+    }
+}
+
+// y <- L^-T y
+void solve_upper(const std::vector<double>& L, int d, double* y) {
+    for (int i = d; i-- > 0;) {
+        for (int k = i + 1; k < d; ++k) y[i] -= L[k * d + i] * y[k];
+        y[i] /= L[i * d + i];
+    }
+}
+
+// The Hessian of the loss in the fields of all categories but the first, from the sums of a pass: what leaves
+// one category arrives at another, so that its diagonal is a sum of the rest.
+std::vector<double> field_curvature(const double* products, int q) {
+    const int d = q - 1;
+    std::vector<double> H(static_cast<size_t>(d) * d);
+    for (int k = 1; k < q; ++k) {
+        double sum = 0;
+        for (int l = 0; l < q; ++l) {
+            if (l == k) continue;
+            const double product = products[q * std::max(k, l) + std::min(k, l)];
+            sum += product;
+            if (l > 0) H[(k - 1) * d + l - 1] = -product;
+        }
+        H[(k - 1) * d + k - 1] = sum * (1 + 4 * EPSILON);
+    }
+    return H;
+}
+
+// sum_n w (P_k - [x = k]) of every category, from the weight that rows of one give to another.
+std::vector<double> field_slopes(const double* confusion, int q) {
+    std::vector<double> slopes(q);
+    for (int j = 0; j < q; ++j)
+        for (int k = 0; k < q; ++k)
+            if (j != k) slopes[k] += confusion[q * j + k], slopes[j] -= confusion[q * j + k];
+    return slopes;
+}
+
+// The largest slope relative to the weight of its terms.
+double relative_size(const std::vector<double>& slopes, const double* confusion) {
+    const int q = static_cast<int>(slopes.size());
+    double largest = 0;
+    for (int k = 0; k < q; ++k) {
+        double terms = 1e-300;
+        for (int j = 0; j < q; ++j)
+            if (j != k) terms += confusion[q * j + k] + confusion[q * k + j];
+        largest = std::max(largest, std::abs(slopes[k]) / terms);
+    }
+    return largest;
+}
+
+// The spanning tree of the categories whose edges have the most weight to give, either way: categories in the
+// order in which they joined, and whom each joined.
+struct Tree {
+    std::vector<int> order, parent;
+};
+
+Tree widest_tree(const double* confusion, int q) {
+    Tree tree{{0}, std::vector<int>(q, 0)};
+    const auto width = [&](int j, int k) { return std::min(confusion[q * j + k], confusion[q * k + j]); };
+    std::vector<char> is_in(q, 0);
+    is_in[0] = 1;
+    while (static_cast<int>(tree.order.size()) < q) {
+        int best = -1;
+        for (int k = 0; k < q; ++k) {
+            if (is_in[k]) continue;
+            for (int j : tree.order)
+                if (width(j, k) > width(tree.parent[k], k)) tree.parent[k] = j;
+            if (best < 0 || width(tree.parent[k], k) > width(tree.parent[best], best)) best = k;
+        }
+        is_in[best] = 1;
+        tree.order.push_back(best);
+    }
+    return tree;
+}
+
+}  // namespace
+
+OrdinalRows::OrdinalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Pool& pool)
+    : kernels_(kernels()),
+      table_(std::move(table)),
+      stride_(table_->stride),
+      pool_(pool),
+      columns_(table_->n_features),
+      nodes_(table_->n_features),
+      eta_(static_cast<size_t>(stride_) * table_->n_features),
+      wr_(eta_.size()),
+      quarter_w_(stride_),
+      ones_(stride_),
+      scratch_(pool.size()) {
+    for (int n = 0; n < stride_; ++n) {
+        quarter_w_[n] = static_cast<float>(table_->w[n] / 4);
+        ones_[n] = 1;
+    }
+    size_t most = 2;
+    for (int s = 0; s < table_->n_features; ++s) {
+        Column& column = columns_[s];
+        std::vector<double> share(256);
+        for (int n = 0; n < table_->n_distinct; ++n) share[table_->column(s)[n]] += table_->w[n];
+        column.unit = 1.0 / ranges[s];
+        column.centre = 0;
+        for (int value = 0; value < 256; ++value) {
+            if (share[value] == 0.0) continue;
+            column.value.push_back(value);
+            column.share.push_back(share[value]);
+            column.centre += share[value] * value;
+        }
+        double size = 0, square = 0;
+        for (size_t k = 0; k < column.value.size(); ++k) {
+            column.score.push_back((column.value[k] - column.centre) * column.unit);
+            size += column.share[k] * std::abs(column.score[k]);
+            square += column.share[k] * column.score[k] * column.score[k];
+        }
+        // What stands above the seam for a share is how far a coefficient moves the predictor; no odds.
+        margins_.mean.push_back(size);
+        margins_.rest.push_back(size);
+        margins_.sd.push_back(std::sqrt(square));
+        most = std::max(most, column.value.size());
+    }
+    for (Scratch& scratch : scratch_) {
+        scratch.P.resize(most * stride_);
+        scratch.margin.resize(stride_);
+        scratch.line.resize(stride_);
+        scratch.wv.resize(stride_);
+        scratch.sums.resize((2 * most * most + 2) * 8);
+    }
+}
+
+// As for 0 and 1 (cpu_rows.cpp), with the roundings of logits and of their exponentials.
+double OrdinalRows::rounding() const {
+    return (2.0 / kernels_.lanes * stride_ + 256) * EPSILON / 2;
+}
+
+const uint8_t* const* OrdinalRows::columns(const Beside& beside, Scratch& scratch) const {
+    scratch.columns.resize(beside.count);
+    for (int k = 0; k < beside.count; ++k) scratch.columns[k] = table_->column(beside.column[k]);
+    return scratch.columns.data();
+}
+
+// The covariance of two columns as a difference of sums of one sign.
+std::vector<Overlap> OrdinalRows::overlaps(std::span<const Pair> pairs) {
+    std::vector<Overlap> found(pairs.size());
+    pool_.each(pairs.size(), [&](int k, int) {
+        const Column &s = columns_[pairs[k].s], &t = columns_[pairs[k].t];
+        const uint8_t *x = table_->column(pairs[k].s), *y = table_->column(pairs[k].t);
+        long double up = 0, down = 0;
+        for (int n = 0; n < table_->n_distinct; ++n) {
+            const double product = (x[n] - s.centre) * s.unit * ((y[n] - t.centre) * t.unit);
+            (product > 0 ? up : down) += table_->w[n] * std::abs(product);
+        }
+        found[k] = {static_cast<double>(up), static_cast<double>(down), 1.0, 1.0};
+    });
+    return found;
+}
+
+// Residuals, curvatures, margins, probabilities and sums at the node's predictor and fields.
+void OrdinalRows::pass(int node, Scratch& scratch) {
+    const Column& column = columns_[node];
+    const Categories categories{static_cast<int>(column.value.size()), nodes_[node].fields.data(),
+                                column.score.data(), column.value.data()};
+    kernels_.category_pass(categories, eta(node), table_->column(node), table_->w.data(), stride_, wr(node),
+                           scratch.wv.data(), scratch.margin.data(), scratch.P.data(), scratch.sums.data());
+}
+
+// The fields to their optimum: Newton's method, halved while the loss does not fall.
+NodeSums OrdinalRows::settle(int node, Scratch& scratch) {
+    const int q = static_cast<int>(columns_[node].value.size());
+    std::vector<double>& fields = nodes_[node].fields;
+    const double *confusion = scratch.sums.data(), *products = confusion + q * q, *loss = products + q * q;
+    pass(node, scratch);
+    std::vector<double> slopes = field_slopes(confusion, q);
+    double before = std::numeric_limits<double>::infinity();
+    for (int step = 0; step < MAX_STEPS; ++step) {
+        const double size = relative_size(slopes, confusion);
+        // Rounding: Newton's method would have gained digits.
+        const bool is_stuck = size < 1e-9 && size > before / 2;
+        if (size <= STATIONARY || is_stuck) break;
+        before = size;
+        std::vector<double> L = field_curvature(products, q), change(slopes.begin() + 1, slopes.end());
+        factorise(L, q - 1);
+        solve_lower(L, q - 1, change.data());
+        solve_upper(L, q - 1, change.data());
+        const std::vector<double> start = fields;
+        const double bound = *loss * (1 + 1e-14);
+        for (double length = 1; length > SHORTEST; length /= 2) {
+            for (int k = 1; k < q; ++k)
+                fields[k] = start[k] - std::clamp(length * change[k - 1], -LONGEST, LONGEST);
+            pass(node, scratch);
+            if (*loss <= bound) break;
+        }
+        slopes = field_slopes(confusion, q);
+    }
+    return summarise(node, slopes, scratch);
+}
+
+// What the certificate takes from a node. The fields' slopes vanish if weight is carried along a tree of the
+// categories: what those behind an edge (j, k) have too much of goes from k to j in the rows of j. No pair's
+// gradient changes by more than the sum of these, and the divergence by no more than twice the loss times the
+// largest share of what is there that is taken (docs/discrete.md). Two sums of one sign that differ by as
+// much say the same.
+NodeSums OrdinalRows::summarise(int node, const std::vector<double>& slopes, const Scratch& scratch) {
+    const int q = static_cast<int>(slopes.size());
+    const double* sums = scratch.sums.data();
+    double mass = 0, moved = 0, share = 0, largest = 0;
+    nodes_[node].shift = 0;
+    for (int k = 0; k < q; ++k) {
+        for (int j = 0; j < q; ++j) mass += j == k ? 0.0 : sums[q * j + k];
+        nodes_[node].shift += slopes[k] * columns_[node].score[k];
+        largest = std::max(largest, std::abs(slopes[k]));
+    }
+    const auto [order, parent] = widest_tree(sums, q);
+    std::vector<double> excess = slopes;
+    for (int i = q - 1; i > 0; --i) {
+        const int k = order[i], j = parent[k];
+        const double there = excess[k] > 0 ? sums[q * j + k] : sums[q * k + j];
+        moved += std::abs(excess[k]);
+        share = std::max(share, std::abs(excess[k]) / std::max(there, 1e-300));
+        excess[j] += excess[k];
+    }
+    const double uneven = std::min(std::max(moved, 2 * share * mass) * (1 + 8 * q * EPSILON), mass);
+    const bool is_settled = relative_size(slopes, sums) <= STATIONARY;
+    return {sums[2 * q * q], is_settled ? 0.0 : largest, sums[2 * q * q + 1], mass, mass - uneven};
+}
+
+void OrdinalRows::move(std::span<const Move> tasks, bool afresh) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const Move& task = tasks[k];
+        Scratch& scratch = scratch_[worker];
+        double* e = eta(task.node);
+        if (afresh) {
+            std::fill(e, e + stride_, 0.0);
+            std::vector<double>& fields = nodes_[task.node].fields;
+            fields.clear();
+            for (double share : columns_[task.node].share)
+                fields.push_back(std::log(share / columns_[task.node].share[0]));
+        }
+        if (task.moved.count > 0) {
+            double offset = 0;
+            scratch.coefficients.assign(task.coefficient, task.coefficient + task.moved.count);
+            for (int i = 0; i < task.moved.count; ++i) {
+                const Column& column = columns_[task.moved.column[i]];
+                scratch.coefficients[i] *= column.unit;
+                offset -= scratch.coefficients[i] * column.centre;
+            }
+            kernels_.add_columns(e, offset, columns(task.moved, scratch), scratch.coefficients.data(),
+                                 task.moved.count, stride_);
+        }
+        *task.sums = settle(task.node, scratch);
+        dots(wr(task.node), nodes_[task.node].shift, task.asked, task.gradient, scratch);
+    });
+}
+
+// sum_n a_n score_t for the columns asked for; sum: of a.
+void OrdinalRows::dots(const double* a, double sum, const Beside& asked, double* out,
+                       Scratch& scratch) const {
+    kernels_.dots(a, columns(asked, scratch), asked.count, stride_, out);
+    for (int k = 0; k < asked.count; ++k) {
+        const Column& column = columns_[asked.column[k]];
+        out[k] = (out[k] - column.centre * sum) * column.unit;
+    }
+}
+
+void OrdinalRows::gradients(std::span<const Gradient> tasks) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const Gradient& task = tasks[k];
+        dots(wr(task.node), nodes_[task.node].shift, task.asked, task.gradient, scratch_[worker]);
+    });
+}
+
+void OrdinalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
+    const bool is_own = curvature == Curvature::own;
+    int widest = 0;
+    for (const Block& task : tasks) widest = std::max(widest, task.inner.count);
+    for (Scratch& scratch : scratch_)
+        if (scratch.panels.size() < gram_scratch(widest)) scratch.panels.resize(gram_scratch(widest));
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const Block& task = tasks[k];
+        Scratch& scratch = scratch_[worker];
+        const int q = static_cast<int>(columns_[task.node].value.size()), d = task.inner.count;
+        if (is_own) pass(task.node, scratch);
+        *task.curve = is_own ? scratch.sums[2 * q * q + 1] : 0.25;
+        if (d == 0) return;
+        kernels_.gram(is_own ? scratch.wv.data() : quarter_w_.data(), columns(task.inner, scratch), d,
+                      stride_, task.G, task.stride, task.b, scratch.panels.data());
+        std::fill(task.b, task.b + d, 0.0f);  // the fields follow by themselves
+        for (int i = 0; i < d; ++i)
+            for (int j = 0; j < d; ++j)
+                task.G[static_cast<size_t>(i) * task.stride + j] *= static_cast<float>(
+                    columns_[task.inner.column[i]].unit * columns_[task.inner.column[j]].unit);
+        if (is_own && q > 2) profile(task, scratch);
+    });
+}
+
+// Takes the fields out of a block. Centring has done so for the direction of the scores; of B S^-1 B^T, with
+// S the curvature of the fields and B their mixed derivatives, it remains to subtract what is orthogonal.
+void OrdinalRows::profile(const Block& task, Scratch& scratch) {
+    const Column& column = columns_[task.node];
+    const int q = static_cast<int>(column.value.size()), m = q - 1, d = task.inner.count;
+    std::vector<double> L = field_curvature(scratch.sums.data() + q * q, q), B(static_cast<size_t>(m) * d);
+    factorise(L, m);
+    const double *r = wr(task.node), *w = table_->w.data(), *inverse_w = table_->inverse_w.data();
+    const uint8_t* x = table_->column(task.node);
+    for (int k = 1; k < q; ++k) {
+        const double* P = scratch.P.data() + static_cast<size_t>(k) * stride_;
+        double* line = scratch.line.data();
+        double sum = 0;
+        for (int n = 0; n < stride_; ++n) {
+            const double mean = (x[n] - column.centre) * column.unit + r[n] * inverse_w[n];
+            sum += line[n] = w[n] * P[n] * (column.score[k] - mean);
+        }
+        dots(line, sum, task.inner, B.data() + static_cast<size_t>(k - 1) * d, scratch);
+    }
+    std::vector<double> direction(m), y(m);
+    double norm = 0;
+    for (int i = 0; i < m; ++i) {  // L^T score
+        for (int k = i; k < m; ++k) direction[i] += L[k * m + i] * (column.score[k + 1] - column.score[0]);
+        norm += direction[i] * direction[i];
+    }
+    std::vector<double> Y(static_cast<size_t>(d) * m);
+    for (int j = 0; j < d; ++j) {
+        for (int k = 0; k < m; ++k) y[k] = B[static_cast<size_t>(k) * d + j];
+        solve_lower(L, m, y.data());
+        const double along = std::inner_product(y.begin(), y.end(), direction.begin(), 0.0) / norm;
+        for (int k = 0; k < m; ++k) Y[static_cast<size_t>(j) * m + k] = y[k] - along * direction[k];
+    }
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j < d; ++j) {
+            const double* y_i = Y.data() + static_cast<size_t>(i) * m;
+            float& entry = task.G[static_cast<size_t>(i) * task.stride + j];
+            const double less = std::inner_product(y_i, y_i + m, Y.data() + static_cast<size_t>(j) * m, 0.0);
+            const double floor = i == j ? SMALLEST_PIVOT * entry : -std::numeric_limits<double>::infinity();
+            entry = static_cast<float>(std::max(entry - less, floor));
+        }
+}
+
+double OrdinalRows::divergence(std::span<const int> nodes, double c) {
+    const double log_c = std::log(c), log_rest = std::log1p(-c);
+    std::vector<double> parts(nodes.size());
+    // By the log odds of the observed category: as for two categories, of which the one was observed.
+    pool_.each(nodes.size(), [&](int k, int worker) {
+        Scratch& scratch = scratch_[worker];
+        pass(nodes[k], scratch);
+        parts[k] = kernels_.divergence(scratch.margin.data(), ones_.data(), table_->w.data(), stride_, c,
+                                       log_c, log_rest);
+    });
+    return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+double OrdinalRows::largest_predictor(std::span<const int> nodes) {
+    double largest = 0;
+    for (int node : nodes)
+        for (int n = 0; n < table_->n_distinct; ++n) largest = std::max(largest, std::abs(eta(node)[n]));
+    return largest;
+}
+
+// For free edges, which are refused with categories: nothing is known.
+std::vector<double> OrdinalRows::gram(int, const Beside& beside, int) {
+    return std::vector<double>(static_cast<size_t>(beside.count + 1) * (beside.count + 1));
+}
+
+void OrdinalRows::remember(std::span<const int> nodes) {
+    if (reference_wr_.size() < wr_.size()) reference_wr_.resize(wr_.size());
+    pool_.each(nodes.size(), [&](int k, int) {
+        kernels_.narrow(wr(nodes[k]), stride_,
+                        reference_wr_.data() + static_cast<size_t>(nodes[k]) * stride_);
+    });
+}
+
+std::vector<Moved> OrdinalRows::drift(std::span<const int> nodes) {
+    std::vector<Moved> moved(nodes.size());
+    pool_.each(nodes.size(), [&](int k, int) {
+        kernels_.distance(wr(nodes[k]), reference_wr_.data() + static_cast<size_t>(nodes[k]) * stride_,
+                          table_->inverse_w.data(), stride_, &moved[k].square, &moved[k].sum);
+    });
+    return moved;
+}
+
+double OrdinalRows::all_pairs(int first, int last, float* band) {
+    const int p = table_->n_features, wide = p - first;
+    std::vector<int> every(wide);
+    std::iota(every.begin(), every.end(), first);
+    std::vector<double> C(static_cast<size_t>(wide) * wide);
+    pool_.each(wide, [&](int k, int worker) {
+        dots(wr(first + k), nodes_[first + k].shift, {every.data(), wide},
+             C.data() + static_cast<size_t>(k) * wide, scratch_[worker]);
+    });
+    for (int s = 0; s < last - first; ++s)
+        for (int t = s + 1; t < wide; ++t)
+            *band++ = static_cast<float>(C[static_cast<size_t>(s) * wide + t] +
+                                         C[static_cast<size_t>(t) * wide + s]);
+    return 2.5e-7;  // sums of at most 2, rounded to single precision
+}
+
+std::vector<double> OrdinalRows::category_fields() const {
+    std::vector<double> fields;
+    for (const Node& node : nodes_) fields.insert(fields.end(), node.fields.begin(), node.fields.end());
+    return fields;
+}
+
+}  // namespace isinglass

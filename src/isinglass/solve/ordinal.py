@@ -1,0 +1,225 @@
+"""Tables of ordered categories made ready for the solver: scores on a line, in steps of one byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass._core import Problem, max_features
+from isinglass.categories import KINDS, CategoryNetwork, read_categories
+from isinglass.data import check_penalty_weights, check_sample_weight
+from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, LimitError, setting, warn
+from isinglass.names import check_names
+from isinglass.objective.reduced import NEGLIGIBLE
+from isinglass.pairs import symmetric_matrix
+from isinglass.results import Solution
+from isinglass.threads import thread_count
+
+if TYPE_CHECKING:
+    from isinglass._core._native import State
+
+__all__ = ["CategoryTable", "Kinds", "OrdinalCase", "Scores"]
+
+FloatArray = NDArray[np.float64]
+Kinds = str | Sequence[str] | Mapping[Any, str]
+Scores = Mapping[Any, ArrayLike]
+
+MOST_STEPS = 255
+_CLOSE = 1e-9  # of a whole number of steps
+
+
+@dataclass(frozen=True)
+class CategoryTable:
+    """Category numbers with the scores of every column."""
+
+    codes: NDArray[np.intp]
+    scores: tuple[FloatArray, ...]
+    names: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, X: ArrayLike, kinds: Kinds, scores: Scores | None) -> CategoryTable:
+        """Check a table of category numbers, the kinds of its columns and their scores."""
+        codes = read_categories(X)
+        labels = getattr(X, "columns", None)
+        names = None if labels is None else tuple(str(label) for label in labels)
+        if codes.shape[1] > max_features:
+            raise LimitError(f"{setting('X')} must have at most {max_features} columns; got {codes.shape[1]}.")
+        p = codes.shape[1]
+        kind_of = _per_column("kinds", kinds, names, p, "binary")
+        given = _per_column("scores", {} if scores is None else scores, names, p, None)
+        counts = codes.max(axis=0, initial=1) + 1
+        columns = enumerate(zip(kind_of, counts, given, strict=True))
+        return cls(codes, tuple(_scores(s, *column) for s, column in columns), names)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether every column has two categories, with the scores 0 and 1."""
+        return all(score.tolist() == [0.0, 1.0] for score in self.scores)
+
+
+def _per_column(argument: str, given: Any, names: tuple[str, ...] | None, p: int, default: Any) -> list[Any]:
+    """Return one entry per column, from one word, one entry each, or a mapping by name or number."""
+    if isinstance(given, str):
+        return [given] * p
+    if not isinstance(given, Mapping):
+        if len(given) != p:
+            raise ArgumentError(argument, f"must have one entry per column ({p})", len(given))
+        return list(given)
+    entries = [default] * p
+    for key, entry in given.items():
+        place = names.index(str(key)) if names is not None and str(key) in names else key
+        if not (isinstance(place, int) and 0 <= place < p):
+            raise ArgumentError(argument, "must name columns of the table", key)
+        entries[place] = entry
+    return entries
+
+
+def _scores(column: int, kind: str, n_categories: int, given: ArrayLike | None) -> FloatArray:
+    if kind not in KINDS:
+        raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)
+    if kind == "binary" and n_categories > 2:
+        raise DataError(
+            f"column {column} is binary and must hold 0 and 1; got {n_categories - 1}. Declare it as ordinal if its "
+            "categories have an order."
+        )
+    if kind == "nominal" and n_categories > 2:
+        raise DataError(
+            f"column {column} is nominal with {n_categories} categories; columns without an order must have two "
+            f"categories so far. Declare it as ordinal, or turn it into columns of 0 and 1."
+        )
+    if given is None:
+        return np.arange(float(max(n_categories, 2)))
+    scores = np.array(given, dtype=np.float64)
+    if scores.ndim != 1 or len(scores) < n_categories or not np.isfinite(scores).all():
+        raise ArgumentError(
+            "scores", f"must be one finite number for each of the {n_categories} categories of column {column}", given
+        )
+    if len(np.unique(scores)) < max(len(scores), 2):
+        raise ArgumentError("scores", f"must be different numbers, two or more, for column {column}", given)
+    return scores
+
+
+def _steps(column: int, scores: FloatArray) -> NDArray[np.uint8]:
+    """Return the scores as whole numbers of equal steps from the smallest."""
+    above = scores - scores.min()
+    smallest = above[above > 0].min()
+    for parts in range(1, MOST_STEPS + 1):
+        steps = above / (smallest / parts)
+        if steps.max() > MOST_STEPS + 0.5:
+            break
+        if np.abs(steps - steps.round()).max() <= _CLOSE * steps.max():
+            whole: NDArray[np.uint8] = steps.round().astype(np.uint8)
+            return whole
+    raise ArgumentError(
+        "scores",
+        f"must be multiples of one step, at most {MOST_STEPS} of them, for column {column}",
+        scores.tolist(),
+        "Round them.",
+    )
+
+
+@dataclass(frozen=True)
+class OrdinalCase:
+    """A table made ready: the compiled problem on the columns that vary, and the way back."""
+
+    problem: Problem
+    scores: tuple[FloatArray, ...]
+    shares: tuple[FloatArray, ...]  # weight of every category
+    columns: NDArray[np.intp]  # those that vary
+    widths: FloatArray  # of all columns: largest minus smallest score
+    n_rows: float
+    names: tuple[str, ...]
+
+    @classmethod
+    def prepare(
+        cls,
+        table: CategoryTable,
+        sample_weight: ArrayLike | None,
+        penalty_weights: ArrayLike | str | None,
+        n_threads: int | None,
+    ) -> OrdinalCase:
+        """Compile the columns that vary; name the others in one warning."""
+        weight = check_sample_weight(sample_weight, len(table.codes))
+        if weight is not None:
+            weight = np.where(weight > NEGLIGIBLE * weight.max(), weight, 0.0)
+        raw = np.ones(len(table.codes)) if weight is None else weight
+        n_rows = float(raw.sum())
+        shares = tuple(np.bincount(table.codes[:, s], raw, len(score)) / n_rows for s, score in enumerate(table.scores))
+        varies = np.array([np.count_nonzero(share) > 1 for share in shares])
+        columns, widths = np.flatnonzero(varies), np.array([np.ptp(score) for score in table.scores])
+        names = check_names(table.names, len(varies))
+        steps = [_steps(int(s), table.scores[s]) for s in columns]
+        if not varies.all():
+            constant = ", ".join(names[s] for s in np.flatnonzero(~varies)[:5])
+            warn(ConstantColumnWarning(f"constant columns have no edges and smoothed fields: {constant}."))
+        penalty = check_penalty_weights(penalty_weights, len(varies))
+        matrix = None
+        if isinstance(penalty, np.ndarray):
+            if (penalty[~np.eye(len(penalty), dtype=bool)] == 0).any():
+                raise ArgumentError("penalty_weights", "must be positive where columns have categories", 0.0)
+            inside = np.ix_(columns, columns)
+            matrix = np.ascontiguousarray(penalty[inside] / np.multiply.outer(widths, widths)[inside])
+        problem = Problem(
+            np.column_stack([step[table.codes[:, s]] for step, s in zip(steps, columns, strict=True)])
+            if len(columns)
+            else np.zeros((len(table.codes), 0), dtype=np.uint8),
+            weight,
+            np.array([step.max() for step in steps], dtype=np.uint8),
+            widths[columns],
+            matrix,
+            isinstance(penalty, str),
+            thread_count(n_threads),
+        )
+        return cls(problem, table.scores, shares, columns, widths, n_rows, names)
+
+    def fit_null(self, tol: float, max_iter: int) -> float:
+        """Return the smallest alpha without edges."""
+        return self.problem.alpha_max()
+
+    def check(self, grid: FloatArray) -> None:
+        """Refuse alphas that this problem has no solver for."""
+        if grid[-1] == 0.0:
+            raise ArgumentError("alphas", "must be positive where columns have categories", 0.0)
+
+    def solution(self, state: State, tol: float) -> Solution:
+        """Put the solution of the varying columns back into the whole table, for scores as they were given."""
+        edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
+        values = state.values / (self.widths[edges[:, 0]] * self.widths[edges[:, 1]])
+        p = len(self.scores)
+        means = np.array([share @ score for share, score in zip(self.shares, self.scores, strict=True)])
+        fields = self._fields(state.category_fields, symmetric_matrix(edges, values, p) @ means)
+        gap_tol = tol * max(self.problem.null_objective, 1e-12)
+        return Solution(
+            CategoryNetwork(fields, self.scores, edges, values, self.names),
+            alpha=state.alpha,
+            objective=state.objective,
+            kkt_residual=state.kkt_residual,
+            duality_gap=state.duality_gap,
+            certified_zeros=state.certified_zeros,
+            n_iter=state.n_iter,
+            n_screened=p * (p - 1) // 2 - state.n_working,
+            converged=state.kkt_residual <= tol and state.duality_gap <= gap_tol,
+        )
+
+    def _fields(self, solved: FloatArray, centers: FloatArray) -> list[FloatArray]:
+        """Return every field. The solver's belong to centered scores, of the categories that occur, in their order.
+
+        A category that does not occur gets half a row.
+        """
+        fields, first = [], 0
+        varying = set(self.columns.tolist())
+        for s, (score, share) in enumerate(zip(self.scores, self.shares, strict=True)):
+            seen = np.flatnonzero(share)
+            field = np.log(np.maximum(share, 0.5 / self.n_rows))
+            if s in varying:
+                order = seen[np.argsort(score[seen])]
+                field += solved[first] - field[order[0]]
+                field[order] = solved[first : first + len(order)]
+                first += len(order)
+            field -= score * centers[s]
+            fields.append(field - field[0])
+        return fields

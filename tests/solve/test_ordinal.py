@@ -1,0 +1,228 @@
+"""Columns with ordered categories: the stored optima, certificates recomputed by the slow twin, symmetries."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import discrete_cases
+from reference_discrete import Discrete
+
+from isinglass import ising_path
+from isinglass.categories import CategoryNetwork
+from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.solve import path as path_module
+
+
+def likert(rng, n, levels, strength=0.8):
+    """Ordered answers that share a latent trait; every category occurs."""
+    trait = rng.normal(size=(n, 2)) @ rng.normal(size=(2, len(levels))) * strength + rng.normal(size=(n, len(levels)))
+    X = np.column_stack(
+        [np.searchsorted(np.quantile(x, np.arange(1, q) / q), x) for x, q in zip(trait.T, levels, strict=True)]
+    )
+    X[: max(levels)] = np.minimum(np.arange(max(levels))[:, None], np.array(levels) - 1)
+    return X
+
+
+def parts(reference, solution):
+    """Theta and fields as the slow twin wants them."""
+    theta, _ = reference.null()
+    for (s, t), value in zip(solution.edge_index, solution.edge_values, strict=True):
+        theta[int(s), int(t)] = np.array([[value]])
+    return theta, list(solution.network.category_fields)
+
+
+def assert_certified(reference, path, tol=1e-7):
+    for solution in path:
+        theta, fields = parts(reference, solution)
+        assert solution.converged
+        assert solution.objective == pytest.approx(reference.objective(theta, fields, solution.alpha), rel=1e-12)
+        residual, gap = (f(theta, fields, solution.alpha) for f in (reference.kkt_residual, reference.gap))
+        assert residual <= solution.kkt_residual + 1e-12
+        assert -1e-12 <= gap <= solution.duality_gap + 1e-10
+        assert solution.duality_gap <= 1.01 * gap + 1e-9  # not a loose bound either
+
+
+def ordinal_cases():
+    nominal = [case for case in discrete_cases() if "nominal" in case.kinds and max(case.levels) > 2]
+    return [case for case in discrete_cases() if case not in nominal]
+
+
+@pytest.mark.parametrize("case", ordinal_cases(), ids=str)
+@pytest.mark.parametrize("screened", [False, True])
+def test_stored_optima_are_reached(case, screened, monkeypatch):
+    if screened:
+        monkeypatch.setattr(path_module, "ALL_PAIRS_UP_TO", 1)
+    solution = ising_path(case.X, [case.alpha], kinds=case.kinds, tol=1e-10)[0]
+    assert solution.objective == pytest.approx(case.objective, abs=1e-10)
+    couplings = solution.couplings
+    assert {tuple(pair) for pair in solution.edge_index.tolist()} == set(case.norms)
+    for pair, norm in case.norms.items():
+        assert abs(couplings[pair]) == pytest.approx(norm, abs=1e-6)
+        assert couplings[pair] == pytest.approx(case.blocks[pair].item(), abs=1e-6)
+    for mine, stored in zip(solution.network.category_fields, case.fields, strict=True):
+        np.testing.assert_allclose(mine, stored, atol=1e-6)
+    top = ising_path(case.X, 2, kinds=case.kinds)[0]
+    assert (top.alpha, top.n_edges) == (pytest.approx(case.alpha_max, rel=1e-9), 0)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.floats(0.003, 0.9), st.sampled_from(["plain", "standardized", "matrix"]))
+def test_certificates_are_those_of_the_slow_twin(seed, share, penalty):
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(2, 6, size=rng.integers(2, 7)).tolist()
+    X = likert(rng, int(rng.integers(20, 120)), levels)
+    weight = rng.integers(1, 4, len(X)).astype(float) if rng.random() < 0.5 else None
+    p = len(levels)
+    omega = np.exp(rng.normal(size=(p, p)))
+    omega = np.triu(omega, 1) + np.triu(omega, 1).T
+    reference = Discrete(X, ["ordinal"] * p, levels, sample_weight=weight)
+    if max(levels) == 2:
+        return
+    if penalty == "standardized":
+        reference.omega = reference.standardized()
+    elif penalty == "matrix":
+        reference.omega = omega
+    given_weights = {"plain": None, "standardized": "standardized", "matrix": omega}[penalty]
+    with pytest.MonkeyPatch.context() as patch:
+        if rng.random() < 0.5:
+            patch.setattr(path_module, "ALL_PAIRS_UP_TO", 1)
+        alphas = [reference.alpha_max() * share, reference.alpha_max() * share / 3]
+        path = ising_path(X, alphas, kinds="ordinal", sample_weight=weight, penalty_weights=given_weights)
+    assert_certified(reference, path)
+
+
+def test_the_slow_twin_finds_the_same_network():
+    X = likert(np.random.default_rng(3), 150, [5, 3, 2, 4])
+    reference = Discrete(X, ["ordinal"] * 4, [5, 3, 2, 4])
+    solution = ising_path(X, [0.1], kinds="ordinal", tol=1e-11)[0]
+    theta, fields = reference.solve(0.1)
+    for (s, t), value in theta.items():
+        assert solution.couplings[s, t] == pytest.approx(value.item(), abs=1e-8)
+    for mine, expected in zip(solution.network.category_fields, fields, strict=True):
+        np.testing.assert_allclose(mine, expected, atol=1e-7)
+
+
+def test_two_categories_are_binary(monkeypatch):
+    X = likert(np.random.default_rng(4), 200, [2] * 8)
+    binary = ising_path(X, 8, tol=1e-10)
+    declared = ising_path(X, 8, tol=1e-10, kinds={0: "ordinal", 3: "nominal"})
+    assert not isinstance(declared[0].network, CategoryNetwork)
+    assert all(a.network == b.network for a, b in zip(binary, declared, strict=True))
+    monkeypatch.setattr(path_module.CategoryTable, "is_binary", False)  # through the rows of categories
+    for one, other in zip(binary, ising_path(X, 8, tol=1e-10, kinds="ordinal"), strict=True):
+        assert other.objective == pytest.approx(one.objective, rel=1e-11)
+        np.testing.assert_allclose(other.couplings, one.couplings, atol=1e-8)
+        np.testing.assert_allclose([field[1] for field in other.network.category_fields], one.fields, atol=1e-8)
+
+
+def test_reversing_a_column_flips_signs_only():
+    X = likert(np.random.default_rng(5), 300, [5, 4, 3, 2, 6])
+    turned = X.copy()
+    turned[:, 1] = 3 - X[:, 1]
+    sign = np.array([1, -1, 1, 1, 1])
+    for one, other in zip(*(ising_path(table, 6, kinds="ordinal", tol=1e-10) for table in (X, turned)), strict=True):
+        assert other.objective == pytest.approx(one.objective, rel=1e-11)
+        np.testing.assert_allclose(other.couplings, one.couplings * np.multiply.outer(sign, sign), atol=1e-8)
+
+
+def test_threads_change_no_bit_and_screening_changes_nothing(monkeypatch):
+    X = likert(np.random.default_rng(6), 900, [4, 5, 3] * 12)
+    paths = [ising_path(X, 8, alpha_min_ratio=0.1, kinds="ordinal", n_threads=n, tol=1e-9) for n in (1, 2, 3)]
+    for one, two, three in zip(*paths, strict=True):
+        assert one.edge_values.tobytes() == two.edge_values.tobytes() == three.edge_values.tobytes()
+        assert one.duality_gap == two.duality_gap == three.duality_gap
+    assert (paths[0].n_screened[:4] > 0).all()
+    monkeypatch.setattr(path_module, "STRICTNESS", 0.0)
+    for one, other in zip(paths[0], ising_path(X, 8, alpha_min_ratio=0.1, kinds="ordinal", tol=1e-9), strict=True):
+        assert one.objective == pytest.approx(other.objective, rel=1e-9)
+        np.testing.assert_allclose(one.couplings, other.couplings, atol=1e-5)
+        assert one.certified_zeros <= 36 * 35 // 2 - one.n_edges
+
+
+def test_the_unit_of_a_score_drops_out_when_standardized():
+    X = likert(np.random.default_rng(7), 250, [4, 3, 5])
+    plain = ising_path(X, 5, kinds="ordinal", penalty_weights="standardized", tol=1e-10)
+    scaled = ising_path(
+        X, 5, kinds="ordinal", scores={0: [1.0, 1.5, 2.0, 2.5]}, penalty_weights="standardized", tol=1e-10
+    )
+    for one, other in zip(plain, scaled, strict=True):
+        unit = np.array([2.0, 1.0, 1.0])
+        np.testing.assert_allclose(other.couplings, one.couplings * np.multiply.outer(unit, unit), atol=1e-8)
+
+
+def test_a_category_that_does_not_occur_is_left_out():
+    X = likert(np.random.default_rng(8), 200, [4, 3, 3])
+    wide = X.copy()
+    wide[:, 0] = np.array([0, 1, 3, 4])[X[:, 0]]
+    expected = ising_path(X, [0.05], kinds="ordinal", scores={0: [0, 1, 3, 4]}, tol=1e-10)[0]
+    found = ising_path(wide, [0.05], kinds="ordinal", tol=1e-10)[0]
+    np.testing.assert_allclose(found.couplings, expected.couplings, atol=1e-9)
+    seen = found.network.category_fields[0][[0, 1, 3, 4]]
+    np.testing.assert_allclose(seen, expected.network.category_fields[0], atol=1e-7)
+    assert found.network.category_fields[0][2] < seen.min()
+
+
+def test_probabilities_of_categories():
+    X = likert(np.random.default_rng(9), 200, [4, 3, 2])
+    reference = Discrete(X, ["ordinal"] * 3, [4, 3, 2])
+    solution = ising_path(X, [0.05], kinds="ordinal")[0]
+    expected = reference.probabilities(*parts(reference, solution))
+    for mine, other in zip(solution.network.category_probabilities(X), expected, strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-12)
+    with pytest.raises(DataError, match="categories 0 to 3"):
+        solution.network.category_probabilities([[4, 0, 0]])
+
+
+def test_constant_columns_and_bad_tables():
+    X = likert(np.random.default_rng(10), 60, [3, 4, 2])
+    X[:, 1] = 2
+    with pytest.warns(ConstantColumnWarning, match="x1"):
+        solution = ising_path(X, [0.05], kinds="ordinal")[0]
+    assert not (solution.edge_index == 1).any()
+    assert solution.network.category_fields[1].argmax() == 2
+    with pytest.raises(DataError, match="one field per category"):
+        solution.network.fields  # noqa: B018
+    for kinds, scores, message in [
+        ("binary", None, "binary and must hold 0 and 1"),
+        ("nominal", None, "must have two"),
+        ("cardinal", None, "binary, ordinal or nominal"),
+        (["ordinal"], None, "one entry per column"),
+        ({"y": "ordinal"}, None, "name columns"),
+        ("ordinal", {0: [0, 1]}, "one finite number"),
+        ("ordinal", {0: [0, 1, 1]}, "different numbers"),
+        ("ordinal", {0: [0, 1, np.pi]}, "multiples of one step"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            ising_path(X, [0.05], kinds=kinds, scores=scores)
+    for bad in (X - 0.5, X.astype(float) * np.nan, X + 300, X.astype(str) + np.array("a")):
+        with pytest.raises(DataError, match="numbers"):
+            ising_path(bad, [0.05], kinds="ordinal")
+    whole = likert(np.random.default_rng(10), 60, [3, 4, 2])
+    with pytest.raises(DataError, match="positive"):
+        ising_path(whole, [0.05, 0.0], kinds="ordinal")
+    with pytest.raises(DataError, match="positive"):
+        ising_path(whole, [0.05], kinds="ordinal", penalty_weights=np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("name", ["portable", "v3"])
+def test_every_instruction_set_finds_the_same_optimum(name, tmp_path):
+    X = likert(np.random.default_rng(11), 120, [5, 4, 3, 2])
+    np.save(tmp_path / "X.npy", X)
+    script = (
+        "import numpy as np, sys; from isinglass import ising_path; "
+        "print((ising_path(np.load(sys.argv[1]), [0.05], kinds='ordinal', tol=1e-10)[0].couplings.tolist()))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "X.npy")],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "ISINGLASS_KERNELS": name},
+    ).stdout
+    here = ising_path(X, [0.05], kinds="ordinal", tol=1e-10)[0].couplings
+    np.testing.assert_allclose(np.array(json.loads(answer)), here, atol=1e-7)
