@@ -23,6 +23,7 @@ def python_blocks(text: str) -> list[str]:
         "README.md",
         "docs/index.md",
         "docs/tables.md",
+        "docs/missing.md",
         "docs/guide.md",
         "docs/estimators.md",
         "docs/simulation.md",
