@@ -50,7 +50,7 @@ def test_info_counts(tmp_path):
     assert text["Constant"] == "1: always"
     assert text["Rare"].startswith("1: rare (2.5% ones)")
     assert text["Duplicates"] == "1: a = not a"
-    assert text["Missing"] == "1 cell"
+    assert text["Missing"] == "1 cell (0.5%) in 1 row, 0 of them without any answer"
     assert record["estimate"]["bytes"] == _core.path_bytes(record["n_distinct_rows"], 5, 0)
     assert "if every pair is one" in text["Memory"]
     assert "measured" in text["Time"]

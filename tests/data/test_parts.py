@@ -20,7 +20,7 @@ from isinglass.data import (
 )
 from isinglass.data.hosts import Here
 from isinglass.data.parts import Fold, rows_of, split_rows
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import DataError, DataWarning, LimitError, suppress_warnings
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 2, (60, 5), dtype=np.uint8)
@@ -117,8 +117,11 @@ def test_one_coding_for_all_parts():
     assert table.encoding == whole.encoding
     np.testing.assert_array_equal(rows(table), whole.X)
     holes = words.mask(RNG.random(words.shape) < 0.1)
-    whole = read_binary(holes, encode={"Yes": 1, "No": 0}, missing="zero")
-    table = read_parts(cut(holes), encode={"Yes": 1, "No": 0}, missing="zero")
+    with suppress_warnings(DataWarning):
+        whole = read_binary(holes, encode={"Yes": 1, "No": 0}, missing="zero")
+        table = read_parts(cut(holes), encode={"Yes": 1, "No": 0}, missing="zero")
+    with pytest.raises(DataError, match="for a table in parts"):
+        read_parts(cut(holes), missing="impute")
     assert (table.n_missing, table.coding.missing) == (whole.n_missing, "zero")
     np.testing.assert_array_equal(rows(table), whole.X)
 

@@ -214,7 +214,8 @@ def exact_claims(case):
 
 
 PATHS = {"joint": joint_claims, "nodewise": node_claims, "exact": exact_claims}
-LARGEST_EXACT = 5  # columns: enumeration in Python takes its time
+LARGEST_EXACT = 5  # columns: enumeration in Python takes its time...
+EXACT_EVERY = 3  # ...so that only one table in three is solved exactly
 
 
 def judge(claim, tol):
@@ -250,11 +251,11 @@ def better_value(claim):
     return problem.value(problem.improved(*point))
 
 
-def run_case(case):
+def run_case(case, *, exact=True):
     """Return counts by (path, kind, word)."""
     counts = Counter()
     for name, claims in PATHS.items():
-        if name == "exact" and case.X.shape[1] > LARGEST_EXACT:
+        if name == "exact" and not (exact and case.X.shape[1] <= LARGEST_EXACT):
             continue
         try:
             with warnings.catch_warnings():
@@ -275,7 +276,7 @@ def run(seconds, seed, *, first=0, most=None):
         for index in itertools.islice(itertools.count(first), most):
             if time.monotonic() > stop:
                 break
-            found = run_case(draw(seed, index))
+            found = run_case(draw(seed, index), exact=index % EXACT_EVERY == 0)
             counts["all", "all", "tables"] += 1
             counts.update(found)
             if any(word.startswith("FALSE") for _, _, word in found):

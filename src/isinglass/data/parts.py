@@ -17,7 +17,7 @@ from isinglass.data.blocks import Block, find_blocks
 from isinglass.data.coding import BITS, Coding, Values
 from isinglass.data.conversion import read_binary
 from isinglass.data.hosts import Host, Part, find_host
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 
 __all__ = ["Fold", "PartedTable", "RowsMeant", "over_rows", "read_parts", "split_rows"]
 
@@ -79,6 +79,7 @@ class PartedTable:
     sample_weight = None  # the parts have their own
     row_names = None
     filled = None
+    holes = None
     rows = None
 
     @property
@@ -233,6 +234,10 @@ def read_parts(
     >>> read_parts([np.eye(3), np.ones((2, 3))])
     PartedTable(5 rows × 3 columns in 2 parts, in this process)
     """
+    if options.get("missing") == "impute":
+        raise ArgumentError(
+            "missing", 'must be "error", "zero" or "drop" for a table in parts', "impute", "Impute a table in memory."
+        )
     blocks = find_blocks(X, weights, sample_weight, options)
     host = find_host(client)
     host.open(blocks)
