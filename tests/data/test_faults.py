@@ -35,7 +35,7 @@ def test_fault_11_a_header_of_missing_words_is_a_header():
 
 
 def test_house_7_rows_without_an_answer_are_named():
-    with pytest.warns(UserWarning, match='1 of 3 rows have no answer at all, and missing="zero" makes them rows of 0'):
+    with pytest.warns(UserWarning, match="1 of 3 rows have no answer at all and are now rows of 0"):
         read_binary([[0, 1], [None, None], [1, None]], missing="zero")
     table = read_binary([[0, 1], [None, None], [1, None]], missing="drop")
     assert (len(table), table.n_dropped, table.n_missing) == (1, 2, 3)

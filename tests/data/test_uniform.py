@@ -62,6 +62,7 @@ def sample(end, header, names):
     return end.join([",".join([""] * names + [f"q {j}" for j in range(7)])] * header + lines).encode() + end.encode()
 
 
+@pytest.mark.filterwarnings("ignore:missing=:isinglass.errors.DataWarning")  # most cells are missing, on purpose
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("header", [False, True])
 @pytest.mark.parametrize("names", [False, True])

@@ -23,7 +23,7 @@ COMMANDS = {
     "joint": "fit wide.csv --path --alphas 60 --alpha-min-ratio 0.0005",
     "two-stage": "fit wide.csv -j 1",
     "node-wise": "fit wide.csv --path --method nodewise --alphas 100 --alpha-min-ratio 0.00001",
-    "exact": "fit few.csv --path --method exact --alphas 200 --alpha-min-ratio 0.0001",
+    "exact": "fit few.csv --path --method exact --alphas 20000 --alpha-min-ratio 0.0001",
     "published plg": "fit wide.csv --path --method plg --alphas 60 --alpha-min-ratio 0.0005",
     "published bmn": "fit wide.csv --path --method bmn --alphas 60 --alpha-min-ratio 0.0005",
     "bootstrap": "bootstrap wide.csv --alpha 0.01 -B 500 -j 2",

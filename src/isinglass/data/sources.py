@@ -109,6 +109,8 @@ def _array_source(X: Any) -> Source:
 def _as_array(X: Any) -> NDArray[Any]:
     try:
         table = np.asarray(X)
+    except DataError:  # a table of ours that says itself why it cannot be an array
+        raise
     except (ValueError, TypeError):
         if isinstance(X, list | tuple):
             raise DataError("X must be a table whose rows have equal length; got rows of different lengths.") from None

@@ -217,7 +217,7 @@ def complete(
 
     Examples
     --------
-    >>> from isinglass import simulate
+    >>> from isinglass import simulate, two_stage
     >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 400, random_state=0)
     >>> holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
     >>> found = complete(holes, n_imputations=5)
@@ -295,6 +295,7 @@ def impute_first(method: Method, **options: Any) -> Method:
 
     Examples
     --------
+    >>> from isinglass import two_stage
     >>> impute_first(two_stage, n_imputations=5).keywords["n_imputations"]
     5
     """

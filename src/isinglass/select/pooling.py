@@ -146,8 +146,8 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
     >>> holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
     >>> found = complete(holes)
     >>> pooled = pool(found, two_stage(found.table).solution)
-    >>> pooled.edge_index.tolist(), bool((pooled.edge_information > 0.02).all())
-    ([[0, 1], [1, 2], [2, 3]], True)
+    >>> bool((pooled.edge_information > 0.02).all())  # a part of what complete cells would tell is missing
+    True
     """
     if imputation.n_imputations < 2:
         raise ArgumentError("n_imputations", "must be at least 2 for Rubin's rules", imputation.n_imputations)

@@ -36,7 +36,7 @@ Network to_network(const Starts& start, const Indices& neighbours, const Doubles
     require(couplings.shape(0) == neighbours.shape(0), "one coupling per neighbour");
     for (int64_t s = 0; s < p; ++s) require(start(s) <= start(s + 1), "start must not decrease");
     for (int64_t k = 0; k < count; ++k)
-        require(neighbours(k) >= 0 && neighbours(k) < p, "neighbours must be nodes");
+        require(neighbours(k) >= 0 && neighbours(k) < p, "neighbors must be nodes");
     return {start.data(), neighbours.data(), couplings.data(), fields.data(), static_cast<int>(p)};
 }
 
