@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ LARGE = 500_000_000
 """Cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20."""
 SMALL = 10_000_000
 """Cells up to which nobody asks how much memory there is."""
+SMALL_COLUMNS, SMALL_CELLS = 100, 500_000
+"""Columns and cells up to which even a dense network takes a few dozen megabytes, whatever the penalty."""
 CELLS_OF_A_PART = 50_000_000
 _SHOWN = 5  # constant columns named in a warning
 
@@ -80,9 +83,14 @@ class Varying:
     def problem(self, penalty: NDArray[np.float64] | None, standardized: bool, n_threads: int) -> Problem:
         """Return the compiled problem: over this table, or over the seam for a table in parts."""
         if not isinstance(self.table, PartedTable):
-            return Problem(self.table, self.weight, penalty, standardized, n_threads, available_memory())
+            return Problem(self.table, self.weight, penalty, standardized, n_threads, self._most_bytes())
         rows = PartedRows(self.table, count_rows(self.table, None), n_threads)
         return Problem(rows, penalty, standardized, n_threads)
+
+    def _most_bytes(self) -> int:
+        """Return what the problem may take. A small table needs little, and asking would take as long as its fit."""
+        is_small = self.table.shape[1] <= SMALL_COLUMNS and self.table.size <= SMALL_CELLS
+        return sys.maxsize if is_small else available_memory()
 
     @property
     def log_spread(self) -> float:
