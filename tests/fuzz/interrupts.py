@@ -32,9 +32,9 @@ COMMANDS = {
     "reading gzip": "info long.csv.gz",
 }
 SCRIPTS = {
-    "gibbs": "isinglass.simulate.gibbs_sample(isinglass.Network.from_couplings(dense(150), np.zeros(150)), 10**6, thin=10**6)",
+    "gibbs": "isinglass.simulate.gibbs_sample(isinglass.Network.from_couplings(dense(99), np.ones(99)), 999, thin=9**6)",
     "all pairs": "[isinglass._core.Problem(table(900, 6000), None, None, False, 1).alpha_max() for _ in range(99)]",
-    "merging": "[isinglass._core.Problem(rows.repeat(500, 0), None, None, False, 1) for rows in 60 * [table(4000, 30)]]",
+    "merging": "[isinglass._core.Problem(rows.repeat(500, 0), None, None, False, 1) for rows in 60 * [table(4000, 9)]]",
     "counting": "[isinglass._core.count_ones(rows.repeat(500, 0), None) for rows in 999 * [table(4000, 30)]]",
     "long": "isinglass.ising_path(rng.integers(0, 2, (10**6, 60), dtype=np.uint8), 50, alpha_min_ratio=0.001)",
     "separation": "isinglass.ising_path(table(3000, 60), [0.0])",
