@@ -32,7 +32,7 @@ COMMANDS = {
     "reading gzip": "info long.csv.gz",
 }
 SCRIPTS = {
-    "gibbs": "isinglass.simulate.gibbs_sample(isinglass.Network.from_couplings(dense(99), np.ones(99)), 999, thin=9**6)",
+    "gibbs": "isinglass.simulate.gibbs_sample(isinglass.Network.from_couplings(dense(99), np.ones(99)), 99, thin=9**6)",
     "all pairs": "[isinglass._core.Problem(table(900, 6000), None, None, False, 1).alpha_max() for _ in range(99)]",
     "merging": "[isinglass._core.Problem(rows.repeat(500, 0), None, None, False, 1) for rows in 60 * [table(4000, 9)]]",
     "counting": "[isinglass._core.count_ones(rows.repeat(500, 0), None) for rows in 999 * [table(4000, 30)]]",
