@@ -176,7 +176,7 @@ def test_rows_and_columns_that_are_meant():
 
 
 def test_parts_that_do_not_fit_are_read_again_each_time(folder, monkeypatch):
-    monkeypatch.setattr(hosts, "free_memory", lambda: 10.0)
+    monkeypatch.setattr(hosts, "available_memory", lambda: 10.0)
     table = read_parts(f"{folder}/*.parquet", client=False)
     assert "read again each time" in repr(table)
     np.testing.assert_array_equal(rows(table), X)

@@ -90,7 +90,7 @@ def test_a_large_table_is_worked_on_in_parts(monkeypatch):
         ising_path(X, [0.01, 0.0])
     monkeypatch.setattr(estimable, "LARGE", 10**9)
     full = bits(ising_path(X, [0.05]))
-    monkeypatch.setattr(estimable, "free_memory", lambda: 1000.0)  # of the estimate alone
+    monkeypatch.setattr(estimable, "available_memory", lambda: 1000.0)  # of the estimate alone
     assert bits(ising_path(X, [0.05])) != full  # in parts now: the same network, other roundings
 
 
@@ -111,7 +111,7 @@ def test_rows_that_are_read_again_each_time_give_the_same_bits(monkeypatch, tmp_
         np.savetxt(names[-1], part, fmt="%d", delimiter=",")
     expected = bits(ising_path(read_parts(PARTS), [0.05]))
     for free, is_whole in ((1e5, True), (10.0, False)):
-        monkeypatch.setattr(hosts, "free_memory", lambda free=free: free)
+        monkeypatch.setattr(hosts, "available_memory", lambda free=free: free)
         table = read_parts(names, header=False, client=False)
         assert (table.host.is_whole, table.host.is_roomy) == (is_whole, False)
         assert bits(ising_path(table, [0.05])) == expected

@@ -9,7 +9,7 @@ import click
 
 from isinglass.cli.console import Console, csv_text, format_seconds, plural
 from isinglass.cli.estimate import ESTIMATE, Estimate, constants_named
-from isinglass.cli.options import FORCE, TABLE, Option, command, out_folder
+from isinglass.cli.options import FORCE, TABLE, Option, checkpoint_folder, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import OneOf
@@ -53,12 +53,7 @@ FILES = {
         help="Select the penalty anew in every resample, or keep that of the whole table.",
     ),
     Option("--differences", is_flag=True, help="Also test which edges and which node strengths differ; needs -o."),
-    Option(
-        "--checkpoint",
-        type=click.Path(file_okay=False),
-        metavar="FOLDER",
-        help="Keep finished resamples here; after an interruption the same command goes on.",
-    ),
+    checkpoint_folder("resamples"),
     out_folder("edges.csv, nodes.csv (case-drop: drops.csv)"),
     FORCE,
     bundles=[ESTIMATE, READING],

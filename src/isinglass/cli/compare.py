@@ -10,7 +10,7 @@ import click
 
 from isinglass.cli.console import Console, csv_text, format_seconds, plural
 from isinglass.cli.estimate import ESTIMATE, Estimate
-from isinglass.cli.options import FORCE, TABLE, Option, command, out_folder
+from isinglass.cli.options import FORCE, TABLE, Option, checkpoint_folder, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import COLUMN
@@ -46,12 +46,7 @@ FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html"]
         show_default=True,
         help="Select the penalty anew in every group and permutation, or keep that of all rows together.",
     ),
-    Option(
-        "--checkpoint",
-        type=click.Path(file_okay=False),
-        metavar="FOLDER",
-        help="Keep finished permutations here; after an interruption the same command goes on.",
-    ),
+    checkpoint_folder("permutations"),
     out_folder(", ".join(FILES)),
     FORCE,
     bundles=[ESTIMATE, READING],

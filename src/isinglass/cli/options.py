@@ -237,6 +237,16 @@ JOBS = Option(
 FORCE = Option("--force", is_flag=True, help="Replace files that isinglass did not write.")
 
 
+def checkpoint_folder(tasks: str) -> Option:
+    """Return the option --checkpoint of a command that runs many such tasks."""
+    return Option(
+        "--checkpoint",
+        type=click.Path(file_okay=False),
+        metavar="FOLDER",
+        help=f"Keep finished {tasks} here; after an interruption the same command goes on.",
+    )
+
+
 def out_folder(files: str) -> Option:
     """Return the option -o of a command that writes several files."""
     return Option("-o", "--output", type=OUT_FOLDER, metavar="DIR", help=f"Write {files} and run.json to this folder.")

@@ -11,7 +11,7 @@ from isinglass.cli.console import Console, csv_text, format_seconds, plural
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.figures import require_matplotlib, save_figure
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import FORCE, MODEL, Option, command, out_folder
+from isinglass.cli.options import FORCE, MODEL, Option, checkpoint_folder, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.values import COUNTS
 
@@ -32,12 +32,7 @@ FILES = ["power.csv", "power.pdf", "power.png"]
         show_default=True,
         help="Tables to draw for each number of rows.",
     ),
-    Option(
-        "--checkpoint",
-        type=click.Path(file_okay=False),
-        metavar="FOLDER",
-        help="Keep finished tables here; after an interruption the same command goes on.",
-    ),
+    checkpoint_folder("tables"),
     out_folder(", ".join(FILES)),
     FORCE,
     bundles=[ESTIMATE],

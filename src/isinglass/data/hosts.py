@@ -14,7 +14,6 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,9 +23,10 @@ from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
 from isinglass.data.conversion import refuse_holes
 from isinglass.errors import DataError, LimitError
+from isinglass.memory import available_memory
 from isinglass.threads import MAX_THREADS
 
-__all__ = ["Cluster", "Here", "Host", "Part", "find_host", "free_memory"]
+__all__ = ["Cluster", "Here", "Host", "Part", "find_host"]
 
 logger = logging.getLogger("isinglass")
 
@@ -123,16 +123,6 @@ def find_host(client: Any = None) -> Host:
     return Here() if client is None else Cluster(client)
 
 
-def free_memory() -> float:
-    """Return the bytes of memory that this process could take; infinite where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        known = dict(line.split(":", 1) for line in lines)
-        return 1024.0 * int(known["MemAvailable"].split()[0])
-    except (OSError, KeyError, ValueError):
-        return float("inf")
-
-
 # ------------------------------------------------------------------------------------------- this process
 
 
@@ -162,7 +152,7 @@ class Here:
     def load(self, coding: Coding) -> None:
         self.coding = coding
         first = Part.read(self.blocks[0], coding)
-        needed, free = first.bits.nbytes * len(self.blocks), free_memory()
+        needed, free = first.bits.nbytes * len(self.blocks), available_memory()
         self.is_whole = needed <= SHARE * free
         self.is_roomy = 8 * BYTES_OF_A_CELL * needed <= SHARE * free
         if not self.is_whole and not any(block.is_file or block.is_task for block in self.blocks):
@@ -194,7 +184,7 @@ class Here:
 
     def _share(self) -> None:
         held = sum(sum(getattr(kept, "n_bytes", 0) for kept in part.kept.values()) for part in self.parts.values())
-        self.room = SHARE * (free_memory() + held) / len(self.blocks) if self.is_roomy else 0.0
+        self.room = SHARE * (available_memory() + held) / len(self.blocks) if self.is_roomy else 0.0
         for part in self.parts.values():
             part.room = self.room
 
@@ -337,7 +327,7 @@ def _run(key: str, numbers: Sequence[int], function: Function, arguments: tuple[
 
     held = _HELD.get(key, {})
     worker = get_worker()
-    room = SHARE * (worker.memory_manager.memory_limit or free_memory()) / max(len(held), 1)
+    room = SHARE * (worker.memory_manager.memory_limit or available_memory()) / max(len(held), 1)
     n_threads = worker.state.nthreads
     answers: list[Any] = []
     for number in numbers:

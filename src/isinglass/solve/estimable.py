@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,22 +13,26 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Problem, count_ones, max_features, path_bytes
 from isinglass.data import BinaryTable, PartedTable, count_columns, count_rows
-from isinglass.data.hosts import free_memory
 from isinglass.data.intake import open_rows
 from isinglass.data.parts import split_rows
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, setting, warn
 from isinglass.memory import available_memory
+from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE
+from isinglass.results import Solution
 from isinglass.solve.remote import PartedRows
 
-__all__ = ["Varying", "count_and_name", "warn_constant"]
+if TYPE_CHECKING:
+    from isinglass._core._native import State
+
+__all__ = ["Varying", "as_solution", "count_and_name", "warn_constant"]
 
 LARGE = 500_000_000
 """Cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20."""
 SMALL = 10_000_000
 """Cells up to which nobody asks how much memory there is."""
-SMALL_COLUMNS, SMALL_CELLS = 100, 500_000
-"""Columns and cells up to which even a dense network takes a few dozen megabytes, whatever the penalty."""
+LITTLE = 50_000_000
+"""Bytes up to which nobody asks either: finding out takes as long as the fit of a small table."""
 CELLS_OF_A_PART = 50_000_000
 _SHOWN = 5  # constant columns named in a warning
 
@@ -88,9 +92,9 @@ class Varying:
         return Problem(rows, penalty, standardized, n_threads)
 
     def _most_bytes(self) -> int:
-        """Return what the problem may take. A small table needs little, and asking would take as long as its fit."""
-        is_small = self.table.shape[1] <= SMALL_COLUMNS and self.table.size <= SMALL_CELLS
-        return sys.maxsize if is_small else available_memory()
+        """Return what the problem may take: anything if even a network of all pairs would take little."""
+        n_rows, p = self.table.shape
+        return sys.maxsize if path_bytes(n_rows, p, p * (p - 1) // 2) <= LITTLE else available_memory()
 
     @property
     def log_spread(self) -> float:
@@ -126,7 +130,7 @@ def _is_large(table: NDArray[np.uint8]) -> bool:
     if table.size <= SMALL:
         return False
     n_rows, n_features = table.shape
-    return table.size > LARGE or path_bytes(n_rows, n_features, 0) > free_memory()
+    return table.size > LARGE or path_bytes(n_rows, n_features, 0) > available_memory()
 
 
 def _without_negligible(table: Any, weight: NDArray[np.float64] | None) -> tuple[Any, NDArray[np.float64] | None]:
@@ -149,10 +153,29 @@ def _as_they_are(table: NDArray[np.uint8], weight: NDArray[np.float64] | None) -
     return np.unique(table, axis=0), weight
 
 
-def warn_constant(constant: NDArray[np.intp], is_one: NDArray[np.bool_], names: Sequence[str] | None = None) -> None:
-    """Name the columns that take one value only; ``is_one`` tells which value, for every column."""
-    called = range(len(is_one)) if names is None else names
-    shown = ", ".join(f"{called[column]!r} (always {int(is_one[column])})" for column in constant[:_SHOWN])
+def as_solution(network: Network, state: State, problem: Problem, tol: float) -> Solution:
+    """Return a network with the certificate of the state that it was made of."""
+    p = network.n_features
+    gap_tol = tol * max(problem.null_objective, 1e-12)
+    return Solution(
+        network,
+        alpha=state.alpha,
+        objective=state.objective,
+        kkt_residual=state.kkt_residual,
+        duality_gap=state.duality_gap,
+        certified_zeros=state.certified_zeros,
+        n_iter=state.n_iter,
+        n_screened=p * (p - 1) // 2 - state.n_working,
+        converged=state.kkt_residual <= tol and state.duality_gap <= gap_tol,
+    )
+
+
+def warn_constant(
+    constant: NDArray[np.intp], values: Sequence[int] | NDArray[np.bool_], names: Sequence[str] | None = None
+) -> None:
+    """Name the columns that take one value only; ``values`` tells which, for every column."""
+    called = range(len(values)) if names is None else names
+    shown = ", ".join(f"{called[column]!r} (always {int(values[column])})" for column in constant[:_SHOWN])
     more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
     one = len(constant) == 1
     what = f"column {shown} is constant: it gets" if one else f"columns {shown}{more} are constant: they get"

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import Problem, max_features
 from isinglass.categories import KINDS, CategoryNetwork, read_categories
 from isinglass.data import check_penalty_weights, check_sample_weight
-from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, LimitError, setting, warn
+from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.names import check_names
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.pairs import symmetric_matrix
 from isinglass.results import Solution
+from isinglass.solve.estimable import as_solution, warn_constant
 from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
@@ -154,8 +155,7 @@ class OrdinalCase:
         names = check_names(table.names, len(varies))
         steps = [_steps(int(s), table.scores[s]) for s in columns]
         if not varies.all():
-            constant = ", ".join(names[s] for s in np.flatnonzero(~varies)[:5])
-            warn(ConstantColumnWarning(f"constant columns have no edges and smoothed fields: {constant}."))
+            warn_constant(np.flatnonzero(~varies), [int(share.argmax()) for share in shares], names)
         penalty = check_penalty_weights(penalty_weights, len(varies))
         matrix = None
         if isinstance(penalty, np.ndarray):
@@ -192,18 +192,8 @@ class OrdinalCase:
         p = len(self.scores)
         means = np.array([share @ score for share, score in zip(self.shares, self.scores, strict=True)])
         fields = self._fields(state.category_fields, symmetric_matrix(edges, values, p) @ means)
-        gap_tol = tol * max(self.problem.null_objective, 1e-12)
-        return Solution(
-            CategoryNetwork(fields, self.scores, edges, values, self.names),
-            alpha=state.alpha,
-            objective=state.objective,
-            kkt_residual=state.kkt_residual,
-            duality_gap=state.duality_gap,
-            certified_zeros=state.certified_zeros,
-            n_iter=state.n_iter,
-            n_screened=p * (p - 1) // 2 - state.n_working,
-            converged=state.kkt_residual <= tol and state.duality_gap <= gap_tol,
-        )
+        network = CategoryNetwork(fields, self.scores, edges, values, self.names)
+        return as_solution(network, state, self.problem, tol)
 
     def _fields(self, solved: FloatArray, centers: FloatArray) -> list[FloatArray]:
         """Return every field. The solver's belong to centered scores, of the categories that occur, in their order.

@@ -24,7 +24,7 @@ from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
-from isinglass.solve.estimable import Varying
+from isinglass.solve.estimable import Varying, as_solution
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.ordinal import CategoryTable, Kinds, OrdinalCase, Scores
 from isinglass.threads import thread_count
@@ -231,19 +231,8 @@ class _Case:
         """Put the solution of the varying columns back into the whole table."""
         every_field = self.varying.whole_fields(state.fields)
         edges = self.varying.columns[state.edges].astype(np.int32).reshape(-1, 2)
-        p = len(every_field)
-        gap_tol = tol * max(self.problem.null_objective, 1e-12)
-        return Solution(
-            Network.trusted(every_field, edges, state.values, self.names),
-            alpha=state.alpha,
-            objective=state.objective,
-            kkt_residual=state.kkt_residual,
-            duality_gap=state.duality_gap,
-            certified_zeros=state.certified_zeros,
-            n_iter=state.n_iter,
-            n_screened=p * (p - 1) // 2 - state.n_working,
-            converged=state.kkt_residual <= tol and state.duality_gap <= gap_tol,
-        )
+        network = Network.trusted(every_field, edges, state.values, self.names)
+        return as_solution(network, state, self.problem, tol)
 
 
 def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:

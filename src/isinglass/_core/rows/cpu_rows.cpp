@@ -124,11 +124,7 @@ void CpuRows::diagonal(const Block& task, const float* curves, int worker) {
     std::fill(a + stride_, a + rows, 0.0);
     const double all = std::accumulate(a, a + stride_, 0.0);
     packed.sums(a, sums, kernels_);
-    for (int k = 0; k < d; ++k) {
-        task.b[k] = static_cast<float>(sums[k]);
-        task.diagonal[k] =
-            all > 0 ? static_cast<float>(sums[k] * (std::max(all - sums[k], 0.0) / all)) : 0.0f;
-    }
+    write_diagonal(task, sums, all);
 }
 
 void CpuRows::products(std::span<const Product> tasks) {

@@ -163,11 +163,7 @@ void LeanRows::diagonal(const Block& task, const float* curves, int worker) {
     const double all = std::accumulate(scratch.line.data(), scratch.line.data() + table_->stride, 0.0);
     double* sums = room(scratch.coefficients, d);
     column_sums(*table_, scratch.line.data(), task.inner, sums, scratch.sums);
-    for (int k = 0; k < d; ++k) {
-        task.b[k] = static_cast<float>(sums[k]);
-        task.diagonal[k] =
-            all > 0 ? static_cast<float>(sums[k] * (std::max(all - sums[k], 0.0) / all)) : 0.0f;
-    }
+    write_diagonal(task, sums, all);
 }
 
 void LeanRows::products(std::span<const Product> tasks) {

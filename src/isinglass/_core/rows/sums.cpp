@@ -43,6 +43,14 @@ void column_sums(const Table& table, const double* a, const Beside& asked, doubl
 
 // Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products
 // and functions with a few roundings of their own.
+void write_diagonal(const Block& task, const double* sums, double all) {
+    for (int k = 0; k < task.inner.count; ++k) {
+        task.b[k] = static_cast<float>(sums[k]);
+        task.diagonal[k] =
+            all > 0 ? static_cast<float>(sums[k] * (std::max(all - sums[k], 0.0) / all)) : 0.0f;
+    }
+}
+
 double sum_rounding(const Table& table) {
     return (std::max(2.0 / kernels().lanes, 0.25) * table.stride + 32) *
            std::numeric_limits<double>::epsilon() / 2;

@@ -31,6 +31,9 @@ struct SumScratch {
 // out_k = sum_n a_n x_kn: from the bits of all columns where a good part of them is wanted, else from bytes.
 void column_sums(const Table& table, const double* a, const Beside& asked, double* out, SumScratch& scratch);
 
+// What goes beside products, from sums_k = sum_n v_n x_kn and all = sum_n v_n.
+void write_diagonal(const Block& task, const double* sums, double all);
+
 // Bound of the relative error of a sum over rows of terms of one sign.
 double sum_rounding(const Table& table);
 
