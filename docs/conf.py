@@ -7,10 +7,12 @@ from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent))
 import hooks
+import numpydoc.xref
 
 import isinglass
 
 hooks.name_public_modules()
+numpydoc.xref.DEFAULT_LINKS.clear()  # int and str need no link
 
 project = "isinglass"
 author = "The isinglass developers"
@@ -29,6 +31,7 @@ myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath", "deflist"
 myst_heading_anchors = 3
 exclude_patterns = ["_build", "templates", "**/*.ipynb", "**/*.py"]
 templates_path = ["templates"]
+default_role = "literal"
 nitpicky = True  # a reference that leads nowhere is a warning, and a warning fails `make docs`
 
 autodoc_member_order = "bysource"
@@ -70,6 +73,7 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = f"isinglass {release}"
 html_math_renderer = "mathml"
+pygments_dark_style = "github-dark"
 html_static_path = ["static"]
 html_css_files = ["pages.css"]
 

@@ -95,9 +95,10 @@ def keep_absolute_values(app: Sphinx, what: str, name: str, obj: object, options
     lines[:] = [re.sub(r"\|(?=\S)([^|]+?)(?<=\S)\|", r"∣\1∣", line) for line in lines]
 
 
-def skip_fields(app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object) -> bool | None:
-    """Leave out the fields of named tuples, which the docstring of their class describes."""
-    return True if type(obj).__name__ == "_tuplegetter" else None
+def skip_member(app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object) -> bool | None:
+    """Leave out what scikit-learn adds, and fields of named tuples, which the docstring of their class describes."""
+    from_sklearn = str(getattr(obj, "__module__", "")).startswith("sklearn")
+    return True if from_sklearn or type(obj).__name__ == "_tuplegetter" else None
 
 
 def write_live_report(app: Sphinx, exception: Exception | None) -> None:
@@ -110,7 +111,7 @@ def write_live_report(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", keep_absolute_values)
-    app.connect("autodoc-skip-member", skip_fields)
+    app.connect("autodoc-skip-member", skip_member)
     app.connect("build-finished", write_live_report)
     app.add_post_transform(LinkCode)
     # Rejected: MathJax, which the browser would have to fetch; images, which need a LaTeX installation.

@@ -22,6 +22,6 @@ compared
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.5))
 plot.network(default.solution, axes[0], names=survey.names, legend=False)
 axes[0].set_title("default: two stages")
-dense = min(compared.alphas)
+dense = compared.alpha[compared.criterion.index("CV best")]
 plot.network(ising_path(survey, [dense])[0], axes[1], legend=False)
 axes[1].set_title("best prediction")

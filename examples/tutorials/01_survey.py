@@ -112,7 +112,7 @@ from pathlib import Path
 from isinglass import export, report
 
 folder = Path(tempfile.mkdtemp())
-report.write_report(net, folder / "mood.html", X=survey, groups=domains, title="Ten questions about mood")
+report.write_report(net, folder / "mood.html", groups=domains, title="Ten questions about mood")
 export.write_network(net, folder / "mood.gexf", node_attributes={"domain": domains}, color_by="domain")
 net.fit_.save(folder / "mood.npz")
 print(*sorted(file.name for file in folder.iterdir()))

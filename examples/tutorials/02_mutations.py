@@ -33,7 +33,7 @@ print(f"{mutations.shape[0]} × {mutations.shape[1]} cells, {mutations.mean():.0
 # What counting pairs gives
 # -------------------------
 #
-# G00 and G02 are not coupled. Both follow G01, and their odds ratio says so as loudly as that of a true pair.
+# G00 and G02 are not coupled, but both follow G01: counted by themselves they occur together too often.
 
 from isinglass import read_binary
 
