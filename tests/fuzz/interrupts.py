@@ -36,7 +36,7 @@ COMMANDS = {
     "stars": "fit wide.csv --select stars --subsamples 300 --alphas 0.02,0.01,0.005 -j 2",
     "kept tasks": "bootstrap wide.csv --alpha 0.01 -B 500 -j 2 --checkpoint kept",
     "groups": "compare grouped.csv --by who -B 5000",
-    "linear program": "fit free.csv --path --alphas 0",
+    "linear program": "fit free.csv --alpha 0",
     "sampling": "simulate --nodes 300 --rows 1000000 -q",
     "reading text": "info long.csv",
     "reading gzip": "info long.csv.gz",
@@ -98,6 +98,9 @@ def begin(name, folder):
     signal.signal(signal.SIGINT, before)
     if name in SCRIPTS:
         process.stdout.readline()
+    elif name == "kept tasks":
+        while process.poll() is None and not list((folder / "kept").glob("*.npz")):
+            time.sleep(0.05)
     else:
         time.sleep(0.3 * WARM if name.startswith("reading") else WARM)
     return process
