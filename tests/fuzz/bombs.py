@@ -323,7 +323,7 @@ def model_bomb(source):
     part = source.choice(["path.", "stability.", "evidence.", ""])
     times = source.choice([10**4, 10**5, 10**6])
     for name in entries:
-        if name.startswith(part) and "." in name.removesuffix(".npy"):
+        if name.startswith(part) and "." in name.removesuffix(".npy") and name.endswith(".npy"):
             array = np.load(io.BytesIO(entries[name]))
             array = longer(array, name.removesuffix(".npy"), times)
             entries[name] = written(lambda file, array=array: np.save(file, array))
