@@ -58,7 +58,7 @@ double entropy_term(double y) {
     return y > 0.0 ? y * std::log(y) : 0.0;
 }
 
-// Looks for an interrupt before some of the columns or rows: before each it would show in the time of short ones.
+// Looks for an interrupt before some of the columns or rows: before each it would take time.
 void poll_columns(size_t k) {
     if (k % 16 == 0) Poll::here();
 }
