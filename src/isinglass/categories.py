@@ -139,7 +139,7 @@ class CategoryNetwork(Network):
     def is_signed(self) -> NDArray[np.bool_]:
         """Which edges have one parameter, and so a sign."""
         on_line = np.array([score is not None for score in self.scores])
-        return read_only(on_line[self.edge_index].all(axis=1))
+        return read_only(np.asarray(on_line[self.edge_index].all(axis=1)))
 
     @property
     def expected_influence(self) -> FloatArray:
@@ -225,7 +225,7 @@ class CategoryNetwork(Network):
         same = (self.names, self.kinds, self.categories) == (other.names, other.kinds, other.categories)
         return same and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
-    __hash__ = None  # type: ignore[assignment]  # holds arrays; equal networks need not be the same object
+    __hash__ = None  # holds arrays; equal networks need not be the same object
 
     def _parts(self) -> list[NDArray[Any]]:
         points = [np.empty(0) if score is None else score for score in self.scores]
