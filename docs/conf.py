@@ -1,5 +1,6 @@
 """Sphinx configuration. The build needs no network, and the pages need none either: see hooks.py."""
 
+import logging
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import numpydoc.xref
 import isinglass
 
 hooks.name_public_modules()
+logging.getLogger("isinglass").setLevel(logging.WARNING)  # a style of the theme turns all logs on
 numpydoc.xref.DEFAULT_LINKS.clear()  # int and str need no link
 
 project = "isinglass"
@@ -73,7 +75,7 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = f"isinglass {release}"
 html_math_renderer = "mathml"
-pygments_dark_style = "github-dark"
+pygments_dark_style = "monokai"
 html_static_path = ["static"]
 html_css_files = ["pages.css"]
 
