@@ -6,7 +6,14 @@ from isinglass.data.conversion import read_binary, to_binary
 from isinglass.data.intake import read_rows, to_weighted
 from isinglass.data.parts import PartedTable, over_rows, read_parts
 from isinglass.data.table import BinaryTable, holes_of, units_of
-from isinglass.data.tallies import check_scale, count_columns, count_rows
+from isinglass.data.tallies import (
+    check_scale,
+    column_spread,
+    count_categories,
+    count_columns,
+    count_rows,
+    which_vary,
+)
 from isinglass.data.weights import check_penalty_weights, check_sample_weight
 
 __all__ = [
@@ -17,6 +24,8 @@ __all__ = [
     "check_penalty_weights",
     "check_sample_weight",
     "check_scale",
+    "column_spread",
+    "count_categories",
     "count_columns",
     "count_rows",
     "holes_of",
@@ -27,4 +36,5 @@ __all__ = [
     "to_binary",
     "to_weighted",
     "units_of",
+    "which_vary",
 ]
