@@ -123,12 +123,12 @@ def row_labels(table: BinaryTable) -> list[str]:
 
 def describe_solution(solution: Solution) -> dict[str, Any]:
     """Return the size of a network and its certificate."""
-    n_positive = int((solution.edge_values > 0).sum())
+    signs = solution.network.edge_signs
     return {
         "alpha": solution.alpha,
         "n_edges": solution.n_edges,
-        "n_positive": n_positive,
-        "n_negative": solution.n_edges - n_positive,
+        "n_positive": int((signs > 0).sum()),
+        "n_negative": int((signs < 0).sum()),
         "objective": solution.objective,
         "kkt_residual": solution.kkt_residual,
         "duality_gap": solution.duality_gap,
