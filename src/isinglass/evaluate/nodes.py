@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import entr
 
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, count_columns, count_rows, over_rows, to_weighted
@@ -130,7 +130,7 @@ def _category_nodes(network: CategoryNetwork, table: CategoryTable, weight: Floa
             deviance[s] -= w @ seen
     accuracy, deviance = right / unit.sum(), deviance / unit.sum()
     marginal = np.array([share.max() for share in shares])
-    entropy = np.array([float(entr(share).sum()) for share in shares])
+    entropy = np.array([float(scipy.special.entr(share).sum()) for share in shares])
     return NodeTable(
         tuple(network.names),
         network.degree,
