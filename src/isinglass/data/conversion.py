@@ -26,8 +26,7 @@ from isinglass.data.coding import (
     suggest,
 )
 from isinglass.data.sources import Column, Grid, Source, open_source
-from isinglass.data.table import BinaryTable
-from isinglass.data.weights import check_sample_weight
+from isinglass.data.table import BinaryTable, weight_of
 from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
 from isinglass.names import check_names
 
@@ -114,11 +113,7 @@ def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Bytes, NDArray
     [1.0, 2.0]
     """
     table = refuse_holes(read_binary(X))
-    if table.sample_weight is None:
-        return table.X, check_sample_weight(sample_weight, len(table))
-    if sample_weight is not None:
-        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
-    return table.X, table.sample_weight
+    return table.X, weight_of(table, sample_weight)
 
 
 def refuse_holes(table: BinaryTable) -> BinaryTable:

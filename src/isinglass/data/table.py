@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data.coding import BITS, Coding
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import DataError
 from isinglass.names import check_names
 
-__all__ = ["BinaryTable", "holes_of", "units_of"]
+__all__ = ["BinaryTable", "hole_patterns", "holes_of", "units_of", "weight_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,3 +172,33 @@ def units_of(X: Any) -> NDArray[np.intp] | None:
 def holes_of(X: Any) -> NDArray[np.bool_] | None:
     """Return the holes of a table, None for tables of any other kind."""
     return X.holes if isinstance(X, BinaryTable) else None
+
+
+def hole_patterns(gone: NDArray[np.bool_], most: int) -> tuple[NDArray[np.bool_], NDArray[np.intp], int]:
+    """Return the columns that are missing together: patterns with a hole, the most frequent first, and their rows.
+
+    Parameters
+    ----------
+    gone : ndarray of bool, shape (n_samples, n_features)
+        Where cells are missing.
+    most : int
+        Patterns to return; the third value is how many there are.
+
+    Examples
+    --------
+    >>> patterns, counts, n_patterns = hole_patterns(np.array([[1, 0], [0, 0], [1, 0], [1, 1]], dtype=bool), 1)
+    >>> patterns.tolist(), counts.tolist(), n_patterns
+    ([[True, False]], [2], 2)
+    """
+    bits, counts = np.unique(np.packbits(gone, axis=1), axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    order = order[bits[order].any(axis=1)]
+    patterns = np.unpackbits(bits[order[:most]], axis=1, count=gone.shape[1]).astype(bool)
+    return patterns, counts[order[:most]], len(order)
+
+
+def weight_of(table: BinaryTable, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
+    """Return the weights of the rows: those of the table, or those that were given beside it, but not both."""
+    if table.sample_weight is not None and sample_weight is not None:
+        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
+    return check_sample_weight(sample_weight, len(table)) if table.sample_weight is None else table.sample_weight

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable, check_sample_weight, read_binary
+from isinglass.data import BinaryTable, read_binary, weight_of
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -31,12 +31,12 @@ from isinglass.errors import (
 from isinglass.names import default_names
 from isinglass.network import Network, read_only
 from isinglass.randomness import RandomSource, spawn_seeds
-from isinglass.results import Solution
+from isinglass.results import Missing, Solution
 from isinglass.select.contract import Method, run_method
-from isinglass.select.method import run_quickly, solution_of
+from isinglass.select.method import keep_penalty, run_quickly, solution_of
 from isinglass.select.rounds import AVERAGED, Model, Stack, run_rounds
 
-__all__ = ["Completed", "Imputation", "complete", "impute_first", "imputes"]
+__all__ = ["Completed", "Imputation", "complete", "impute_first", "imputes", "keep_penalty_inside"]
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -116,6 +116,18 @@ class Imputation:
         if self.settled < 0 or not len(late):
             return 0.0 if self.network is None else float("nan")
         return float(np.sqrt((late**2).mean() / 2.0 / AVERAGED))
+
+    @property
+    def record(self) -> Missing | None:
+        """What a `Fit` keeps: where the holes were, and how the rounds went; None if nothing was missing."""
+        if self.network is None:
+            return None
+        counts = Missing.count(self.missing)
+        counts["n_rows"] += self.n_empty
+        counts["n_cells"] += self.n_empty * self.missing.shape[1]
+        rounds = {"settled": self.settled, "noise": self.noise, "changes": self.changes.copy()}
+        left_out, times = self.n_empty, self.n_imputations
+        return Missing(treatment="impute", n_left_out=left_out, n_imputations=times, **rounds, **counts)
 
     def tables(self) -> Iterator[BinaryTable]:
         """Yield the completed tables one by one, with their rows in the original order and their whole weights."""
@@ -228,7 +240,7 @@ def complete(
     """
     count, sweeps = check_count("n_imputations", n_imputations), check_count("n_sweeps", n_sweeps)
     data = read_binary(X, missing="impute")
-    weight = _weight_of(data, sample_weight)
+    weight = weight_of(data, sample_weight)
     holes = data.holes
     if holes is None:
         table = data if weight is data.sample_weight else replace(data, sample_weight=weight)
@@ -254,12 +266,6 @@ def complete(
     numbers = (np.arange(len(data)) if data.rows is None else data.rows)[answered]
     n_empty = int((~answered).sum())
     return Imputation(table, copies, holes[answered], numbers, network, count, n_edges, changes, settled, n_empty)
-
-
-def _weight_of(data: BinaryTable, sample_weight: ArrayLike | None) -> FloatArray | None:
-    if data.sample_weight is not None and sample_weight is not None:
-        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
-    return check_sample_weight(sample_weight, len(data)) if data.sample_weight is None else data.sample_weight
 
 
 def _check_answers(data: BinaryTable, holes: Mask, n_imputations: int) -> None:
@@ -305,6 +311,14 @@ def impute_first(method: Method, **options: Any) -> Method:
 def imputes(method: Method) -> bool:
     """Return whether a method completes its table itself."""
     return isinstance(method, functools.partial) and method.func is _fit_completed
+
+
+def keep_penalty_inside(method: Method, result: Any, scale: float = 1.0) -> Method:
+    """Return `keep_penalty` of a method, or of the one that is run on the table that it completes."""
+    if not imputes(method):
+        return keep_penalty(method, result, scale)
+    assert isinstance(method, functools.partial)
+    return functools.partial(method, method=keep_penalty(method.keywords["method"], result.result, scale))
 
 
 def _fit_completed(
