@@ -1,15 +1,17 @@
 """The only conversion of tables to 0/1 bytes and of row and pair weights to checked arrays."""
 
+from isinglass.data.category_table import CategoryTable
 from isinglass.data.coding import Coding
-from isinglass.data.conversion import read_binary, to_binary
+from isinglass.data.conversion import read_binary, to_binary, weights_of
 from isinglass.data.intake import read_rows, to_weighted
 from isinglass.data.parts import PartedTable, over_rows, read_parts
-from isinglass.data.table import BinaryTable, hole_patterns, holes_of, units_of, weight_of
+from isinglass.data.table import BinaryTable, hole_patterns, holes_of, units_of
 from isinglass.data.tallies import check_scale, count_columns, count_rows
 from isinglass.data.weights import check_penalty_weights, check_sample_weight
 
 __all__ = [
     "BinaryTable",
+    "CategoryTable",
     "Coding",
     "PartedTable",
     "check_penalty_weights",
@@ -26,5 +28,5 @@ __all__ = [
     "to_binary",
     "to_weighted",
     "units_of",
-    "weight_of",
+    "weights_of",
 ]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable, read_binary, weight_of
+from isinglass.data import BinaryTable, read_binary, weights_of
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -117,7 +117,7 @@ def bootstrap(
     data = _read(X, method, wanted)
     if data.holes is not None:
         wanted = functools.partial(wanted if imputes(wanted) else impute_first(wanted), holes=data.holes)
-    weight = weight_of(data, sample_weight)
+    weight = weights_of(data, sample_weight)
     draw = _Draw.of(len(data), weight, groups)
     shares = _plan(kind, drop_shares, count, draw)
     result = run_method(wanted, data.X, sample_weight=weight, groups=draw.labels)

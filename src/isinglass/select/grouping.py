@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import BinaryTable, read_binary, weight_of
+from isinglass.data import BinaryTable, read_binary, weights_of
 from isinglass.errors import ArgumentError, DataError
 
 __all__ = ["Plan", "read_groups"]
@@ -27,7 +27,7 @@ def read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | Non
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
     data = read_binary(frame)
-    data = replace(data, sample_weight=weight_of(data, sample_weight))
+    data = replace(data, sample_weight=weights_of(data, sample_weight))
     members = _entries("groups", labels, data)
     if subjects is not None:
         return data, Plan.of(members, _entries("paired", subjects, data))

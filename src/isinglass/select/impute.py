@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable, read_binary, weight_of
+from isinglass.data import BinaryTable, read_binary, weights_of
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -240,7 +240,7 @@ def complete(
     """
     count, sweeps = check_count("n_imputations", n_imputations), check_count("n_sweeps", n_sweeps)
     data = read_binary(X, missing="impute")
-    weight = weight_of(data, sample_weight)
+    weight = weights_of(data, sample_weight)
     holes = data.holes
     if holes is None:
         table = data if weight is data.sample_weight else replace(data, sample_weight=weight)
