@@ -60,6 +60,10 @@ class RowTable:
         known = None if names is None else tuple(names)
         return replace(self, names=known, coding=replace(self.reading, names=known))  # type: ignore[type-var]
 
+    def with_cells(self, cells: NDArray[np.uint8], **changes: Any) -> Self:
+        """Return a table of the same columns with other rows; ``changes`` are what comes beside the cells."""
+        return replace(self, **{self._cells: cells}, **changes)  # type: ignore[type-var]
+
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
