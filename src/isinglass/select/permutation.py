@@ -128,12 +128,12 @@ def compare_groups(
     _name_constant(data.names, sample, plan)
     with suppress_warnings(ConstantColumnWarning):  # named by group above
         inside = _method_inside(wanted, reselect, sample, plan)
-        found = [sample.fit(inside, rows) for rows in plan.rows]
+        found = [sample.run(inside, rows)[1] for rows in plan.rows]
     solutions = tuple(solution.with_names(check_names(data.names, data.shape[1])) for solution in found)
     pairs = union_pairs([solution.network for solution in solutions])
     observed = Differing.of([solution.network for solution in solutions])
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
-    size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // sample.X.size))
+    size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // sample.cells.size))
     quick = run_quickly(inside, kernel_threads(n_jobs))
     results = run_tasks(
         _permute,
@@ -142,7 +142,7 @@ def compare_groups(
         progress=progress,
         checkpoint=checkpoint,
         fingerprint={
-            "X": sample.X,
+            "X": sample.cells,
             "holes": sample.holes,
             "groups": plan.member,
             "paired": plan.subject,
@@ -164,9 +164,9 @@ def compare_groups(
 
 def _name_constant(known: Sequence[str] | None, sample: _Sample, plan: Plan) -> None:
     """Warn of columns that do not vary in a group."""
-    names = check_names(known, sample.X.shape[1])
+    names = check_names(known, sample.cells.shape[1])
     for group, rows in zip(plan.groups, plan.rows, strict=True):
-        ones, inside = count_ones(sample.X[sample.places(rows)], None)
+        ones, inside = count_ones(sample.cells[sample.places(rows)], None)
         constant = np.flatnonzero(~inside)
         if len(constant):
             shown = ", ".join(f"{names[k]!r} (always {int(ones[k] > 0)})" for k in constant[:_SHOWN])
@@ -185,47 +185,53 @@ class _Sample:
 
     Parameters
     ----------
-    X : ndarray of uint8, shape (n_copies, n_features)
-        The cells.
-    weight : ndarray of shape (n_copies,), optional
-        Their weights.
-    units : ndarray of int, shape (n_copies,), optional
-        The row that each is a copy of, in order; None if every row is there once.
+    table : ndarray of uint8, or BinaryTable
+        The rows; or a completed table in the order of the rows, with weights of its own.
+    weight : ndarray of shape (n_samples,), optional
+        Weights of an array.
     holes : ndarray of bool, optional
         The missing cells, if the method imputes them itself.
     """
 
-    X: Table
+    table: Any
     weight: FloatArray | None
-    units: NDArray[np.intp] | None = None
     holes: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(cls, data: BinaryTable, method: Method) -> _Sample:
         """Return the rows of a table, imputed without regard to groups unless the method imputes itself."""
         if data.holes is None or imputes(method):
-            return cls(data.X, data.sample_weight, None, data.holes)
-        table = complete(replace(data, rows=None), n_imputations=COPIES).table
+            return cls(data.X, data.sample_weight, data.holes)
+        table = complete(replace(data, rows=None, row_names=None), n_imputations=COPIES).table
         assert table.rows is not None
-        assert table.sample_weight is not None
-        order = np.argsort(table.rows, kind="stable")
-        return cls(table.X[order], table.sample_weight[order], table.rows[order])
+        return cls(table[np.argsort(table.rows, kind="stable")], None)
+
+    @functools.cached_property
+    def cells(self) -> Table:
+        """The cells of all rows and copies."""
+        return np.asarray(self.table)
+
+    @property
+    def origin(self) -> NDArray[np.intp]:
+        """The row that each row or copy is."""
+        rows: NDArray[np.intp] = self.table.rows if isinstance(self.table, BinaryTable) else np.arange(len(self.table))
+        return rows
 
     def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return where the copies of some rows are."""
-        if self.units is None:
+        """Return where some rows are, with all copies of each."""
+        if not isinstance(self.table, BinaryTable):
             return rows
-        first, end = (np.searchsorted(self.units, rows, side) for side in ("left", "right"))
+        first, end = (np.searchsorted(self.origin, rows, side) for side in ("left", "right"))
         return np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)])
 
-    def fit(self, method: Method, rows: NDArray[np.intp]) -> Solution:
-        """Return the network of some rows."""
+    def run(self, method: Method, rows: NDArray[np.intp], groups: NDArray[Any] | None = None) -> tuple[Any, Solution]:
+        """Return what a method makes of some rows, and the network of that; ``groups`` has an entry per copy."""
         if self.holes is not None:
             method = functools.partial(method, holes=self.holes[rows])
         some = self.places(rows)
-        table, weight = self.X[some], None if self.weight is None else self.weight[some]
-        units = None if self.units is None else self.units[some]
-        return solution_of(run_method(method, table, sample_weight=weight, groups=units), method, table, weight)
+        table, weight = self.table[some], None if self.weight is None else self.weight[some]
+        result = run_method(method, table, sample_weight=weight, groups=groups)
+        return result, solution_of(result, method, table, weight)
 
 
 def _method_inside(method: Method, reselect: bool, sample: _Sample, plan: Plan) -> Method:
@@ -234,9 +240,8 @@ def _method_inside(method: Method, reselect: bool, sample: _Sample, plan: Plan) 
         return method
     if _is_fixed(method):
         return method
-    units = plan.subject if sample.units is None or plan.subject is None else plan.subject[sample.units]
-    asked = method if sample.holes is None else functools.partial(method, holes=sample.holes)
-    pooled = run_method(asked, sample.X, sample_weight=sample.weight, groups=sample.units if units is None else units)
+    subjects = None if plan.subject is None else plan.subject[sample.origin]
+    pooled, _ = sample.run(method, np.arange(len(plan.member)), subjects)
     return keep_penalty_inside(method, pooled, math.sqrt(len(plan.groups)))
 
 
@@ -257,16 +262,16 @@ def _permute(
     seeds: Sequence[SeedSequence],
 ) -> dict[str, Any]:
     """Return the differences of some permutations, and which edges and nodes reach what was observed, as bits."""
-    keys = pair_keys(pairs, sample.X.shape[1])
-    varies = count_ones(sample.X, None)[1]
+    keys = pair_keys(pairs, sample.cells.shape[1])
+    varies = count_ones(sample.cells, None)[1]
     found = []
     for seed in seeds:
         parts = plan.shuffle(np.random.default_rng(seed))
-        constant = any((varies & ~count_ones(sample.X[sample.places(rows)], None)[1]).any() for rows in parts)
+        constant = any((varies & ~count_ones(sample.cells[sample.places(rows)], None)[1]).any() for rows in parts)
         with suppress_warnings(
             ConstantColumnWarning, ConvergenceWarning, GridEndWarning
         ):  # the first two are counted instead
-            solutions = [sample.fit(method, rows) for rows in parts]
+            solutions = [sample.run(method, rows)[1] for rows in parts]
         differing = Differing.of([solution.network for solution in solutions], keys)
         failed = any(not solution.converged and not math.isnan(solution.kkt_residual) for solution in solutions)
         found.append((differing, constant, failed))

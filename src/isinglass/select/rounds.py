@@ -84,14 +84,15 @@ class Model:
         method = self.method if choose or self.kept is None else self.kept
         cells, weight = to_weighted(table, None)
         result = run_method(method, cells, sample_weight=weight, groups=groups)
+        solution = solution_of(result, method, cells, weight)
+        if not solution.n_edges:
+            self.kept = None  # a penalty without edges may be 0, and says nothing about the next table
+            return solution.network
         if method is self.method:
             try:
                 self.kept = keep_penalty(method, result)
             except DataError:  # it has one per node, or none
                 self.kept = None
-        solution = solution_of(result, method, cells, weight)
-        if not solution.n_edges:
-            return solution.network
         return nearly_free(solution, cells, weight, PRIOR).network
 
 
