@@ -155,7 +155,8 @@ class Fit:
     @property
     def edge_attributes(self) -> dict[str, sp.csr_array]:
         """What is known of the edges beside their couplings, as symmetric matrices."""
-        known = {"std_error": self.edge_errors, "missing_information": self.missing and self.missing.edge_information}
+        lost = None if self.missing is None else self.missing.edge_information
+        known = {"std_error": self.edge_errors, "missing_information": lost}
         edges, p = self.solution.edge_index, self.solution.n_features
         found = {name: symmetric_matrix(edges, values, p) for name, values in known.items() if values is not None}
         if self.stability is not None:
@@ -184,8 +185,8 @@ class Fit:
         columns = network.edges()
         if self.edge_errors is not None:
             columns["std_error"] = self.edge_errors[order]
-        if self.missing is not None and self.missing.edge_information is not None:
-            columns["missing_information"] = self.missing.edge_information[order]
+        if (lost := None if self.missing is None else self.missing.edge_information) is not None:
+            columns["missing_information"] = lost[order]
         if self.stability is not None:
             s, t = network.edge_index[order].T
             columns["stability"] = np.asarray(self.stability.edge_frequencies[self.stability.index][s, t]).ravel()

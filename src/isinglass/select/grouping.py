@@ -31,8 +31,8 @@ def read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | Non
     members = _entries("groups", labels, data)
     if subjects is not None:
         return data, Plan.of(members, _entries("paired", subjects, data))
-    answered = slice(None) if data.holes is None else ~data.holes.all(axis=1)
-    if data.holes is not None and np.any(answered):
+    if data.holes is not None and not data.holes.all():
+        answered = np.flatnonzero(~data.holes.all(axis=1))
         data, members = data[answered], members[answered]
     return data, Plan.of(members, None)
 

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable, read_binary, weights_of
+from isinglass.data import BinaryTable, CategoryTable, read_binary, weights_of
+from isinglass.data.table import RowTable
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -53,7 +54,7 @@ class Imputation:
 
     Parameters
     ----------
-    table : BinaryTable
+    table : BinaryTable or CategoryTable
         The completed table: rows without holes as they are, the others once per imputation, with that share of their
         weight. Its ``rows`` are the numbers of the original rows, which folds and resamples go by. Any path function,
         criterion or estimator can be given this table.
@@ -76,7 +77,7 @@ class Imputation:
         Rows without any answer, which were left out.
     """
 
-    table: BinaryTable
+    table: Any
     copies: NDArray[np.intp]
     missing: Mask
     answered: NDArray[np.intp]
@@ -125,11 +126,17 @@ class Imputation:
         counts = Missing.count(self.missing)
         counts["n_rows"] += self.n_empty
         counts["n_cells"] += self.n_empty * self.missing.shape[1]
-        rounds = {"settled": self.settled, "noise": self.noise, "changes": self.changes.copy()}
-        left_out, times = self.n_empty, self.n_imputations
-        return Missing(treatment="impute", n_left_out=left_out, n_imputations=times, **rounds, **counts)
+        return Missing(
+            treatment="impute",
+            n_left_out=self.n_empty,
+            n_imputations=self.n_imputations,
+            settled=self.settled,
+            noise=self.noise,
+            changes=self.changes.copy(),
+            **counts,
+        )
 
-    def tables(self) -> Iterator[BinaryTable]:
+    def tables(self) -> Iterator[Any]:
         """Yield the completed tables one by one, with their rows in the original order and their whole weights."""
         for number in range(self.n_imputations):
             rows = np.flatnonzero((self.copies == number) | (self.copies < 0))
@@ -142,7 +149,7 @@ class Imputation:
                 part = replace(part, sample_weight=None if plain else whole)
             yield part
 
-    def holes_of(self, table: BinaryTable) -> Mask:
+    def holes_of(self, table: RowTable) -> Mask:
         """Return where a table made of these rows has cells that were drawn."""
         if self.network is None:
             return np.zeros(table.shape, dtype=bool)
@@ -198,8 +205,9 @@ def complete(
 
     Parameters
     ----------
-    X : array, data frame, list of rows or BinaryTable, shape (n_samples, n_features)
-        Table of 0, 1 and missing cells (NaN, None, masked; or a BinaryTable read with ``missing="impute"``).
+    X : array, data frame, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
+        Table of 0, 1 and missing cells (NaN, None, masked; or a BinaryTable read with ``missing="impute"``); or a
+        table of categories with ``holes``.
     n_imputations : int, default 10
         How often each row with holes is completed.
     model : callable, optional
@@ -239,11 +247,11 @@ def complete(
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
     count, sweeps = check_count("n_imputations", n_imputations), check_count("n_sweeps", n_sweeps)
-    data = read_binary(X, missing="impute")
+    data: RowTable = X if isinstance(X, CategoryTable) else read_binary(X, missing="impute")
     weight = weights_of(data, sample_weight)
     holes = data.holes
     if holes is None:
-        table = data if weight is data.sample_weight else replace(data, sample_weight=weight)
+        table = data if weight is data.sample_weight else data.with_cells(np.asarray(data), sample_weight=weight)
         none = np.empty(0, dtype=np.intp)
         known = np.zeros(data.shape, dtype=bool), np.arange(len(data))
         return Imputation(table, np.full(len(data), -1), *known, None, count, none, np.empty(0), -1, 0)
@@ -268,7 +276,7 @@ def complete(
     return Imputation(table, copies, holes[answered], numbers, network, count, n_edges, changes, settled, n_empty)
 
 
-def _check_answers(data: BinaryTable, holes: Mask, n_imputations: int) -> None:
+def _check_answers(data: RowTable, holes: Mask, n_imputations: int) -> None:
     """Refuse columns that nobody answered and tables that would not fit; name columns with few answers."""
     if holes.size * n_imputations > MOST_CELLS:
         raise LimitError(
@@ -332,7 +340,9 @@ def _fit_completed(
     **options: Any,
 ) -> Completed:
     """Return what a method makes of a table with these holes, completed."""
-    table = X if holes is None else BinaryTable(np.asarray(X), holes=holes)
+    table = X
+    if holes is not None:
+        table = replace(X, holes=holes) if isinstance(X, CategoryTable) else BinaryTable(np.asarray(X), holes=holes)
     found = complete(table, sample_weight=sample_weight, groups=groups, n_threads=n_threads, **options)
     labels = None
     if groups is not None:

@@ -214,12 +214,12 @@ class _Sample:
     @property
     def origin(self) -> NDArray[np.intp]:
         """The row that each row or copy is."""
-        rows: NDArray[np.intp] = self.table.rows if isinstance(self.table, BinaryTable) else np.arange(len(self.table))
-        return rows
+        known: NDArray[np.intp] | None = getattr(self.table, "rows", None)
+        return np.arange(len(self.table)) if known is None else known
 
     def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return where some rows are, with all copies of each."""
-        if not isinstance(self.table, BinaryTable):
+        if isinstance(self.table, np.ndarray):
             return rows
         first, end = (np.searchsorted(self.origin, rows, side) for side in ("left", "right"))
         return np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)])

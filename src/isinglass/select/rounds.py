@@ -106,7 +106,7 @@ class Stack:
     whole: NDArray[np.intp]
     holed: NDArray[np.intp]
     n_copies: int
-    chains: Completions | CategoryChains
+    chains: Any  # Completions or CategoryChains
 
     @classmethod
     def of(
@@ -155,7 +155,7 @@ class Stack:
 
 def make_chains(
     data: RowTable, cells: Codes, missing: Mask, random_state: RandomSource, n_threads: int | None = None
-) -> Completions | CategoryChains:
+) -> Any:
     """Return chains that redraw the missing cells of rows with the columns of a table."""
     if isinstance(data, CategoryTable):
         return CategoryChains(cells, missing, random_state=random_state)
@@ -180,19 +180,18 @@ def mean_network(networks: Sequence[Network]) -> Network:
     ends = np.cumsum([each.size for each in shapes])[:-1]
     parts = [part.reshape(like.shape) for part, like in zip(np.split(mean, ends), shapes, strict=True)]
     fields, blocks = parts[: first.n_features], parts[first.n_features :]
-    known = {"kinds": first.kinds, "categories": first.categories, "blocks": blocks}
-    return CategoryNetwork(fields, first.scores, edges, names=first.names, **known)
+    return CategoryNetwork(fields, first.scores, edges, None, first.names, categories=first.categories, blocks=blocks)
 
 
 def parameters(network: Network, pairs: NDArray[np.int64]) -> FloatArray:
     """Return the fields, then the couplings of some pairs, all in one vector; 0 where a pair has no edge."""
     keys = pair_keys(network.edge_index, network.n_features)
     if not isinstance(network, CategoryNetwork):
-        return np.r_[network.fields, spread(network.edge_values, keys, pairs)]
+        return np.asarray(np.r_[network.fields, spread(network.edge_values, keys, pairs)])
     blocks = dict(zip(keys.tolist(), network.blocks, strict=True))
     shapes = zip(pairs.tolist(), _shapes(network, pairs), strict=True)
     values = [blocks[key].ravel() if key in blocks else np.zeros(shape).ravel() for key, shape in shapes]
-    return np.concatenate([*network.category_fields, *values])
+    return np.asarray(np.concatenate([*network.category_fields, *values]))
 
 
 def _pairs(networks: Sequence[Network]) -> NDArray[np.int64]:

@@ -192,16 +192,14 @@ def _missing(missing: Missing | None) -> dict[str, Any] | None:
     if missing is None:
         return None
     counted = ("treatment", "n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
-    patterns = () if missing.patterns is None or missing.pattern_counts is None else missing.patterns
+    patterns = [] if missing.patterns is None else [np.flatnonzero(pattern) for pattern in missing.patterns]
+    counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
     return {
         **{name: getattr(missing, name) for name in counted},
         "noise": missing.noise,
         "n_rounds": 0 if missing.changes is None else len(missing.changes),
         "edge_information": [] if missing.edge_information is None else missing.edge_information,
-        "patterns": [
-            {"columns": np.flatnonzero(pattern), "n_rows": count}
-            for pattern, count in zip(patterns, missing.pattern_counts if len(patterns) else (), strict=True)
-        ],
+        "patterns": [{"columns": columns, "n_rows": count} for columns, count in zip(patterns, counts, strict=True)],
     }
 
 
