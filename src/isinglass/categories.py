@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax
 
 from isinglass.data.category_table import read_codes
 from isinglass.data.coding import KINDS
@@ -139,7 +139,7 @@ class CategoryNetwork(Network):
     def is_signed(self) -> NDArray[np.bool_]:
         """Which edges have one parameter, and so a sign."""
         on_line = np.array([score is not None for score in self.scores])
-        return read_only(on_line[self.edge_index].all(axis=1))
+        return read_only(np.asarray(on_line[self.edge_index].all(axis=1)))
 
     @property
     def expected_influence(self) -> FloatArray:
@@ -162,7 +162,7 @@ class CategoryNetwork(Network):
             field + (eta if score is None else np.multiply.outer(eta, score))
             for field, score, eta in zip(self.category_fields, self.scores, every, strict=True)
         )
-        return [np.asarray(log_softmax(each, axis=1)) for each in logits]
+        return [np.asarray(scipy.special.log_softmax(each, axis=1)) for each in logits]
 
     def category_probabilities(self, X: ArrayLike) -> list[FloatArray]:
         """Return P(x_s = k | the rest of the row) for every column s: one array (n_samples, categories) each."""
@@ -225,7 +225,7 @@ class CategoryNetwork(Network):
         same = (self.names, self.kinds, self.categories) == (other.names, other.kinds, other.categories)
         return same and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
-    __hash__ = None  # type: ignore[assignment]  # holds arrays; equal networks need not be the same object
+    __hash__ = None  # holds arrays; equal networks need not be the same object
 
     def _parts(self) -> list[NDArray[Any]]:
         points = [np.empty(0) if score is None else score for score in self.scores]

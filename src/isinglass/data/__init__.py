@@ -2,7 +2,7 @@
 
 from isinglass.data.category_table import CategoryTable
 from isinglass.data.coding import Coding
-from isinglass.data.conversion import read_binary, to_binary, weights_of
+from isinglass.data.conversion import read_binary, read_categories, to_binary, weights_of
 from isinglass.data.intake import read_rows, to_weighted
 from isinglass.data.parts import PartedTable, over_rows, read_parts
 from isinglass.data.table import BinaryTable, hole_patterns, holes_of, units_of
@@ -23,6 +23,7 @@ __all__ = [
     "holes_of",
     "over_rows",
     "read_binary",
+    "read_categories",
     "read_parts",
     "read_rows",
     "to_binary",

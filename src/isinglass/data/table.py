@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ __all__ = ["BinaryTable", "RowTable", "hole_patterns", "holes_of", "units_of"]
 class RowTable:
     """What tables share whatever their cells stand for: names, weights and numbers of rows, and some of the rows."""
 
-    _cells = "X"  # the field that holds the bytes
+    _cells: ClassVar[str] = "X"  # the field that holds the bytes
 
     names: tuple[str, ...] | None
     row_names: tuple[str, ...] | None

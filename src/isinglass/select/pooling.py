@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.network import read_only
@@ -105,7 +105,7 @@ class Pooled:
         if not 0 < level < 1:
             raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
         freedom = np.minimum(self.degrees_of_freedom[self.n_features :], 1e9)
-        half = stdtrit(freedom, 0.5 + level / 2) * self.edge_errors
+        half = scipy.special.stdtrit(freedom, 0.5 + level / 2) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     @property

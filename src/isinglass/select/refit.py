@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, ndtr, ndtri
 
 from isinglass.data import count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
-from isinglass.network import read_only
+from isinglass.network import expit, read_only
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Solution
 from isinglass.select.scoring import check_width
@@ -108,7 +107,7 @@ class Refit:
         """Return the normal confidence interval of every coupling, shape (n_edges, 2)."""
         if not 0 < level < 1:
             raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
-        half = float(ndtri(0.5 + level / 2)) * self.edge_errors
+        half = float(scipy.special.ndtri(0.5 + level / 2)) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     def __repr__(self) -> str:
@@ -271,7 +270,7 @@ def free_estimate(
     varying = np.flatnonzero(count_columns(table, weight)[1])
     hessian, outer = over_rows(_sums, table, weight, free, solution.edge_index, varying)
     hessian[np.diag_indices_from(hessian)] += 1e-3 * LEAST_INFORMATION  # where nothing is left, in floating point
-    inverse = scipy.linalg.inv(hessian)
+    inverse = np.linalg.inv(hessian)
     variances = np.einsum("ij,ij->i", inverse @ outer, inverse)
     known = 1.0 / np.diag(inverse) >= LEAST_INFORMATION
     errors[np.r_[varying, np.arange(p, size)]] = np.where(known, np.sqrt(variances), np.nan)
@@ -352,5 +351,5 @@ def _sums(
 
 
 def _two_sided(z: FloatArray) -> FloatArray:
-    values: FloatArray = 2.0 * ndtr(-np.abs(z))
+    values: FloatArray = 2.0 * scipy.special.ndtr(-np.abs(z))
     return values
