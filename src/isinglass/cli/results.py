@@ -17,7 +17,7 @@ from isinglass.version import __version__
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.network import Network
-    from isinglass.results import Solution, Stability
+    from isinglass.results import Missing, Solution, Stability
 
 __all__ = ["SCHEMAS", "json_text"]
 
@@ -79,6 +79,18 @@ def describe_table(table: BinaryTable) -> dict[str, Any]:
         "sum_of_weights": count_rows(table.X, table.sample_weight),
         "encoding": {name: list(values) for name, values in table.encoding.items()},
     }
+
+
+def describe_missing(missing: Missing | None, names: Sequence[str]) -> dict[str, Any] | None:
+    """Return where cells were missing, what was done about them, and what they cost; null if none were."""
+    if missing is None:
+        return None
+    counts = ("treatment", "n_rows", "n_cells", "n_left_out", "n_imputations", "settled", "noise")
+    record: dict[str, Any] = {name: getattr(missing, name) for name in counts}
+    record["n_rounds"] = 0 if missing.changes is None else len(missing.changes)
+    shares = {"missing": missing.column_shares, "missing_information": missing.column_information}
+    known = {label: values.tolist() for label, values in shares.items() if values is not None}
+    return {**record, "columns": records({"name": names, **known}) if known else []}
 
 
 def names_of(table: BinaryTable) -> tuple[str, ...]:

@@ -21,7 +21,15 @@ from isinglass.results import Solution
 from isinglass.select.scoring import check_width
 from isinglass.solve.path import ising_path
 
-__all__ = ["Refit", "estimate_unpenalized", "free_estimate", "nearly_free", "refit", "standard_errors"]
+__all__ = [
+    "Refit",
+    "errors_are_too_large",
+    "estimate_unpenalized",
+    "free_estimate",
+    "nearly_free",
+    "refit",
+    "standard_errors",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -240,7 +248,7 @@ def standard_errors(solution: Solution, table: NDArray[np.uint8], weight: FloatA
     >>> standard_errors(network, X[X[:, 0] >= X[:, 1]], None).tolist()  # no row has 0 and 1
     [nan]
     """
-    if solution.n_edges == 0 or _is_too_large(solution, len(table)):
+    if solution.n_edges == 0 or errors_are_too_large(solution, len(table)):
         return np.full(solution.n_edges, np.nan)
     return free_estimate(solution, table, weight)[1][solution.n_features :]
 
@@ -257,7 +265,7 @@ def free_estimate(
     free = nearly_free(solution, table, weight)
     support, found = (pair_keys(network.edge_index, p) for network in (solution, free))
     values, errors = np.r_[free.fields, spread(free.edge_values, found, support)], np.full(size, np.nan)
-    if _is_too_large(solution, len(table)):
+    if errors_are_too_large(solution, len(table)):
         return values, errors
     varying = np.flatnonzero(count_columns(table, weight)[1])
     hessian, outer = over_rows(_sums, table, weight, free, solution.edge_index, varying)
@@ -269,7 +277,8 @@ def free_estimate(
     return values, errors
 
 
-def _is_too_large(solution: Solution, n_rows: int) -> bool:
+def errors_are_too_large(solution: Solution, n_rows: int) -> bool:
+    """Tell whether standard errors would take more work than anybody asked for."""
     size = float(solution.n_features + solution.n_edges)
     return size > MAX_FOR_ERRORS or n_rows * size**2 > MAX_WORK_FOR_ERRORS
 
