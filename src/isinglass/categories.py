@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data.category_table import read_codes
+from isinglass.data.category_table import CategoryTable, read_codes
 from isinglass.data.coding import KINDS
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
@@ -135,22 +135,29 @@ class CategoryNetwork(Network):
         """Number of categories of every node."""
         return np.array([len(field) for field in self.category_fields], dtype=np.intp)
 
+    def has_sign(self, pairs: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Tell which pairs of nodes, shape (n_pairs, 2), have one parameter, and so a sign."""
+        on_line = np.array([score is not None for score in self.scores])
+        return np.asarray(on_line[pairs].all(axis=1))
+
     @cached_property
     def is_signed(self) -> NDArray[np.bool_]:
         """Which edges have one parameter, and so a sign."""
-        on_line = np.array([score is not None for score in self.scores])
-        return read_only(on_line[self.edge_index].all(axis=1))
+        return read_only(self.has_sign(self.edge_index))
 
     @property
-    def expected_influence(self) -> FloatArray:
-        """Σ_t θ_st of every node, over the edges that have a sign."""
-        return self.node_sums(np.where(self.is_signed, self.edge_values, 0.0))
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        """What the categories of every node are called, as texts; their numbers if nobody said."""
+        named = self.categories or [range(len(field)) for field in self.category_fields]
+        return tuple(tuple(str(value) for value in values) for values in named)
 
-    def edges(self) -> dict[str, NDArray[Any]]:
-        """Return the edge table as `Network.edges` does; the ``sign`` of a pair with more than one parameter is 0."""
-        table = super().edges()
-        table["sign"] = np.where(self.is_signed[self.by_strength], table["sign"], 0)
-        return table
+    def table(self, X: ArrayLike) -> CategoryTable:
+        """Return a table of category numbers as one with the categories of this network."""
+        codes = self.read_codes(X)
+        if isinstance(X, CategoryTable):
+            return X
+        numbers = tuple(tuple(range(len(field))) for field in self.category_fields)
+        return CategoryTable(codes, self.kinds, self.scores, self.categories or numbers, names=self.names)
 
     # ------------------------------------------------------------------------------------- rows
 
@@ -218,7 +225,7 @@ class CategoryNetwork(Network):
         same = (self.names, self.kinds, self.categories) == (other.names, other.kinds, other.categories)
         return same and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
-    __hash__ = None  # type: ignore[assignment]  # holds arrays; equal networks need not be the same object
+    __hash__ = None  # holds arrays; equal networks need not be the same object
 
     def _parts(self) -> list[NDArray[Any]]:
         points = [np.empty(0) if score is None else score for score in self.scores]

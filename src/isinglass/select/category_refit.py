@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.categories import CategoryNetwork

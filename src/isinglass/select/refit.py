@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc, expit, ndtr, ndtri
 
 from isinglass.data import CategoryTable, count_columns, count_rows, over_rows, to_weighted, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
-from isinglass.network import read_only
+from isinglass.network import expit, read_only
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Solution
 from isinglass.select.category_refit import LEAST_INFORMATION, RIDGE, block_errors, network_of, newton
@@ -25,7 +24,15 @@ from isinglass.select.information import Support
 from isinglass.select.scoring import check_width
 from isinglass.solve.path import ising_path
 
-__all__ = ["Refit", "estimate_unpenalized", "free_estimate", "nearly_free", "refit", "standard_errors"]
+__all__ = [
+    "Refit",
+    "errors_are_too_large",
+    "estimate_unpenalized",
+    "free_estimate",
+    "nearly_free",
+    "refit",
+    "standard_errors",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -92,7 +99,7 @@ class Refit:
     def edge_pvalues(self) -> FloatArray:
         """Two-sided p values of the couplings, given the support; by Wald's test where columns have categories."""
         if self.edge_chi2 is not None:
-            return np.asarray(chdtrc(self.edge_dimensions, self.edge_chi2))
+            return np.asarray(scipy.special.chdtrc(self.edge_dimensions, self.edge_chi2))
         return _two_sided(self.edge_z)
 
     @property
@@ -109,7 +116,7 @@ class Refit:
         """Return the normal confidence interval of every coupling, shape (n_edges, 2)."""
         if not 0 < level < 1:
             raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
-        half = float(ndtri(0.5 + level / 2)) * self.edge_errors
+        half = float(scipy.special.ndtri(0.5 + level / 2)) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     def __repr__(self) -> str:
@@ -273,14 +280,14 @@ def standard_errors(solution: Solution, table: Any, weight: FloatArray | None) -
     """
     if isinstance(table, CategoryTable) and solution.n_edges:
         return _category_errors(solution, table, weight)
-    if solution.n_edges == 0 or _is_too_large(solution.n_features + solution.n_edges, len(table)):
+    if solution.n_edges == 0 or errors_are_too_large(solution.n_features + solution.n_edges, len(table)):
         return np.full(solution.n_edges, np.nan)
     return free_estimate(solution, table, weight)[1][solution.n_features :]
 
 
 def _category_errors(solution: Solution, table: CategoryTable, weight: FloatArray | None) -> FloatArray:
     size = Support.of(network_of(solution), table, weight).n_parameters
-    if _is_too_large(size, len(table)):
+    if errors_are_too_large(size, len(table)):
         return np.full(solution.n_edges, np.nan)
     support, values = _near_support(solution, table, weight)
     return block_errors(support, values, support.sums(values, table, weight), ridge=RIDGE).edges
@@ -298,19 +305,20 @@ def free_estimate(
     free = nearly_free(solution, table, weight)
     support, found = (pair_keys(network.edge_index, p) for network in (solution, free))
     values, errors = np.r_[free.fields, spread(free.edge_values, found, support)], np.full(size, np.nan)
-    if _is_too_large(size, len(table)):
+    if errors_are_too_large(size, len(table)):
         return values, errors
     varying = np.flatnonzero(count_columns(table, weight)[1])
     hessian, outer = over_rows(_sums, table, weight, free, solution.edge_index, varying)
     hessian[np.diag_indices_from(hessian)] += RIDGE
-    inverse = scipy.linalg.inv(hessian)
+    inverse = np.linalg.inv(hessian)
     variances = np.einsum("ij,ij->i", inverse @ outer, inverse)
     known = 1.0 / np.diag(inverse) >= LEAST_INFORMATION
     errors[np.r_[varying, np.arange(p, size)]] = np.where(known, np.sqrt(variances), np.nan)
     return values, errors
 
 
-def _is_too_large(size: int, n_rows: int) -> bool:
+def errors_are_too_large(size: int, n_rows: int) -> bool:
+    """Tell whether standard errors of so many fields and edges would take more work than anybody asked for."""
     return size > MAX_FOR_ERRORS or n_rows * float(size) ** 2 > MAX_WORK_FOR_ERRORS
 
 
@@ -381,5 +389,5 @@ def _sums(
 
 
 def _two_sided(z: FloatArray) -> FloatArray:
-    values: FloatArray = 2.0 * ndtr(-np.abs(z))
+    values: FloatArray = 2.0 * scipy.special.ndtr(-np.abs(z))
     return values

@@ -134,7 +134,7 @@ class OrdinalCase:
         p = len(self.scores)
         means = np.array([share @ score for share, score in zip(self.shares, self.scores, strict=True)])
         fields = self._fields(state.category_fields, symmetric_matrix(edges, values, p) @ means)
-        known = {"kinds": self.kinds, "categories": self.categories}
+        known: dict[str, Any] = {"kinds": self.kinds, "categories": self.categories}
         network = CategoryNetwork(fields, self.scores, edges, values, self.names, **known)
         return as_solution(network, state, self.problem, tol)
 
