@@ -21,7 +21,7 @@ LAYERS = (
     ("_core",),
     ("version", "errors", "arguments", "names", "pairs", "randomness", "threads", "interrupts"),
     ("memory", "atomic", "archive"),
-    ("data", "network", "categories", "results", "storage", "fit", "objective", "separation"),
+    ("data", "network", "points", "categories", "results", "storage", "fit", "objective", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),
     ("select",),

@@ -28,5 +28,5 @@ ax = plt.figure(figsize=(7, 4.5)).add_subplot()
 ax.plot(compared.edges, compared.held_out, "o", color="tab:blue")
 for name, x, y in zip(compared.criterion, compared.edges, compared.held_out, strict=True):
     if name != "EBIC γ=0":  # the same choice as with γ = 0.25
-        ax.annotate(name, (x, y), xytext=(6, -4), textcoords="offset points")
+        ax.annotate(name, (x, y), xytext=(6, 2 if "0.25" in name else -9), textcoords="offset points")
 ax.set(xlabel="edges", ylabel="held-out log pseudo-likelihood per roll call", xlim=(200, 1450))

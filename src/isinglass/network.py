@@ -188,6 +188,15 @@ class Network:
         """|θ_st| of the edges."""
         return np.abs(self.edge_values)
 
+    def has_sign(self, pairs: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Tell which pairs of nodes, shape (n_pairs, 2), have a coupling with a sign: here all of them."""
+        return np.ones(len(pairs), dtype=bool)
+
+    @property
+    def edge_signs(self) -> NDArray[np.int64]:
+        """1 or -1 for every edge, 0 where the edge has no sign."""
+        return np.sign(self.edge_values).astype(np.int64) * self.has_sign(self.edge_index)
+
     @property
     def degree(self) -> NDArray[np.int64]:
         """Number of edges of every node."""
@@ -200,8 +209,8 @@ class Network:
 
     @property
     def expected_influence(self) -> FloatArray:
-        """Σ_t θ_st of every node."""
-        return self.node_sums(self.edge_values)
+        """Σ_t θ_st of every node, over the edges that have a sign."""
+        return self.node_sums(self.weights * self.edge_signs)
 
     def node_sums(self, values: ArrayLike) -> FloatArray:
         """Return, for every node, the sum of a value over its edges."""
@@ -219,7 +228,8 @@ class Network:
         Returns
         -------
         dict of str to ndarray
-            ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1) and ``weight`` (|θ_st|).
+            ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and
+            ``weight`` (|θ_st|).
 
         Examples
         --------
@@ -229,8 +239,8 @@ class Network:
         order = self.by_strength
         values, names = self.edge_values[order], np.array(self.names, dtype=object)
         source, target = names[self.edge_index[order]].T
-        sign = np.sign(values).astype(np.int64)
-        return {"source": source, "target": target, "coupling": values, "sign": sign, "weight": np.abs(values)}
+        signs = self.edge_signs[order]
+        return {"source": source, "target": target, "coupling": values, "sign": signs, "weight": np.abs(values)}
 
     # ------------------------------------------------------------------------------------- rows
 
