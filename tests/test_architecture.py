@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 LAYERS = (
     ("_core",),
     ("version", "errors", "arguments", "names", "pairs", "randomness", "threads", "memory", "atomic", "archive"),
-    ("data", "network", "categories", "results", "storage", "fit", "objective", "separation"),
+    ("data", "network", "categories", "results", "counts", "variables", "storage", "fit", "objective", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),
     ("select",),
