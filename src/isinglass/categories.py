@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax
 
-from isinglass.data.category_table import read_codes
+from isinglass.data.category_table import CategoryTable, read_codes
 from isinglass.data.coding import KINDS
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
@@ -135,22 +135,29 @@ class CategoryNetwork(Network):
         """Number of categories of every node."""
         return np.array([len(field) for field in self.category_fields], dtype=np.intp)
 
+    def has_sign(self, pairs: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Tell which pairs of nodes, shape (n_pairs, 2), have one parameter, and so a sign."""
+        on_line = np.array([score is not None for score in self.scores])
+        return np.asarray(on_line[pairs].all(axis=1))
+
     @cached_property
     def is_signed(self) -> NDArray[np.bool_]:
         """Which edges have one parameter, and so a sign."""
-        on_line = np.array([score is not None for score in self.scores])
-        return read_only(np.asarray(on_line[self.edge_index].all(axis=1)))
+        return read_only(self.has_sign(self.edge_index))
 
     @property
-    def expected_influence(self) -> FloatArray:
-        """Σ_t θ_st of every node, over the edges that have a sign."""
-        return self.node_sums(np.where(self.is_signed, self.edge_values, 0.0))
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        """What the categories of every node are called, as texts; their numbers if nobody said."""
+        named = self.categories or [range(len(field)) for field in self.category_fields]
+        return tuple(tuple(str(value) for value in values) for values in named)
 
-    def edges(self) -> dict[str, NDArray[Any]]:
-        """Return the edge table as `Network.edges` does; the ``sign`` of a pair with more than one parameter is 0."""
-        table = super().edges()
-        table["sign"] = np.where(self.is_signed[self.by_strength], table["sign"], 0)
-        return table
+    def table(self, X: ArrayLike) -> CategoryTable:
+        """Return a table of category numbers as one with the categories of this network."""
+        codes = self._codes(X)
+        if isinstance(X, CategoryTable):
+            return X
+        numbers = tuple(tuple(range(len(field))) for field in self.category_fields)
+        return CategoryTable(codes, self.kinds, self.scores, self.categories or numbers, names=self.names)
 
     # ------------------------------------------------------------------------------------- rows
 
@@ -162,7 +169,7 @@ class CategoryNetwork(Network):
             field + (eta if score is None else np.multiply.outer(eta, score))
             for field, score, eta in zip(self.category_fields, self.scores, every, strict=True)
         )
-        return [np.asarray(log_softmax(each, axis=1)) for each in logits]
+        return [np.asarray(scipy.special.log_softmax(each, axis=1)) for each in logits]
 
     def category_probabilities(self, X: ArrayLike) -> list[FloatArray]:
         """Return P(x_s = k | the rest of the row) for every column s: one array (n_samples, categories) each."""

@@ -33,6 +33,7 @@ class Reading:
     def __init__(self, **values: Any) -> None:
         for name in ("columns", "drop"):
             values[name] = tuple(key for keys in values[name] for key in keys)
+        values["na_values"] = _spellings(values["na_values"])
         self.said = {name: value for name, value in values.items() if value not in (None, ())}
         if not values["transpose"]:
             del self.said["transpose"]
@@ -93,6 +94,15 @@ class Reading:
         if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}, sum {data.sample_weight.sum():.6g}")
         return ", ".join(parts)
+
+
+def _spellings(texts: tuple[str, ...]) -> Any:
+    """Return what is missing in all columns; by column, if some spelling is written COLUMN=TEXT."""
+    found: dict[Any, list[str]] = {}
+    for text in texts:
+        column, _, word = text.rpartition("=")
+        found.setdefault(COLUMN.convert(column, None, None) if column else None, []).append(word if column else text)
+    return found if found.keys() - {None} else texts
 
 
 def impute_holes(console: Console, data: BinaryTable) -> tuple[BinaryTable, Imputation | None]:
@@ -228,7 +238,13 @@ READING = Bundle(
             otherwise="detected",
             help='Column with row labels, or "none".',
         ),
-        Option("--na", "na_values", multiple=True, metavar="TEXT", section=ADVANCED, help="Also read TEXT as missing."),
+        Option(
+            *("--na", "na_values"),
+            multiple=True,
+            metavar="TEXT|COLUMN=TEXT",
+            section=ADVANCED,
+            help="Also read TEXT as missing, everywhere or in one column.",
+        ),
         Option(
             "--delimiter",
             metavar="CHARACTER",

@@ -10,19 +10,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, ndtr, ndtri
 
 from isinglass.data import count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
-from isinglass.network import read_only
+from isinglass.network import expit, read_only
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Solution
 from isinglass.select.scoring import check_width
 from isinglass.solve.path import ising_path
 
-__all__ = ["Refit", "estimate_unpenalized", "free_estimate", "nearly_free", "refit", "standard_errors"]
+__all__ = [
+    "Refit",
+    "errors_are_too_large",
+    "estimate_unpenalized",
+    "free_estimate",
+    "nearly_free",
+    "refit",
+    "standard_errors",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -100,7 +107,7 @@ class Refit:
         """Return the normal confidence interval of every coupling, shape (n_edges, 2)."""
         if not 0 < level < 1:
             raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
-        half = float(ndtri(0.5 + level / 2)) * self.edge_errors
+        half = float(scipy.special.ndtri(0.5 + level / 2)) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     def __repr__(self) -> str:
@@ -241,7 +248,7 @@ def standard_errors(solution: Solution, table: NDArray[np.uint8], weight: FloatA
     >>> standard_errors(network, X[X[:, 0] >= X[:, 1]], None).tolist()  # no row has 0 and 1
     [nan]
     """
-    if solution.n_edges == 0 or _is_too_large(solution, len(table)):
+    if solution.n_edges == 0 or errors_are_too_large(solution, len(table)):
         return np.full(solution.n_edges, np.nan)
     return free_estimate(solution, table, weight)[1][solution.n_features :]
 
@@ -258,19 +265,20 @@ def free_estimate(
     free = nearly_free(solution, table, weight)
     support, found = (pair_keys(network.edge_index, p) for network in (solution, free))
     values, errors = np.r_[free.fields, spread(free.edge_values, found, support)], np.full(size, np.nan)
-    if _is_too_large(solution, len(table)):
+    if errors_are_too_large(solution, len(table)):
         return values, errors
     varying = np.flatnonzero(count_columns(table, weight)[1])
     hessian, outer = over_rows(_sums, table, weight, free, solution.edge_index, varying)
     hessian[np.diag_indices_from(hessian)] += 1e-3 * LEAST_INFORMATION  # where nothing is left, in floating point
-    inverse = scipy.linalg.inv(hessian)
+    inverse = np.linalg.inv(hessian)
     variances = np.einsum("ij,ij->i", inverse @ outer, inverse)
     known = 1.0 / np.diag(inverse) >= LEAST_INFORMATION
     errors[np.r_[varying, np.arange(p, size)]] = np.where(known, np.sqrt(variances), np.nan)
     return values, errors
 
 
-def _is_too_large(solution: Solution, n_rows: int) -> bool:
+def errors_are_too_large(solution: Solution, n_rows: int) -> bool:
+    """Tell whether standard errors would take more work than anybody asked for."""
     size = float(solution.n_features + solution.n_edges)
     return size > MAX_FOR_ERRORS or n_rows * size**2 > MAX_WORK_FOR_ERRORS
 
@@ -343,5 +351,5 @@ def _sums(
 
 
 def _two_sided(z: FloatArray) -> FloatArray:
-    values: FloatArray = 2.0 * ndtr(-np.abs(z))
+    values: FloatArray = 2.0 * scipy.special.ndtr(-np.abs(z))
     return values

@@ -6,6 +6,7 @@ docs/choosing-protocol.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -45,6 +46,8 @@ DOUBT = 2.0
 """Standard errors by which another network must predict better before the choice of the EBIC is given up."""
 WIDEST = 30.0
 """Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
+SMALL = 20_000
+"""Cells of a table whose folds are fitted before others could have been asked to help."""
 THIN = 3
 """One in so many networks of stage 2 is judged by prediction, and the choice of the EBIC."""
 
@@ -177,7 +180,8 @@ def two_stage(
     labels = units if groups is None else groups
     folds = _split(table, weight, labels, check_count("n_folds", n_folds, least=2), random_state)
     first = case.search_first(alphas, AIC)
-    judge = _Judge(case, first.solution, folds if share > 0 else [], n_jobs, progress)
+    jobs = 1 if math.prod(table.shape) < SMALL else n_jobs
+    judge = _Judge(case, first.solution, folds if share > 0 else [], jobs, progress)
     with suppress_warnings(ConstantColumnWarning):  # stage 1 has given it
         stages, number, index, reason = _decide(judge, first, price, share)
         found = TwoStage(tuple(stages), number, index, reason, float(gamma), share, len(judge.known), judge.independent)
