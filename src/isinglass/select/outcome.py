@@ -72,7 +72,8 @@ def with_imputation(found: Fit, imputation: Imputation) -> Fit:
     missing = imputation.record
     if missing is None or found.solution.n_edges == 0 or imputation.n_imputations < 2:
         return replace(found, missing=missing)
-    if errors_are_too_large(found.solution, len(imputation.missing)):
+    size = found.solution.n_features + found.solution.n_edges
+    if errors_are_too_large(size, len(imputation.missing)):
         return replace(found, missing=missing)
     pooled = pool(imputation, found.solution)
     known = replace(
