@@ -86,8 +86,8 @@ plot.bootstrap_intervals(resampled, n_edges=14)
 # The truth
 # ---------
 #
-# The answers were drawn from eleven couplings. Those that the network lacks are the weak ones: 500 people do not
-# show a coupling of 0.7 reliably. An edge that is missing from a network is no proof that there is none.
+# The answers were drawn from eleven couplings. What the network lacks are the weak ones: 500 people do not show a
+# coupling of 0.9 or less reliably. An edge that is missing from a network is no proof that there is none.
 
 import runpy
 
@@ -97,6 +97,7 @@ truth = pd.DataFrame(
     [(*pair, coupling, frozenset(pair) in found) for pair, coupling in couplings.items()],
     columns=["source", "target", "true coupling", "found"],
 )
+print(f"{truth['found'].sum()} of {len(truth)} true edges found, and {len(found) - truth['found'].sum()} others")
 truth.sort_values("true coupling", ascending=False)
 
 # %%
