@@ -10,6 +10,7 @@ from isinglass.version import __version__
 _HOME = {
     "BinaryTable": "data",
     "CategoryNetwork": "categories",
+    "CategoryTable": "data",
     "Coding": "data",
     "ExactIsing": "estimators",
     "Fit": "fit",

@@ -1,68 +1,108 @@
-"""Networks of columns with more than two values: every category is a point on a line, its score."""
+"""Networks of columns with more than two values: every category is a point, on a line or at the corner of a simplex."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax
 
+from isinglass.data.category_table import read_codes
+from isinglass.data.coding import KINDS
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
-from isinglass.network import Network, read_only
+from isinglass.network import Network, canonical_edges, read_only
+from isinglass.pairs import symmetric_matrix
 
-__all__ = ["KINDS", "CategoryNetwork", "read_categories"]
+__all__ = ["CategoryNetwork", "block_scale"]
 
 FloatArray = NDArray[np.float64]
-
-KINDS = ("binary", "ordinal", "nominal")
-MOST_CATEGORIES = 256
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class CategoryNetwork(Network):
-    """Distribution of p variables with ordered categories.
+    """Distribution of p variables with categories, ordered or not.
 
-    P(x) ∝ exp(Σ_s μ_s(x_s) + Σ_{s<t} θ_st φ_s(x_s) φ_t(x_t)): category k of variable s has the score φ_s(k), and two
-    variables have one coupling per pair, with a sign. Scores 0 and 1 are those of a yes/no variable.
+    P(x) ∝ exp(Σ_s μ_s(x_s) + Σ_{s<t} e_st(x_s, x_t)). Category k of an ordinal or binary variable has the score φ_s(k).
+    The term of two such variables is θ_st φ_s(x_s) φ_t(x_t): one coupling, with a sign. A nominal variable has no
+    scores. The term of two of them is B_st(x_s, x_t), a table whose rows and columns sum to zero; that of a nominal and
+    an ordinal variable is B_st(x_s) φ_t(x_t).
 
     Parameters
     ----------
     category_fields : sequence of arrays
         μ_s(k) for every category; the first of each is 0.
     scores : sequence of arrays
-        φ_s(k).
-    edge_index, edge_values, names
-        As for `Network`; a coupling is per unit of both scores.
+        φ_s(k); None for a nominal variable of three or more categories.
+    edge_index : array-like of int, shape (n_edges, 2)
+        Pairs of variables.
+    edge_values : array-like of shape (n_edges,), optional
+        The signed coupling of a pair with one parameter, per unit of both scores; of any other pair what is penalised,
+        ‖Θ_st‖: 2‖B_st‖ for two nominal variables, √2‖B_st‖ for a nominal and an ordinal one. Not needed beside blocks.
+    names : sequence of str, optional
+        As for `Network`.
+    kinds : sequence of {"binary", "ordinal", "nominal"}, optional
+        Kind of every variable; by default nominal without scores, binary with the scores 0 and 1, ordinal else.
+    categories : sequence of sequences, optional
+        What the categories of every variable are called.
+    blocks : sequence of arrays, optional
+        B_st of every edge, of shape (q_s or 1) × (q_t or 1): a row or column per category of a nominal variable, one
+        for any other. Needed where a pair has more than one parameter.
 
     Examples
     --------
-    >>> network = CategoryNetwork([[0, 0.5, 0], [0, -1]], [[0, 1, 2], [0, 1]], np.array([[0, 1]]), np.array([0.8]))
+    >>> network = CategoryNetwork([[0, 0.5, 0], [0, -1]], [[0, 1, 2], [0, 1]], [[0, 1]], [0.8])
     >>> network
     CategoryNetwork(2 nodes, 1 edge: x0–x1 +0.8)
     >>> [P.round(2).tolist() for P in network.category_probabilities([[2, 0]])]
     [[[0.27, 0.45, 0.27]], [[0.35, 0.65]]]
+    >>> party = CategoryNetwork([[0, 0, 0], [0, 0]], [None, [0, 1]], [[0, 1]], blocks=[[[1], [0], [-1]]])
+    >>> party.kinds, party.edges()["sign"].tolist(), party.edge_values
+    (('nominal', 'binary'), [0], array([2.]))
     """
 
     category_fields: tuple[FloatArray, ...]
-    scores: tuple[FloatArray, ...]
+    scores: tuple[FloatArray | None, ...]
+    kinds: tuple[str, ...]
+    categories: tuple[tuple[Any, ...], ...] | None
+    blocks: tuple[FloatArray, ...]
 
     def __init__(
         self,
         category_fields: Sequence[ArrayLike],
-        scores: Sequence[ArrayLike],
-        edge_index: NDArray[np.int32],
-        edge_values: FloatArray,
+        scores: Sequence[ArrayLike | None],
+        edge_index: ArrayLike,
+        edge_values: ArrayLike | None = None,
         names: Sequence[str] | None = None,
+        *,
+        kinds: Sequence[str] | None = None,
+        categories: Sequence[Sequence[Any]] | None = None,
+        blocks: Sequence[ArrayLike] | None = None,
     ) -> None:
+        fields = tuple(read_only(np.array(field, dtype=np.float64)) for field in category_fields)
+        points = tuple(None if score is None else read_only(np.array(score, dtype=np.float64)) for score in scores)
+        if len(points) != len(fields) or not fields:
+            raise DataError(f"scores must have one entry per node ({len(fields)}); got {len(points)}.")
+        sizes = [len(field) for field in fields]
+        for s, score in enumerate(points):
+            if score is not None and len(score) != sizes[s]:
+                raise DataError(f"scores must be one number per category of node {s} ({sizes[s]}); got {len(score)}.")
+        if categories is not None and [len(values) for values in categories] != sizes:
+            raise DataError("categories must have one entry per category of every node.")
+        index, values, tables = _read_edges(edge_index, edge_values, blocks, points, sizes)
         parts = {
-            "category_fields": tuple(read_only(np.array(field, dtype=np.float64)) for field in category_fields),
-            "scores": tuple(read_only(np.array(score, dtype=np.float64)) for score in scores),
-            "edge_index": read_only(np.array(edge_index, dtype=np.int32)),
-            "edge_values": read_only(np.array(edge_values, dtype=np.float64)),
-            "names": check_names(names, len(scores)),
+            "category_fields": fields,
+            "scores": points,
+            "kinds": _read_kinds(kinds, points),
+            "categories": None if categories is None else tuple(tuple(values) for values in categories),
+            "edge_index": read_only(index),
+            "edge_values": read_only(values),
+            "blocks": tables,
+            "names": check_names(names, len(fields)),
         }
         for name, value in parts.items():
             object.__setattr__(self, name, value)
@@ -77,63 +117,179 @@ class CategoryNetwork(Network):
 
     def with_names(self, names: Sequence[str] | None) -> CategoryNetwork:
         """Return the same network with other names; None keeps those it has."""
-        if names is None:
+        if names is None or tuple(names) == self.names:
             return self
-        return CategoryNetwork(self.category_fields, self.scores, self.edge_index, self.edge_values, names)
+        return CategoryNetwork(
+            self.category_fields,
+            self.scores,
+            self.edge_index,
+            self.edge_values,
+            names,
+            kinds=self.kinds,
+            categories=self.categories,
+            blocks=self.blocks,
+        )
+
+    @property
+    def n_categories(self) -> NDArray[np.intp]:
+        """Number of categories of every node."""
+        return np.array([len(field) for field in self.category_fields], dtype=np.intp)
+
+    @cached_property
+    def is_signed(self) -> NDArray[np.bool_]:
+        """Which edges have one parameter, and so a sign."""
+        on_line = np.array([score is not None for score in self.scores])
+        return read_only(on_line[self.edge_index].all(axis=1))
+
+    @property
+    def expected_influence(self) -> FloatArray:
+        """Σ_t θ_st of every node, over the edges that have a sign."""
+        return self.node_sums(np.where(self.is_signed, self.edge_values, 0.0))
+
+    def edges(self) -> dict[str, NDArray[Any]]:
+        """Return the edge table as `Network.edges` does; the ``sign`` of a pair with more than one parameter is 0."""
+        table = super().edges()
+        table["sign"] = np.where(self.is_signed[self.by_strength], table["sign"], 0)
+        return table
+
+    # ------------------------------------------------------------------------------------- rows
+
+    def category_log_probabilities(self, X: ArrayLike) -> list[FloatArray]:
+        """Return log P(x_s = k | the rest of the row) for every column s: one array (n_samples, categories) each."""
+        codes = self._codes(X)
+        every = self._predictors(codes)
+        logits = (
+            field + (eta if score is None else np.multiply.outer(eta, score))
+            for field, score, eta in zip(self.category_fields, self.scores, every, strict=True)
+        )
+        return [np.asarray(log_softmax(each, axis=1)) for each in logits]
 
     def category_probabilities(self, X: ArrayLike) -> list[FloatArray]:
         """Return P(x_s = k | the rest of the row) for every column s: one array (n_samples, categories) each."""
-        codes = read_categories(X)
+        return [np.exp(logs) for logs in self.category_log_probabilities(X)]
+
+    def log_pseudolikelihood(self, X: ArrayLike) -> FloatArray:
+        """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
+        codes = self._codes(X)
+        rows = np.arange(len(codes))
+        total = np.zeros(len(codes))
+        for s, logs in enumerate(self.category_log_probabilities(codes)):
+            total += logs[rows, codes[:, s]]
+        return total
+
+    def energy(self, X: ArrayLike) -> FloatArray:
+        """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""
+        codes = self._codes(X)
+        rows = np.arange(len(codes))
+        total = np.zeros(len(codes))
+        for s, (score, eta) in enumerate(zip(self.scores, self._predictors(codes), strict=True)):
+            pairs = eta[rows, codes[:, s]] if score is None else eta * score[codes[:, s]]
+            total -= self.category_fields[s][codes[:, s]] + 0.5 * pairs  # each pair is in two predictors
+        return total
+
+    def _predictors(self, codes: NDArray[np.uint8]) -> list[FloatArray]:
+        """Return what the rest of a row says about each column: a number, or one per category of a nominal column."""
+        n, p, signed = len(codes), self.n_features, self.is_signed
+        points = [None if score is None else score[codes[:, s]] for s, score in enumerate(self.scores)]
+        dense = np.array([np.zeros(n) if point is None else point for point in points])
+        lines = symmetric_matrix(self.edge_index[signed], self.edge_values[signed], p) @ dense
+        every = [lines[s] if points[s] is not None else np.zeros((n, int(self.n_categories[s]))) for s in range(p)]
+        for (s, t), block in zip(self.edge_index.tolist(), self.blocks, strict=True):
+            if points[s] is not None and points[t] is not None:
+                continue
+            for here, there, table in ((s, t, block), (t, s, block.T)):
+                seen = points[there]
+                said = table[:, codes[:, there]].T if seen is None else np.multiply.outer(seen, table[:, 0])
+                every[here] = every[here] + (said if points[here] is None else said[:, 0])
+        return every
+
+    def _codes(self, X: ArrayLike) -> NDArray[np.uint8]:
+        codes = read_codes(X)
         if codes.shape[1] != self.n_features:
             raise DataError(f"{setting('X')} must have one column per node ({self.n_features}); got {codes.shape[1]}.")
-        for s, score in enumerate(self.scores):
-            if len(codes) and codes[:, s].max() >= len(score):
-                raise DataError(
-                    f"column {self.names[s]!r} has categories 0 to {len(score) - 1}; got {codes[:, s].max()}."
-                )
-        points = np.column_stack([score[codes[:, s]] for s, score in enumerate(self.scores)])
-        every = []
-        for s, eta in enumerate(self.couplings_sparse @ points.T):
-            logits = self.category_fields[s] + np.multiply.outer(eta, self.scores[s])
-            odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-            every.append(odds / odds.sum(axis=1, keepdims=True))
-        return every
+        over = np.flatnonzero(codes.max(axis=0, initial=0) >= self.n_categories)
+        if len(over):
+            s = int(over[0])
+            raise DataError(
+                f"column {self.names[s]!r} has categories 0 to {len(self.category_fields[s]) - 1}; got "
+                f"{codes[:, s].max()}."
+            )
+        return codes
+
+    # ------------------------------------------------------------------------------------- Python
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CategoryNetwork):
             return NotImplemented
         mine, theirs = self._parts(), other._parts()
-        return self.names == other.names and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
+        same = (self.names, self.kinds, self.categories) == (other.names, other.kinds, other.categories)
+        return same and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
-    __hash__ = None  # holds arrays; equal networks need not be the same object
+    __hash__ = None  # type: ignore[assignment]  # holds arrays; equal networks need not be the same object
 
     def _parts(self) -> list[NDArray[Any]]:
-        return [self.edge_index, self.edge_values, *self.scores, *self.category_fields]
+        points = [np.empty(0) if score is None else score for score in self.scores]
+        return [self.edge_index, self.edge_values, *points, *self.category_fields, *self.blocks]
 
     def __repr__(self) -> str:
         return f"Category{super().__repr__()}"
 
 
-def read_categories(X: ArrayLike) -> NDArray[np.intp]:
-    """Return a table of category numbers, whole numbers from 0."""
-    table = np.asarray(X)
-    if table.ndim != 2:
-        raise DataError(f"{setting('X')} must have rows and columns; got shape {table.shape}.")
-    try:
-        numbers = table.astype(np.float64)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"{setting('X')} must hold the numbers of categories, 0, 1, 2, …, where {setting('kinds')} are given; got "
-            f"dtype {table.dtype}. Number the categories first."
-        ) from None
-    with np.errstate(invalid="ignore"):
-        bad = ~((numbers >= 0) & (numbers < MOST_CATEGORIES) & (numbers == np.floor(numbers)))
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise ArgumentError(
-            "X",
-            f"must hold whole numbers from 0 to {MOST_CATEGORIES - 1} where kinds are given",
-            table[row, column].item() if isinstance(table[row, column], np.generic) else table[row, column],
-            f"See row {row}, column {column}.",
-        )
-    return numbers.astype(np.intp)
+def block_scale(score_s: Any, score_t: Any) -> float:
+    """Return ‖Θ_st‖ / ‖B_st‖ of a pair with these scores: 2 for two nominal columns, √2 for one, else 1.
+
+    Examples
+    --------
+    >>> block_scale(None, None), block_scale([0, 1], [0, 1])
+    (2.0, 1.0)
+    """
+    return (1.0, float(np.sqrt(2.0)), 2.0)[(score_s is None) + (score_t is None)]
+
+
+def _read_kinds(kinds: Sequence[str] | None, scores: Sequence[FloatArray | None]) -> tuple[str, ...]:
+    if kinds is None:
+        kinds = [
+            "nominal" if score is None else "binary" if score.tolist() == [0.0, 1.0] else "ordinal" for score in scores
+        ]
+    for kind, score in zip(kinds, scores, strict=True):
+        if kind not in KINDS or (kind == "nominal") != (score is None):
+            raise ArgumentError("kinds", "must be nominal for nodes without scores, binary or ordinal else", kind)
+    return tuple(kinds)
+
+
+def _read_edges(
+    edge_index: ArrayLike,
+    edge_values: ArrayLike | None,
+    blocks: Sequence[ArrayLike] | None,
+    scores: Sequence[FloatArray | None],
+    sizes: Sequence[int],
+) -> tuple[NDArray[np.int32], FloatArray, tuple[FloatArray, ...]]:
+    """Return the pairs s < t in order, their values and their blocks, without those that are zero."""
+    given = np.asarray(edge_index, dtype=np.int64).reshape(-1, 2)
+    if blocks is None:
+        if edge_values is None:
+            raise DataError("edge_values or blocks must be given.")
+        numbers = np.asarray(edge_values, dtype=np.float64)
+        if any(scores[s] is None or scores[t] is None for s, t in given.tolist()):
+            raise DataError("blocks must be given where a node is nominal with three or more categories.")
+        tables = [np.array([[number]]) for number in numbers.tolist()]
+    else:
+        tables = [np.array(block, dtype=np.float64) for block in blocks]
+    index, places = canonical_edges(given, np.arange(1.0, len(tables) + 1.0), len(sizes))
+    order = places.astype(np.intp) - 1
+    swapped = given[:, 0] > given[:, 1]
+    found = [tables[k].T if swapped[k] else tables[k] for k in order.tolist()]
+    values = np.empty(len(found))
+    for k, ((s, t), block) in enumerate(zip(index.tolist(), found, strict=True)):
+        shape = tuple(sizes[node] if scores[node] is None else 1 for node in (s, t))
+        if block.shape != shape or not np.isfinite(block).all():
+            raise DataError(f"blocks must be finite, of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
+        norm = block_scale(scores[s], scores[t]) * float(np.sqrt((block * block).sum()))
+        values[k] = block.item() if block.size == 1 else norm
+    if edge_values is not None and blocks is not None:
+        stated = np.asarray(edge_values, dtype=np.float64)[order]
+        if not np.allclose(stated, values, rtol=1e-9, atol=0.0):
+            raise DataError("edge_values must be those of the blocks: the coupling, or the norm of Theta.")
+        values = stated
+    kept = np.flatnonzero(values != 0.0)
+    return index[kept], values[kept], tuple(read_only(np.ascontiguousarray(found[k])) for k in kept.tolist())

@@ -20,7 +20,7 @@ from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 from isinglass.pairs import pair_keys, symmetric_matrix
 
-__all__ = ["Network", "as_network", "read_only"]
+__all__ = ["Network", "as_network", "canonical_edges", "read_only"]
 
 FloatArray = NDArray[np.float64]
 Array = TypeVar("Array", bound=NDArray[Any])
@@ -67,7 +67,7 @@ class Network:
         node_fields = _vector(fields, "fields")
         if not len(node_fields):
             raise DataError("fields must be a vector with one value per node; got shape (0,).")
-        index, values = _canonical(edge_index, edge_values, len(node_fields))
+        index, values = canonical_edges(edge_index, edge_values, len(node_fields))
         object.__setattr__(self, "fields", read_only(node_fields))
         object.__setattr__(self, "edge_index", read_only(index))
         object.__setattr__(self, "edge_values", read_only(values))
@@ -284,8 +284,11 @@ class Network:
 
     def __repr__(self) -> str:
         table = self.edges()
-        strongest = list(zip(table["source"], table["target"], table["coupling"], strict=True))[:_SHOWN_EDGES]
-        shown = ", ".join(f"{source}–{target} {coupling:+.3g}" for source, target, coupling in strongest)
+        columns = (table[name] for name in ("source", "target", "coupling", "sign"))
+        shown = ", ".join(
+            f"{source}–{target} {coupling:{'+' if sign else ''}.3g}"
+            for source, target, coupling, sign in list(zip(*columns, strict=True))[:_SHOWN_EDGES]
+        )
         more = ", …" if self.n_edges > _SHOWN_EDGES else ""
         counts = f"{self.n_features} node{'s' * (self.n_features != 1)}, {self.n_edges} edge{'s' * (self.n_edges != 1)}"
         return f"Network({counts}" + (f": {shown}{more})" if shown else ")")
@@ -348,7 +351,7 @@ def _vector(values: Any, name: str) -> FloatArray:
     return vector
 
 
-def _canonical(edge_index: Any, edge_values: Any, n_features: int) -> tuple[NDArray[np.int32], FloatArray]:
+def canonical_edges(edge_index: Any, edge_values: Any, n_features: int) -> tuple[NDArray[np.int32], FloatArray]:
     """Return the pairs with s < t in lexicographic order, and their values, without zeros."""
     values = _vector(edge_values, "edge_values")
     index = np.asarray(edge_index)

@@ -1,5 +1,6 @@
 """The only conversion of tables to 0/1 bytes and of row and pair weights to checked arrays."""
 
+from isinglass.data.category_table import CategoryTable
 from isinglass.data.coding import Coding
 from isinglass.data.conversion import read_binary, to_binary
 from isinglass.data.intake import read_rows, to_weighted
@@ -10,6 +11,7 @@ from isinglass.data.weights import check_penalty_weights, check_sample_weight
 
 __all__ = [
     "BinaryTable",
+    "CategoryTable",
     "Coding",
     "PartedTable",
     "check_penalty_weights",

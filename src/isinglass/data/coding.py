@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -15,7 +15,20 @@ from numpy.typing import NDArray
 from isinglass.data.sources import Column
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
-__all__ = ["BAD", "BITS", "MISSING", "Coding", "Cut", "Rule", "Values", "choose_pairs", "distinct", "read_rules"]
+__all__ = [
+    "BAD",
+    "BITS",
+    "KINDS",
+    "MISSING",
+    "Coding",
+    "Cut",
+    "Levels",
+    "Rule",
+    "Values",
+    "choose_pairs",
+    "distinct",
+    "read_rules",
+]
 
 MISSING, BAD = 2, 3  # what a value can stand for beside 0 and 1
 
@@ -70,8 +83,30 @@ class Cut:
         return np.where(np.isfinite(values), above, BAD).astype(np.uint8)
 
 
-Rule: TypeAlias = Values | Cut
+@dataclass(frozen=True)
+class Levels:
+    """A column of categories: its kind, the values that stand for them in the order of their numbers, their scores."""
+
+    kind: str
+    values: tuple[Any, ...]
+    scores: tuple[float, ...] | None = None  # None for a nominal column
+    missing: tuple[Any, ...] = ()  # values that stand for a missing cell
+
+    @classmethod
+    def of(cls, kind: str, values: Sequence[Any], scores: NDArray[np.float64] | None) -> Levels:
+        """Return the rule of a column of a table."""
+        return cls(kind, tuple(values), None if scores is None else tuple(scores.tolist()))
+
+    @property
+    def bits(self) -> Values:
+        """The rule of a column with two categories."""
+        named = {value: bit for bit, value in enumerate(self.values) if value is not None}
+        return Values({**named, **dict.fromkeys(self.missing, MISSING)})
+
+
+Rule: TypeAlias = Values | Cut | Levels
 BITS = Values({0: 0, 1: 1})
+KINDS = ("binary", "ordinal", "nominal")
 
 
 @dataclass(frozen=True)
@@ -98,6 +133,10 @@ class Coding:
         labels: Sequence[Hashable] = range(len(self.columns)) if self.names is None else self.names
         both = zip(labels, self.columns, strict=True)
         return {label: rule.pair for label, rule in both if isinstance(rule, Values) and rule != BITS}
+
+    def simplest(self) -> Coding:
+        """Return the same coding of columns that all have two categories, as that of a table of 0 and 1."""
+        return replace(self, columns=tuple(rule.bits if isinstance(rule, Levels) else rule for rule in self.columns))
 
     def to_plain(self) -> dict[str, Any]:
         """Return the coding as plain values; names are those of the network beside it."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.data.category_table import CategoryTable
 from isinglass.data.coding import (
     BAD,
     BITS,
@@ -26,7 +27,7 @@ from isinglass.data.coding import (
     suggest,
 )
 from isinglass.data.sources import Column, Grid, Source, open_source
-from isinglass.data.table import BinaryTable
+from isinglass.data.table import BinaryTable, RowTable
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
 from isinglass.names import check_names
@@ -34,6 +35,7 @@ from isinglass.names import check_names
 __all__ = ["convert_source", "read_binary", "to_binary", "to_weighted"]
 
 Bytes = NDArray[np.uint8]
+Rows = TypeVar("Rows", bound=RowTable)
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
 SMALL = 20
 """Tables with fewer rows can be looked at, and need no warning."""
@@ -90,6 +92,8 @@ def read_binary(
     """
     if isinstance(X, BinaryTable):
         return X if names is None else X.with_names(names)
+    if isinstance(X, CategoryTable):
+        refuse_categories(X)
     return convert_source(open_source(X), names=names, missing=missing, encode=encode, binarize=binarize)
 
 
@@ -114,14 +118,30 @@ def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Bytes, NDArray
     [1.0, 2.0]
     """
     table = refuse_holes(read_binary(X))
+    return table.X, weights_of(table, sample_weight)
+
+
+def weights_of(table: RowTable, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
+    """Return the weights of the rows of a table: those given, or those it brings along."""
     if table.sample_weight is None:
-        return table.X, check_sample_weight(sample_weight, len(table))
+        return check_sample_weight(sample_weight, len(table))
     if sample_weight is not None:
         raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
-    return table.X, table.sample_weight
+    return table.sample_weight
 
 
-def refuse_holes(table: BinaryTable) -> BinaryTable:
+def refuse_categories(table: CategoryTable) -> NoReturn:
+    """Say that columns must have two values here."""
+    s = next((s for s, kind in enumerate(table.kinds) if kind != "binary"), 0)
+    called = s if table.names is None else table.names[s]
+    raise DataError(
+        f"{setting('X')} must have columns of two values here; got the {table.kinds[s]} column {called!r} with "
+        f"{len(table.categories[s])} categories. This is for yes/no columns only; ising_path and the estimators named "
+        "in the documentation take categories."
+    )
+
+
+def refuse_holes(table: Rows) -> Rows:
     """Return a table without holes as it is; for functions that would take a hole for a 0."""
     if table.holes is not None:
         raise DataError(

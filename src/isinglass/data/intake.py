@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,24 +10,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import conversion
 from isinglass.data.blocks import is_in_parts
+from isinglass.data.category_table import CategoryTable
 from isinglass.data.parts import PartedTable, read_parts
 from isinglass.data.table import BinaryTable
 from isinglass.errors import DataError
 
 __all__ = ["AnyTable", "open_rows", "read_rows", "to_weighted"]
 
-AnyTable: TypeAlias = BinaryTable | PartedTable
+AnyTable: TypeAlias = BinaryTable | CategoryTable | PartedTable
 
 
 def read_rows(X: Any, **options: Any) -> Any:
-    """Return a `BinaryTable`, or a `PartedTable` of what comes in parts; the options are those of `read_binary`.
+    """Return a `BinaryTable`, a `CategoryTable` as it is, or a `PartedTable` of what comes in parts.
+
+    The options are those of `read_binary`.
 
     Examples
     --------
     >>> read_rows([[0, 1]]), read_rows([np.eye(2), np.eye(2)])
     (BinaryTable(1 rows × 2 columns), PartedTable(4 rows × 2 columns in 2 parts, in this process))
     """
-    if isinstance(X, PartedTable):
+    if isinstance(X, PartedTable | CategoryTable):
         return X
     return read_parts(X, **options) if is_in_parts(X) else conversion.read_binary(X, **options)
 
@@ -35,6 +39,9 @@ def open_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, NDArra
     """Return what was read, and what `to_weighted` returns."""
     if not isinstance(X, PartedTable) and is_in_parts(X):
         X, sample_weight = read_parts(X, sample_weight=sample_weight), None
+    if isinstance(X, CategoryTable):
+        conversion.refuse_holes(X)
+        return X, replace(X, sample_weight=None), conversion.weights_of(X, sample_weight)
     if not isinstance(X, PartedTable):
         source = conversion.read_binary(X)
         return source, *conversion.to_weighted(source, sample_weight)
@@ -45,6 +52,8 @@ def open_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, NDArra
 
 def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[np.float64] | None]:
     """Return the table and the weights of its rows: bytes and an array, or a table in parts, which has its own.
+
+    A table with categories stays one, without its weights.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""BinaryTable: a table of 0 and 1, and what was done to get it."""
+"""BinaryTable: a table of 0 and 1, and what was done to get it; and what it shares with tables of categories."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,105 @@ from isinglass.data.weights import check_sample_weight
 from isinglass.errors import DataError
 from isinglass.names import check_names
 
-__all__ = ["BinaryTable", "holes_of", "units_of"]
+__all__ = ["BinaryTable", "RowTable", "holes_of", "units_of"]
+
+
+class RowTable:
+    """What tables share whatever their cells stand for: names, weights and numbers of rows, and some of the rows."""
+
+    _cells = "X"  # the field that holds the bytes
+
+    names: tuple[str, ...] | None
+    row_names: tuple[str, ...] | None
+    sample_weight: NDArray[np.float64] | None
+    rows: NDArray[np.intp] | None
+    n_missing: int
+    filled: NDArray[np.bool_] | None = None
+    holes: NDArray[np.bool_] | None
+    labels: Mapping[str, tuple[Any, ...]]
+
+    def _check_rows(self) -> None:
+        """Check what comes beside the cells."""
+        cells: NDArray[np.uint8] = getattr(self, self._cells)
+        n_rows = len(cells)
+        object.__setattr__(self, self._cells, np.ascontiguousarray(cells))
+        object.__setattr__(self, "names", None if self.names is None else check_names(self.names, cells.shape[1]))
+        object.__setattr__(self, "sample_weight", check_sample_weight(self.sample_weight, n_rows))
+        for name in ("row_names", "rows"):
+            given = getattr(self, name)
+            if given is not None and len(given) != n_rows:
+                raise DataError(f"{name} must have one entry per row ({n_rows}); got {len(given)}.")
+        for name, entries in self.labels.items():
+            if len(entries) != n_rows:
+                raise DataError(f"labels must have one entry per row ({n_rows}); {name!r} has {len(entries)}.")
+        for name in ("filled", "holes"):
+            marks = getattr(self, name)
+            if marks is not None and marks.shape != cells.shape:
+                raise DataError(f"{name} must have the shape of {self._cells}, {cells.shape}; got {marks.shape}.")
+
+    @property
+    def reading(self) -> Coding:
+        """How another table is read in the same way."""
+        raise NotImplementedError
+
+    def with_names(self, names: Sequence[str] | None) -> Self:
+        """Return the same table with other names of the columns."""
+        known = None if names is None else tuple(names)
+        return replace(self, names=known, coding=replace(self.reading, names=known))  # type: ignore[type-var]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        n_rows, n_columns = getattr(self, self._cells).shape
+        return n_rows, n_columns
+
+    @property
+    def units(self) -> NDArray[np.intp] | None:
+        """The original row of every row, if some rows are copies of one: folds and subsamples keep them together."""
+        if self.rows is None or len(np.unique(self.rows)) == len(self.rows):
+            return None
+        return self.rows
+
+    def __len__(self) -> int:
+        return len(getattr(self, self._cells))
+
+    def __repr__(self) -> str:
+        shown = "" if self.names is None else ": " + ", ".join(map(repr, self.names[:3]))
+        more = ", …" if self.names is not None and len(self.names) > 3 else ""
+        n_rows, n_columns = self.shape
+        return f"{type(self).__name__}({n_rows} rows × {n_columns} columns{shown}{more})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        cells = getattr(self, self._cells)
+        return np.array(cells, dtype=dtype, copy=True) if copy else np.asarray(cells, dtype=dtype)
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Return the same columns of some rows (a slice, numbers or a mask)."""
+        try:
+            cells = getattr(self, self._cells)[rows]
+        except IndexError as error:
+            raise IndexError(f"rows must be a slice, numbers or a mask; got {rows!r} ({error}).") from None
+        if cells.ndim != 2 or cells.shape[1] != self.shape[1] or len(cells) == 0:
+            raise DataError(
+                f"rows must be a slice, numbers or a mask, and leave a row; got {rows!r}. For one row write [[0]]."
+            )
+        marks = {name: getattr(self, name) for name in ("filled", "holes") if getattr(self, name) is not None}
+        marks = {name: cells_marked[rows] for name, cells_marked in marks.items()}
+        gone = marks.get("holes", marks.get("filled"))
+        return replace(  # type: ignore[type-var]
+            self,
+            row_names=None if self.row_names is None else _some(self.row_names, rows),
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
+            n_missing=self.n_missing if gone is None else int(gone.sum()),
+            labels={name: _some(entries, rows) for name, entries in self.labels.items()},
+            **{self._cells: np.ascontiguousarray(cells)},
+            **marks,
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BinaryTable:
+class BinaryTable(RowTable):
     """A table of 0 and 1 with the names that came with it, and what was done to get it.
 
     Estimators take it wherever they take an array or a frame; ``numpy.asarray`` gives the bare table.
@@ -74,20 +168,7 @@ class BinaryTable:
             raise DataError(
                 f"X must be a non-empty uint8 table of 0 and 1; got {type(X).__name__}. Use read_binary(X)."
             )
-        object.__setattr__(self, "X", np.ascontiguousarray(X))
-        object.__setattr__(self, "names", None if self.names is None else check_names(self.names, X.shape[1]))
-        object.__setattr__(self, "sample_weight", check_sample_weight(self.sample_weight, len(X)))
-        for name in ("row_names", "rows"):
-            given = getattr(self, name)
-            if given is not None and len(given) != len(X):
-                raise DataError(f"{name} must have one entry per row ({len(X)}); got {len(given)}.")
-        for name, entries in self.labels.items():
-            if len(entries) != len(X):
-                raise DataError(f"labels must have one entry per row ({len(X)}); {name!r} has {len(entries)}.")
-        for name in ("filled", "holes"):
-            cells = getattr(self, name)
-            if cells is not None and cells.shape != X.shape:
-                raise DataError(f"{name} must have the shape of X, {X.shape}; got {cells.shape}.")
+        self._check_rows()
 
     @property
     def reading(self) -> Coding:
@@ -103,59 +184,6 @@ class BinaryTable:
         """
         return self.reading.encoding
 
-    def with_names(self, names: Sequence[str] | None) -> BinaryTable:
-        """Return the same table with other names of the columns."""
-        known = None if names is None else tuple(names)
-        return replace(self, names=known, coding=replace(self.reading, names=known))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        return self.X.shape[0], self.X.shape[1]
-
-    @property
-    def units(self) -> NDArray[np.intp] | None:
-        """The original row of every row, if some rows are copies of one: folds and subsamples keep them together."""
-        if self.rows is None or len(np.unique(self.rows)) == len(self.rows):
-            return None
-        return self.rows
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def __repr__(self) -> str:
-        shown = "" if self.names is None else ": " + ", ".join(map(repr, self.names[:3]))
-        more = ", …" if self.names is not None and len(self.names) > 3 else ""
-        n_rows, n_columns = self.shape
-        return f"BinaryTable({n_rows} rows × {n_columns} columns{shown}{more})"
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.X, dtype=dtype, copy=True) if copy else np.asarray(self.X, dtype=dtype)
-
-    def __getitem__(self, rows: Any) -> BinaryTable:
-        """Return the same columns of some rows (a slice, numbers or a mask)."""
-        try:
-            X = self.X[rows]
-        except IndexError as error:
-            raise IndexError(f"rows must be a slice, numbers or a mask; got {rows!r} ({error}).") from None
-        if X.ndim != 2 or X.shape[1] != self.X.shape[1] or len(X) == 0:
-            raise DataError(
-                f"rows must be a slice, numbers or a mask, and leave a row; got {rows!r}. For one row write [[0]]."
-            )
-        filled, holes = (None if cells is None else cells[rows] for cells in (self.filled, self.holes))
-        gone = filled if holes is None else holes
-        return replace(
-            self,
-            X=np.ascontiguousarray(X),
-            row_names=None if self.row_names is None else _some(self.row_names, rows),
-            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
-            rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
-            n_missing=self.n_missing if gone is None else int(gone.sum()),
-            filled=filled,
-            holes=holes,
-            labels={name: _some(entries, rows) for name, entries in self.labels.items()},
-        )
-
 
 def _some(entries: Sequence[Any], rows: Any) -> tuple[Any, ...]:
     """Return some of the entries, whatever they are."""
@@ -166,9 +194,9 @@ def _some(entries: Sequence[Any], rows: Any) -> tuple[Any, ...]:
 
 def units_of(X: Any) -> NDArray[np.intp] | None:
     """Return the original rows of a completed table, None for tables of any other kind."""
-    return X.units if isinstance(X, BinaryTable) else None
+    return X.units if isinstance(X, RowTable) else None
 
 
 def holes_of(X: Any) -> NDArray[np.bool_] | None:
     """Return the holes of a table, None for tables of any other kind."""
-    return X.holes if isinstance(X, BinaryTable) else None
+    return X.holes if isinstance(X, RowTable) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Problem, max_features
-from isinglass.categories import KINDS, CategoryNetwork, read_categories
-from isinglass.data import check_penalty_weights, check_sample_weight
+from isinglass.categories import CategoryNetwork
+from isinglass.data import CategoryTable, check_penalty_weights, check_sample_weight
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.names import check_names
 from isinglass.objective.reduced import NEGLIGIBLE
@@ -23,85 +22,23 @@ from isinglass.threads import thread_count
 if TYPE_CHECKING:
     from isinglass._core._native import State
 
-__all__ = ["CategoryTable", "Kinds", "OrdinalCase", "Scores"]
+__all__ = ["OrdinalCase"]
 
 FloatArray = NDArray[np.float64]
-Kinds = str | Sequence[str] | Mapping[Any, str]
-Scores = Mapping[Any, ArrayLike]
 
 MOST_STEPS = 255
 _CLOSE = 1e-9  # of a whole number of steps
 
 
-@dataclass(frozen=True)
-class CategoryTable:
-    """Category numbers with the scores of every column."""
-
-    codes: NDArray[np.intp]
-    scores: tuple[FloatArray, ...]
-    names: tuple[str, ...] | None
-
-    @classmethod
-    def of(cls, X: ArrayLike, kinds: Kinds, scores: Scores | None) -> CategoryTable:
-        """Check a table of category numbers, the kinds of its columns and their scores."""
-        codes = read_categories(X)
-        labels = getattr(X, "columns", None)
-        names = None if labels is None else tuple(str(label) for label in labels)
-        if codes.shape[1] > max_features:
-            raise LimitError(f"{setting('X')} must have at most {max_features} columns; got {codes.shape[1]}.")
-        p = codes.shape[1]
-        kind_of = _per_column("kinds", kinds, names, p, "binary")
-        given = _per_column("scores", {} if scores is None else scores, names, p, None)
-        counts = codes.max(axis=0, initial=1) + 1
-        columns = enumerate(zip(kind_of, counts, given, strict=True))
-        return cls(codes, tuple(_scores(s, *column) for s, column in columns), names)
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether every column has two categories, with the scores 0 and 1."""
-        return all(score.tolist() == [0.0, 1.0] for score in self.scores)
-
-
-def _per_column(argument: str, given: Any, names: tuple[str, ...] | None, p: int, default: Any) -> list[Any]:
-    """Return one entry per column, from one word, one entry each, or a mapping by name or number."""
-    if isinstance(given, str):
-        return [given] * p
-    if not isinstance(given, Mapping):
-        if len(given) != p:
-            raise ArgumentError(argument, f"must have one entry per column ({p})", len(given))
-        return list(given)
-    entries = [default] * p
-    for key, entry in given.items():
-        place = names.index(str(key)) if names is not None and str(key) in names else key
-        if not (isinstance(place, int) and 0 <= place < p):
-            raise ArgumentError(argument, "must name columns of the table", key)
-        entries[place] = entry
-    return entries
-
-
-def _scores(column: int, kind: str, n_categories: int, given: ArrayLike | None) -> FloatArray:
-    if kind not in KINDS:
-        raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)
-    if kind == "binary" and n_categories > 2:
-        raise DataError(
-            f"column {column} is binary and must hold 0 and 1; got {n_categories - 1}. Declare it as ordinal if its "
-            "categories have an order."
-        )
-    if kind == "nominal" and n_categories > 2:
-        raise DataError(
-            f"column {column} is nominal with {n_categories} categories; columns without an order must have two "
-            f"categories so far. Declare it as ordinal, or turn it into columns of 0 and 1."
-        )
-    if given is None:
-        return np.arange(float(max(n_categories, 2)))
-    scores = np.array(given, dtype=np.float64)
-    if scores.ndim != 1 or len(scores) < n_categories or not np.isfinite(scores).all():
-        raise ArgumentError(
-            "scores", f"must be one finite number for each of the {n_categories} categories of column {column}", given
-        )
-    if len(np.unique(scores)) < max(len(scores), 2):
-        raise ArgumentError("scores", f"must be different numbers, two or more, for column {column}", given)
-    return scores
+def _points(table: CategoryTable) -> tuple[FloatArray, ...]:
+    """Return the scores of every column, all of which must have some."""
+    for s, score in enumerate(table.scores):
+        if score is None:
+            raise DataError(
+                f"column {s} is nominal with {len(table.categories[s])} categories; columns without an order must have "
+                "two categories so far. Declare it as ordinal, or turn it into columns of 0 and 1."
+            )
+    return tuple(score for score in table.scores if score is not None)
 
 
 def _steps(column: int, scores: FloatArray) -> NDArray[np.uint8]:
@@ -134,6 +71,8 @@ class OrdinalCase:
     widths: FloatArray  # of all columns: largest minus smallest score
     n_rows: float
     names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    categories: tuple[tuple[Any, ...], ...]
 
     @classmethod
     def prepare(
@@ -144,16 +83,19 @@ class OrdinalCase:
         n_threads: int | None,
     ) -> OrdinalCase:
         """Compile the columns that vary; name the others in one warning."""
+        if table.shape[1] > max_features:
+            raise LimitError(f"{setting('X')} must have at most {max_features} columns; got {table.shape[1]}.")
+        scores = _points(table)
         weight = check_sample_weight(sample_weight, len(table.codes))
         if weight is not None:
             weight = np.where(weight > NEGLIGIBLE * weight.max(), weight, 0.0)
         raw = np.ones(len(table.codes)) if weight is None else weight
         n_rows = float(raw.sum())
-        shares = tuple(np.bincount(table.codes[:, s], raw, len(score)) / n_rows for s, score in enumerate(table.scores))
+        shares = tuple(np.bincount(table.codes[:, s], raw, len(score)) / n_rows for s, score in enumerate(scores))
         varies = np.array([np.count_nonzero(share) > 1 for share in shares])
-        columns, widths = np.flatnonzero(varies), np.array([np.ptp(score) for score in table.scores])
+        columns, widths = np.flatnonzero(varies), np.array([np.ptp(score) for score in scores])
         names = check_names(table.names, len(varies))
-        steps = [_steps(int(s), table.scores[s]) for s in columns]
+        steps = [_steps(int(s), scores[s]) for s in columns]
         if not varies.all():
             warn_constant(np.flatnonzero(~varies), [int(share.argmax()) for share in shares], names)
         penalty = check_penalty_weights(penalty_weights, len(varies))
@@ -174,7 +116,7 @@ class OrdinalCase:
             isinstance(penalty, str),
             thread_count(n_threads),
         )
-        return cls(problem, table.scores, shares, columns, widths, n_rows, names)
+        return cls(problem, scores, shares, columns, widths, n_rows, names, table.kinds, table.categories)
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Return the smallest alpha without edges."""
@@ -192,7 +134,8 @@ class OrdinalCase:
         p = len(self.scores)
         means = np.array([share @ score for share, score in zip(self.shares, self.scores, strict=True)])
         fields = self._fields(state.category_fields, symmetric_matrix(edges, values, p) @ means)
-        network = CategoryNetwork(fields, self.scores, edges, values, self.names)
+        known = {"kinds": self.kinds, "categories": self.categories}
+        network = CategoryNetwork(fields, self.scores, edges, values, self.names, **known)
         return as_solution(network, state, self.problem, tol)
 
     def _fields(self, solved: FloatArray, centers: FloatArray) -> list[FloatArray]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
-from isinglass.data import PartedTable, check_penalty_weights, to_weighted
-from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
+from isinglass.data import BinaryTable, CategoryTable, PartedTable, check_penalty_weights, to_weighted
+from isinglass.data.category_table import Kinds, Scores
+from isinglass.errors import (
+    ArgumentError,
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataError,
+    setting,
+    suppress_warnings,
+    warn,
+)
 from isinglass.memory import within_memory
 from isinglass.names import check_names
 from isinglass.network import Network
@@ -26,7 +35,7 @@ from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.estimable import Varying, as_solution
 from isinglass.solve.grid import alpha_grid
-from isinglass.solve.ordinal import CategoryTable, Kinds, OrdinalCase, Scores
+from isinglass.solve.ordinal import OrdinalCase
 from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
@@ -117,14 +126,8 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    table = None if kinds is None else CategoryTable.of(X, kinds, scores)
-    case: _Case | OrdinalCase
-    if table is None or table.is_binary:
-        case = _Case.prepare(X, sample_weight, penalty_weights, n_threads, device)
-    elif device not in (None, "cpu"):
-        raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
-    else:
-        case = OrdinalCase.prepare(table, sample_weight, penalty_weights, n_threads)
+    table = _with_categories(X, kinds, scores)
+    case = _prepare(table, sample_weight, penalty_weights, n_threads, device)
     grid = alpha_grid(case.fit_null(tol, max_iter), alphas, alpha_min_ratio=alpha_min_ratio)
     case.check(grid)
     solutions = []
@@ -138,15 +141,42 @@ def ising_path(
     return path
 
 
+def _with_categories(X: Any, kinds: Kinds | None, scores: Scores | None) -> Any:
+    """Return a table with categories, if kinds are given, and anything else as it is."""
+    if kinds is None and scores is None:
+        return X
+    if isinstance(X, BinaryTable | CategoryTable):
+        raise DataError(
+            f"{setting('kinds')} and {setting('scores')} must not be given beside a {type(X).__name__}, which has its "
+            "own."
+        )
+    return CategoryTable.of(X, kinds or {}, scores).simplest()
+
+
+def _prepare(
+    X: Any,
+    sample_weight: ArrayLike | None,
+    penalty_weights: ArrayLike | str | None,
+    n_threads: int | None,
+    device: str | None,
+) -> _Case | OrdinalCase:
+    """Make a table ready: columns of 0 and 1, or with categories."""
+    if not isinstance(X, CategoryTable):
+        return _Case.prepare(X, sample_weight, penalty_weights, n_threads, device)
+    if device not in (None, "cpu"):
+        raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
+    return OrdinalCase.prepare(*to_weighted(X, sample_weight), penalty_weights, n_threads)
+
+
 def _alpha_max(
     X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
 ) -> float:
-    """Return the smallest alpha without penalized edges, of a table in memory or in parts, however wide."""
+    """Return the smallest alpha without penalized edges, of a table of any kind, however wide."""
     table, weight = to_weighted(X, sample_weight)
-    if not isinstance(table, PartedTable) and table.shape[1] <= WIDE:
+    if not isinstance(table, PartedTable | CategoryTable) and table.shape[1] <= WIDE:
         return objective.alpha_max(table, weight, penalty_weights=penalty_weights)
     with suppress_warnings(ConstantColumnWarning):
-        return _Case.prepare(table, weight, penalty_weights, None, None).fit_null(1e-7, 100)
+        return _prepare(table, weight, penalty_weights, None, None).fit_null(1e-7, 100)
 
 
 # Path contract: what `alphas=30` starts from (see docs/design.md).

@@ -1,0 +1,124 @@
+"""Networks with categories: the conditionals of the slow twin, blocks, signs, and what is refused."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from reference_discrete import Discrete
+
+from isinglass import CategoryNetwork, CategoryTable, ising_path
+from isinglass.errors import DataError
+
+KINDS = ["nominal", "ordinal", "binary", "nominal"]
+LEVELS = [3, 4, 2, 4]
+
+
+def mixed_network(seed=0):
+    """A random network of all kinds, with the twin's Theta; the twin has the scores of its rows."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.permuted(np.resize(np.arange(q), 40)) for q in LEVELS])
+    twin = Discrete(X, KINDS, LEVELS)
+    theta = {pair: rng.normal(size=block.shape) for pair, block in twin.null()[0].items()}
+    fields = [np.append(0.0, rng.normal(size=q - 1)) for q in LEVELS]
+    lines = [KINDS[s] != "nominal" for s in range(4)]
+    corners = [np.ones((1, 1)) if lines[s] else twin.scores[s] for s in range(4)]
+    blocks = [corners[s] @ theta[s, t] @ corners[t].T for s, t in twin.pairs]
+    scores = [twin.scores[s][:, 0] if lines[s] else None for s in range(4)]
+    return CategoryNetwork(fields, scores, twin.pairs, blocks=blocks), twin, theta, fields
+
+
+def test_conditionals_are_those_of_the_slow_twin():
+    network, twin, theta, fields = mixed_network()
+    expected = twin.probabilities(theta, fields)
+    for mine, logs, other in zip(
+        network.category_probabilities(twin.X), network.category_log_probabilities(twin.X), expected, strict=True
+    ):
+        np.testing.assert_allclose(mine, other, atol=1e-13)
+        np.testing.assert_allclose(logs, np.log(other), atol=1e-12)
+    assert -network.log_pseudolikelihood(twin.X).mean() == pytest.approx(twin.loss(theta, fields), rel=1e-13)
+
+
+def test_values_are_what_is_penalised():
+    network, _, theta, _ = mixed_network(1)
+    assert network.kinds == tuple(KINDS)
+    for pair, value, signed in zip(network.edge_index.tolist(), network.edge_values, network.is_signed, strict=True):
+        block = theta[tuple(pair)]
+        assert signed == (block.size == 1)
+        assert value == pytest.approx(block.item() if signed else np.linalg.norm(block), rel=1e-12)
+    signs = network.edges()["sign"]
+    assert (signs == 0).sum() == 5
+    only = np.zeros(4)
+    only[[1, 2]] = theta[1, 2].item()
+    np.testing.assert_allclose(network.expected_influence, only)
+
+
+def test_the_energy_gives_the_conditionals():
+    network, twin, *_ = mixed_network(2)
+    rows = np.array(list(product(*map(range, LEVELS))))
+    joint = np.exp(-network.energy(rows)).reshape(LEVELS)
+    row = twin.X[:1]
+    for s, P in enumerate(network.category_probabilities(row)):
+        place = tuple(slice(None) if t == s else row[0, t] for t in range(4))
+        np.testing.assert_allclose(P[0], joint[place] / joint[place].sum(), rtol=1e-12)
+
+
+def test_pairs_are_put_in_order_and_zeros_left_out():
+    block = np.array([[1.0], [0.0], [-1.0]])
+    fields, scores = [[0, 0], [0, 0, 0], [0, 1]], [[0, 1], None, [0, 1]]
+    network = CategoryNetwork(fields, scores, [[1, 0], [2, 0], [2, 1]], blocks=[block, [[0.0]], block.T])
+    assert network.edge_index.tolist() == [[0, 1], [1, 2]]
+    assert [B.shape for B in network.blocks] == [(1, 3), (3, 1)]
+    np.testing.assert_allclose(network.edge_values, 2.0)
+    other = network.with_names(["a", "b", "c"])
+    assert other.names == ("a", "b", "c")
+    assert other.kinds == network.kinds
+    assert other != network
+    assert other.with_names(network.names) == network
+    assert repr(network) == "CategoryNetwork(3 nodes, 2 edges: x0–x1 2, x1–x2 2)"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"blocks": None, "edge_values": [1.0]}, "blocks must be given"),
+        ({"blocks": [[[1.0]]]}, r"shape \(1, 3\)"),
+        ({"blocks": [[[1.0, np.nan, 0.0]]]}, "finite"),
+        ({"edge_values": [3.0]}, "those of the blocks"),
+        ({"kinds": ["binary", "ordinal"]}, "nominal for nodes without scores"),
+        ({"categories": [(0, 1), ("a", "b")]}, "one entry per category"),
+        ({"scores": [[0, 1, 2], None]}, "one number per category"),
+        ({"scores": [[0, 1]]}, "one entry per node"),
+        ({"edge_index": [[0, 0]]}, "two different nodes"),
+        ({"edge_index": [[0, 7]]}, "nodes from 0 to 1"),
+    ],
+)
+def test_bad_networks(changed, message):
+    parts = {
+        "category_fields": [[0, 0], [0, 0, 0]],
+        "scores": [[0, 1], None],
+        "edge_index": [[0, 1]],
+        "blocks": [[[1.0, 0.0, -1.0]]],
+    }
+    CategoryNetwork(**parts)
+    with pytest.raises(DataError, match=message):
+        CategoryNetwork(**{**parts, **changed})
+
+
+def test_a_path_keeps_what_categories_are_called():
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.integers(0, q, 60) for q in (3, 2)]).astype(np.uint8)
+    table = CategoryTable(codes, "ordinal", categories=[("low", "mid", "high"), ("no", "yes")], names=("a", "b"))
+    path = ising_path(table, 3)
+    assert path[0].network.categories == (("low", "mid", "high"), ("no", "yes"))
+    assert path[0].network.kinds == ("ordinal", "binary")
+    assert path.alphas[0] == ising_path.alpha_max(table)
+    same = ising_path(codes, 3, kinds="ordinal")
+    assert path[-1].edge_values.tobytes() == same[-1].edge_values.tobytes()
+    weight = rng.integers(1, 4, 60).astype(float)
+    weighted = ising_path(CategoryTable(codes, "ordinal", sample_weight=weight), path.alphas)
+    expected = ising_path(table[np.repeat(np.arange(60), weight.astype(int))], path.alphas)
+    np.testing.assert_allclose(weighted[-1].couplings, expected[-1].couplings, atol=1e-6)
+    with pytest.raises(DataError, match="has its"):
+        ising_path(table, 3, kinds="ordinal")
+    with pytest.raises(DataError, match="device"):
+        ising_path(table, 3, device="cuda")
