@@ -48,12 +48,13 @@ void make_category_problem(Joint* place, const Bytes& X, const std::optional<Vec
     for (size_t s = 0; s < p; ++s)
         if (!(widths(s) > 0)) throw std::invalid_argument("widths must be positive");
     for (size_t i = 0; i < X.shape(0) * p; ++i)
-        if (ranges(i % p) > 0 && X.data()[i] > ranges(i % p)) throw std::invalid_argument("steps beyond the range");
+        if (ranges(i % p) > 0 && X.data()[i] > ranges(i % p))
+            throw std::invalid_argument("steps beyond the range");
     const Penalty::Kind kind = kind_of(penalty, standardized, p);
     nb::gil_scoped_release release;
-    new (place)
-        Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(p), ranges.data(),
-              {widths.data(), widths.data() + p}, kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
+    new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(p),
+                      ranges.data(), {widths.data(), widths.data() + p}, kind,
+                      penalty ? penalty->data() : nullptr, n_threads, most_bytes);
 }
 
 // The interpreter lock stays: rows in Python are called, and destroyed if that fails.

@@ -10,11 +10,11 @@ namespace isinglass {
 namespace {
 
 constexpr int MAX_ROUNDS = 40;
-constexpr int MAX_PRODUCTS = 100;    // of one face step
-constexpr double FORCING = 0.05;     // a face is solved to this share of its residual: it may yet change
-constexpr double SHORTEST = 1e-4;    // share of a step
+constexpr int MAX_PRODUCTS = 100;  // of one face step
+constexpr double FORCING = 0.05;   // a face is solved to this share of its residual: it may yet change
+constexpr double SHORTEST = 1e-4;  // share of a step
 constexpr int MAX_SECULAR = 60;
-constexpr double CLOSE = 1e-12;      // relative error of the norm that the secular equation is solved to
+constexpr double CLOSE = 1e-12;  // relative error of the norm that the secular equation is solved to
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
     double sum = 0;
@@ -93,8 +93,7 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
         const Group& group = groups_[k];
         const float *one = products_.data() + set_.at(group.slot_s),
                     *other = products_.data() + set_.at(group.slot_t);
-        for (size_t i = 0; i < group.size; ++i)
-            Hx[group.begin + i] = static_cast<double>(one[i]) + other[i];
+        for (size_t i = 0; i < group.size; ++i) Hx[group.begin + i] = static_cast<double>(one[i]) + other[i];
     });
 }
 
@@ -106,16 +105,19 @@ double GroupModel::violation() const {
     return largest;
 }
 
+// By the change of the squares: the difference of two norms would be all rounding near the end.
 double GroupModel::penalty_change(const Values& step, double length) const {
     double sum = 0;
     for (const Group& group : groups_) {
-        double before = 0, after = 0;
+        double before = 0, after = 0, change = 0;
         for (size_t i = group.begin; i < group.begin + group.size; ++i) {
-            const double moved = z_[i] + length * step[i];
+            const double move = length * step[i], moved = z_[i] + move;
             before += z_[i] * z_[i];
             after += moved * moved;
+            change += move * (z_[i] + moved);
         }
-        sum += group.limit * (std::sqrt(after) - std::sqrt(before));
+        const double both = std::sqrt(after) + std::sqrt(before);
+        if (both > 0) sum += group.limit * (change / both);
     }
     return sum;
 }
@@ -143,8 +145,7 @@ bool GroupModel::proximal_step() {
             for (size_t i = 0; i < group.size; ++i) next[i] -= z_[group.begin + i];
         });
         multiply(step_, product_);
-        const double change =
-            dot(slope_, step_) + dot(step_, product_) / 2 + penalty_change(step_, 1.0);
+        const double change = dot(slope_, step_) + dot(step_, product_) / 2 + penalty_change(step_, 1.0);
         if (!(change < 0)) continue;
         reach_ = reach;
         take(step_, product_, 1.0);
@@ -175,9 +176,8 @@ void GroupModel::add_penalty_curvature(const Values& x, Values& Hx) const {
         double along = 0;
         for (size_t i = group.begin; i < group.begin + group.size; ++i) along += z_[i] * x[i];
         for (size_t i = group.begin; i < group.begin + group.size; ++i)
-            Hx[i] = length > 0
-                        ? Hx[i] + group.limit / length * (x[i] - z_[i] / length * (along / length))
-                        : 0.0;
+            Hx[i] =
+                length > 0 ? Hx[i] + group.limit / length * (x[i] - z_[i] / length * (along / length)) : 0.0;
     }
 }
 

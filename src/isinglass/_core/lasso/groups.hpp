@@ -3,8 +3,8 @@
 // minimised over the inner edges by products with H alone.
 //
 // Away from zero the norm of a group is smooth, so that two steps alternate: a proximal one, in which every
-// group goes to the minimum of its own separable parabola and which decides who is zero, and conjugate gradients
-// on the groups that are not, with the curvature of their norms.
+// group goes to the minimum of its own separable parabola and which decides who is zero, and conjugate
+// gradients on the groups that are not, with the curvature of their norms.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +48,9 @@ class GroupModel {
     Pool& pool_;
     Poll& poll_;
     std::vector<Group> groups_;
-    Values z_;                   // theta + d
-    Values slope_, diagonal_;    // of the smooth part
-    Values step_, product_;      // scratch
+    Values z_;                 // theta + d
+    Values slope_, diagonal_;  // of the smooth part
+    Values step_, product_;    // scratch
     Values x_, Hx_, residual_, scaled_, direction_, Hd_, inverse_;
     std::vector<double> length_;  // ||z||
     std::vector<float> factors_, products_;

@@ -165,8 +165,7 @@ bool Newton::widen(double alpha) {
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         if (set_.is_inner[e]) continue;
         const double limit = NEAR * alpha * set_.omega[e], g = set_.gradient_norm(e);
-        if (g > limit)
-            found.push_back({limit > 0 ? -g / limit : -INFINITE, static_cast<int>(e)});
+        if (g > limit) found.push_back({limit > 0 ? -g / limit : -INFINITE, static_cast<int>(e)});
     }
     if (found.empty()) return false;
     const size_t most = std::max({set_.inner.size(), GROWTH * set_.nodes.size(), SOME});
@@ -412,7 +411,8 @@ double Newton::predicted_change(double alpha) {
     return change;
 }
 
-// A move of a node's predictor by offset and value(i) times the column of each inner edge, i its coefficients.
+// A move of a node's predictor by offset and value(i) times the column of each inner edge, i its
+// coefficients.
 template <class Value>
 void Newton::add_move(int node, double offset, Value value) {
     const int first = set_.offset[node];

@@ -16,7 +16,12 @@ namespace isinglass {
 class Quadratic {
  public:
     Quadratic(const WorkingSet& set, Rows& rows, Pool& pool)
-        : set_(set), rows_(rows), pool_(pool), poll_(pool.poll()), kernels_(kernels()), groups_(set, rows, pool) {}
+        : set_(set),
+          rows_(rows),
+          pool_(pool),
+          poll_(pool.poll()),
+          kernels_(kernels()),
+          groups_(set, rows, pool) {}
 
     std::vector<double> gradient;  // profiled gradient at d = 0, to be filled by the caller
     std::vector<double> d;         // the minimiser

@@ -70,8 +70,8 @@ void WorkingSet::arrange() {
     }
     const bool is_dense = !needs_blocks && squares > widest_block * sum;
     for (int node : nodes) {
-        is_operator[node] = has_groups ? inner_degree[node] > 0
-                                       : is_dense && 2.0 * inner_degree[node] > widest_block;
+        is_operator[node] =
+            has_groups ? inner_degree[node] > 0 : is_dense && 2.0 * inner_degree[node] > widest_block;
         if (is_operator[node]) {
             operators.push_back(node);
             continue;

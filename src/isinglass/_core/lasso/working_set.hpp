@@ -10,7 +10,8 @@
 // each a block (see Block in rows.hpp) or, where that would cost too much, an operator.
 //
 // An edge has one coefficient or, where a column has no order (has_groups), a group of them, penalised by its
-// norm. What there is one of per edge or slot is then indexed by first() or at(), and all nodes are operators.
+// norm. What there is one of per edge or slot is then indexed by first() or at(), and all nodes are
+// operators.
 #pragma once
 
 #include <vector>

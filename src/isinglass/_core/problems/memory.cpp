@@ -50,7 +50,8 @@ void check_group_memory(size_t rows, size_t n_coefficients, size_t n_pairs, size
     const double bytes = START + static_cast<double>(rows) +
                          PER_COEFFICIENT * static_cast<double>(n_coefficients) +
                          PER_WORKING * static_cast<double>(n_pairs);
-    if (bytes > static_cast<double>(most_bytes)) throw TooLarge{static_cast<size_t>(bytes), most_bytes, n_pairs};
+    if (bytes > static_cast<double>(most_bytes))
+        throw TooLarge{static_cast<size_t>(bytes), most_bytes, n_pairs};
 }
 
 }  // namespace isinglass

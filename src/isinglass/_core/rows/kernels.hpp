@@ -37,8 +37,9 @@ struct Categories {
     const double *field, *score, *value;
 };
 
-// The same with rows of `ld` numbers, one per category: P(k) = softmax_k(field_k + eta_k), or of one number, with
-// scores: softmax_k(field_k + score_k eta). Fields and scores are padded to ld, P in any case n rows of ld.
+// The same with rows of `ld` numbers, one per category: P(k) = softmax_k(field_k + eta_k), or of one number,
+// with scores: softmax_k(field_k + score_k eta). Fields and scores are padded to ld, P in any case n rows of
+// ld.
 struct Softmax {
     int q, ld;
     const double *field, *score;

@@ -1,8 +1,8 @@
 // Kernels for columns with categories, part of kernels_impl.hpp.
 //
-// A node of category_pass has one predictor per row. The others work on rows of `ld` numbers side by side, one
-// per category (padded with zeros), or of one number (ld = 1): a neighbour's category selects the row of a small
-// table that is added, or to which is added. ld is 1, 4 or a multiple of 8.
+// A node of category_pass has one predictor per row. The others work on rows of `ld` numbers side by side,
+// one per category (padded with zeros), or of one number (ld = 1): a neighbour's category selects the row of
+// a small table that is added, or to which is added. ld is 1, 4 or a multiple of 8.
 
 static void category_pass(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n,
                           double* wr, float* wv, double* margin, double* P, double* sums) {
@@ -77,7 +77,8 @@ static void gather_part(const uint8_t* const* codes, const T* const* tables, int
 
 // table_j[code_jn] += a_n for up to four tables: their chains of additions run side by side.
 template <class T, int LANES, int COUNT, int TABLES>
-static void scatter_part(const T* a, const uint8_t* const* codes, int first, int ld, int n, T* const* tables) {
+static void scatter_part(const T* a, const uint8_t* const* codes, int first, int ld, int n,
+                         T* const* tables) {
     using V = typename Wide<T, LANES>::type;
     for (int i = 0; i < n; ++i) {
         const T* row = a + static_cast<size_t>(i) * ld + first;
@@ -264,7 +265,8 @@ static double row_distance(const double* wr, const float* reference, const doubl
     for (int i = 0; i < n; ++i) {
         double square = 0;
         for (int k = 0; k < ld; ++k) {
-            const double off = wr[static_cast<size_t>(i) * ld + k] - reference[static_cast<size_t>(i) * ld + k];
+            const double off =
+                wr[static_cast<size_t>(i) * ld + k] - reference[static_cast<size_t>(i) * ld + k];
             square += off * off;
         }
         sum += square * inverse_w[i];

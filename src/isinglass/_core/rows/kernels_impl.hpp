@@ -474,10 +474,34 @@ static double divergence(const double* eta, const uint8_t* x, const double* w, i
 #include "rows/kernels_packed.hpp"
 
 extern const Kernels table;
-const Kernels table = {ISINGLASS_NAME, FLOATS,        node_pass,       curvatures,      add_columns,
-                       dots,           gram,          add_rows,        widen,           narrow,
-                       distance,       gradient_tile, find_above,      count_certified, divergence,
-                       category_pass,  gather_tables<double>, gather_tables<float>, scatter_rows<double>, scatter_rows<float>, softmax_pass, curve_rows, variance_rows, row_distance, bit_sums,      bit_sums_double, transpose_bits,  scale};
+const Kernels table = {ISINGLASS_NAME,
+                       FLOATS,
+                       node_pass,
+                       curvatures,
+                       add_columns,
+                       dots,
+                       gram,
+                       add_rows,
+                       widen,
+                       narrow,
+                       distance,
+                       gradient_tile,
+                       find_above,
+                       count_certified,
+                       divergence,
+                       category_pass,
+                       gather_tables<double>,
+                       gather_tables<float>,
+                       scatter_rows<double>,
+                       scatter_rows<float>,
+                       softmax_pass,
+                       curve_rows,
+                       variance_rows,
+                       row_distance,
+                       bit_sums,
+                       bit_sums_double,
+                       transpose_bits,
+                       scale};
 
 }  // namespace ISINGLASS_ISA
 }  // namespace isinglass

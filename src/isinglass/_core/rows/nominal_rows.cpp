@@ -194,9 +194,8 @@ void NominalRows::pass(int node, Scratch& scratch) {
     fields = nodes_[node].fields;
     fields.resize(ld, NOWHERE);
     const Softmax softmax{q, ld, fields.data(), column.score.empty() ? nullptr : column.score.data()};
-    const double loss =
-        kernels_.softmax(softmax, eta(node), codes(node), table_->w.data(), stride_, wr(node),
-                         scratch.margin.data(), scratch.P.data(), scratch.room.data());
+    const double loss = kernels_.softmax(softmax, eta(node), codes(node), table_->w.data(), stride_, wr(node),
+                                         scratch.margin.data(), scratch.P.data(), scratch.room.data());
     scratch.sums.assign(2 * q * q + 2, 0.0);
     double* sums = scratch.sums.data();
     for (int j = 0; j < 2 * q; ++j)
@@ -276,8 +275,7 @@ Curve NominalRows::curve(int node, Scratch& scratch) {
         for (int n = 0; n < stride_; ++n) scratch.weights[n] = scale * w_[n];
         w = scratch.weights.data();
     }
-    return {column.ld, probabilities(node), w,
-            column.score.empty() ? nullptr : column.single_score.data()};
+    return {column.ld, probabilities(node), w, column.score.empty() ? nullptr : column.single_score.data()};
 }
 
 // Keeps the probabilities for products, and returns the diagonal. The bound of a curvature is that of equal
@@ -330,8 +328,7 @@ void NominalRows::read_diagonal(const Block& task, Scratch& scratch) const {
 }
 
 void NominalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
-    if (P_.size() == 0)
-        P_.resize(columns_.back().wide + static_cast<size_t>(stride_) * columns_.back().ld);
+    if (P_.size() == 0) P_.resize(columns_.back().wide + static_cast<size_t>(stride_) * columns_.back().ld);
     pool_.each(tasks.size(),
                [&](int k, int worker) { make_curvature(tasks[k], curvature, scratch_[worker]); });
 }
@@ -408,8 +405,8 @@ std::vector<Overlap> NominalRows::overlaps(std::span<const Pair> pairs) {
         for (int k = 0; k < a.q; ++k)
             for (int l = 0; l < b.q; ++l) {
                 const size_t place = index(s, t, a.score.empty() ? k : 0, b.score.empty() ? l : 0);
-                const double unit = (a.score.empty() ? a.unit : a.score[k]) *
-                                    (b.score.empty() ? b.unit : b.score[l]);
+                const double unit =
+                    (a.score.empty() ? a.unit : a.score[k]) * (b.score.empty() ? b.unit : b.score[l]);
                 add(place, unit * weight[k * b.q + l]);
                 add(place, -unit * a.share[k] * b.share[l]);
             }
@@ -441,8 +438,8 @@ std::vector<Moved> NominalRows::drift(std::span<const int> nodes) {
     return moved;
 }
 
-// The columns whose pairs with a node are wanted from it: for lines [begin, end) those beyond the node, if it is
-// one of them, and the lines before it.
+// The columns whose pairs with a node are wanted from it: for lines [begin, end) those beyond the node, if it
+// is one of them, and the lines before it.
 size_t NominalRows::halves_of(int node, int begin, int end, std::vector<int>& columns) const {
     columns.clear();
     for (int s = begin; s < std::min(end, node); ++s) columns.push_back(s);

@@ -105,8 +105,7 @@ NodeSums OrdinalRows::settle(int node, Scratch& scratch) {
     const std::vector<double> slopes =
         settle_fields(nodes_[node].fields, scratch.sums.data(), [&] { pass(node, scratch); });
     nodes_[node].shift = 0;
-    for (size_t k = 0; k < slopes.size(); ++k)
-        nodes_[node].shift += slopes[k] * columns_[node].score[k];
+    for (size_t k = 0; k < slopes.size(); ++k) nodes_[node].shift += slopes[k] * columns_[node].score[k];
     return summarise_fields(slopes, scratch.sums.data());
 }
 
