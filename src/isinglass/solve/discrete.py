@@ -84,8 +84,6 @@ class DiscreteCase:
         columns = np.flatnonzero(varies)
         widths = np.array([1.0 if score is None else np.ptp(score) for score in table.scores])
         names = check_names(table.names, len(varies))
-        if not varies.all():
-            warn_constant(np.flatnonzero(~varies), [int(share.argmax()) for share in shares], names)
         points = np.empty((len(table.codes), len(columns)), dtype=np.uint8)
         ranges = np.zeros(len(columns), dtype=np.uint8)  # 0: without an order
         for k, s in enumerate(columns.tolist()):
@@ -93,6 +91,8 @@ class DiscreteCase:
             if score is not None:
                 steps = _steps(s, score)
                 points[:, k], ranges[k] = steps[points[:, k]], steps.max()
+        if not varies.all():
+            warn_constant(np.flatnonzero(~varies), [int(share.argmax()) for share in shares], names)
         penalty = check_penalty_weights(penalty_weights, len(varies))
         with within_memory():
             problem = Problem(

@@ -58,7 +58,9 @@ void GroupModel::gather(const std::vector<double>& gradient, double alpha) {
     groups_.clear(), z_.clear(), slope_.clear(), diagonal_.clear();
     for (int e : set_.inner) {
         const size_t first = set_.first(e), size = set_.size(e);
-        groups_.push_back({z_.size(), size, first, set_.slot_s[e], set_.slot_t[e], alpha * set_.omega[e]});
+        const Pair pair{set_.first_node + set_.s[e], set_.t[e]};
+        groups_.push_back(
+            {z_.size(), size, first, set_.slot_s[e], set_.slot_t[e], alpha * set_.omega[e], pair});
         z_.insert(z_.end(), set_.theta.begin() + first, set_.theta.begin() + first + size);
         slope_.insert(slope_.end(), gradient.begin() + first, gradient.begin() + first + size);
         const float *one = set_.diagonal.data() + set_.at(set_.slot_s[e]),
@@ -142,6 +144,7 @@ bool GroupModel::proximal_step() {
                 c[i] = slope_[place] - h[i] * z_[place];
             }
             minimise_group(c.data(), h.data(), group.size, group.limit, next);
+            rows_.project(group.pair, next);
             for (size_t i = 0; i < group.size; ++i) next[i] -= z_[group.begin + i];
         });
         multiply(step_, product_);
@@ -194,7 +197,12 @@ void GroupModel::solve_face(double tolerance) {
     };
     double rz = 0, target = std::max(tolerance, FORCING * largest());
     for (int step = 0; step < MAX_PRODUCTS && largest() > target; ++step) {
-        for (size_t i = 0; i < z_.size(); ++i) scaled_[i] = residual_[i] * inverse_[i];
+        pool_.each(groups_.size(), [&](int k, int) {
+            const Group& group = groups_[k];
+            for (size_t i = group.begin; i < group.begin + group.size; ++i)
+                scaled_[i] = residual_[i] * inverse_[i];
+            rows_.project(group.pair, scaled_.data() + group.begin);
+        });
         const double next = dot(residual_, scaled_), ratio = step == 0 ? 0.0 : next / rz;
         for (size_t i = 0; i < z_.size(); ++i) direction_[i] = scaled_[i] + ratio * direction_[i];
         rz = next;

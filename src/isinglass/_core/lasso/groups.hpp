@@ -31,6 +31,7 @@ class GroupModel {
         size_t begin, size, first;  // in Values, and in the working set
         int slot_s, slot_t;
         double limit;
+        Pair pair;
     };
     void gather(const std::vector<double>& gradient, double alpha);
     void multiply(const Values& x, Values& Hx);

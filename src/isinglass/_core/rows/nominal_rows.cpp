@@ -123,6 +123,24 @@ int NominalRows::index(int s, int t, int k, int l) const {
     return s < t ? k * columns_[t].width + l : l * columns_[s].width + k;
 }
 
+// Numbers that add up to zero over either side that is nominal.
+void NominalRows::project(const Pair& pair, double* block) const {
+    const int s = std::min(pair.s, pair.t), t = std::max(pair.s, pair.t);
+    const int rows = columns_[s].width, width = columns_[t].width;
+    if (columns_[t].score.empty())
+        for (int k = 0; k < rows; ++k) {
+            double* row = block + static_cast<size_t>(k) * width;
+            const double mean = std::accumulate(row, row + width, 0.0) / width;
+            for (int l = 0; l < width; ++l) row[l] -= mean;
+        }
+    if (!columns_[s].score.empty()) return;
+    std::vector<double> mean(width);
+    for (int k = 0; k < rows; ++k)
+        for (int l = 0; l < width; ++l) mean[l] += block[static_cast<size_t>(k) * width + l] / rows;
+    for (int k = 0; k < rows; ++k)
+        for (int l = 0; l < width; ++l) block[static_cast<size_t>(k) * width + l] -= mean[l];
+}
+
 // What a neighbour's categories add to a node's predictor.
 template <class T, class U>
 void NominalRows::fill_table(int node, int t, const U* block, T* table) const {

@@ -42,6 +42,7 @@ class NominalRows final : public Rows {
     std::vector<double> category_fields() const override;
     bool has_groups() const override { return true; }
     int width(int column) const override { return columns_[column].width; }
+    void project(const Pair& pair, double* block) const override;
 
  private:
     struct Column {

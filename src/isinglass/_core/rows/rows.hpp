@@ -127,6 +127,9 @@ class Rows {
     // all_pairs returns norms; all nodes are operators, and b means nothing.
     virtual bool has_groups() const { return false; }
     virtual int width(int) const { return 1; }
+    // The nearest block that has no part in directions which say nothing: a pair may have more numbers than
+    // parameters, and gradients have no such part.
+    virtual void project(const Pair&, double* /* block */) const {}
 };
 
 }  // namespace isinglass
