@@ -4,8 +4,10 @@
     python benchmarks/missing.py coverage --draws 200    95 % intervals of refitted couplings
     python benchmarks/missing.py time                    seconds
     python benchmarks/missing.py recovery --quick        two draws, to see that it runs
+    python benchmarks/missing.py table --store FILE      the means over the stored draws
 
-Each prints one JSON object; docs/missing.md has the tables.
+Each prints one JSON object a line. With --store FILE they are added to that file, and draws that it has are not run
+again. docs/missing.md has the tables.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,58 +92,43 @@ def judge(truth: Network, X: Any, solution: Solution) -> dict[str, float]:
     }
 
 
-def study_recovery(draws: int, first: int, p: int = 30, n: int = 1000) -> Iterator[dict[str, Any]]:
-    """Yield one row per draw, mechanism and treatment."""
-    for draw in range(first, first + draws):
-        truth = simulate.random_network(p, 0.1, coupling_range=(-2.0, 2.0), random_state=draw)
-        X = simulate.gibbs_sample(truth, n, burn_in=500, thin=20, random_state=draw)
-        yield {
-            "draw": draw,
-            "mechanism": "",
-            "treatment": "complete",
-            **judge(truth, X, two_stage(X, errors=False).solution),
-        }
-        for name, mechanism in MECHANISMS.items():
-            gone = mechanism(X, np.random.default_rng(1000 + draw))
-            begin = time.perf_counter()
-            imputed = complete(with_holes(X, gone))
-            found = two_stage(imputed.table, errors=False)
-            known = {"draw": draw, "mechanism": name, "share": float(gone.mean())}
-            took = {"seconds": time.perf_counter() - begin, "rounds": imputed.n_rounds, "settled": imputed.settled}
-            yield known | {"treatment": "impute", **judge(truth, imputed.table, found.solution), **took}
-            zeroed = np.where(gone, 0, X).astype(np.uint8)
-            yield known | {"treatment": "zero", **judge(truth, zeroed, two_stage(zeroed, errors=False).solution)}
-            whole = X[~gone.any(axis=1)]
-            if len(whole) > 1:
-                yield (
-                    known
-                    | {
-                        "treatment": "drop",
-                        "kept": len(whole),
-                        **judge(truth, whole, two_stage(whole, errors=False).solution),
-                    }
-                )
-            else:
-                yield known | {"treatment": "drop", "kept": len(whole)}
+def study_recovery(draw: int, p: int = 30, n: int = 1000) -> Iterator[dict[str, Any]]:
+    """Yield one row per mechanism and treatment."""
+    truth = simulate.random_network(p, 0.1, coupling_range=(-2.0, 2.0), random_state=draw)
+    X = simulate.gibbs_sample(truth, n, burn_in=500, thin=20, random_state=draw)
+    complete_row = {"draw": draw, "mechanism": "", "treatment": "complete"}
+    yield complete_row | judge(truth, X, two_stage(X, errors=False).solution)
+    for name, mechanism in MECHANISMS.items():
+        gone = mechanism(X, np.random.default_rng(1000 + draw))
+        known = {"draw": draw, "mechanism": name, "share": float(gone.mean())}
+        begin = time.perf_counter()
+        imputed = complete(with_holes(X, gone))
+        found = two_stage(imputed.table, errors=False)
+        took = {"seconds": time.perf_counter() - begin, "rounds": imputed.n_rounds, "settled": imputed.settled}
+        yield known | {"treatment": "impute", **judge(truth, imputed.table, found.solution), **took}
+        zeroed = np.where(gone, 0, X).astype(np.uint8)
+        yield known | {"treatment": "zero", **judge(truth, zeroed, two_stage(zeroed, errors=False).solution)}
+        whole = X[~gone.any(axis=1)]
+        dropped = known | {"treatment": "drop", "kept": len(whole)}
+        yield dropped | (judge(truth, whole, two_stage(whole, errors=False).solution) if len(whole) > 1 else {})
 
 
-def study_coverage(draws: int, first: int, p: int = 8, n: int = 500, n_boot: int = 200) -> Iterator[dict[str, Any]]:
-    """Yield one row per table: how many intervals hold the truth, by the bootstrap and by Rubin's rules."""
+def study_coverage(draw: int, n_boot: int, p: int = 8, n: int = 500) -> Iterator[dict[str, Any]]:
+    """Yield how many intervals of one table hold the truth, by Rubin's rules and by the bootstrap."""
     truth = simulate.random_network(p, 0.35, coupling_range=(-1.5, 1.5), random_state=1)
     penalty = np.where(truth.couplings != 0, 1.0, np.inf)
     path = functools.partial(ising_path, penalty_weights=penalty)
     fixed, true = functools.partial(fit_at, alpha=0.01 / n, path_function=path), truth.edge_values
-    for draw in range(first, first + draws):
-        X = simulate.exact_sample(truth, n, random_state=draw)
-        holes = with_holes(X, mcar(X, np.random.default_rng(5000 + draw)))
-        imputed = complete(holes, model=fixed)
-        pooled = pool(imputed, fixed(imputed.table))
-        row = {"draw": draw, "n": len(true), "information": float(pooled.edge_information.mean())}
-        yield row | held("rubin", *pooled.edge_intervals().T, true)
-        if n_boot:
-            method = impute_first(fixed, model=fixed)
-            found = bootstrap(holes, method, n_boot=n_boot, random_state=draw, progress=False)
-            yield row | held("bootstrap", found.edge_quantiles[0], found.edge_quantiles[-1], true)
+    X = simulate.exact_sample(truth, n, random_state=draw)
+    holes = with_holes(X, mcar(X, np.random.default_rng(5000 + draw)))
+    imputed = complete(holes, model=fixed)
+    pooled = pool(imputed, fixed(imputed.table))
+    row = {"draw": draw, "n": len(true), "information": float(pooled.edge_information.mean())}
+    yield row | held("rubin", *pooled.edge_intervals().T, true)
+    if n_boot:
+        method = impute_first(fixed, model=fixed)
+        found = bootstrap(holes, method, n_boot=n_boot, random_state=draw, progress=False)
+        yield row | held("bootstrap", found.edge_quantiles[0], found.edge_quantiles[-1], true)
 
 
 def held(name: str, low: NDArray[Any], high: NDArray[Any], true: NDArray[Any]) -> dict[str, Any]:
@@ -165,28 +153,71 @@ def study_time(quick: bool) -> Iterator[dict[str, Any]]:
         yield {"p": p, "n": n, "share": share, "rounds": imputed.n_rounds, "seconds": seconds}
 
 
+def summarize(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the means over the stored draws: of each treatment, beside the complete table, and of each interval."""
+    whole = {row["draw"]: row for row in rows if row.get("treatment") == "complete"}
+    by_name: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        names = (row["intervals"],) if "intervals" in row else (row["mechanism"], row["treatment"])
+        by_name.setdefault(names, []).append(row)
+    for names, some in by_name.items():
+        if len(names) == 1:
+            n, inside = sum(row["n"] for row in some), sum(row["held"] for row in some)
+            others = {name: float(np.mean([row[name] for row in some])) for name in ("width", "information")}
+            yield {"intervals": names[0], "tables": len(some), "held": inside, "n": n, "coverage": inside / n, **others}
+            continue
+        found = [row for row in some if "error" in row]
+        line: dict[str, Any] = {"mechanism": names[0], "treatment": names[1], "draws": len(some), "fitted": len(found)}
+        if "kept" in some[0]:
+            line["kept"] = float(np.mean([row["kept"] for row in some]))
+        for name in ("error", "auc"):
+            ratios = [row[name] / whole[row["draw"]][name] for row in found]
+            line |= {name: mean_of(found, name), f"{name}_ratio": float(np.mean(ratios)) if ratios else float("nan")}
+            line[f"worst_{name}_ratio"] = (max if name == "error" else min)(ratios, default=float("nan"))
+        yield line | {name: mean_of(found, name) for name in ("n_edges", "shrinkage", "field_bias")}
+
+
+def mean_of(rows: list[dict[str, Any]], name: str) -> float:
+    """Return the mean of an entry over some rows."""
+    return float(np.mean([row[name] for row in rows])) if rows else float("nan")
+
+
+def read_rows(store: Path | None) -> list[dict[str, Any]]:
+    """Return the rows that a file holds."""
+    if store is None or not store.exists():
+        return []
+    return [json.loads(line) for line in store.read_text(encoding="utf-8").splitlines()]
+
+
 def main() -> None:
     """Run one study and print what it found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("study", choices=["recovery", "coverage", "time"])
+    parser.add_argument("study", choices=["recovery", "coverage", "time", "table"])
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="number of the first draw")
     parser.add_argument(
         "--resamples", type=int, default=200, help="of each table, for the coverage; 0: Rubin's rules only"
     )
+    parser.add_argument("--store", type=Path, help="file that keeps the rows of finished draws")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     draws = 2 if options.quick else options.draws
+    stored = read_rows(options.store)
+    done = {row["draw"] for row in stored if "draw" in row}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if options.study == "recovery":
-            rows = study_recovery(draws, options.first)
-        elif options.study == "coverage":
-            rows = study_coverage(draws, options.first, n_boot=20 if options.quick else options.resamples)
-        else:
-            rows = study_time(options.quick)
-        for row in rows:
-            print(json.dumps(row), flush=True)
+        if options.study in ("time", "table"):
+            for row in study_time(options.quick) if options.study == "time" else summarize(stored):
+                print(json.dumps(row), flush=True)
+            return
+        for draw in [draw for draw in range(options.first, options.first + draws) if draw not in done]:
+            resamples = 20 if options.quick else options.resamples
+            rows = study_recovery(draw) if options.study == "recovery" else study_coverage(draw, resamples)
+            lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+            print(lines, end="", flush=True)
+            if options.store is not None:
+                with options.store.open("a", encoding="utf-8") as stream:
+                    stream.write(lines)
 
 
 if __name__ == "__main__":

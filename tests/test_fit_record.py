@@ -38,6 +38,8 @@ ESTIMATORS = [
     NodewiseIsing(criterion="ebic", alphas=20),
     ExactIsing(0.03),
 ]
+COUNTED = ("n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
+NOTHING_MISSING = {"treatment": "zero", "noise": 0.0} | dict.fromkeys(COUNTED, 0)
 every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 
 
@@ -77,6 +79,9 @@ def test_attributes_have_the_names_of_an_estimator():
         ({"criterion": 3}, "its criterion is not a text"),
         ({"tol": "small"}, "its tol is not a number"),
         ({"stages": [[1]]}, "its stages are not plain values"),
+        ({"missing": NOTHING_MISSING | {"treatment": "magic"}}, "treated missing cells in an unknown way"),
+        ({"missing": NOTHING_MISSING | {"n_cells": -1}}, "a count of its missing cells is negative"),
+        ({"missing": NOTHING_MISSING | {"settled": "soon"}}, "missing.settled is not a whole number"),
         ({"evidence": {"kind": "omen", "choice": 0, "settings": {"mapping": []}}}, "unknown kind"),
         (
             {"evidence": {"kind": "ebic", "choice": 10**6, "settings": {"mapping": []}}},

@@ -54,6 +54,10 @@ ESTIMATORS = [
 ]
 FITTED = {type(estimator).__name__: estimator.fit(FRAME).fit_ for estimator in ESTIMATORS}
 FITTED["published"] = fit_table(read_binary(FRAME), "bmn", {"tolerance": 1e-4}, choice={"alpha": 0.05})
+HOLES = FRAME.mask(np.random.default_rng(0).random(FRAME.shape) < 0.01)
+FITTED["imputed"] = fit_table(read_binary(HOLES, missing="impute"), choice={"alpha": 0.05})
+FITTED["zeroed"] = fit_table(read_binary(HOLES, missing="zero"), choice={"alpha": 0.05})
+FITTED["dropped"] = fit_table(read_binary(HOLES, missing="drop"), choice={"alpha": 0.05})
 every = pytest.mark.parametrize("fit", FITTED.values(), ids=FITTED)
 
 

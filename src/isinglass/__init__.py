@@ -34,6 +34,7 @@ _HOME = {
     "nodewise_ebic": "solve.nodewise",
     "nodewise_path": "solve.nodewise",
     "read_binary": "data",
+    "read_categories": "data",
     "read_parts": "data",
     "read_table": "data.files",
     "refit": "select.refit",

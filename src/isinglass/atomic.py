@@ -24,13 +24,14 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["folder_lock", "open_plain", "remove_abandoned", "replacing", "workshop"]
+__all__ = ["folder_lock", "open_plain", "remove_abandoned", "remove_unfinished", "replacing", "workshop"]
 
 _TEMPORARY = re.compile(r"\.isinglass-[0-9a-f]{16}\.(tmp|part)")
 _YOUNG = 60.0 if fcntl else 86400.0
 """Seconds in which a temporary without a lock is left alone: it may have been made a moment ago, or elsewhere."""
 
 _seen: set[Path] = set()
+_unfinished: set[Path] = set()
 
 
 @contextmanager
@@ -48,7 +49,7 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     """
     remove_abandoned(target.parent)
     temporary = target.with_name(_new_name("tmp"))
-    with temporary.open("xb") as file:
+    with _noted(temporary), temporary.open("xb") as file:
         try:
             _lock(file.fileno())
             yield file
@@ -77,12 +78,30 @@ def workshop(folder: Path) -> Iterator[Path]:
     """Yield a new hidden folder inside another one; it is gone when the block ends."""
     remove_abandoned(folder)
     place = folder / _new_name("part")
-    place.mkdir(mode=0o700)
+    with _noted(place):
+        place.mkdir(mode=0o700)
+        try:
+            with folder_lock(place):
+                yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def _noted(temporary: Path) -> Iterator[None]:
+    _unfinished.add(temporary)
     try:
-        with folder_lock(place):
-            yield place
+        yield
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        _unfinished.discard(temporary)
+
+
+def remove_unfinished() -> None:
+    """Remove the temporaries of this process, which is about to end in the middle of something."""
+    for temporary in tuple(_unfinished):
+        shutil.rmtree(temporary, ignore_errors=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from isinglass.data import BinaryTable, Coding, count_columns, count_rows, over_
 from isinglass.errors import DataError, LimitError, setting
 from isinglass.network import Network, read_only
 from isinglass.pairs import symmetric_matrix
-from isinglass.results import Evidence, Path, Solution, Stability
+from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.storage import NotStorableError, Reading, Writing, from_json, to_json
 from isinglass.version import __version__
 
@@ -84,6 +84,8 @@ class Fit:
         What each stage of the default estimate chose.
     edge_errors : ndarray of shape (n_edges,), optional
         Standard errors of the couplings.
+    missing : Missing, optional
+        Where cells of the table were missing, and what was done about them.
     """
 
     solution: Solution
@@ -103,6 +105,7 @@ class Fit:
     stability: Stability | None = None
     stages: list[dict[str, Any]] | None = None
     edge_errors: FloatArray | None = None
+    missing: Missing | None = None
 
     def __post_init__(self) -> None:
         for array in (self.marginals, self.edge_counts, self.edge_errors):
@@ -122,6 +125,7 @@ class Fit:
             edge_counts=over_rows(count_edges, table.X, weight, solution.edge_index),
             coding=table.reading,
             path=None if path is None else path.with_names(names),
+            missing=Missing.of(table),
             **found,
         )
 
@@ -151,9 +155,10 @@ class Fit:
     @property
     def edge_attributes(self) -> dict[str, sp.csr_array]:
         """What is known of the edges beside their couplings, as symmetric matrices."""
-        found: dict[str, sp.csr_array] = {}
-        if self.edge_errors is not None:
-            found["std_error"] = symmetric_matrix(self.solution.edge_index, self.edge_errors, self.solution.n_features)
+        lost = None if self.missing is None else self.missing.edge_information
+        known = {"std_error": self.edge_errors, "missing_information": lost}
+        edges, p = self.solution.edge_index, self.solution.n_features
+        found = {name: symmetric_matrix(edges, values, p) for name, values in known.items() if values is not None}
         if self.stability is not None:
             found["stability"] = self.stability.edge_frequencies[self.stability.index]
         return found
@@ -168,6 +173,7 @@ class Fit:
             - ``coupling``: θ_st, the log odds ratio given all other columns, its ``sign``, 1 or -1, and its absolute
               value, ``weight``;
             - ``std_error``: standard error of the unpenalised coupling, NaN where that is infinite; two stages only;
+            - ``missing_information``: share of what complete cells would tell about the coupling; imputed tables only;
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
               0, 0 and 1, 0 and 0;
@@ -179,6 +185,8 @@ class Fit:
         columns = network.edges()
         if self.edge_errors is not None:
             columns["std_error"] = self.edge_errors[order]
+        if (lost := None if self.missing is None else self.missing.edge_information) is not None:
+            columns["missing_information"] = lost[order]
         if self.stability is not None:
             s, t = network.edge_index[order].T
             columns["stability"] = np.asarray(self.stability.edge_frequencies[self.stability.index][s, t]).ravel()
@@ -355,6 +363,8 @@ def _write_fit(fit: Fit, writing: Writing) -> None:
         writing.arrays["edge_errors"] = fit.edge_errors
     if fit.evidence is not None:
         writing.evidence(fit.evidence)
+    if fit.missing is not None:
+        writing.missing(fit.missing)
 
 
 def _storable(mapping: Mapping[str, Any], name: str, writing: Writing, not_stored: list[str]) -> dict[str, Any]:
@@ -431,19 +441,8 @@ def _read_fit(reading: Reading) -> Fit:
         path=reading.path() if "path" in header else None,
         stability=reading.stability() if "stability" in header else None,
         evidence=reading.evidence() if "evidence" in header else None,
-        stages=None if header.get("stages") is None else _read_stages(reading),
+        stages=None if header.get("stages") is None else reading.stages(),
         edge_errors=errors,
+        missing=reading.missing(solution.n_edges) if "missing" in header else None,
         **texts,
     )
-
-
-def _read_stages(reading: Reading) -> list[dict[str, Any]]:
-    stages = from_json(reading.header.get("stages"))
-    plain = (str, float, int)  # bool is an int
-    if not isinstance(stages, list) or not all(
-        isinstance(stage, dict)
-        and all(isinstance(key, str) and isinstance(value, plain) for key, value in stage.items())
-        for stage in stages
-    ):
-        raise DamagedError("its stages are not plain values")
-    return stages

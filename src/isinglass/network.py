@@ -13,14 +13,13 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from isinglass.data import to_binary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 from isinglass.pairs import pair_keys, symmetric_matrix
 
-__all__ = ["Network", "as_network", "canonical_edges", "read_only"]
+__all__ = ["Network", "as_network", "canonical_edges", "expit", "read_only"]
 
 FloatArray = NDArray[np.float64]
 Array = TypeVar("Array", bound=NDArray[Any])
@@ -189,6 +188,15 @@ class Network:
         """|θ_st| of the edges."""
         return np.abs(self.edge_values)
 
+    def has_sign(self, pairs: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Tell which pairs of nodes, shape (n_pairs, 2), have a coupling with a sign: here all of them."""
+        return np.ones(len(pairs), dtype=bool)
+
+    @property
+    def edge_signs(self) -> NDArray[np.int64]:
+        """1 or -1 for every edge, 0 where the edge has no sign."""
+        return np.sign(self.edge_values).astype(np.int64) * self.has_sign(self.edge_index)
+
     @property
     def degree(self) -> NDArray[np.int64]:
         """Number of edges of every node."""
@@ -201,8 +209,8 @@ class Network:
 
     @property
     def expected_influence(self) -> FloatArray:
-        """Σ_t θ_st of every node."""
-        return self.node_sums(self.edge_values)
+        """Σ_t θ_st of every node, over the edges that have a sign."""
+        return self.node_sums(self.weights * self.edge_signs)
 
     def node_sums(self, values: ArrayLike) -> FloatArray:
         """Return, for every node, the sum of a value over its edges."""
@@ -220,7 +228,8 @@ class Network:
         Returns
         -------
         dict of str to ndarray
-            ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1) and ``weight`` (|θ_st|).
+            ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and
+            ``weight`` (|θ_st|).
 
         Examples
         --------
@@ -230,15 +239,14 @@ class Network:
         order = self.by_strength
         values, names = self.edge_values[order], np.array(self.names, dtype=object)
         source, target = names[self.edge_index[order]].T
-        sign = np.sign(values).astype(np.int64)
-        return {"source": source, "target": target, "coupling": values, "sign": sign, "weight": np.abs(values)}
+        signs = self.edge_signs[order]
+        return {"source": source, "target": target, "coupling": values, "sign": signs, "weight": np.abs(values)}
 
     # ------------------------------------------------------------------------------------- rows
 
     def conditional_probabilities(self, X: ArrayLike) -> FloatArray:
         """Return P(x_s = 1 | the rest of the row) for every cell, shape (n_samples, n_features)."""
-        probabilities: FloatArray = expit(self.logits(self._table(X)))
-        return probabilities
+        return expit(self.logits(self._table(X)))
 
     def log_pseudolikelihood(self, X: ArrayLike) -> FloatArray:
         """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
@@ -323,6 +331,18 @@ def _not_a_network(source: Any) -> DataError:
 
 
 # ------------------------------------------------------------------------------------------- checks
+
+
+def expit(eta: FloatArray) -> FloatArray:
+    """Return 1/(1+exp(−η)), which keeps its digits on either side; scipy's takes longer to import than a small fit.
+
+    Examples
+    --------
+    >>> expit(np.array([-1000.0, -50.0, 0.0, 1000.0])).tolist() == [0.0, 1.0 / (1.0 + np.exp(50.0)), 0.5, 1.0]
+    True
+    """
+    with np.errstate(over="ignore"):
+        return np.asarray(1.0 / (1.0 + np.exp(-eta)))
 
 
 def read_only(array: Array) -> Array:

@@ -10,11 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from isinglass.data.table import BinaryTable, hole_patterns
 from isinglass.network import Network, read_only
 
-__all__ = ["Evidence", "Path", "Solution", "Stability"]
+__all__ = ["Evidence", "Missing", "Path", "Solution", "Stability"]
 
 FloatArray = NDArray[np.float64]
+
+MOST_PATTERNS = 10
+"""Patterns of missing cells that a record lists."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -265,3 +269,65 @@ class Evidence:
         for array in (self.alphas, self.values, self.errors):
             if array is not None:
                 read_only(array)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Missing:
+    """Where cells of a table were missing, and what was done about them."""
+
+    treatment: str  #: "impute", "zero" or "drop"
+    n_rows: int  #: rows of the table, those that were left out included
+    n_cells: int  #: missing cells
+    n_left_out: int = 0  #: rows left out: those without any answer ("impute"), or with a missing cell ("drop")
+    n_holed: int = 0  #: rows that stayed and have a missing cell
+    n_patterns: int = 0  #: sets of columns that are missing together
+    #: share of missing cells of every column, in the rows that stayed; None where these have none left
+    column_shares: FloatArray | None = None
+    patterns: NDArray[np.bool_] | None = None  #: the most frequent of these sets, (n_shown, n_features)
+    pattern_counts: NDArray[np.intp] | None = None  #: and the number of rows of each
+    n_imputations: int = 0  #: "impute": completed tables
+    settled: int = -1  #: round in which the network that cells are drawn from stopped moving; -1 if it never did
+    noise: float = 0.0  #: root mean square Monte Carlo error of its parameters
+    changes: FloatArray | None = None  #: root mean square by which they changed, round by round
+    #: share of missing information of fields and of couplings, and the Monte Carlo errors of unpenalised couplings;
+    #: NaN where there is no estimate, None where nobody asked
+    column_information: FloatArray | None = None
+    edge_information: FloatArray | None = None
+    edge_noise: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                read_only(value)
+
+    @classmethod
+    def of(cls, table: BinaryTable) -> Missing | None:
+        """Return what became of missing cells when a table was read; None if there were none to be filled or dropped.
+
+        Examples
+        --------
+        >>> from isinglass import read_binary
+        >>> found = Missing.of(read_binary([[1, 0], [None, 1], [0, 1]], missing="drop"))
+        >>> found.treatment, found.n_cells, found.n_rows, found.n_left_out
+        ('drop', 1, 3, 1)
+        """
+        if table.filled is not None:
+            return cls(treatment="zero", **cls.count(table.filled))
+        if not table.n_dropped:
+            return None
+        n_rows = len(table) + table.n_dropped
+        return cls(treatment="drop", n_rows=n_rows, n_cells=table.n_missing, n_left_out=table.n_dropped)
+
+    @staticmethod
+    def count(gone: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the entries of a record that count the missing cells of the rows that stayed."""
+        patterns, counts, n_patterns = hole_patterns(gone, MOST_PATTERNS)
+        return {
+            "n_rows": len(gone),
+            "n_cells": int(gone.sum()),
+            "n_holed": int(gone.any(axis=1).sum()),
+            "n_patterns": n_patterns,
+            "column_shares": gone.mean(axis=0),
+            "patterns": patterns,
+            "pattern_counts": counts,
+        }

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data import to_weighted
 from isinglass.errors import LimitError
+from isinglass.interrupts import held_back
 
 __all__ = ["find_separation", "free_neighbors", "separating_direction", "separating_pair"]
 
@@ -112,7 +113,8 @@ def separating_direction(margins: Any) -> FloatArray | None:
     Maximises Σ d subject to d ≥ 0 and |δ| ≤ 1: the maximum is positive if and only if something separates. Raises
     LimitError where the linear program takes longer than ``SEPARATION_SECONDS``; no other answer depends on time.
     """
-    from scipy.optimize import linprog  # 0.2 s to import, and almost never needed
+    with held_back():  # the extension modules of scipy turn an interrupt into an ImportError
+        from scipy.optimize import linprog  # 0.2 s, and almost never needed
 
     answer = linprog(
         -margins.sum(axis=0),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from isinglass.archive import Archive, DamagedError
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, symmetric_matrix
-from isinglass.results import Evidence, Path, Solution, Stability
+from isinglass.results import Evidence, Missing, Path, Solution, Stability
 
 __all__ = ["NotStorableError", "Reading", "Writing", "from_json", "to_json"]
 
@@ -26,6 +26,7 @@ SCALARS = ("objective", "kkt_residual", "duality_gap")
 COUNTS = ("certified_zeros", "n_iter", "n_screened")
 STABILITY_NUMBERS = ("alpha", "threshold", "dense_end")
 STABILITY_COUNTS = ("index", "subsample_size", "n_subsamples", "n_extensions", "n_fits", "n_fits_saved", "n_constant")
+MISSING_COUNTS = ("n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -142,6 +143,13 @@ class Writing:
         if evidence.errors is not None:
             self.arrays["evidence.errors"] = evidence.errors
 
+    def missing(self, missing: Missing) -> None:
+        """Take where cells were missing, and what was done."""
+        names = ("treatment", "noise", *MISSING_COUNTS)
+        self.header["missing"] = {name: to_json(getattr(missing, name)) for name in names}
+        arrays = {name: value for name, value in vars(missing).items() if isinstance(value, np.ndarray)}
+        self.arrays |= {f"missing.{name}": value for name, value in arrays.items()}
+
 
 # ----------------------------------------------------------------------------------------- records in
 
@@ -242,6 +250,37 @@ class Reading:
             errors=self.numbers("evidence.errors", alphas.shape, finite=False) if errors else None,
             settings=part["settings"],
         )
+
+    def missing(self, n_edges: int) -> Missing:
+        """Return where cells were missing, and what was done."""
+        part = self._section("missing", ("noise",), MISSING_COUNTS)
+        _require(part.get("treatment") in ("impute", "zero", "drop"), "it treated missing cells in an unknown way")
+        _require(all(part[name] >= 0 for name in MISSING_COUNTS[:-1]), "a count of its missing cells is negative")
+        p = self.n_features
+        shapes = {"column_shares": p, "column_information": p, "edge_information": n_edges, "edge_noise": n_edges}
+        found: dict[str, Any] = {
+            name: self.numbers(f"missing.{name}", (size,), finite=False)
+            for name, size in {**shapes, "changes": None}.items()
+            if self.archive.has(f"missing.{name}")
+        }
+        for name in [name for name in found if name.endswith(("shares", "information"))]:
+            known = found[name][~np.isnan(found[name])]
+            _require(bool(((known >= 0.0) & (known <= 1.0)).all()), f"missing.{name} is not a share")
+        if self.archive.has("missing.patterns"):
+            found["pattern_counts"] = self.archive.array("missing.pattern_counts", "i8", (None,))
+            found["patterns"] = self.archive.array("missing.patterns", "b1", (len(found["pattern_counts"]), p))
+        return Missing(**{name: part[name] for name in ("treatment", "noise", *MISSING_COUNTS)}, **found)
+
+    def stages(self) -> list[dict[str, Any]]:
+        """Return what each stage of the default estimate chose."""
+        stages = from_json(self.header.get("stages"))
+        plain = (str, float, int)  # bool is an int
+        whole = isinstance(stages, list) and all(
+            isinstance(stage, dict) and all(isinstance(k, str) and isinstance(v, plain) for k, v in stage.items())
+            for stage in stages
+        )
+        _require(whole, "its stages are not plain values")
+        return list(stages)
 
     def header_number(self, name: str) -> float:
         """Return a number of the header."""

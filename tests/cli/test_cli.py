@@ -113,9 +113,7 @@ def test_completion_completes(words, expected):
     ],
 )
 def test_every_error_has_its_code_and_one_line(error, code, capsys):
-    before = signal.getsignal(signal.SIGINT)
     assert exits.report_error(error) == code
-    signal.signal(signal.SIGINT, before)
     text = capsys.readouterr().err
     assert text.count("\n") == 1
     assert text.startswith(("Error: ", "Interrupted."))

@@ -27,10 +27,21 @@ def test_fit_imputes_as_the_library_does(survey, tmp_path):
     found = json.loads(result.stdout)
     assert found["network"]["n_edges"] == expected.n_edges == 4
     assert found["table"]["n_rows"] == 200
+    missing = found["missing"]
+    gone = table.holes
+    kept = gone[~gone.all(axis=1)]
+    assert (missing["treatment"], missing["n_left_out"], missing["n_imputations"]) == ("impute", 1, 10)
+    assert (missing["n_rows"], missing["n_cells"]) == (200, gone.sum())
+    assert [column["missing"] for column in missing["columns"]] == pytest.approx(kept.mean(axis=0))
+    assert all(0 < column["missing_information"] < 1 for column in missing["columns"])
+    assert all(0 < edge["missing_information"] < 1 for edge in found["edges"])
     assert "1 row without any answer left out" in result.stderr
     strongest = max(found["edges"], key=lambda edge: abs(edge["coupling"]))
     assert abs(strongest["coupling"]) == pytest.approx(np.abs(expected.edge_values).max())
     run("report", tmp_path / "net", survey, "-o", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert '"treatment":"impute"' in page
+    assert f"{gone.sum()} missing cells (" in page  # in the paragraph for the methods section
     score = float(run("predict", tmp_path / "net", survey, "--score").stdout)
     assert -5 * np.log(2) < score < 0
     chances = run("predict", tmp_path / "net", survey).stdout.splitlines()
@@ -43,6 +54,7 @@ def test_info_shows_holes_by_column_and_pattern(survey):
     assert found["missing_by_column"] == pytest.approx(dict(zip("abcde", gone.mean(axis=0), strict=True)))
     assert found["n_rows_with_holes"] == gone.any(axis=1).sum()
     assert found["n_rows_without_answer"] == 1
+    assert found["n_missing_patterns"] == len({tuple(row) for row in gone[gone.any(axis=1)]})
     for pattern in found["missing_patterns"]:
         same = (gone == np.isin(list("abcde"), pattern["columns"])).all(axis=1)
         assert pattern["n_rows"] == same.sum()
@@ -54,3 +66,74 @@ def test_what_zero_and_drop_did_is_said(survey):
     assert "left out" in dropped
     assert "--missing impute" in dropped
     assert "--missing impute" in run("fit", survey, code=3).stderr
+
+
+def test_completed_tables_are_written_to_a_folder(survey, tmp_path):
+    run("fit", survey, "--missing", "impute", "-o", tmp_path / "net")
+    result = run("predict", tmp_path / "net", survey, "--impute", "--tables", 3, "-o", tmp_path / "several", "--json")
+    record = json.loads(result.stdout)
+    assert record["tables"] == [f"completed_{k}.csv" for k in (1, 2, 3)]
+    assert (record["n_rows"], record["n_left_out"]) == (199, 1)
+    assert "1 row without any answer left out" in result.stderr
+    source = read_table(survey, missing="impute")
+    kept = ~source.holes.all(axis=1)
+    tables = [read_table(tmp_path / "several" / name).X for name in record["tables"]]
+    for cells in tables:
+        np.testing.assert_array_equal(cells[~source.holes[kept]], source.X[kept][~source.holes[kept]])
+    assert (tables[0] != tables[1]).any()
+    # Fewer tables afterwards: the folder keeps no table of another seed.
+    run("predict", tmp_path / "net", survey, "--impute", "--tables", 2, "--seed", 1, "-o", tmp_path / "several")
+    assert sorted(path.name for path in (tmp_path / "several").glob("*.csv")) == ["completed_1.csv", "completed_2.csv"]
+    for words in (["--impute"], ["-o", tmp_path / "x"], ["--impute", "-o", tmp_path / "x", "--fill", "likely"]):
+        assert (
+            "--tables needs --impute" in run("predict", tmp_path / "net", survey, "--tables", 2, *words, code=2).stderr
+        )
+
+
+def test_spellings_of_missing_cells_by_column(tmp_path):
+    table = tmp_path / "codes.csv"
+    table.write_text("a,b\n0,9\n9,1\n1,0\n0,1\n")
+    assert json.loads(run("info", table, "--na", "9", "--json").stdout)["n_missing"] == 2
+    both = run("info", table, "--na", "a=9", "--na", "#2=9", "--json")
+    assert json.loads(both.stdout)["missing_by_column"] == {"a": 0.25, "b": 0.25}
+    assert "b" in run("info", table, "--na", "a=9", code=3).stderr  # its 9 is no answer
+    run("fit", table, "--alpha", "0.1", "--missing", "drop", "--na", "a=9", "--na", "b=9", "-o", tmp_path / "net")
+    score = run("predict", tmp_path / "net", table, "--score")  # the model remembers
+    assert float(score.stdout) < 0
+
+
+def test_nothing_missing_gives_the_same_network(tmp_path):
+    truth = simulate.chain_network(4, strength=2.0, fields="balanced")
+    cells = simulate.exact_sample(truth, 100, random_state=0).astype(str)
+    path = tmp_path / "whole.csv"
+    path.write_text("\n".join([",".join("abcd"), *map(",".join, cells)]) + "\n")
+    assert run("fit", path).stdout == run("fit", path, "--missing", "impute").stdout
+
+
+def test_groups_of_a_table_with_holes(survey, tmp_path):
+    lines = survey.read_text().splitlines()
+    table = tmp_path / "grouped.csv"
+    table.write_text("\n".join([f"{line},{'g' if k == 0 else k % 2}" for k, line in enumerate(lines)]) + "\n")
+    words = ["compare", table, "--by", "g", "-B", 9, "--alpha", 0.05, "--missing", "impute"]
+    result = run(*words, "--json")
+    found = json.loads(result.stdout)
+    assert sum(group["n_rows"] for group in found["groups"]) == 199
+    assert "whatever the group" in result.stderr
+    assert "1 row without any answer left out" in result.stderr
+    assert run(*words, "-j", 1).stdout == run(*words, "-j", 2).stdout
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "message"),
+    [
+        (["0,,1", "1,,0", "1,,1", "0,,0"], 3, "got none in 'b'"),
+        ([",,"] * 5, 3, "answer in every column"),
+        ([*["0,1,1", "1,,0", "1,,1", "0,,0", ",,"] * 5], 0, "'b' (5)"),
+        ([*["0,1,1", "1,0,0"] * 20, *[",,1", "1,,", ",0,"] * 300], 0, "cells, 10 times"),
+    ],
+    ids=["a column without answers", "no answers", "a column with few", "most cells missing"],
+)
+def test_bad_tables_have_a_result_or_a_message(tmp_path, rows, code, message):
+    path = tmp_path / "bad.csv"
+    path.write_text("\n".join(["a,b,c", *rows]) + "\n")
+    assert message in run("fit", path, "--missing", "impute", code=code).stderr

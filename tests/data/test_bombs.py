@@ -1,50 +1,19 @@
 """Small files that would take all memory: each is read or refused within 1 GB and ten seconds."""
 
 import gzip
-import io
-import itertools
-import json
-import subprocess
 import sys
-import zipfile
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-GUARD = 6 * 2**30
-MEASURE = """
-import json, resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[3]),) * 2)
-from isinglass import load, read_table
-from isinglass.errors import DataError, LimitError
-try:
-    found = load(sys.argv[1]) if sys.argv[2] == "model" else read_table(sys.argv[1], **json.loads(sys.argv[2]))
-    outcome = "read"
-except (DataError, LimitError) as error:
-    outcome = type(error).__name__
-status = open("/proc/self/status").read().split()
-own = int(status[status.index("VmHWM:") + 1]) * 1024
-uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-seconds = sum(use.ru_utime + use.ru_stime for use in uses)
-print(json.dumps([outcome, own + uses[1].ru_maxrss * 1024, seconds]))
-"""
+sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+
+from bombs import complain, measure, words_of, written, zipped
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux does")
-
-
-def measure(path, options=None):
-    """Return how it ended, the largest memory in bytes of it and its worker, and the time of the processors."""
-    words = [str(path), options if isinstance(options, str) else json.dumps(options or {}), str(GUARD)]
-    done = subprocess.run([sys.executable, "-c", MEASURE, *words], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
-
-
-def written(write):
-    file = io.BytesIO()
-    write(file)
-    return file.getvalue()
 
 
 def gzipped(piece, times):
@@ -63,16 +32,8 @@ def repeated_text(rows):
     return pa.table({"a": long})
 
 
-def zipped(name, content):
-    def write(file):
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(name, content)
-
-    return written(write)
-
-
-def words_of(n):
-    return ("".join(word) for word in itertools.islice(itertools.product("abcdefghijklmnop", repeat=6), n))
+def zipped_header(content):
+    return zipped({"header.json": content})
 
 
 AUTO = {"encode": "auto"}
@@ -92,8 +53,8 @@ BOMBS = {
     "wide, of words": (lambda: (",".join(words_of(99_000)) + "\n" + ("n," * 98_999 + "y\n") * 40).encode(), AUTO),
     "npz of zeros": (lambda: written(lambda f: np.savez_compressed(f, X=np.zeros((2600, 10**5), np.uint8))), {}),
     "npz of text": (lambda: written(lambda f: np.savez_compressed(f, X=np.full((300, 10**5), "y"))), AUTO),
-    "model with a long header": (lambda: zipped("header.json", b'{"a":[' + b"{}," * (85 * 10**6) + b"{}]}"), "model"),
-    "model with a long name": (lambda: zipped("header.json", b'{"a":[' + b"{}," * (5 * 10**6) + b"{}]}"), "model"),
+    "model with a long header": (lambda: zipped_header(b'{"a":[' + b"{}," * (85 * 10**6) + b"{}]}"), "model"),
+    "model with a long name": (lambda: zipped_header(b'{"a":[' + b"{}," * (5 * 10**6) + b"{}]}"), "model"),
 }  # fmt: skip
 
 
@@ -102,10 +63,7 @@ def test_fault_02_small_files_take_little_memory(kind, tmp_path):
     make, options = BOMBS[kind]
     (tmp_path / "bomb").write_bytes(make())
     assert (tmp_path / "bomb").stat().st_size < 10**7
-    outcome, n_bytes, seconds = measure(tmp_path / "bomb", options)
-    assert outcome in ("read", "DataError", "LimitError")
-    assert n_bytes < 10**9
-    assert seconds < 10
+    assert complain(*measure(tmp_path / "bomb", options)) == ""
 
 
 def test_fault_02_what_is_too_large_has_one_exit_code(tmp_path):
@@ -124,5 +82,5 @@ def test_fault_02_what_is_too_large_has_one_exit_code(tmp_path):
 
 def test_the_limit_can_be_raised(tmp_path):
     (tmp_path / "t.gz").write_bytes(gzipped((b"0," * 999 + b"1\n") * 500, 280))
-    assert measure(tmp_path / "t.gz")[0] == "LimitError"
+    assert measure(tmp_path / "t.gz", {})[0] == "LimitError"
     assert measure(tmp_path / "t.gz", {"max_bytes": 2**29})[0] == "read"

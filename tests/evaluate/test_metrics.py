@@ -7,7 +7,7 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import ising_path
+from isinglass import CategoryNetwork, ising_path
 from isinglass.errors import DataError
 from isinglass.evaluate.metrics import (
     EdgeConfusion,
@@ -273,3 +273,34 @@ def test_table_is_readable_and_frozen():
     assert repr(many).splitlines()[-1] == "… and 10 more nodes"
     with pytest.raises(DataError, match=r"X must have one column per node \(3\); got 2"):
         node_table(chain_network(3), [[0, 1]])
+
+
+def test_nodes_with_categories_are_measured_as_by_hand():
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.integers(0, 3, 60), rng.integers(0, 4, 60), rng.integers(0, 2, 60)]).astype(np.uint8)
+    weight = rng.integers(0, 3, 60).astype(np.float64)
+    network = CategoryNetwork(
+        [[0, 0.3, -0.2], [0, 0.1, 0.2, -0.5], [0, 0.4]],
+        [None, [0, 1, 2, 3], [0, 1]],
+        [[0, 1], [0, 2], [1, 2]],
+        blocks=[[[0.5], [0.1], [-0.6]], [[0.2], [0.3], [-0.5]], [[0.4]]],
+    )
+    found = node_table(network, codes, weight)
+    P = network.category_probabilities(codes)
+    for s in range(3):
+        share = np.array([weight[codes[:, s] == k].sum() for k in range(P[s].shape[1])]) / weight.sum()
+        right = deviance = 0.0
+        for n in range(60):  # no two categories are equally probable here
+            right += weight[n] * (P[s][n].argmax() == codes[n, s])
+            deviance -= weight[n] * np.log(P[s][n, codes[n, s]])
+        entropy = -(share * np.log(share)).sum()
+        assert found.accuracy[s] == pytest.approx(right / weight.sum())
+        assert found.marginal_accuracy[s] == pytest.approx(share.max())
+        assert found.deviance_explained[s] == pytest.approx(1 - deviance / weight.sum() / entropy)
+    np.testing.assert_allclose(found.strength, network.strength)
+
+
+def test_ties_of_categories_count_their_share():
+    codes = np.array([[0, 0], [1, 1], [2, 0]], dtype=np.uint8)
+    network = CategoryNetwork([[0, 0, 0], [0, 0]], [None, [0, 1]], [], [])
+    np.testing.assert_allclose(node_table(network, codes).accuracy, [1 / 3, 1 / 2])

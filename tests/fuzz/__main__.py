@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-SUITES = ("certificates", "readers", "models", "resume", "interrupts")
+SUITES = ("certificates", "readers", "models", "bombs", "resume", "interrupts")
 
 
 def main(arguments=None):

@@ -10,11 +10,23 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import false_discovery_control
 
-from isinglass import Network, NodewiseIsing, compare_groups, ising_path, nodewise_ebic, simulate, two_stage
+from isinglass import (
+    Network,
+    NodewiseIsing,
+    compare_groups,
+    complete,
+    ising_path,
+    nodewise_ebic,
+    read_binary,
+    simulate,
+    two_stage,
+)
 from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.randomness import spawn_seeds
 from isinglass.select import select_ebic
+from isinglass.select.impute import impute_first
+from isinglass.select.method import fit_at
 
 ORACLE = Path(__file__).parents[1] / "oracle_data" / "groups12"
 ALPHA = 0.03
@@ -257,3 +269,76 @@ def test_a_penalty_that_cannot_be_kept_is_refused(two):
     X, groups = two
     with pytest.raises(DataError, match=r"reselect=True"):
         compare_groups(X, groups, lambda table: ising_path(table, [0.05])[0], n_permutations=1)
+
+
+# ------------------------------------------------------------------------------------------- missing cells
+
+
+@pytest.fixture(scope="module")
+def holed(two):
+    X, groups = two
+    gone = default_rng(3).random(X.shape) < 0.15
+    gone[[5, 400]] = True
+    return BinaryTable(X, holes=gone), groups, gone
+
+
+def test_holes_are_imputed_once_and_copies_stay_with_their_row(holed):
+    """Against a slow twin: the completed table, whose rows carry their copies from group to group."""
+    table, groups, gone = holed
+    found = compare_groups(table, groups, ALPHA, n_permutations=20, random_state=4, n_jobs=1)
+    kept = np.flatnonzero(~gone.all(axis=1))
+    assert found.n_rows == (299, 299)
+    completed = complete(table[kept], n_imputations=5).table
+    copies = {row: np.flatnonzero(completed.rows == row) for row in kept}
+
+    def couplings(rows):
+        some = np.concatenate([copies[row] for row in rows])
+        return ising_path(completed.X[some], [ALPHA], sample_weight=completed.sample_weight[some])[0].couplings
+
+    def structure(parts):
+        return np.abs(couplings(parts[0]) - couplings(parts[1])).max()
+
+    observed = structure([kept[groups[kept] == group] for group in "ab"])
+    assert found.structure == pytest.approx(observed, abs=1e-5)
+    drawn = [structure(np.split(default_rng(s).permutation(kept), [299])) for s in spawn_seeds(4, 20)]
+    np.testing.assert_allclose(found.null_structure, drawn, atol=1e-5)
+    assert found.p_structure == pytest.approx(1 / 21)
+
+
+def test_holes_do_not_depend_on_jobs(holed):
+    table, groups, _ = holed
+    one, two = (compare_groups(table, groups, ALPHA, n_permutations=30, random_state=0, n_jobs=k) for k in (1, 2))
+    np.testing.assert_array_equal(one.null_structure, two.null_structure)
+    np.testing.assert_array_equal(one.edges_reached, two.edges_reached)
+
+
+def test_groups_can_be_imputed_one_by_one(holed):
+    table, groups, gone = holed
+    fixed = functools.partial(fit_at, alpha=ALPHA)
+    method = impute_first(fixed, model=fixed, n_imputations=2)
+    found = compare_groups(table, groups, method, n_permutations=3, random_state=0, n_jobs=1)
+    for k, group in enumerate("ab"):
+        alone = method(table[(groups == group) & ~gone.all(axis=1)]).solution
+        np.testing.assert_allclose(found.networks[k].couplings, alone.couplings, atol=1e-6)
+
+
+def test_the_penalty_of_an_imputed_table_is_kept(holed):
+    table, groups, _ = holed
+    found = compare_groups(table, groups, n_permutations=2, random_state=0, n_jobs=1)
+    whole = two_stage(complete(table, n_imputations=5).table)
+    assert found.solutions[0].alpha == pytest.approx(np.sqrt(2) * whole.alpha, rel=0.2)
+
+
+def test_a_pair_with_an_empty_row_keeps_its_place(holed):
+    table, groups, _ = holed
+    subject = np.tile(np.arange(300), 2)
+    found = compare_groups(table, groups, ALPHA, paired=subject, n_permutations=9, random_state=0, n_jobs=1)
+    assert found.n_rows == (300, 300)
+    assert found.p_structure == pytest.approx(0.1)
+
+
+def test_nothing_missing_gives_the_same_bits(two):
+    X, groups = two
+    table = read_binary(X, missing="impute")
+    one, other = (compare_groups(rows, groups, ALPHA, n_permutations=9, random_state=0) for rows in (X, table))
+    np.testing.assert_array_equal(one.null_structure, other.null_structure)

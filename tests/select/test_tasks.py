@@ -155,7 +155,7 @@ def test_what_dask_hands_out_for_a_cancelled_task_is_no_result(monkeypatch):
         def __call__(self, calls):
             return ["cancelled" for _ in calls]
 
-    monkeypatch.setattr(tasks.joblib, "Parallel", Cancelling)
+    monkeypatch.setattr(joblib, "Parallel", Cancelling)
     with pytest.raises(RuntimeError, match="ended without a result: 'cancelled'"):
         run_tasks(draw, arguments(2))
 
@@ -169,7 +169,7 @@ def test_a_backend_without_generators_still_works(monkeypatch):
         used.append(settings)
         return parallel(**settings)
 
-    monkeypatch.setattr(tasks.joblib, "Parallel", listing)
+    monkeypatch.setattr(joblib, "Parallel", listing)
     found = run_tasks(draw, arguments(), n_jobs=2)
     monkeypatch.undo()
     same_bits(found, run_tasks(draw, arguments()))

@@ -620,7 +620,8 @@ def test_a_model_alone_makes_a_small_page(visit, tmp_path, p):
     couplings = np.diag(np.ones(p - 1), 1) + np.diag(np.ones(p - 1), -1)
     page = visit(write(Network.from_couplings(couplings, np.zeros(p)), tmp_path / "small.html"))
     assert drawn(page)["edges"] == p - 1
-    for absent in ("#path", "#choice", "#predictability", "#group-box", "#settings-box", "#command-box", "#capped"):
+    boxes = ("#group-box", "#settings-box", "#command-box")
+    for absent in ("#path", "#choice", "#missing", "#predictability", "#capped", *boxes):
         assert not page.is_visible(absent)
     assert "without a certificate" in page.text_content("#verdict")
     assert len(cells(page, "nodes", 0)) == p
@@ -634,6 +635,40 @@ def test_other_criteria_draw_their_curves(visit, tmp_path, table):
     chosen = selection.select_ebic(table, alphas=6)
     page = visit(write(chosen.solution, tmp_path / "ebic.html", path=chosen.path, criterion=chosen))
     assert "BIC" in page.text_content("#choice-title")
+
+
+def test_missing_cells_have_a_panel(visit, tmp_path, table):
+    gone = np.random.default_rng(0).random(table.shape) < np.linspace(0.0, 0.3, 8)
+    gone[3] = True
+    fit = fit_table(BinaryTable(np.asarray(table), holes=gone), choice={"alpha": 0.05})
+    page = visit(write(fit, tmp_path / "holes.html"))
+    missing = fit.missing
+    facts = page.text_content("#missing-facts")
+    assert f"{missing.n_cells:,}" in facts
+    assert f"settled in round {missing.settled + 1}" in facts
+    assert f"{100 * missing.edge_information.mean():.1f} %" in facts
+    assert f"drawn from the network itself, given the observed cells of their row, {missing.n_imputations} times" in (
+        page.text_content("#missing-text")
+    )
+    bars = page.locator("#missing-bars li")
+    assert bars.count() == (missing.column_shares > 0).sum()
+    emptiest = missing.column_shares.argmax()
+    assert fit.network.names[emptiest] in bars.first.text_content()
+    assert f"{100 * missing.column_shares.max():.1f} %" in bars.first.text_content()
+    assert page.locator("#missing-bars .tick").count() == bars.count()
+    assert page.locator("#missing-patterns dt").count() == len(missing.patterns)
+    assert f"{missing.n_patterns - len(missing.patterns)} other patterns" in page.text_content("#missing-rest")
+    assert page.is_visible("nav a[href='#missing']")
+
+
+def test_dropped_rows_are_told(visit, tmp_path, table):
+    rows = np.where(np.random.default_rng(0).random(table.shape) < 0.01, np.nan, table)
+    fit = fit_table(read_binary(rows, missing="drop"), choice={"alpha": 0.05})
+    page = visit(write(fit, tmp_path / "dropped.html"))
+    assert "were left out" in page.text_content("#missing-text")
+    assert f"{fit.missing.n_left_out}" in page.text_content("#missing-facts")
+    assert not page.is_visible("#missing-columns")
+    assert not page.is_visible("#missing-together")
 
 
 # ------------------------------------------------------------------------------------------- large networks

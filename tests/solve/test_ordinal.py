@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import discrete_cases
 from reference_discrete import Discrete
 
-from isinglass import ising_path
+from isinglass import CategoryTable, ising_path
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.solve import path as path_module
@@ -113,8 +113,9 @@ def test_two_categories_are_binary(monkeypatch):
     declared = ising_path(X, 8, tol=1e-10, kinds={0: "ordinal", 3: "nominal"})
     assert not isinstance(declared[0].network, CategoryNetwork)
     assert all(a.network == b.network for a, b in zip(binary, declared, strict=True))
-    monkeypatch.setattr(path_module.CategoryTable, "is_binary", False)  # through the rows of categories
-    for one, other in zip(binary, ising_path(X, 8, tol=1e-10, kinds="ordinal"), strict=True):
+    monkeypatch.setattr(CategoryTable, "is_binary", False)  # through the rows of categories
+    table = CategoryTable(X.astype(np.uint8), "ordinal")
+    for one, other in zip(binary, ising_path(table, 8, tol=1e-10), strict=True):
         assert other.objective == pytest.approx(one.objective, rel=1e-11)
         np.testing.assert_allclose(other.couplings, one.couplings, atol=1e-8)
         np.testing.assert_allclose([field[1] for field in other.network.category_fields], one.fields, atol=1e-8)
@@ -160,11 +161,14 @@ def test_a_category_that_does_not_occur_is_left_out():
     wide = X.copy()
     wide[:, 0] = np.array([0, 1, 3, 4])[X[:, 0]]
     expected = ising_path(X, [0.05], kinds="ordinal", scores={0: [0, 1, 3, 4]}, tol=1e-10)[0]
-    found = ising_path(wide, [0.05], kinds="ordinal", tol=1e-10)[0]
+    found = ising_path(CategoryTable(wide.astype(np.uint8), "ordinal"), [0.05], tol=1e-10)[0]
     np.testing.assert_allclose(found.couplings, expected.couplings, atol=1e-9)
     seen = found.network.category_fields[0][[0, 1, 3, 4]]
     np.testing.assert_allclose(seen, expected.network.category_fields[0], atol=1e-7)
     assert found.network.category_fields[0][2] < seen.min()
+    read = ising_path(wide, [0.05], kinds="ordinal", tol=1e-10)[0]  # numbers lie where they are
+    assert read.network.categories[0] == (0, 1, 3, 4)
+    assert read.edge_values.tobytes() == expected.edge_values.tobytes()
 
 
 def test_probabilities_of_categories():
@@ -184,22 +188,29 @@ def test_constant_columns_and_bad_tables():
     with pytest.warns(ConstantColumnWarning, match="x1"):
         solution = ising_path(X, [0.05], kinds="ordinal")[0]
     assert not (solution.edge_index == 1).any()
-    assert solution.network.category_fields[1].argmax() == 2
+    assert solution.network.categories[1] == (2, None)
+    assert solution.network.category_fields[1].argmax() == 0
     with pytest.raises(DataError, match="one field per category"):
         solution.network.fields  # noqa: B018
     for kinds, scores, message in [
-        ("binary", None, "binary and must hold 0 and 1"),
+        ("binary", None, "must hold only 0 and 1"),
         ("cardinal", None, "binary, ordinal or nominal"),
         (["ordinal"], None, "one entry per column"),
         ({"y": "ordinal"}, None, "name columns"),
+        ({}, None, "must hold only 0 and 1"),
         ("ordinal", {0: [0, 1]}, "one finite number"),
         ("ordinal", {0: [0, 1, 1]}, "different numbers"),
         ("ordinal", {0: [0, 1, np.pi]}, "multiples of one step"),
     ]:
         with pytest.raises(DataError, match=message):
             ising_path(X, [0.05], kinds=kinds, scores=scores)
-    for bad in (X - 0.5, X.astype(float) * np.nan, X + 300, X.astype(str) + np.array("a")):
-        with pytest.raises(DataError, match="numbers"):
+    for bad, message in (
+        (X.astype(float) * np.nan, "missing cells"),
+        (X.astype(float) + np.inf, "finite numbers"),
+        (X.astype(str) + np.array("a"), "in which order"),
+        (X.astype(float) ** 3.3, "multiples of one step"),
+    ):
+        with pytest.raises(DataError, match=message):
             ising_path(bad, [0.05], kinds="ordinal")
     whole = likert(np.random.default_rng(10), 60, [3, 4, 2])
     with pytest.raises(DataError, match="positive"):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import threading
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
-from isinglass.cli.exits import EPILOG, INTERRUPTED, TERMINATED, report_error
+from isinglass.cli.exits import EPILOG, report_error
+from isinglass.cli.stopping import listening
 from isinglass.version import __version__
 
 __all__ = ["main"]
@@ -62,36 +60,17 @@ class LazyGroup(click.Group):
         **extra: Any,
     ) -> Any:
         """Run the command; every way to end has its exit code."""
-        if standalone_mode and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, _terminate)
-        try:
-            code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-            sys.stdout.flush()  # a reader that went away is noticed here, not by the interpreter at exit
-        except Exception as error:
-            code = report_error(error)
-        except _Terminated:
-            code = TERMINATED
+        with listening(standalone_mode) as heard:
+            try:
+                code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+                sys.stdout.flush()  # a reader that went away is noticed here, not by the interpreter at exit
+            except Exception as error:
+                if heard:  # an interrupt, whatever it has become on its way here
+                    raise
+                code = report_error(error)
         if standalone_mode:
-            _leave_if_busy(code)
             sys.exit(code)
         return code
-
-
-class _Terminated(SystemExit):
-    """SIGTERM came: what is open is closed on the way out."""
-
-
-def _terminate(number: int, frame: object) -> None:
-    raise _Terminated
-
-
-def _leave_if_busy(code: Any) -> None:
-    """End here if an interrupt has left kernels running in other threads: the interpreter would wait for them."""
-    tasks = sys.modules.get("isinglass.select.tasks")
-    if code in (INTERRUPTED, TERMINATED) and tasks is not None and tasks.running:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
 
 
 def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str | None) -> None:

@@ -91,6 +91,7 @@ def compare(
     facts = {
         "Table": reading.describe(data, table),
         "Method": f"{estimate}; {chosen}",
+        **_describe_holes(data, paired is not None),
         **_describe(found, by),
         "Time": format_seconds(console.seconds),
     }
@@ -121,6 +122,15 @@ def _read(console: Console, table: str, reading: Reading, keys: list[str | int])
         return data
     kept = data[[row for row, missing in enumerate(absent) if not missing]]
     return replace(kept, n_dropped=data.n_dropped + sum(absent), n_missing=data.n_missing + sum(absent))
+
+
+def _describe_holes(data: BinaryTable, paired: bool) -> dict[str, str]:
+    """Say in words what was done about missing cells."""
+    if data.holes is None:
+        return {}
+    empty = 0 if paired else int(data.holes.all(axis=1).sum())
+    left = f"; {plural(empty, 'row')} without any answer left out" if empty else ""
+    return {"Imputed": f"{data.holes.mean():.1%} of the cells, from the network of all rows, whatever the group{left}"}
 
 
 def _describe(found: GroupComparison, by: str | int) -> dict[str, str]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 
 import click
 
@@ -16,7 +14,7 @@ from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, Limit
 __all__ = ["EPILOG", "Failure", "discard_output", "report_error"]
 
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
-INTERRUPTED, PIPE_CLOSED, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # as a shell reports what a signal has ended
+INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13  # as a shell reports what a signal has ended
 
 EPILOG = """\b
 Exit codes:
@@ -43,7 +41,8 @@ class Failure(click.ClickException):
 def report_error(error: BaseException) -> int:
     """Print what went wrong on one line of stderr, and return the exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
-        return _report_interrupt()
+        click.echo("Interrupted.", err=True)
+        return INTERRUPTED
     shown = error if isinstance(error, click.ClickException) else Failure(error)
     shown.show()
     return shown.exit_code
@@ -67,14 +66,6 @@ def _explain(error: BaseException) -> tuple[int, str]:
         named = f"{error.filename}: " if error.filename else ""
         return OTHER, f"{named}{error.strerror or message}"
     return OTHER, f"{type(error).__name__}: {message} (a bug in isinglass; -vv shows where)"
-
-
-def _report_interrupt() -> int:
-    click.echo("Interrupted.", err=True)
-    if threading.current_thread() is threading.main_thread():
-        # Kernels that are still running are waited for at exit; who does not want to wait interrupts again.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return INTERRUPTED
 
 
 def discard_output() -> int:

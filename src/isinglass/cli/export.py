@@ -18,7 +18,7 @@ __all__ = ["export"]
 
 WITH_PLACES = {"gexf", "json"}
 ENDINGS = (".csv", ".gexf", ".json")
-FORMATS = ["edges", "nodes", "matrix", "gexf", "json"]
+FORMATS = ["edges", "blocks", "nodes", "matrix", "gexf", "json"]
 
 
 @command(
@@ -48,6 +48,7 @@ def export(
 
     \b
       edges    CSV of the edges: source, target, coupling, sign, weight
+      blocks   CSV of the couplings of all categories, one line for each two
       nodes    CSV of the nodes: name, field, degree, strength, attributes
       matrix   CSV of the couplings, one row and column per node
       gexf     Gephi

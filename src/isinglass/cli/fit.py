@@ -72,9 +72,9 @@ def fit(
     attributes = groups.read(names_of(data))
     found = estimate.fit(console, data, reading.remembered)
     if imputed is not None:
-        from isinglass.select.outcome import with_pooled_errors
+        from isinglass.select.outcome import with_imputation
 
-        found = with_pooled_errors(found, imputed)
+        found = with_imputation(found, imputed)
     facts |= describe_fit(found)
     if folder is not None:
         kept = [name for name in ("Table", "Values", "Method", "Alpha") if name in facts]
@@ -95,7 +95,7 @@ def _say(console: Console, facts: dict[str, str], folder: OutputFolder | None) -
 
 
 def _record(found: Fit, data: BinaryTable, estimate: Estimate, criterion: str | None) -> dict[str, Any]:
-    from isinglass.cli.results import describe_solution, describe_table, records
+    from isinglass.cli.results import describe_missing, describe_solution, describe_table, records
     from isinglass.export import edge_table
 
     network = found.network
@@ -104,6 +104,7 @@ def _record(found: Fit, data: BinaryTable, estimate: Estimate, criterion: str | 
         "method": estimate.record,
         "selection": {"criterion": criterion, "description": found.chosen, "stages": found.stages},
         "tol": found.tol,
+        "missing": describe_missing(found.missing, network.names),
         "network": describe_solution(found.solution),
         "nodes": records({"name": network.names, "field": network.fields.tolist()}),
         "edges": records(edge_table(network, edge_attributes=found.edge_attributes)),

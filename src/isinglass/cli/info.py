@@ -84,19 +84,21 @@ def _describe_holes(data: BinaryTable, names: Sequence[str]) -> dict[str, Any]:
     """Return the missing cells by column and by pattern: the columns that are missing together."""
     import numpy as np
 
+    from isinglass.data import hole_patterns
+
     gone = data.holes if data.holes is not None else data.filled
     if gone is None:
         return {}
-    shares, (patterns, counts) = gone.mean(axis=0), np.unique(gone, axis=0, return_counts=True)
-    frequent = [k for k in np.argsort(-counts, kind="stable") if patterns[k].any()][:SHOWN]
+    shares, (patterns, counts, n_patterns) = gone.mean(axis=0), hole_patterns(gone, SHOWN)
     return {
         "missing_by_column": {
             names[k]: float(shares[k]) for k in np.argsort(-shares, kind="stable").tolist() if shares[k] > 0
         },
         "missing_patterns": [
-            {"columns": [names[j] for j in np.flatnonzero(patterns[k]).tolist()], "n_rows": int(counts[k])}
-            for k in frequent
+            {"columns": [names[j] for j in np.flatnonzero(pattern).tolist()], "n_rows": int(count)}
+            for pattern, count in zip(patterns, counts, strict=True)
         ],
+        "n_missing_patterns": n_patterns,
         "n_rows_with_holes": int(gone.any(axis=1).sum()),
         "n_rows_without_answer": int(gone.all(axis=1).sum()),
     }

@@ -6,8 +6,6 @@ import hashlib
 import json
 import os
 import shlex
-import signal
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +15,7 @@ import click
 
 from isinglass.atomic import folder_lock, open_plain, replacing, workshop
 from isinglass.cli.options import command_line
+from isinglass.cli.stopping import undivided
 from isinglass.version import __version__
 
 __all__ = ["RECORD", "OutputFolder", "check_target", "read_record", "write_file"]
@@ -100,7 +99,7 @@ class OutputFolder:
                 "files": written,
             }
             self.path.mkdir(exist_ok=True)
-            with folder_lock(self.path), _uninterrupted():
+            with folder_lock(self.path), undivided():
                 old = self._ours()  # once more: somebody else may have written there in the meantime
                 # Should this be the moment of a crash, old files and new ones are both ours to the next run.
                 self._write_record({**record, "replaced": old})
@@ -198,21 +197,3 @@ def read_record(folder: Path) -> Record:
         return Record(str(record["command"]), summary, files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Record()  # not ours, whatever it is
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C and SIGTERM back for the moment in which old files and new ones would be side by side."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    heard: list[int] = []
-    signals = (signal.SIGINT, signal.SIGTERM)
-    previous = {number: signal.signal(number, lambda number, frame: heard.append(number)) for number in signals}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-        if heard:
-            signal.raise_signal(heard[0])

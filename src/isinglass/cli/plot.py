@@ -138,7 +138,7 @@ def _save_positions(file: Path, request: Request) -> None:
     network = request.loaded.model
     kept = network.weights >= request.settings["min_weight"]
     if request.settings["positive_only"]:
-        kept &= network.edge_values > 0
+        kept &= network.edge_signs > 0
     places = request.loaded.place_nodes(request.settings["random_state"], kept)
     text = csv_text(
         ["name", "x", "y"], [[name, *place] for name, place in zip(network.names, places.tolist(), strict=True)]

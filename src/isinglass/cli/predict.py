@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from isinglass.cli.console import Console, csv_text, plural
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import MODEL, OUT_FILE, SEED, TABLE, Option, command
-from isinglass.cli.output import check_target, write_file
+from isinglass.cli.options import FORCE, MODEL, SEED, TABLE, Option, command, was_given
+from isinglass.cli.output import OutputFolder, check_target, write_file
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import OneOf
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from isinglass.data import BinaryTable
 
 __all__ = ["predict"]
+
+MOST_TABLES = 100
 
 
 @command(
@@ -31,24 +34,49 @@ __all__ = ["predict"]
         show_default=True,
         help="With --impute: the more probable value, a random draw, or the probability of a 1.",
     ),
+    Option(
+        "--tables",
+        type=click.IntRange(1, MOST_TABLES),
+        help="With --impute and -o: write so many tables, each with draws of its own, to this folder.",
+    ),
     Option("--score", is_flag=True, help="Print the mean log pseudo-likelihood of a row; 0 is perfect."),
     Option("--row-scores", is_flag=True, help="Print the log pseudo-likelihood of every row as CSV."),
     SEED,
-    Option("-o", "--output", type=OUT_FILE, default="-", metavar="FILE", help="Write to FILE instead of stdout."),
+    Option(
+        *("-o", "--output"),
+        type=click.Path(allow_dash=True),
+        default="-",
+        metavar="FILE",
+        help="Write to FILE instead of stdout; with --tables, a folder.",
+    ),
+    FORCE,
     bundles=[READING],
 )
 def predict(
-    console: Console, model: str, table: str, impute: bool, output: str, reading: Reading, **options: Any
+    console: Console,
+    model: str,
+    table: str,
+    impute: bool,
+    tables: int | None,
+    output: str,
+    reading: Reading,
+    **options: Any,
 ) -> None:
     """Predict every cell of TABLE from the rest of its row with MODEL.
 
     MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin. Prints the probability that a cell
     is 1 given the other cells of its row, as CSV. --impute prints the table in 0 and 1, its missing cells filled in;
     --score tells how well the model predicts. Row labels are in the column "row"; weights are not printed.
+
+    --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, whose missing cells were drawn anew, for
+    analyses that are to be repeated on each. Rows without any answer are left out there.
     """
     scored = options["score"] or options["row_scores"]
     if scored and impute:
         raise click.UsageError("--impute and --score exclude each other.")
+    if tables is not None:
+        _write_tables(console, model, table, tables, output, reading, impute=impute, **options)
+        return
     check_target(output, [model, table])
     loaded = Loaded.open(model)
     reading = loaded.recall(reading, missing=None if scored else "impute")
@@ -70,6 +98,36 @@ def predict(
         console.write(text)
     else:
         write_file(output, text)
+
+
+def _write_tables(
+    console: Console, model: str, table: str, count: int, output: str, reading: Reading, **options: Any
+) -> None:
+    """Write several completed tables, and count the rows that have no answer."""
+    if not options["impute"] or output == "-" or was_given("fill"):
+        raise click.UsageError("--tables needs --impute and -o FOLDER, and draws the missing cells: leave --fill out.")
+    names, every = ([f"completed_{k + 1}.csv" for k in range(most)] for most in (count, MOST_TABLES))
+    folder = OutputFolder(Path(output), names, force=options["force"], inputs=[model, table], others=every)
+    loaded = Loaded.open(model)
+    reading = loaded.recall(reading, missing="impute")
+    whole = loaded.read_table(console, reading, table)
+    data = whole if whole.holes is None else whole[~whole.holes.all(axis=1)]
+    empty = len(whole) - len(data)
+    facts = {
+        "Table": reading.describe_shape(whole, table),
+        "Completed": f"{plural(data.n_missing, 'missing cell')} drawn {plural(count, 'time')}, seed "
+        f"{options['random_state']}" + (f"; {plural(empty, 'row')} without any answer left out" if empty else ""),
+    }
+    from isinglass.randomness import spawn_seeds
+
+    with folder.filling(facts) as here, console.progress("Drawing"):
+        for name, seed in zip(names, spawn_seeds(options["random_state"], count), strict=True):
+            text, _ = _cells(loaded, data, _fill(loaded, data, "draw", seed))
+            (here / name).write_text(text, encoding="utf-8")
+    console.say_facts({**facts, "Wrote": folder.summary})
+    if console.as_json:
+        record = {"impute": True, "tables": names, "n_rows": len(data), "n_left_out": empty}
+        console.write_json("predict", {"model": model, **record})
 
 
 def _cells(loaded: Loaded, data: BinaryTable, cells: Any) -> tuple[str, dict[str, Any]]:
@@ -120,7 +178,7 @@ def _row_scores(loaded: Loaded, data: BinaryTable) -> Any:
     return log_score(_probabilities(loaded, data), data.X, data.holes)
 
 
-def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: int) -> Any:
+def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: Any) -> Any:
     """Return the table with its missing cells filled."""
     from isinglass.errors import DataError
     from isinglass.evaluate.imputation import fill_missing

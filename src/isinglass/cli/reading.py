@@ -33,6 +33,7 @@ class Reading:
     def __init__(self, **values: Any) -> None:
         for name in ("columns", "drop"):
             values[name] = tuple(key for keys in values[name] for key in keys)
+        values["na_values"] = _spellings(values["na_values"])
         self.said = {name: value for name, value in values.items() if value not in (None, ())}
         if not values["transpose"]:
             del self.said["transpose"]
@@ -67,7 +68,7 @@ class Reading:
             settings["id_column"] = None
         with console.progress("Reading"):
             if cluster is None and files_of(table) == [table]:
-                return read_table(table, **settings)
+                return read_table(table, **settings)  # type: ignore[no-any-return]
             return read_parts(files_of(table), client=_connect(cluster), **settings)  # type: ignore[return-value]
 
     def describe_shape(self, data: BinaryTable, table: str) -> str:
@@ -93,6 +94,15 @@ class Reading:
         if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}, sum {data.sample_weight.sum():.6g}")
         return ", ".join(parts)
+
+
+def _spellings(texts: tuple[str, ...]) -> Any:
+    """Return what is missing in all columns; by column, if some spelling is written COLUMN=TEXT."""
+    found: dict[Any, list[str]] = {}
+    for text in texts:
+        column, _, word = text.rpartition("=")
+        found.setdefault(COLUMN.convert(column, None, None) if column else None, []).append(word if column else text)
+    return found if found.keys() - {None} else texts
 
 
 def impute_holes(console: Console, data: BinaryTable) -> tuple[BinaryTable, Imputation | None]:
@@ -138,7 +148,7 @@ def _connect(cluster: str | None) -> Any:
 
 def describe_coding(coding: Coding | None) -> dict[str, str]:
     """Return what became 1, unless the table had 0 and 1 to begin with: per column if there are few."""
-    from isinglass.data.coding import BITS, Cut
+    from isinglass.data.coding import BITS, Cut, Levels
 
     if coding is None or all(rule is BITS for rule in coding.columns):
         return {}
@@ -149,6 +159,10 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
             meaning = "0 and 1 as they are"
         elif isinstance(rule, Cut):
             meaning = f"1 above {rule.threshold:g}"
+        elif isinstance(rule, Levels) and rule.kind != "binary":
+            meaning = f"{rule.kind}, {_levels(rule.values, ' < ' if rule.kind == 'ordinal' else ', ')}"
+        elif isinstance(rule, Levels):
+            meaning = f"{_values(rule.values[1])} = 1, {_values(rule.values[0])} = 0"
         else:
             zero, one = rule.pair
             meaning = f"{_values(one)} = 1, {_values(zero)} = 0"
@@ -158,6 +172,12 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
         for meaning, names in columns.items()
     ]
     return {"Values": "; ".join(shown[:LISTED]) + (f"; and {len(shown) - LISTED} more" if len(shown) > LISTED else "")}
+
+
+def _levels(values: tuple[Any, ...], between: str) -> str:
+    """List the categories of a column, the ends of many."""
+    words = [str(value) for value in values]
+    return between.join(words if len(words) <= LISTED else [*words[:2], "…", words[-1]])
 
 
 def _values(side: Any) -> str:
@@ -218,7 +238,13 @@ READING = Bundle(
             otherwise="detected",
             help='Column with row labels, or "none".',
         ),
-        Option("--na", "na_values", multiple=True, metavar="TEXT", section=ADVANCED, help="Also read TEXT as missing."),
+        Option(
+            *("--na", "na_values"),
+            multiple=True,
+            metavar="TEXT|COLUMN=TEXT",
+            section=ADVANCED,
+            help="Also read TEXT as missing, everywhere or in one column.",
+        ),
         Option(
             "--delimiter",
             metavar="CHARACTER",

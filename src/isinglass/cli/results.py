@@ -17,7 +17,7 @@ from isinglass.version import __version__
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.network import Network
-    from isinglass.results import Solution, Stability
+    from isinglass.results import Missing, Solution, Stability
 
 __all__ = ["SCHEMAS", "json_text"]
 
@@ -81,6 +81,18 @@ def describe_table(table: BinaryTable) -> dict[str, Any]:
     }
 
 
+def describe_missing(missing: Missing | None, names: Sequence[str]) -> dict[str, Any] | None:
+    """Return where cells were missing, what was done about them, and what they cost; null if none were."""
+    if missing is None:
+        return None
+    counts = ("treatment", "n_rows", "n_cells", "n_left_out", "n_imputations", "settled", "noise")
+    record: dict[str, Any] = {name: getattr(missing, name) for name in counts}
+    record["n_rounds"] = 0 if missing.changes is None else len(missing.changes)
+    shares = {"missing": missing.column_shares, "missing_information": missing.column_information}
+    known = {label: values.tolist() for label, values in shares.items() if values is not None}
+    return {**record, "columns": records({"name": names, **known}) if known else []}
+
+
 def names_of(table: BinaryTable) -> tuple[str, ...]:
     """Return the names of the columns; x0, x1, … if there are none."""
     return table.names or default_names(table.shape[1])
@@ -123,12 +135,12 @@ def row_labels(table: BinaryTable) -> list[str]:
 
 def describe_solution(solution: Solution) -> dict[str, Any]:
     """Return the size of a network and its certificate."""
-    n_positive = int((solution.edge_values > 0).sum())
+    signs = solution.network.edge_signs
     return {
         "alpha": solution.alpha,
         "n_edges": solution.n_edges,
-        "n_positive": n_positive,
-        "n_negative": solution.n_edges - n_positive,
+        "n_positive": int((signs > 0).sum()),
+        "n_negative": int((signs < 0).sum()),
         "objective": solution.objective,
         "kkt_residual": solution.kkt_residual,
         "duality_gap": solution.duality_gap,

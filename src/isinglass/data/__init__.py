@@ -2,11 +2,18 @@
 
 from isinglass.data.category_table import CategoryTable
 from isinglass.data.coding import Coding
-from isinglass.data.conversion import read_binary, to_binary
+from isinglass.data.conversion import read_binary, read_categories, to_binary, weights_of
 from isinglass.data.intake import read_rows, to_weighted
 from isinglass.data.parts import PartedTable, over_rows, read_parts
-from isinglass.data.table import BinaryTable, holes_of, units_of
-from isinglass.data.tallies import check_scale, count_columns, count_rows
+from isinglass.data.table import BinaryTable, hole_patterns, holes_of, units_of
+from isinglass.data.tallies import (
+    check_scale,
+    column_spread,
+    count_categories,
+    count_columns,
+    count_rows,
+    which_vary,
+)
 from isinglass.data.weights import check_penalty_weights, check_sample_weight
 
 __all__ = [
@@ -17,14 +24,20 @@ __all__ = [
     "check_penalty_weights",
     "check_sample_weight",
     "check_scale",
+    "column_spread",
+    "count_categories",
     "count_columns",
     "count_rows",
+    "hole_patterns",
     "holes_of",
     "over_rows",
     "read_binary",
+    "read_categories",
     "read_parts",
     "read_rows",
     "to_binary",
     "to_weighted",
     "units_of",
+    "weights_of",
+    "which_vary",
 ]

@@ -160,7 +160,7 @@ def _as_column(numbers: NDArray[Any], kind: dict[str, Any]) -> Column:
         values = [labels[value] for value in values]
     words = np.empty(len(values) + 1, dtype=object)  # the last stands for -1
     words[:-1] = values
-    return Column(words[numbers], categories=categories)
+    return Column(words[numbers], categories=categories, by_code=True)
 
 
 def _rank(code: Any) -> tuple[bool, Any]:

@@ -75,7 +75,8 @@ class Block:
         if coding is not None:
             # By its own names first: a coding would look for its columns and pass over others.
             options |= {"encode": replace(coding, names=None), "binarize": None, "missing": coding.missing}
-        return read_table(self.what, weights=self.weights, **options)
+        table: BinaryTable = read_table(self.what, weights=self.weights, **options)
+        return table
 
     def _read_rows(self, coding: Coding | None) -> BinaryTable:
         rows, weight, options = self.what, self.sample_weight, dict(self.options)

@@ -82,22 +82,12 @@ class CategoryTable(RowTable):
             raise DataError(f"scores and categories must have one entry per column ({p}).")
         columns: list[tuple[str, FloatArray | None, tuple[Any, ...]]] = []
         for s in range(p):
-            n_scores = 0 if points[s] is None else np.size(points[s])
+            n_scores = 0 if points[s] is None else np.size(np.asarray(points[s]))
             values = range(max(int(most[s]) + 1, 2, n_scores)) if given[s] is None else given[s]
             columns.append(_check_column(s, kinds[s], points[s], tuple(values), int(most[s])))
         for name, parts in zip(("kinds", "scores", "categories"), zip(*columns, strict=True), strict=True):
             object.__setattr__(self, name, parts)
         self._check_rows()
-
-    @classmethod
-    def of(cls, X: ArrayLike, kinds: Kinds, scores: Scores | None) -> CategoryTable:
-        """Check a table of category numbers, the kinds of its columns and their scores."""
-        codes = read_codes(X)
-        labels = getattr(X, "columns", None)
-        names = None if labels is None else tuple(str(label) for label in labels)
-        kind_of = per_column("kinds", kinds, names, codes.shape[1], "binary")
-        given = per_column("scores", {} if scores is None else scores, names, codes.shape[1], None)
-        return cls(codes, tuple(kind_of), tuple(given), names=names)
 
     @property
     def n_categories(self) -> NDArray[np.intp]:
@@ -140,8 +130,8 @@ def read_codes(X: ArrayLike) -> NDArray[np.uint8]:
         numbers = table.astype(np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            f"{setting('X')} must hold the numbers of categories, 0, 1, 2, …, where {setting('kinds')} are given; got "
-            f"dtype {table.dtype}. Number the categories first."
+            f"{setting('X')} must hold the numbers of categories, 0, 1, 2, …; got dtype {table.dtype}. Read it with "
+            "read_categories."
         ) from None
     with np.errstate(invalid="ignore"):
         bad = ~((numbers >= 0) & (numbers < MOST_CATEGORIES) & (numbers == np.floor(numbers)))
@@ -149,14 +139,14 @@ def read_codes(X: ArrayLike) -> NDArray[np.uint8]:
         row, column = np.argwhere(bad)[0]
         raise ArgumentError(
             "X",
-            f"must hold whole numbers from 0 to {MOST_CATEGORIES - 1} where kinds are given",
+            f"must hold the numbers of categories, whole numbers from 0 to {MOST_CATEGORIES - 1}",
             table[row, column].item() if isinstance(table[row, column], np.generic) else table[row, column],
             f"See row {row}, column {column}.",
         )
     return np.ascontiguousarray(numbers.astype(np.uint8))
 
 
-def per_column(argument: str, given: Any, names: Sequence[str] | None, p: int, default: Any) -> list[Any]:
+def per_column(argument: str, given: Any, names: Sequence[Any] | None, p: int, default: Any) -> list[Any]:
     """Return one entry per column, from one word, one entry each, or a mapping by name or number."""
     if isinstance(given, str):
         return [given] * p

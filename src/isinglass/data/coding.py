@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.sources import Column
+from isinglass.data.sources import Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "BITS",
     "KINDS",
     "MISSING",
+    "AnyRule",
     "Coding",
     "Cut",
     "Levels",
@@ -27,6 +28,8 @@ __all__ = [
     "Values",
     "choose_pairs",
     "distinct",
+    "distinct_in",
+    "order_pair",
     "read_rules",
 ]
 
@@ -97,6 +100,22 @@ class Levels:
         """Return the rule of a column of a table."""
         return cls(kind, tuple(values), None if scores is None else tuple(scores.tolist()))
 
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return the rule as plain values."""
+        return self.kind, self.values, self.scores, self.missing
+
+    @classmethod
+    def from_plain(cls, kind: Any, values: Any, scores: Any, missing: Any) -> Levels:
+        """Return what `to_plain` was given; anything else raises."""
+        points = None if scores is None else [float(score) for score in scores]
+        if kind not in KINDS or not isinstance(values, tuple) or not isinstance(missing, tuple):
+            raise ValueError("its coding is not one")
+        if (points is None) != (kind == "nominal") or not 2 <= len(values) <= 256 or len(set(values)) < len(values):
+            raise ValueError("its coding has categories that are none")
+        if points is not None and (len(set(points)) < len(values) or not all(map(math.isfinite, points))):
+            raise ValueError("its coding has scores that are none")
+        return cls(kind, values, None if points is None else tuple(points), missing)
+
     @property
     def bits(self) -> Values:
         """The rule of a column with two categories."""
@@ -104,7 +123,8 @@ class Levels:
         return Values({**named, **dict.fromkeys(self.missing, MISSING)})
 
 
-Rule: TypeAlias = Values | Cut | Levels
+Rule: TypeAlias = Values | Cut
+AnyRule: TypeAlias = Values | Cut | Levels
 BITS = Values({0: 0, 1: 1})
 KINDS = ("binary", "ordinal", "nominal")
 
@@ -124,7 +144,7 @@ class Coding:
     """
 
     names: tuple[str, ...] | None
-    columns: tuple[Rule, ...]
+    columns: tuple[AnyRule, ...]
     missing: str = "error"
 
     @property
@@ -141,7 +161,14 @@ class Coding:
     def to_plain(self) -> dict[str, Any]:
         """Return the coding as plain values; names are those of the network beside it."""
         parts = [
-            [j, rule.threshold if isinstance(rule, Cut) else dict(rule.entries)]
+            [
+                j,
+                rule.to_plain()
+                if isinstance(rule, Levels)
+                else rule.threshold
+                if isinstance(rule, Cut)
+                else dict(rule.entries),
+            ]
             for j, rule in enumerate(self.columns)
             if rule != BITS
         ]
@@ -150,9 +177,12 @@ class Coding:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any], names: Sequence[str]) -> Coding:
         """Return what `to_plain` was given; plain values of another kind raise any exception."""
-        columns: list[Rule] = [BITS] * len(names)
+        columns: list[AnyRule] = [BITS] * len(names)
         for j, said in plain["columns"]:
-            columns[j] = Values(said) if isinstance(said, dict) else Cut(float(said))
+            if isinstance(said, tuple):
+                columns[j] = Levels.from_plain(*said)
+            else:
+                columns[j] = Values(said) if isinstance(said, dict) else Cut(float(said))
         if plain["missing"] not in ("error", "impute", "zero", "drop") or not isinstance(plain["named"], bool):
             raise ValueError("its coding is not one")
         if any(
@@ -243,9 +273,9 @@ def choose_pairs(
             raise DataError(
                 f"{setting('X')} must have two values of clear meaning in every column for "
                 f"{setting('encode', 'auto')}; "
-                f"got {show_values(values)} in {where(j)}. {SAY_ALL}{remark(j)}"
+                f"got {show_values(values)} in {where(j)}. {f'{SAY_KIND} ' if len(two) > 2 else ''}{SAY_ALL}{remark(j)}"
             )
-        pairs.append(_order(two, column))
+        pairs.append(order_pair(two, column))
     found = [pair for pair in pairs if pair is not None]
     return [
         _as_rule(pair or _pair_of_single(levels[j], found)) if pair or levels[j] else BITS
@@ -253,6 +283,8 @@ def choose_pairs(
     ]
 
 
+_ORDINAL, _NOMINAL = (setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal"))
+SAY_KIND = f"If these are categories, say whether they have an order ({_ORDINAL}) or not ({_NOMINAL})."
 SAY_ALL = (
     f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
     f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({setting('drop')})."
@@ -268,7 +300,7 @@ def _is_unclear(two: list[Any]) -> bool:
     return one_is_bit and set(two) not in ({1, 2}, {-1, 1})
 
 
-def _order(two: list[Any], column: Column) -> tuple[Any, Any] | None:
+def order_pair(two: list[Any], column: Column) -> tuple[Any, Any] | None:
     """Return (zero, one), None if there are no two values."""
     if len(two) < 2:
         return None
@@ -325,6 +357,14 @@ def distinct(column: Column, where: str) -> list[Any]:
     return [value for value in seen if not is_missing(value)]
 
 
+def distinct_in(source: Source, j: int) -> list[Any]:
+    """Return the values of a column of a table that are not missing."""
+    if source.grid is None:
+        return distinct(source.column(j), source.where(j))
+    values = (source.grid.values[code] for code in np.unique(source.grid.codes[:, j]))
+    return [value for value in dict.fromkeys(values) if value is not None]
+
+
 def is_missing(value: Any) -> bool:
     """Tell whether a value stands for a missing cell whatever the rule."""
     if value is None or value is np.ma.masked or type(value).__name__ in {"NAType", "NaTType"}:
@@ -373,9 +413,11 @@ def suggest(values: list[Any]) -> str:
     """Say what to do with a column of these values."""
     if values and all(is_number(value) and value in (-1, 1) for value in values):
         return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
+    if len(values) > 2:
+        return f"{SAY_KIND} {SAY_ALL}"
     if len(values) != 2 or _is_unclear(values):
         return SAY_ALL
-    zero, one = _order(values, Column(np.empty(0))) or values
+    zero, one = order_pair(values, Column(np.empty(0))) or values
     shown = [show_value(value) for value in (one, zero)]
     plain = all(
         isinstance(value, str | int | float) and "…" not in text and "inf" not in text and "an integer" not in text

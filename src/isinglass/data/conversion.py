@@ -1,47 +1,45 @@
-"""read_binary and to_binary: a table of any kind becomes bytes of 0 and 1."""
+"""read_binary, read_categories and to_binary: a table of any kind becomes bytes, of 0 and 1 or of category numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data.category_table import CategoryTable
+from isinglass.data.category_table import CategoryTable, Kinds, Scores
 from isinglass.data.coding import (
     BAD,
     BITS,
     MISSING,
+    AnyRule,
     Coding,
     Cut,
+    Levels,
     Rule,
     Values,
+    by_column,
     choose_pairs,
     distinct,
+    distinct_in,
     is_missing,
     read_rules,
-    show_value,
-    show_values,
-    suggest,
 )
+from isinglass.data.levels import ABSENT, UNKNOWN, convert_levels, find_levels
+from isinglass.data.missing import settle
 from isinglass.data.sources import Column, Grid, Source, open_source
 from isinglass.data.table import BinaryTable, RowTable
 from isinglass.data.weights import check_sample_weight
-from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 
-__all__ = ["convert_source", "read_binary", "to_binary", "to_weighted"]
+__all__ = ["convert_source", "read_binary", "read_categories", "to_binary", "to_weighted"]
 
 Bytes = NDArray[np.uint8]
 Rows = TypeVar("Rows", bound=RowTable)
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
-SMALL = 20
-"""Tables with fewer rows can be looked at, and need no warning."""
-MANY_ROWS, MANY_CELLS, MOST_OF_A_COLUMN = 0.1, 0.05, 0.5
-"""Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
-_SUGGESTED = 8  # most entries of a mapping that a message writes out
 
 
 def read_binary(
@@ -94,7 +92,71 @@ def read_binary(
         return X if names is None else X.with_names(names)
     if isinstance(X, CategoryTable):
         refuse_categories(X)
-    return convert_source(open_source(X), names=names, missing=missing, encode=encode, binarize=binarize)
+    source = replace(open_source(X), declared=None)
+    table = convert_source(source, names=names, missing=missing, encode=encode, binarize=binarize)
+    return refuse_categories(table) if isinstance(table, CategoryTable) else table
+
+
+def read_categories(
+    X: Any,
+    *,
+    kinds: Kinds | None = None,
+    scores: Scores | None = None,
+    names: Sequence[str] | None = None,
+    missing: str = "error",
+    encode: Any = None,
+    binarize: Any = None,
+) -> CategoryTable | BinaryTable:
+    """Convert a table whose columns may have more than two categories; the input is not changed.
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix, list of rows, CategoryTable or BinaryTable
+        As for `read_binary`.
+    kinds : {"binary", "ordinal", "nominal"}, one of these per column, or a mapping, optional
+        Whether the values of a column are 0 and 1, categories with an order, or categories without. One word holds for
+        all columns, a mapping for the columns that it names. Of other columns the type decides: ordered categoricals of
+        pandas and Enums of polars are ordinal, other categoricals are nominal, and everything else must be 0 and 1.
+        A column with two values is binary, whatever it is called.
+    scores : mapping, optional
+        The points that the categories of ordinal columns lie at, by name or number of the column: numbers in the order
+        of the categories, or a mapping of values to numbers. By default numbers lie where they are, in steps of their
+        largest common unit, and ordered categories at 0, 1, 2, ….
+    names, missing, binarize
+        As for `read_binary`. Missing cells of columns with more than two categories cannot be taken for zero.
+    encode : mapping, "auto" or Coding, optional
+        As for `read_binary`. For columns of categories it gives the values numbers, which are also their scores:
+        ``{"never": 0, "sometimes": 1, "often": 2, "no answer": None}``, for all columns or by column; or, by column,
+        the values in their order: ``{"mood": ("low", "middling", "high")}``.
+
+    Returns
+    -------
+    CategoryTable or BinaryTable
+        A BinaryTable if no column has more than two categories.
+
+    Raises
+    ------
+    DataError
+        If a value has no meaning, or a column more than 256 categories; the message names the column and a remedy.
+
+    Examples
+    --------
+    >>> table = read_categories([[1, "red"], [3, "blue"], [2, "red"], [3, "green"]], kinds=["ordinal", "nominal"])
+    >>> table
+    CategoryTable(4 rows × 2 columns; 1 ordinal, 1 nominal)
+    >>> table.categories, table.codes.tolist()
+    (((1, 2, 3), ('blue', 'green', 'red')), [[0, 2], [2, 0], [1, 2], [2, 1]])
+    """
+    if isinstance(X, BinaryTable | CategoryTable):
+        if kinds is not None or scores is not None:
+            raise DataError(
+                f"{setting('kinds')} and {setting('scores')} must not be given beside a {type(X).__name__}, which has "
+                "its own."
+            )
+        table = X if names is None else X.with_names(names)
+        return table.simplest() if isinstance(table, CategoryTable) else table
+    how = {"names": names, "missing": missing, "encode": encode, "binarize": binarize}
+    return convert_source(open_source(X), kinds=kinds, scores=scores, **how)
 
 
 def to_binary(X: Any) -> Bytes:
@@ -158,8 +220,10 @@ def convert_source(
     missing: str = "error",
     encode: Any = None,
     binarize: Any = None,
-) -> BinaryTable:
-    """Convert an opened table; the arguments are those of `read_binary`."""
+    kinds: Kinds | None = None,
+    scores: Scores | None = None,
+) -> BinaryTable | CategoryTable:
+    """Convert an opened table; the arguments are those of `read_categories`."""
     if missing not in MISSING_CHOICES:
         raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', missing)
     given = source.names if names is None else names
@@ -173,9 +237,46 @@ def convert_source(
     labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
     if source.describe_column is None:
         source = replace(source, describe_column=lambda j: f"column {labels[j]!r}")
+    if isinstance(encode, Coding):
+        if binarize is not None or kinds is not None or scores is not None:
+            raise DataError(
+                f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "
+                f"{setting('encode')} is a Coding."
+            )
+        levels = {j: rule for j, rule in enumerate(encode.columns) if isinstance(rule, Levels)}
+    else:
+        levels = find_levels(source, labels, kinds, scores, encode, binarize)
+    if levels:
+        return _convert_mixed(source, labels, levels, encode, binarize, Coding(columns, (), missing))
     rules = _find_rules(source, labels, encode, binarize)
     codes, rules = _convert(source, rules)
-    return _settle(codes, source, Coding(columns, tuple(rules), missing))
+    return settle(codes, source, Coding(columns, tuple(rules), missing))
+
+
+def _convert_mixed(
+    source: Source, labels: Sequence[Hashable], levels: dict[int, Levels], encode: Any, binarize: Any, coding: Coding
+) -> BinaryTable | CategoryTable:
+    """Convert a table with columns of categories: these one by one, the others as a table of 0 and 1."""
+    others = [j for j in range(len(labels)) if j not in levels]
+    codes = np.empty(source.shape, dtype=np.int16)
+    rules: dict[int, AnyRule] = dict(levels)
+    for j, rule in levels.items():
+        codes[:, j] = convert_levels(source, j, rule)
+    if others:
+        known = [labels[j] for j in others]
+        if isinstance(encode, Coding):
+            encode = replace(encode, columns=tuple(encode.columns[j] for j in others), names=None)
+        elif by_column(encode):
+            encode = {label: entry for label, entry in encode.items() if label in set(known)} or None
+        part = source.take(others)
+        bits, used = _convert(part, _find_rules(part, known, encode, binarize))
+        rules |= dict(zip(others, used, strict=True))
+        codes[:, others] = np.choose(bits, [0, 1, ABSENT, UNKNOWN], out=np.empty(bits.shape, dtype=np.int16))
+    every = replace(coding, columns=tuple(rules[j] for j in range(len(labels))))
+    if all(rule.kind == "binary" for rule in levels.values()):
+        meant = np.choose(codes % 4, [0, 1, BAD, MISSING]).astype(np.uint8)
+        return settle(meant, source, every.simplest())
+    return settle(codes, source, every)
 
 
 def _take_columns(
@@ -197,12 +298,7 @@ def _take_columns(
 
 def _find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize: Any) -> list[Rule]:
     if isinstance(encode, Coding):
-        if binarize is not None:
-            raise DataError(
-                f"{setting('encode')} and {setting('binarize')} must not be combined, if {setting('encode')} is a "
-                "Coding."
-            )
-        return list(encode.columns)
+        return [rule for rule in encode.columns if not isinstance(rule, Levels)]
     if not (isinstance(encode, str) and encode == "auto"):
         return read_rules(encode, binarize, labels)
     if binarize is not None and not isinstance(binarize, Mapping):
@@ -213,12 +309,12 @@ def _find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binariz
     cuts = {
         label: rule for label, rule in zip(labels, read_rules(None, binarize, labels), strict=True) if rule is not BITS
     }
-    levels = [[] if label in cuts else _distinct(source, j) for j, label in enumerate(labels)]
+    levels = [[] if label in cuts else distinct_in(source, j) for j, label in enumerate(labels)]
     empty = Column(np.empty(0))
     columns = [
         empty if source.grid is not None or source.block is not None else source.column(j) for j in range(len(labels))
     ]
-    pairs = choose_pairs(levels, columns, lambda j: _where(source, j), source.remark_column)
+    pairs = choose_pairs(levels, columns, lambda j: source.where(j), source.remark_column)
     return [cuts.get(label, pair) for label, pair in zip(labels, pairs, strict=True)]
 
 
@@ -288,125 +384,9 @@ def _convert_column(source: Source, j: int, rule: Rule) -> Bytes:
     column = source.column(j)
     if column.values.dtype.kind != "O":
         return _convert_block(column.values, column.masked, rule)
-    known = {value: rule.target(value) for value in distinct(replace(column, masked=None), _where(source, j))}
+    known = {value: rule.target(value) for value in distinct(replace(column, masked=None), source.where(j))}
     cells = (MISSING if is_missing(cell) else known[cell] for cell in column.values)
     codes = np.fromiter(cells, np.uint8, len(column.values))
     if column.masked is not None:
         codes[column.masked] = MISSING
     return codes
-
-
-# ------------------------------------------------------------------------------------------- missing cells
-
-
-def _settle(codes: Bytes, source: Source, coding: Coding) -> BinaryTable:
-    """Refuse what has no meaning, deal with the missing cells, and put the table together."""
-    row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
-    if codes.max() <= 1:
-        return BinaryTable(codes, coding.names, row_names, coding=coding)
-    bad = codes == BAD
-    if bad.any():
-        j = int(np.flatnonzero(bad.any(axis=0))[0])
-        _refuse(source, j, coding.columns[j], int(np.flatnonzero(bad[:, j])[0]))
-    gone = codes == MISSING
-    n_missing = int(gone.sum())
-    if coding.missing == "error":
-        j = int(np.flatnonzero(gone.any(axis=0))[0])
-        row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
-        raise DataError(
-            f"{setting('X')} must have no missing cells; got NaN in {_where(source, j)} ({row}; {n_missing} missing "
-            f"cell(s) in all). Read the table with {setting('missing', 'impute')} to draw them from the network, with "
-            f"{setting('missing', 'zero')} where a missing cell means 0, or with {setting('missing', 'drop')} to leave "
-            "out its row."
-        )
-    filled = np.where(gone, 0, codes).astype(np.uint8)
-    known: dict[str, Any] = {"names": coding.names, "n_missing": n_missing, "coding": coding}
-    if coding.missing == "impute":
-        return BinaryTable(filled, row_names=row_names, holes=gone, **known)
-    if coding.missing == "drop":
-        rows = np.flatnonzero(~gone.any(axis=1))
-        if len(rows) == 0:
-            raise DataError(
-                f"{setting('X')} must have a row without missing cells for {setting('missing', 'drop')}; got none. "
-                f"Choose {setting('missing', 'impute')}, or leave out columns first."
-            )
-        _warn_dropped(gone, len(rows))
-        kept = None if row_names is None else tuple(row_names[i] for i in rows)
-        return BinaryTable(codes[rows], row_names=kept, rows=rows, n_dropped=len(codes) - len(rows), **known)
-    _warn_zeroed(gone, lambda j: _where(source, j))
-    return BinaryTable(filled, row_names=row_names, filled=gone, **known)
-
-
-def _warn_dropped(gone: NDArray[np.bool_], n_kept: int) -> None:
-    """Say what was left out, where that is much."""
-    n_rows, n_dropped = len(gone), len(gone) - n_kept
-    if n_rows >= SMALL and n_dropped > MANY_ROWS * n_rows:
-        warn(
-            DataWarning(
-                f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for "
-                f"{int(gone.sum())} missing cells ({gone.mean():.1%}). The rows that are left may not be like the "
-                f"others. Choose {setting('missing', 'impute')} to use all answers."
-            )
-        )
-
-
-def _warn_zeroed(gone: NDArray[np.bool_], where: Callable[[int], str]) -> None:
-    """Say what became 0, where that can hardly be meant: whole rows, or many cells of a column."""
-    empty, shares = int(gone.all(axis=1).sum()), gone.mean(axis=0)
-    worst = int(shares.argmax())
-    said = []
-    if empty and gone.shape[1] > 1:
-        said.append(f"{empty} of {len(gone)} rows have no answer at all and are now rows of 0")
-    if len(gone) >= SMALL and (shares.mean() > MANY_CELLS or shares[worst] > MOST_OF_A_COLUMN):
-        said.append(
-            f"{int(gone.sum())} missing cells ({gone.mean():.1%}) became 0, {shares[worst]:.0%} of the cells in "
-            f"{where(worst)}"
-        )
-    if said:
-        warn(
-            DataWarning(
-                f"{setting('missing', 'zero')}: {'; '.join(said)}. Unless a missing cell means 0, this hides "
-                f"dependencies and makes up others. Choose {setting('missing', 'impute')}."
-            )
-        )
-
-
-def _where(source: Source, j: int) -> str:
-    assert source.describe_column is not None
-    return source.describe_column(j)
-
-
-def _distinct(source: Source, j: int) -> list[Any]:
-    if source.grid is None:
-        return distinct(source.column(j), _where(source, j))
-    values = (source.grid.values[code] for code in np.unique(source.grid.codes[:, j]))
-    return [value for value in dict.fromkeys(values) if value is not None]
-
-
-def _refuse(source: Source, j: int, rule: Rule, row: int) -> NoReturn:
-    """Say which values of a column are wrong, and what to do about it."""
-    values = _distinct(source, j)
-    wrong = [value for value in values if rule.target(value) == BAD]
-    where = f"got {show_values(wrong)} in {_where(source, j)} (first in {source.describe_row(row)})"
-    if isinstance(rule, Cut):
-        raise DataError(
-            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
-            f"{setting('binarize')} out, or replace these values."
-        )
-    if rule != BITS:
-        remedy = _lacking_remedy(rule, wrong)
-        raise DataError(f"{setting('encode')} must say what every value means; {where}, which it lacks. {remedy}")
-    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")
-
-
-def _lacking_remedy(rule: Values, wrong: list[Any]) -> str:
-    if len(rule.entries) == 1:
-        return (
-            f"It knows only {show_value(next(iter(rule.entries)))} there: the rows that it was found in had no other "
-            "value. Encode the whole table at once, or pass a mapping."
-        )
-    whole = {value: None if bit == MISSING else bit for value, bit in {**rule.entries, **dict.fromkeys(wrong)}.items()}
-    plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
-    if len(whole) > _SUGGESTED or not plain:
-        return "Add them."
-    return f"Add them, for example {setting('encode', whole)} if they are missing answers."

@@ -20,7 +20,6 @@ from isinglass.data.documents import Document, open_document
 from isinglass.data.header import lay_out
 from isinglass.data.limits import Limits
 from isinglass.data.sheet import Sheet
-from isinglass.data.table import BinaryTable
 from isinglass.data.text import find_delimiter, read_records, to_utf8
 from isinglass.data.uniform import read_named_rows, read_uniform
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
@@ -67,8 +66,8 @@ def read_table(
     na_values: Sequence[Any] | Mapping[Any, Sequence[Any]] = (),
     encoding: str = "utf-8",
     **options: Any,
-) -> BinaryTable:
-    r"""Read a table of 0 and 1, or of values that stand for them, from a file.
+) -> Any:
+    r"""Read a table of 0 and 1, of values that stand for them, or of categories, from a file.
 
     Parameters
     ----------
@@ -101,14 +100,15 @@ def read_table(
     encoding : str, default="utf-8"
         Encoding of a text.
     **options
-        ``missing``, ``encode`` and ``binarize`` as for `read_binary`; words in ``encode`` are read as cells are:
+        ``kinds``, ``scores``, ``missing``, ``encode`` and ``binarize`` as for `read_categories`; words in ``encode``
+        are read as cells are:
         ``{"1": 0, "2": 1}`` means the numbers. ``max_rows`` (ten million), ``max_columns`` (100 000) and ``max_bytes``
         limit the table in the file; the last one bounds the file, what it decompresses to, and the table: by default
         4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
 
     Returns
     -------
-    BinaryTable
+    BinaryTable or CategoryTable
 
     Raises
     ------

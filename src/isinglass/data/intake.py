@@ -23,7 +23,7 @@ AnyTable: TypeAlias = BinaryTable | CategoryTable | PartedTable
 def read_rows(X: Any, **options: Any) -> Any:
     """Return a `BinaryTable`, a `CategoryTable` as it is, or a `PartedTable` of what comes in parts.
 
-    The options are those of `read_binary`.
+    The options are those of `read_categories`.
 
     Examples
     --------
@@ -32,18 +32,18 @@ def read_rows(X: Any, **options: Any) -> Any:
     """
     if isinstance(X, PartedTable | CategoryTable):
         return X
-    return read_parts(X, **options) if is_in_parts(X) else conversion.read_binary(X, **options)
+    return read_parts(X, **options) if is_in_parts(X) else conversion.read_categories(X, **options)
 
 
 def open_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, NDArray[np.float64] | None]:
     """Return what was read, and what `to_weighted` returns."""
     if not isinstance(X, PartedTable) and is_in_parts(X):
         X, sample_weight = read_parts(X, sample_weight=sample_weight), None
-    if isinstance(X, CategoryTable):
-        conversion.refuse_holes(X)
-        return X, replace(X, sample_weight=None), conversion.weights_of(X, sample_weight)
     if not isinstance(X, PartedTable):
-        source = conversion.read_binary(X)
+        source = conversion.read_categories(X)
+        if isinstance(source, CategoryTable):
+            conversion.refuse_holes(source)
+            return source, replace(source, sample_weight=None), conversion.weights_of(source, sample_weight)
         return source, *conversion.to_weighted(source, sample_weight)
     if sample_weight is not None:
         raise DataError("sample_weight must be given to read_parts for a table in parts; got it beside the table.")

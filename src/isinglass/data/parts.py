@@ -238,6 +238,14 @@ def read_parts(
         raise ArgumentError(
             "missing", 'must be "error", "zero" or "drop" for a table in parts', "impute", "Impute a table in memory."
         )
+    for name in ("kinds", "scores"):
+        if options.pop(name, None) is not None:
+            raise ArgumentError(
+                name,
+                "must not be given for a table in parts, whose columns have two values",
+                "it",
+                "Read it into memory.",
+            )
     blocks = find_blocks(X, weights, sample_weight, options)
     host = find_host(client)
     host.open(blocks)

@@ -157,7 +157,10 @@ class Sheet:
                 return replace(source, masked=source.masked if hits is None else hits)
             values = np.empty(len(source.values), dtype=object)
             values[:] = [vocabulary.read_value(value) for value in source.values]
-            return replace(source, values=values)
+            kept = source.categories
+            if kept is not None:
+                kept = tuple(value for value in kept if vocabulary.read_value(value) is not None)
+            return replace(source, values=values, categories=kept)
 
         sparse = None if numbers else cells.sparse
         return replace(self, cells=replace(cells, masked=masked, column=column, sparse=sparse))

@@ -24,6 +24,7 @@ class Column:
     masked: NDArray[np.bool_] | None = None  # cells that are missing whatever they hold
     categories: tuple[Any, ...] | None = None  # the categories of a categorical column, if their order means something
     ordered: bool = False  # whether the source declares that order
+    by_code: bool = False  # whether it is that of numbers which the categories label
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,7 @@ class Source:
     masked: NDArray[np.bool_] | None = None  # missing cells of `block` that are not NaN
     sparse: Any = None  # the whole table by rows, without duplicate entries
     grid: Grid | None = None  # the whole table, if its distinct values have been numbered
+    declared: tuple[str | None, ...] | None = None  # kinds of the columns whose type says that they are categorical
     names: Sequence[Any] | None = None  # labels of columns and rows
     row_names: Sequence[Any] | None = None
     # what messages call a row or column of a given number; by default "row 0" and "column 'name'" or "column 0"
@@ -57,6 +59,12 @@ class Source:
     describe_column: Callable[[int], str] | None = None
     # what messages add about the values of a column, a sentence or nothing
     remark_column: Callable[[int], str] = lambda j: ""
+
+    def where(self, j: int) -> str:
+        """Return what messages call a column."""
+        if self.describe_column is not None:
+            return self.describe_column(j)
+        return f"column {(j if self.names is None else self.names[j])!r}"
 
     def take(self, kept: list[int]) -> Source:
         """Return some of the columns, in this order."""
@@ -71,6 +79,7 @@ class Source:
             masked=None if self.masked is None else self.masked[:, part],
             sparse=None if self.sparse is None else self.sparse[:, part],
             grid=None if self.grid is None else replace(self.grid, codes=self.grid.codes[:, part]),
+            declared=None if self.declared is None else tuple(self.declared[j] for j in kept),
             names=None if self.names is None else [self.names[j] for j in kept],
             describe_column=None if describe is None else lambda j: describe(kept[j]),
             remark_column=lambda j: remark(kept[j]),
@@ -204,7 +213,7 @@ def _frame_source(frame: Any) -> Source:
     import narwhals.stable.v1 as nw
 
     _check_shape(frame.shape, nw.to_native(frame))
-    pandas_like = frame.implementation.is_pandas_like()
+    pandas_like, declared = frame.implementation.is_pandas_like(), _declared_kinds(frame)
 
     def column(j: int) -> Column:
         series = frame[:, j]
@@ -214,8 +223,9 @@ def _frame_source(frame: Any) -> Source:
         else:  # as a list: pyarrow's arrays of categories lose their missing cells on the way to NumPy
             values = np.empty(len(series), dtype=object)
             values[:] = series.to_list()
-        # Categories of polars and pyarrow, unless declared as an Enum, stand in the order of their first appearance.
-        if series.dtype == nw.Enum or (pandas_like and hasattr(nw.to_native(series), "cat")):
+        # Categories of polars and pyarrow, unless declared as ordered, stand in the order of their first appearance.
+        in_order = declared is not None and declared[j] == "ordinal"
+        if in_order or (pandas_like and hasattr(nw.to_native(series), "cat")):
             categories = tuple(series.cat.get_categories().to_list())
             return Column(values, categories=categories, ordered=nw.is_ordered_categorical(series))
         return Column(values)
@@ -227,9 +237,29 @@ def _frame_source(frame: Any) -> Source:
         frame.shape,
         column,
         block=_frame_block(frame),
+        declared=declared,
         names=None if labels == list(range(len(labels))) else labels,
         row_names=None if plain else list(index),
     )
+
+
+def _declared_kinds(frame: Any) -> tuple[str | None, ...] | None:
+    """Return ordinal or nominal for every categorical column; None if there is none."""
+    import narwhals.stable.v1 as nw
+
+    types = list(frame.schema.values())
+    if not any(kind in (nw.Categorical, nw.Enum) for kind in types):
+        return None
+    found: list[str | None] = []
+    for j, kind in enumerate(types):
+        ordered = kind == nw.Enum
+        # The order of a Categorical of polars is that of first appearance, which says nothing.
+        if kind == nw.Categorical and not frame.implementation.is_polars():
+            series = nw.to_native(frame[:, j])
+            is_plain = not frame.implementation.is_pandas_like() or hasattr(series, "cat")
+            ordered = is_plain and nw.is_ordered_categorical(frame[:, j])
+        found.append("ordinal" if ordered else "nominal" if kind == nw.Categorical else None)
+    return tuple(found)
 
 
 def _frame_block(frame: Any) -> NDArray[Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,13 @@ from isinglass.data.weights import check_sample_weight
 from isinglass.errors import DataError
 from isinglass.names import check_names
 
-__all__ = ["BinaryTable", "RowTable", "holes_of", "units_of"]
+__all__ = ["BinaryTable", "RowTable", "hole_patterns", "holes_of", "units_of"]
 
 
 class RowTable:
     """What tables share whatever their cells stand for: names, weights and numbers of rows, and some of the rows."""
 
-    _cells = "X"  # the field that holds the bytes
+    _cells: ClassVar[str] = "X"  # the field that holds the bytes
 
     names: tuple[str, ...] | None
     row_names: tuple[str, ...] | None
@@ -59,6 +59,10 @@ class RowTable:
         """Return the same table with other names of the columns."""
         known = None if names is None else tuple(names)
         return replace(self, names=known, coding=replace(self.reading, names=known))  # type: ignore[type-var]
+
+    def with_cells(self, cells: NDArray[np.uint8], **changes: Any) -> Self:
+        """Return a table of the same columns with other rows; ``changes`` are what comes beside the cells."""
+        return replace(self, **{self._cells: cells}, **changes)  # type: ignore[type-var]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -200,3 +204,26 @@ def units_of(X: Any) -> NDArray[np.intp] | None:
 def holes_of(X: Any) -> NDArray[np.bool_] | None:
     """Return the holes of a table, None for tables of any other kind."""
     return X.holes if isinstance(X, RowTable) else None
+
+
+def hole_patterns(gone: NDArray[np.bool_], most: int) -> tuple[NDArray[np.bool_], NDArray[np.intp], int]:
+    """Return the columns that are missing together: patterns with a hole, the most frequent first, and their rows.
+
+    Parameters
+    ----------
+    gone : ndarray of bool, shape (n_samples, n_features)
+        Where cells are missing.
+    most : int
+        Patterns to return; the third value is how many there are.
+
+    Examples
+    --------
+    >>> patterns, counts, n_patterns = hole_patterns(np.array([[1, 0], [0, 0], [1, 0], [1, 1]], dtype=bool), 1)
+    >>> patterns.tolist(), counts.tolist(), n_patterns
+    ([[True, False]], [2], 2)
+    """
+    bits, counts = np.unique(np.packbits(gone, axis=1), axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    order = order[bits[order].any(axis=1)]
+    patterns = np.unpackbits(bits[order[:most]], axis=1, count=gone.shape[1]).astype(bool)
+    return patterns, counts[order[:most]], len(order)

@@ -32,7 +32,7 @@ from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method, settings_of
 from isinglass.select.impute import complete
 from isinglass.select.method import method_of
-from isinglass.select.outcome import as_fit, with_pooled_errors
+from isinglass.select.outcome import as_fit, with_imputation
 from isinglass.simulate import gibbs_sample
 from isinglass.solve.estimable import count_and_name
 from isinglass.solve.exact import MAX_NODES, exact_sample
@@ -148,7 +148,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                 choice=self._choice(),
             )
             if imputation is not None:
-                self.fit_ = with_pooled_errors(self.fit_, imputation)
+                self.fit_ = with_imputation(self.fit_, imputation)
         self._frame_kind = kind_of(X)
         return self
 

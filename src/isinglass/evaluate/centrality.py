@@ -134,8 +134,8 @@ def node_measure(network: Network, of: str, communities: Any = None) -> FloatArr
         raise ArgumentError("communities", f"must be given, one per node, for {of!r}", None)
     member = _members(communities, network)
     between = member[network.edge_index[:, 0]] != member[network.edge_index[:, 1]]
-    values = network.weights if of == "bridge_strength" else network.edge_values
-    return network.node_sums(values * between)
+    signs = 1 if of == "bridge_strength" else network.edge_signs
+    return network.node_sums(network.weights * signs * between)
 
 
 def _members(communities: Any, network: Network) -> NDArray[np.intp]:

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from isinglass.arguments import check_count
 from isinglass.data import BinaryTable
 from isinglass.errors import ConvergenceWarning, warn
-from isinglass.network import Network
+from isinglass.network import Network, expit
 from isinglass.randomness import RandomSource, as_generator
 from isinglass.simulate.completions import Completions
 

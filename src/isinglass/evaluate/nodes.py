@@ -6,13 +6,15 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import count_columns, count_rows, over_rows, to_weighted
+from isinglass.categories import CategoryNetwork
+from isinglass.data import CategoryTable, count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import DataError
 from isinglass.network import Network, as_network, read_only
 
-__all__ = ["NodeTable", "node_table", "share_where"]
+__all__ = ["NodeTable", "category_shares", "node_table", "share_where"]
 
 FloatArray = NDArray[np.float64]
 
@@ -29,9 +31,9 @@ class NodeTable:
     degree: NDArray[np.int64]  #: number of edges
     strength: FloatArray  #: Σ_t |θ_st|
     expected_influence: FloatArray  #: Σ_t θ_st
-    #: share of rows whose value is the more probable one given the rest of the row; a tie counts one half
+    #: share of rows whose value is the most probable one given the rest of the row; a tie of k values counts 1/k
     accuracy: FloatArray
-    marginal_accuracy: FloatArray  #: the same without knowing the rest: the share of the more frequent value
+    marginal_accuracy: FloatArray  #: the same without knowing the rest: the share of the most frequent value
     #: (accuracy − marginal) / (1 − marginal): 0 if the network is no help, 1 if it predicts perfectly, negative if it
     #: misleads, NaN for a constant column
     normalized_accuracy: FloatArray
@@ -71,10 +73,10 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
 
     Parameters
     ----------
-    model : Any, Solution or matrix
+    network : Network, Solution, fitted estimator or matrix
         A matrix is the paper's Θ, with the fields on its diagonal.
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1.
+        Table of 0 and 1; a CategoryTable, or category numbers, where the network has categories.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights.
 
@@ -91,6 +93,8 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
     x1          1     2.800               2.800     0.800              0.500                0.600               0.278
     """
     read = as_network(network)
+    if isinstance(read, CategoryNetwork):
+        return _category_nodes(read, *to_weighted(read.table(X), sample_weight))
     table, weight = to_weighted(X, sample_weight)
     if table.shape[1] != read.n_features:
         raise DataError(f"X must have one column per node ({read.n_features}); got {table.shape[1]}.")
@@ -109,6 +113,48 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
         share_where(varies, accuracy - marginal, 1 - marginal),
         share_where(varies, _entropy(means) - deviance, _entropy(means)),
     )
+
+
+def _category_nodes(network: CategoryNetwork, table: CategoryTable, weight: FloatArray | None) -> NodeTable:
+    """Return the table of a network with categories."""
+    unit = np.ones(len(table)) if weight is None else weight
+    shares = category_shares(table, weight)
+    right, deviance = np.zeros((2, network.n_features))
+    step = max(CELLS_AT_ONCE // int(table.n_categories.sum()), 1)
+    for first in range(0, len(table), step):
+        codes, w = table.codes[first : first + step], unit[first : first + step]
+        rows = np.arange(len(codes))
+        for s, logs in enumerate(network.category_log_probabilities(codes)):
+            seen, most = logs[rows, codes[:, s]], logs.max(axis=1)
+            right[s] += w @ ((seen == most) / (logs == most[:, None]).sum(axis=1))
+            deviance[s] -= w @ seen
+    accuracy, deviance = right / unit.sum(), deviance / unit.sum()
+    marginal = np.array([share.max() for share in shares])
+    entropy = np.array([float(scipy.special.entr(share).sum()) for share in shares])
+    return NodeTable(
+        tuple(network.names),
+        network.degree,
+        network.strength,
+        network.expected_influence,
+        accuracy,
+        marginal,
+        share_where(marginal < 1, accuracy - marginal, 1 - marginal),
+        share_where(marginal < 1, entropy - deviance, entropy),
+    )
+
+
+def category_shares(table: CategoryTable, weight: FloatArray | None = None) -> list[FloatArray]:
+    """Return the share of every category of every column.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 2], [1, 2]], dtype=np.uint8)
+    >>> [share.tolist() for share in category_shares(CategoryTable(codes, "ordinal"))]
+    [[0.5, 0.5], [0.0, 0.0, 1.0]]
+    """
+    sizes = table.n_categories.tolist()
+    counts = [np.bincount(table.codes[:, s], weight, q).astype(np.float64) for s, q in enumerate(sizes)]
+    return [count / count.sum() for count in counts]
 
 
 def _predicted(table: NDArray[np.uint8], weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray]:

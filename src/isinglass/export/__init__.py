@@ -1,6 +1,6 @@
 """Networks for other programs: tables, Gephi, JSON, networkx."""
 
-from isinglass.export.csvfiles import edge_table, write_edges, write_matrix, write_nodes
+from isinglass.export.csvfiles import edge_table, write_blocks, write_edges, write_matrix, write_nodes
 from isinglass.export.formats import write_network
 from isinglass.export.graphfiles import to_json, to_networkx, write_gexf, write_json
 
@@ -8,6 +8,7 @@ __all__ = [
     "edge_table",
     "to_json",
     "to_networkx",
+    "write_blocks",
     "write_edges",
     "write_gexf",
     "write_json",

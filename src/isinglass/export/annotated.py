@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.columns import Cell, Column, check_name, pair_column, read_column
+from isinglass.export.escaping import storable
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.results import Solution
-from isinglass.show.palette import NEGATIVE, POSITIVE, color_groups
+from isinglass.show.palette import SIGNS, color_groups
 
-__all__ = ["Annotated", "annotate", "check_positions"]
+__all__ = ["Annotated", "annotate", "check_positions", "list_blocks"]
 
 FloatArray = NDArray[np.float64]
 
@@ -41,7 +43,7 @@ class Annotated:
     def node_values(self) -> dict[str, Column]:
         """All that is said about nodes besides their names and places."""
         columns = {
-            "field": Column("real", tuple(self.network.fields.tolist())),
+            **_own_columns(self.network),
             "degree": Column("integer", tuple(self.network.degree.tolist())),
             "strength": Column("real", tuple(self.network.strength.tolist())),
             **self.node_columns,
@@ -61,8 +63,8 @@ class Annotated:
 
     @property
     def edge_colors(self) -> tuple[str, ...]:
-        """Blue for positive couplings, vermillion for negative ones."""
-        return tuple(POSITIVE if sign > 0 else NEGATIVE for sign in self.network.edges()["sign"])
+        """Blue for positive couplings, vermillion for negative ones, grey for edges without a sign."""
+        return tuple(SIGNS[sign] for sign in self.network.edges()["sign"].tolist())
 
 
 def annotate(
@@ -85,13 +87,20 @@ def annotate(
     """
     read = as_network(network, names)
     node_columns: dict[str, Column] = {}
+    nodes_own, edges_own = (
+        (["kind", "categories", "scores", "fields"], ["block"]) if isinstance(read, CategoryNetwork) else ([], [])
+    )
     for key, column in _items(node_attributes, "node_attributes"):
         cells = by_node(column, read.names, f"attribute {str(key)!r}")
-        node_columns[check_name(key, "node", [*node_columns])] = read_column(str(key), cells, read.n_features)
+        node_columns[check_name(key, "node", [*nodes_own, *node_columns])] = read_column(
+            str(key), cells, read.n_features
+        )
     edge_columns: dict[str, Column] = {}
     pairs = read.edge_index[read.by_strength]
     for key, matrix in _items(edge_attributes, "edge_attributes"):
-        edge_columns[check_name(key, "edge", [*edge_columns])] = pair_column(str(key), matrix, pairs, read.names)
+        edge_columns[check_name(key, "edge", [*edges_own, *edge_columns])] = pair_column(
+            str(key), matrix, pairs, read.names
+        )
     return Annotated(
         read,
         node_columns,
@@ -100,6 +109,32 @@ def annotate(
         None if positions is None else check_positions(positions, read.n_features),
         _facts(network),
     )
+
+
+def _own_columns(network: Network) -> dict[str, Column]:
+    """Return what a network says of its nodes: the field; or the kind and the categories, which have a field each."""
+    if not isinstance(network, CategoryNetwork):
+        return {"field": Column("real", tuple(network.fields.tolist()))}
+    listed = tuple(storable(" | ".join(labels)) for labels in network.labels)
+    return {"kind": Column("text", network.kinds), "categories": Column("text", listed)}
+
+
+def list_blocks(network: Network) -> Iterator[tuple[str, str, str | None, str | None, float]]:
+    """Yield source, target, category of the source, category of the target and coupling, the strongest edge first.
+
+    A category is None where its node has no categories of its own in the edge: the coupling is then per unit of score.
+    """
+    pairs, values = network.edge_index.tolist(), network.edge_values.tolist()
+    for k in network.by_strength.tolist():
+        s, t = pairs[k]
+        ends = network.names[s], network.names[t]
+        if not isinstance(network, CategoryNetwork) or network.is_signed[k]:
+            yield *ends, None, None, values[k]
+            continue
+        rows, columns = ([None] if network.scores[node] is not None else network.labels[node] for node in (s, t))
+        for row, line in zip(rows, network.blocks[k].tolist(), strict=True):
+            for column, coupling in zip(columns, line, strict=True):
+                yield *ends, row, column, coupling
 
 
 def check_positions(positions: ArrayLike, n_nodes: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Edges, nodes and the weight matrix as tables and as CSV files.
+"""Edges, their blocks, nodes and the weight matrix as tables and as CSV files.
 
 CSV is UTF-8 with line feeds, quoted as RFC 4180 says. Names are written as they are: a file is read back with the names
 it was made from. Only ``spreadsheet_safe=True`` changes them, where a spreadsheet would take a name for a formula.
@@ -7,14 +7,15 @@ it was made from. Only ``spreadsheet_safe=True`` changes them, where a spreadshe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from isinglass.export.annotated import Annotated, annotate
+from isinglass.export.annotated import Annotated, annotate, list_blocks
 from isinglass.export.escaping import csv_line
 from isinglass.export.streams import Target, write_lines
 from isinglass.network import Network, as_network
 
-__all__ = ["edge_table", "write_edges", "write_matrix", "write_nodes"]
+__all__ = ["edge_table", "write_blocks", "write_edges", "write_matrix", "write_nodes"]
 
 
 def edge_table(network: Any, **attributes: Any) -> dict[str, list[Any]]:
@@ -30,7 +31,8 @@ def edge_table(network: Any, **attributes: Any) -> dict[str, list[Any]]:
     Returns
     -------
     dict of str to list
-        ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the attributes.
+        ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the attributes. The
+        sign of an edge with more than one parameter is 0, and its coupling the norm that is penalised.
 
     Examples
     --------
@@ -55,10 +57,38 @@ def write_edges(network: Any, path: Target, *, spreadsheet_safe: bool = False, *
     write_lines(_lines(edge_table(network, **attributes), spreadsheet_safe), path)
 
 
+def write_blocks(
+    network: Any, path: Target, *, names: Sequence[str] | None = None, spreadsheet_safe: bool = False
+) -> None:
+    """Write the couplings of all categories as CSV, one line for each two categories of each edge.
+
+    An edge of a nominal column has a table of couplings that sum to zero over its categories. For any other column the
+    category is empty, and the coupling is per unit of its score. The arguments are those of `write_network`.
+
+    Examples
+    --------
+    >>> from isinglass import CategoryNetwork
+    >>> fields, labels = [[0, 0, 0], [0, 0]], [["tea", "milk", "water"], ["no", "yes"]]
+    >>> block = [[1.0], [0.5], [-1.5]]
+    >>> network = CategoryNetwork(
+    ...     fields, [None, [0, 1]], [[0, 1]], names=["drink", "tired"], categories=labels, blocks=[block]
+    ... )
+    >>> write_blocks(network, "-")
+    source,target,source_category,target_category,coupling
+    drink,tired,tea,,1.0
+    drink,tired,milk,,0.5
+    drink,tired,water,,-1.5
+    """
+    header = ["source", "target", "source_category", "target_category", "coupling"]
+    rows: Iterator[Sequence[Any]] = chain([header], list_blocks(as_network(network, names)))
+    write_lines((csv_line(list(row), spreadsheet_safe=spreadsheet_safe) for row in rows), path)
+
+
 def write_nodes(network: Any, path: Target, *, spreadsheet_safe: bool = False, **attributes: Any) -> None:
     """Write name, field, degree, strength and the attributes of every node as CSV, in the order of the nodes.
 
-    The arguments are those of `write_network`.
+    Where columns have more than two categories there is ``kind`` and ``categories`` instead of the field. The arguments
+    are those of `write_network`.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from isinglass.errors import ArgumentError
-from isinglass.export.csvfiles import write_edges, write_matrix, write_nodes
+from isinglass.export.csvfiles import write_blocks, write_edges, write_matrix, write_nodes
 from isinglass.export.graphfiles import write_gexf, write_json
 from isinglass.export.streams import Target, TextStream
 
@@ -19,6 +19,7 @@ _EVERYTHING = ("names", "node_attributes", "edge_attributes", "color_by", "group
 # Format -> its writer, and the options it can hold.
 FORMATS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "edges": (write_edges, ("names", "edge_attributes", "spreadsheet_safe")),
+    "blocks": (write_blocks, ("names", "spreadsheet_safe")),
     "nodes": (write_nodes, ("names", "node_attributes", "spreadsheet_safe")),
     "matrix": (write_matrix, ("names", "spreadsheet_safe")),
     "gexf": (write_gexf, _EVERYTHING),
@@ -50,7 +51,7 @@ def write_network(
         The network.
     path : path, "-" or text stream
         Where to; "-" is the standard output. A file appears when it is complete.
-    format : {"edges", "nodes", "matrix", "gexf", "json"}, optional
+    format : {"edges", "blocks", "nodes", "matrix", "gexf", "json"}, optional
         By default what the name ends in: ``.csv`` (the edges), ``.gexf`` or ``.json``.
     names : sequence of str, optional
         Names of the nodes, in place of those the network has: a Solution has none but x0, x1, ….

@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+from isinglass.categories import CategoryNetwork
 from isinglass.export.annotated import Annotated, annotate
 from isinglass.export.columns import Cell, Column
 from isinglass.export.escaping import cell_text, number_text, storable, xml_element
 from isinglass.export.streams import Target, write_lines
+from isinglass.network import Network
 from isinglass.show.palette import channels
 
 __all__ = ["KIND", "VERSION", "to_json", "to_networkx", "write_gexf", "write_json"]
@@ -30,7 +32,8 @@ def write_gexf(network: Any, path: Target, **attributes: Any) -> None:
     """Write a network for Gephi; the arguments are those of `write_network`.
 
     An edge has ``weight`` = |coupling|, because Gephi's layouts and statistics do not work with negative weights, and
-    ``coupling``, ``sign`` and ``color`` beside it. A node has ``field``, ``degree``, ``strength`` and its attributes.
+    ``coupling``, ``sign`` and ``color`` beside it; an edge without a sign has sign 0 and is grey. A node has ``field``
+    (or ``kind`` and ``categories``), ``degree``, ``strength`` and its attributes.
     Nodes are called n0, n1, … in the file; their names are the labels. Positions are multiplied by 1000, so that
     [−1, 1]² fills Gephi's window.
 
@@ -53,6 +56,9 @@ def to_json(network: Any, **attributes: Any) -> str:
     ``networkx.node_link_graph(data, edges="edges")`` and d3-force read it. ``graph`` holds alpha and the certificate
     where they are known. Missing attributes are null, infinite ones the texts "Infinity" and "-Infinity". Positions are
     ``x`` and ``y`` of the nodes. The arguments are those of `write_network`.
+
+    Where columns have more than two categories, nodes have ``kind``, ``categories``, ``scores`` (null for a nominal
+    column) and in ``fields`` one for each category; an edge without a sign has its table of couplings in ``block``.
 
     Examples
     --------
@@ -84,9 +90,10 @@ def write_json(network: Any, path: Target, **attributes: Any) -> None:
 def to_networkx(network: Any, **attributes: Any) -> Any:
     """Return a ``networkx.Graph`` whose nodes are the names, isolated ones included.
 
-    Nodes have ``field``, ``degree``, ``strength`` and the attributes; edges ``coupling``, ``sign``, ``weight``
-    (|coupling|) and theirs. Missing values are left out. The arguments are ``names``, ``node_attributes`` and
-    ``edge_attributes`` of `write_network`; networkx comes with ``pip install "isinglass[graph]"``.
+    Nodes have ``field`` (or ``kind`` and ``categories``), ``degree``, ``strength`` and the attributes; edges
+    ``coupling``, ``sign``, ``weight`` (|coupling|) and theirs. Missing values are left out. The arguments are
+    ``names``, ``node_attributes`` and ``edge_attributes`` of `write_network`; networkx comes with
+    ``pip install "isinglass[graph]"``.
 
     Examples
     --------
@@ -178,15 +185,34 @@ def _json_lines(graph: Annotated) -> Iterator[str]:
         x, y = graph.positions.T.tolist()
         columns |= {"x": Column("real", tuple(x)), "y": Column("real", tuple(y))}
     for k, name in enumerate(graph.network.names):
-        node = {"id": k, "name": storable(name), **_cells(columns, k)}
+        node = {"id": k, "name": storable(name), **_cells(columns, k), **_categories(graph.network, k)}
         yield _dump(node) + ("," if k + 1 < graph.network.n_features else "")
     yield "],"
     yield '"edges": ['
-    columns = graph.edge_values
+    columns, order = graph.edge_values, graph.network.by_strength
     for k, (s, t) in enumerate(graph.pairs):
-        edge = {"source": s, "target": t, **_cells(columns, k)}
+        edge = {"source": s, "target": t, **_cells(columns, k), **_block(graph.network, int(order[k]))}
         yield _dump(edge) + ("," if k + 1 < graph.network.n_edges else "")
     yield "]}"
+
+
+def _categories(network: Network, k: int) -> dict[str, Any]:
+    """Return the categories of a node, what they are called, their scores and their fields."""
+    if not isinstance(network, CategoryNetwork):
+        return {}
+    score = network.scores[k]
+    return {
+        "categories": [storable(label) for label in network.labels[k]],
+        "scores": None if score is None else score.tolist(),
+        "fields": network.category_fields[k].tolist(),
+    }
+
+
+def _block(network: Network, k: int) -> dict[str, Any]:
+    """Return the table of an edge that has more than one number."""
+    if not isinstance(network, CategoryNetwork) or network.is_signed[k]:
+        return {}
+    return {"block": network.blocks[k].tolist()}
 
 
 def _cells(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+import scipy  # its parts are loaded when they are needed
 
 from isinglass.objective.reduced import EPSILON, BoolArray, FloatArray, Reduced
 
@@ -78,7 +78,7 @@ def _prove(problem: Reduced, point: _Point, alpha: float, zeroed: BoolArray) -> 
 
 def _balanced(problem: Reduced, margin: FloatArray) -> FloatArray:
     """Return per cell the factor of at most 1 that makes the weighted residuals of every column sum to zero."""
-    mass = problem.weight[:, None] * expit(-margin)
+    mass = problem.weight[:, None] * scipy.special.expit(-margin)
     above, below = (mass * (1.0 - problem.table)).sum(axis=0), (mass * problem.table).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         shrink_zeros = np.where(above > below, below / above, 1.0)
@@ -92,7 +92,7 @@ def _divergence_bound(
     """Return Σ w KL(x + a ‖ σ), the divergence of the cells, with the rounding of the margins and of a."""
     # KL falls as the scale rises to 1, so that a smaller one bounds it.
     cells = divergence(margin, np.maximum(scale - 4.0 * problem.rounding, 0.0))
-    miss, hit = expit(-margin), expit(margin)
+    miss, hit = scipy.special.expit(-margin), scipy.special.expit(margin)
     drift = (len(field) + 2) * EPSILON * (problem.table @ np.abs(theta) + np.abs(field))
     cells += (1.0 - scale) * miss * drift + miss * hit * np.exp(np.minimum(drift, 1.0)) * drift**2
     return float(problem.weight @ cells.sum(axis=1))
@@ -100,7 +100,7 @@ def _divergence_bound(
 
 def divergence(margin: FloatArray, scale: FloatArray) -> FloatArray:
     """Return KL(x + c r ‖ σ) = c e log c + (1 − c e) softplus(log(1−c) − m), e = 1/(1+exp(m)), per cell."""
-    miss, hit = expit(-margin), expit(margin)
+    miss, hit = scipy.special.expit(-margin), scipy.special.expit(margin)
     kept = (1.0 - scale) + scale * hit  # 1 − c e, without cancelling when e rounds to 1
     with np.errstate(divide="ignore", invalid="ignore"):
         shrunk = np.where(scale > 0.0, scale * miss * np.log(scale), 0.0)
@@ -139,7 +139,7 @@ def _repair(problem: Reduced, point: _Point, zeroed: BoolArray) -> _Repair | Non
     for s in np.flatnonzero(zeroed.any(axis=1)):
         margin = point.margin[:, s]
         design = np.hstack([problem.table[:, zeroed[s]], np.ones((len(margin), 1))])
-        curve = problem.weight * expit(margin) * expit(-margin)
+        curve = problem.weight * scipy.special.expit(margin) * scipy.special.expit(-margin)
         diagonal = curve @ design
         if not (diagonal > 0.0).all():
             return None

@@ -18,8 +18,8 @@ Legend: ``theta``, ``field``: Θ on the varying columns. ``edge``, ``node``: g_s
 from __future__ import annotations
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from isinglass.errors import ArgumentError, SeparationError
 from isinglass.objective.certificate import certify
@@ -281,7 +281,7 @@ def _gap(problem: Reduced, theta: FloatArray, field: FloatArray, alpha: float) -
     best = problem.margin(best_theta, best_field)
     step = problem.margin(theta - best_theta, field - best_field)
     # log(1+exp(−m)) − log(1+exp(−m′)) = log1p(e′ expm1(m′−m)): exact for small steps, where the difference cancels.
-    small = np.log1p(expit(-best) * np.expm1(-np.clip(step, -1.0, 1.0)))
+    small = np.log1p(scipy.special.expit(-best) * np.expm1(-np.clip(step, -1.0, 1.0)))
     descent = np.where(np.abs(step) < 1.0, small, np.logaddexp(0.0, -best - step) - np.logaddexp(0.0, -best))
     drift = (len(field) + 2) * EPSILON * (problem.table @ np.abs(best_theta) + np.abs(best_field))
     descent += (problem.rounding + drift) * np.abs(descent)

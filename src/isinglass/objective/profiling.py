@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
 
 from isinglass.errors import SeparationError, setting
 from isinglass.objective.reduced import FloatArray, Reduced
@@ -67,8 +67,8 @@ def _profile_fields(problem: Reduced, offset: FloatArray, start: FloatArray) -> 
 def _balance(log_miss: FloatArray, margin: FloatArray, is_one: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
     """Return log(P/M) of every column and its derivative by the field."""
     above, below = np.where(is_one, -np.inf, log_miss), np.where(is_one, log_miss, -np.inf)
-    log_above, log_below = logsumexp(above, axis=0), logsumexp(below, axis=0)
-    hit = expit(margin)
+    log_above, log_below = scipy.special.logsumexp(above, axis=0), scipy.special.logsumexp(below, axis=0)
+    hit = scipy.special.expit(margin)
     slope = (np.exp(above - log_above) * hit).sum(axis=0) + (np.exp(below - log_below) * hit).sum(axis=0)
     return np.asarray(log_above - log_below), np.asarray(slope)
 
@@ -122,7 +122,7 @@ class _FreeBlock:
         return np.stack([design @ z[place] for design, place in self.designs], axis=1)
 
     def residual(self, eta: FloatArray) -> FloatArray:
-        return np.asarray(-self.weight[:, None] * self.sign * expit(-self.sign * eta))
+        return np.asarray(-self.weight[:, None] * self.sign * scipy.special.expit(-self.sign * eta))
 
     def collect(self, cells: FloatArray, size: int) -> FloatArray:
         """Return the sum over cells times design, per coordinate of z."""
@@ -133,7 +133,7 @@ class _FreeBlock:
 
     def curvature(self, eta: FloatArray, size: int) -> FloatArray:
         result = np.zeros((size, size))
-        variance = self.weight[:, None] * expit(eta) * expit(-eta)
+        variance = self.weight[:, None] * scipy.special.expit(eta) * scipy.special.expit(-eta)
         for (design, place), v in zip(self.designs, variance.T, strict=True):
             result[np.ix_(place, place)] += design.T @ (v[:, None] * design)
         return result

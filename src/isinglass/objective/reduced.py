@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from isinglass.data import check_penalty_weights, to_weighted
 from isinglass.errors import DataError
@@ -168,7 +168,7 @@ class Reduced:
 
     def signed(self, margin: FloatArray) -> FloatArray:
         """Return w r, cell by cell."""
-        return np.asarray(self.weight[:, None] * (1.0 - 2.0 * self.table) * expit(-margin))
+        return np.asarray(self.weight[:, None] * (1.0 - 2.0 * self.table) * scipy.special.expit(-margin))
 
     def gradient(self, margin: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return g_st = C_st + C_ts with C_st = Σ_n w_n r_ns x_nt, and g_ss = Σ_n w_n r_ns."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable, check_sample_weight, read_binary
+from isinglass.data import BinaryTable, read_binary, weights_of
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -29,8 +29,8 @@ from isinglass.pairs import pair_keys, pairs_of
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.contract import Method, run_method
-from isinglass.select.impute import impute_first, imputes
-from isinglass.select.method import as_method, keep_penalty, run_quickly, solution_of
+from isinglass.select.impute import impute_first, imputes, keep_penalty_inside
+from isinglass.select.method import as_method, run_quickly, solution_of
 from isinglass.select.spread import Bootstrap, Differences
 from isinglass.select.tasks import kernel_threads, run_tasks
 
@@ -117,13 +117,13 @@ def bootstrap(
     data = _read(X, method, wanted)
     if data.holes is not None:
         wanted = functools.partial(wanted if imputes(wanted) else impute_first(wanted), holes=data.holes)
-    weight = _weight_of(data, sample_weight)
+    weight = weights_of(data, sample_weight)
     draw = _Draw.of(len(data), weight, groups)
     shares = _plan(kind, drop_shares, count, draw)
     result = run_method(wanted, data.X, sample_weight=weight, groups=draw.labels)
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
     solution = solution_of(result, wanted, data.X, weight).with_names(data.names or getattr(fitted, "names", None))
-    again = wanted if reselect else _keep(wanted, result)
+    again = wanted if reselect else keep_penalty_inside(wanted, result)
     seeds = spawn_seeds(random_state, count)
     inside = run_quickly(again, kernel_threads(n_jobs))
     results = run_tasks(
@@ -154,20 +154,6 @@ def _read(X: Any, method: Any, wanted: Method) -> BinaryTable:
     if hasattr(method, "get_params"):
         return read_binary(X, **(method.reading or {}))
     return read_binary(X, missing="impute") if imputes(wanted) else read_binary(X)
-
-
-def _keep(method: Method, result: Any) -> Method:
-    """Return the method at the penalty that it chose for the whole table, completed first where it was."""
-    if not imputes(method):
-        return keep_penalty(method, result)
-    assert isinstance(method, functools.partial)
-    return functools.partial(method, method=keep_penalty(method.keywords["method"], result.result))
-
-
-def _weight_of(data: BinaryTable, sample_weight: ArrayLike | None) -> FloatArray | None:
-    if data.sample_weight is not None and sample_weight is not None:
-        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
-    return check_sample_weight(sample_weight, len(data)) if data.sample_weight is None else data.sample_weight
 
 
 class _Draw:

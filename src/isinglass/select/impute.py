@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable, check_sample_weight, read_binary
+from isinglass.data import BinaryTable, CategoryTable, read_binary, weights_of
+from isinglass.data.table import RowTable
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -31,12 +32,12 @@ from isinglass.errors import (
 from isinglass.names import default_names
 from isinglass.network import Network, read_only
 from isinglass.randomness import RandomSource, spawn_seeds
-from isinglass.results import Solution
+from isinglass.results import Missing, Solution
 from isinglass.select.contract import Method, run_method
-from isinglass.select.method import run_quickly, solution_of
+from isinglass.select.method import keep_penalty, run_quickly, solution_of
 from isinglass.select.rounds import AVERAGED, Model, Stack, run_rounds
 
-__all__ = ["Completed", "Imputation", "complete", "impute_first", "imputes"]
+__all__ = ["Completed", "Imputation", "complete", "impute_first", "imputes", "keep_penalty_inside"]
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -53,7 +54,7 @@ class Imputation:
 
     Parameters
     ----------
-    table : BinaryTable
+    table : BinaryTable or CategoryTable
         The completed table: rows without holes as they are, the others once per imputation, with that share of their
         weight. Its ``rows`` are the numbers of the original rows, which folds and resamples go by. Any path function,
         criterion or estimator can be given this table.
@@ -76,7 +77,7 @@ class Imputation:
         Rows without any answer, which were left out.
     """
 
-    table: BinaryTable
+    table: Any
     copies: NDArray[np.intp]
     missing: Mask
     answered: NDArray[np.intp]
@@ -117,7 +118,25 @@ class Imputation:
             return 0.0 if self.network is None else float("nan")
         return float(np.sqrt((late**2).mean() / 2.0 / AVERAGED))
 
-    def tables(self) -> Iterator[BinaryTable]:
+    @property
+    def record(self) -> Missing | None:
+        """What a `Fit` keeps: where the holes were, and how the rounds went; None if nothing was missing."""
+        if self.network is None:
+            return None
+        counts = Missing.count(self.missing)
+        counts["n_rows"] += self.n_empty
+        counts["n_cells"] += self.n_empty * self.missing.shape[1]
+        return Missing(
+            treatment="impute",
+            n_left_out=self.n_empty,
+            n_imputations=self.n_imputations,
+            settled=self.settled,
+            noise=self.noise,
+            changes=self.changes.copy(),
+            **counts,
+        )
+
+    def tables(self) -> Iterator[Any]:
         """Yield the completed tables one by one, with their rows in the original order and their whole weights."""
         for number in range(self.n_imputations):
             rows = np.flatnonzero((self.copies == number) | (self.copies < 0))
@@ -130,7 +149,7 @@ class Imputation:
                 part = replace(part, sample_weight=None if plain else whole)
             yield part
 
-    def holes_of(self, table: BinaryTable) -> Mask:
+    def holes_of(self, table: RowTable) -> Mask:
         """Return where a table made of these rows has cells that were drawn."""
         if self.network is None:
             return np.zeros(table.shape, dtype=bool)
@@ -186,8 +205,9 @@ def complete(
 
     Parameters
     ----------
-    X : array, data frame, list of rows or BinaryTable, shape (n_samples, n_features)
-        Table of 0, 1 and missing cells (NaN, None, masked; or a BinaryTable read with ``missing="impute"``).
+    X : array, data frame, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
+        Table of 0, 1 and missing cells (NaN, None, masked; or a BinaryTable read with ``missing="impute"``); or a
+        table of categories with ``holes``.
     n_imputations : int, default 10
         How often each row with holes is completed.
     model : callable, optional
@@ -227,11 +247,11 @@ def complete(
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
     count, sweeps = check_count("n_imputations", n_imputations), check_count("n_sweeps", n_sweeps)
-    data = read_binary(X, missing="impute")
-    weight = _weight_of(data, sample_weight)
+    data: RowTable = X if isinstance(X, CategoryTable) else read_binary(X, missing="impute")
+    weight = weights_of(data, sample_weight)
     holes = data.holes
     if holes is None:
-        table = data if weight is data.sample_weight else replace(data, sample_weight=weight)
+        table = data if weight is data.sample_weight else data.with_cells(np.asarray(data), sample_weight=weight)
         none = np.empty(0, dtype=np.intp)
         known = np.zeros(data.shape, dtype=bool), np.arange(len(data))
         return Imputation(table, np.full(len(data), -1), *known, None, count, none, np.empty(0), -1, 0)
@@ -256,13 +276,7 @@ def complete(
     return Imputation(table, copies, holes[answered], numbers, network, count, n_edges, changes, settled, n_empty)
 
 
-def _weight_of(data: BinaryTable, sample_weight: ArrayLike | None) -> FloatArray | None:
-    if data.sample_weight is not None and sample_weight is not None:
-        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
-    return check_sample_weight(sample_weight, len(data)) if data.sample_weight is None else data.sample_weight
-
-
-def _check_answers(data: BinaryTable, holes: Mask, n_imputations: int) -> None:
+def _check_answers(data: RowTable, holes: Mask, n_imputations: int) -> None:
     """Refuse columns that nobody answered and tables that would not fit; name columns with few answers."""
     if holes.size * n_imputations > MOST_CELLS:
         raise LimitError(
@@ -307,6 +321,14 @@ def imputes(method: Method) -> bool:
     return isinstance(method, functools.partial) and method.func is _fit_completed
 
 
+def keep_penalty_inside(method: Method, result: Any, scale: float = 1.0) -> Method:
+    """Return `keep_penalty` of a method, or of the one that is run on the table that it completes."""
+    if not imputes(method):
+        return keep_penalty(method, result, scale)
+    assert isinstance(method, functools.partial)
+    return functools.partial(method, method=keep_penalty(method.keywords["method"], result.result, scale))
+
+
 def _fit_completed(
     X: Any,
     *,
@@ -318,7 +340,9 @@ def _fit_completed(
     **options: Any,
 ) -> Completed:
     """Return what a method makes of a table with these holes, completed."""
-    table = X if holes is None else BinaryTable(np.asarray(X), holes=holes)
+    table = X
+    if holes is not None:
+        table = replace(X, holes=holes) if isinstance(X, CategoryTable) else BinaryTable(np.asarray(X), holes=holes)
     found = complete(table, sample_weight=sample_weight, groups=groups, n_threads=n_threads, **options)
     labels = None
     if groups is not None:

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from isinglass.data import BinaryTable, holes_of
 from isinglass.fit import Fit
 from isinglass.results import Evidence, Path, Solution, Stability
@@ -17,9 +15,10 @@ from isinglass.select.ebic import EbicSelection
 from isinglass.select.impute import Imputation, complete
 from isinglass.select.method import method_of, path_function_of
 from isinglass.select.pooling import pool
+from isinglass.select.refit import errors_are_too_large
 from isinglass.select.two_stage import TwoStage, describe_stages, network_ebic
 
-__all__ = ["as_fit", "fit_table", "with_pooled_errors"]
+__all__ = ["as_fit", "fit_table", "with_imputation"]
 
 
 def fit_table(
@@ -60,16 +59,31 @@ def fit_table(
     if holes_of(table) is not None:
         imputation = complete(table)
         found = fit_table(imputation.table, **asked, chosen=chosen, reading=reading, **run)
-        return with_pooled_errors(found, imputation)
+        return with_imputation(found, imputation)
     result = method_of(**asked)(table, **run)
     return as_fit(result, table, **asked, chosen=chosen, reading=reading)
 
 
-def with_pooled_errors(found: Fit, imputation: Imputation) -> Fit:
-    """Return a fit of a completed table with standard errors that know of the missing cells, if it has any."""
-    if found.edge_errors is None or not np.isfinite(found.edge_errors).any():
-        return found
-    return replace(found, edge_errors=pool(imputation, found.solution).edge_errors)
+def with_imputation(found: Fit, imputation: Imputation) -> Fit:
+    """Return a fit of a completed table that says how it was completed.
+
+    If it has standard errors, they become those of Rubin's rules, which know of the missing cells.
+    """
+    missing = imputation.record
+    if missing is None or found.solution.n_edges == 0 or imputation.n_imputations < 2:
+        return replace(found, missing=missing)
+    size = found.solution.n_features + found.solution.n_edges
+    if errors_are_too_large(size, len(imputation.missing)):
+        return replace(found, missing=missing)
+    pooled = pool(imputation, found.solution)
+    known = replace(
+        missing,
+        column_information=pooled.column_information,
+        edge_information=pooled.edge_information,
+        edge_noise=pooled.monte_carlo_errors[pooled.n_features :],
+    )
+    errors = None if found.edge_errors is None else pooled.edge_errors
+    return replace(found, missing=known, edge_errors=errors)
 
 
 def as_fit(

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import count_ones
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable, check_sample_weight, read_binary
-from isinglass.data.conversion import refuse_holes
+from isinglass.data import BinaryTable
 from isinglass.errors import (
-    ArgumentError,
     ConstantColumnWarning,
     ConvergenceWarning,
     DataError,
@@ -32,6 +30,8 @@ from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.comparison import Differing, GroupComparison, reaches, union_pairs
 from isinglass.select.contract import Method, run_method
+from isinglass.select.grouping import Plan, read_groups
+from isinglass.select.impute import complete, imputes, keep_penalty_inside
 from isinglass.select.method import as_method, keep_penalty, run_quickly, solution_of
 from isinglass.select.tasks import kernel_threads, run_tasks
 
@@ -39,11 +39,12 @@ __all__ = ["GroupComparison", "compare_groups"]
 
 FloatArray = NDArray[np.float64]
 Table = NDArray[np.uint8]
-Rows = list[NDArray[np.intp]]
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
 """Permutations in one task where the penalty is kept, and cells of the table times permutations."""
-_SHOWN = 5  # rows, subjects or columns named in a message
+COPIES = 5
+"""Completed copies of every row with missing cells."""
+_SHOWN = 5  # columns named in a message
 
 
 def compare_groups(
@@ -68,7 +69,8 @@ def compare_groups(
     Parameters
     ----------
     X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-        Table of 0 and 1, or of what is read as such.
+        Table of 0 and 1, or of what is read as such. One that was read with ``missing="impute"`` is imputed once, from
+        the network of all rows, whatever their group; see the notes.
     groups : array-like of shape (n_samples,), or str
         The group of every row; or the name of the column of a data frame that holds it and is no node then, or of the
         ``labels`` that `read_table` kept.
@@ -103,6 +105,12 @@ def compare_groups(
     A kept penalty is that of all rows times √K for K groups: a group has about 1/K of the rows, and the noise that the
     penalty has to exceed falls with the square root of their number. A penalty given as a number is used as it is.
 
+    Missing cells are imputed before labels are looked at. If the groups have the same network and lose cells in the
+    same way, rows with their holes can change places, and the test is exact. Cells drawn from the network of all rows
+    are alike in all groups: differences become smaller, and some power is lost. ``impute_first(method)`` imputes every
+    group by itself, and again in every permutation: exact as well, and many times slower. Rows without any answer are
+    left out, but for paired ones, which keep their place.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -114,33 +122,31 @@ def compare_groups(
     (('first', 'second'), 0.01)
     """
     count = check_count("n_permutations", n_permutations)
-    frame, labels = _take_column(X, groups, "groups")
-    frame, subjects = _take_column(frame, paired, "paired")
-    data = refuse_holes(read_binary(frame))
-    weight = _weight_of(data, sample_weight)
-    plan = _Plan.of(_entries("groups", labels, data), None if subjects is None else _entries("paired", subjects, data))
-    _name_constant(data, plan)
     wanted = as_method(method)
+    data, plan = read_groups(X, groups, paired, sample_weight)
+    sample = _Sample.of(data, wanted)
+    _name_constant(data.names, sample, plan)
     with suppress_warnings(ConstantColumnWarning):  # named by group above
-        inside = _method_inside(wanted, reselect, data.X, weight, plan)
-        found = [_fit(inside, data.X[rows], _part(weight, rows)) for rows in plan.rows]
+        inside = _method_inside(wanted, reselect, sample, plan)
+        found = [sample.run(inside, rows)[1] for rows in plan.rows]
     solutions = tuple(solution.with_names(check_names(data.names, data.shape[1])) for solution in found)
     pairs = union_pairs([solution.network for solution in solutions])
     observed = Differing.of([solution.network for solution in solutions])
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
-    size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // data.X.size))
+    size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // sample.cells.size))
     quick = run_quickly(inside, kernel_threads(n_jobs))
     results = run_tasks(
         _permute,
-        [(data.X, weight, plan, quick, pairs, observed, seeds[k : k + size]) for k in range(0, count, size)],
+        [(sample, plan, quick, pairs, observed, seeds[k : k + size]) for k in range(0, count, size)],
         n_jobs=n_jobs,
         progress=progress,
         checkpoint=checkpoint,
         fingerprint={
-            "X": data.X,
+            "X": sample.cells,
+            "holes": sample.holes,
             "groups": plan.member,
             "paired": plan.subject,
-            "sample_weight": weight,
+            "sample_weight": sample.weight,
             "method": run_quickly(inside, None),
             "reselect": reselect,
             "random_state": seeds[0].entropy,  # not n_permutations: a run may be prolonged
@@ -153,135 +159,14 @@ def compare_groups(
     return _gather(plan, solutions, pairs, results, count, reselect)
 
 
-# ------------------------------------------------------------------------------------------- who is in which group
+# ------------------------------------------------------------------------------------------- networks
 
 
-def _take_column(X: Any, groups: Any, argument: str) -> tuple[Any, Any]:
-    """Return the table and the labels; a name takes that column out of a data frame."""
-    if not isinstance(groups, str):
-        return X, groups
-    if isinstance(X, BinaryTable) and groups in X.labels:
-        return X, X.labels[groups]
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame) or groups not in frame.columns:
-        raise ArgumentError(argument, "must have one entry per row, or be the name of a column of a data frame", groups)
-    return frame.drop(groups).to_native(), frame[groups].to_list()
-
-
-def _entries(name: str, given: Any, data: BinaryTable) -> NDArray[Any]:
-    """Return one label per row of the table, none missing; labels of dropped rows are left out."""
-    entries = list(given) if hasattr(given, "__iter__") and not isinstance(given, str | bytes) else None
-    if entries is not None and len(entries) != len(data) and data.rows is not None and len(entries) > data.rows.max():
-        entries = [entries[row] for row in data.rows]
-    if entries is None or len(entries) != len(data):
-        got = repr(given) if entries is None else f"{len(entries)} entries"
-        raise DataError(f"{name} must have one entry per row ({len(data)}); got {got}.")
-    missing = [k for k, entry in enumerate(entries) if _is_missing(entry)]
-    if missing:
-        shown = ", ".join(map(str, missing[:_SHOWN])) + (", …" if len(missing) > _SHOWN else "")
-        raise DataError(
-            f"{name} must have an entry for every row; got none in {len(missing)} of {len(entries)} rows ({shown}, "
-            "counted from 0). Leave these rows out."
-        )
-    try:
-        known = sorted(set(entries))
-    except TypeError:  # labels of different kinds
-        known = sorted(set(entries), key=str)
-    labels = np.array([_text(label) for label in known], dtype=object)
-    if len(set(labels)) < len(labels):
-        raise DataError(f"{name} must be labels that differ as text; got {', '.join(map(repr, known[:_SHOWN]))}.")
-    number = {label: k for k, label in enumerate(known)}
-    return labels[[number[entry] for entry in entries]]
-
-
-def _is_missing(entry: Any) -> bool:
-    if entry is None or (isinstance(entry, str) and not entry.strip()):
-        return True
-    try:
-        return bool(entry != entry)
-    except TypeError:  # pandas.NA is neither equal nor different
-        return True
-
-
-def _text(label: Any) -> str:
-    return str(int(label)) if isinstance(label, float | np.floating) and label == int(label) else str(label)
-
-
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """The groups, their rows, and how rows may change places.
-
-    Parameters
-    ----------
-    groups : tuple of str
-        The groups.
-    member : ndarray of int, shape (n_samples,)
-        The group of every row, as a number.
-    subject : ndarray of int, shape (n_samples,), optional
-        Whose row it is, where labels are exchanged within subjects.
-    rows : list of ndarray
-        The rows of every group; of the same subjects in the same order if there are any.
-    """
-
-    groups: tuple[str, ...]
-    member: NDArray[np.intp]
-    subject: NDArray[np.intp] | None
-    rows: Rows
-
-    @classmethod
-    def of(cls, labels: NDArray[Any], subjects: NDArray[Any] | None) -> _Plan:
-        """Check the labels: at least two groups, none of one row, every subject once in each."""
-        member, groups = _number(labels, sorted(set(labels), key=_by_value))
-        sizes = np.bincount(member)
-        if len(groups) < 2:
-            raise DataError(f"groups must name at least two groups; got {groups[0]!r} in all {len(labels)} rows.")
-        if sizes.min() < 2:
-            single = ", ".join(repr(group) for group, size in zip(groups, sizes, strict=True) if size < 2)
-            raise DataError(
-                f"groups must have at least two rows each; got one row in {single}. Join groups or leave the row out."
-            )
-        if subjects is None:
-            return cls(groups, member, None, [np.flatnonzero(member == k) for k in range(len(groups))])
-        subject, known = _number(subjects, list(dict.fromkeys(subjects)))  # whatever they are called
-        counts = np.zeros((len(known), len(groups)), dtype=np.intp)
-        np.add.at(counts, (subject, member), 1)
-        wrong = np.flatnonzero((counts != 1).any(axis=1))
-        if len(wrong):
-            shown = ", ".join(repr(known[k]) for k in wrong[:_SHOWN]) + (", …" if len(wrong) > _SHOWN else "")
-            raise DataError(
-                f"paired must name subjects with one row in every group; got others in {len(wrong)} of {len(known)}: "
-                f"{shown}. Leave these out, or leave paired out to compare independent groups."
-            )
-        order = np.argsort(subject, kind="stable")
-        return cls(groups, member, subject, [order[member[order] == k] for k in range(len(groups))])
-
-    def shuffle(self, rng: Generator) -> Rows:
-        """Return the rows of every group with labels exchanged, among all rows or within subjects."""
-        if self.subject is not None:
-            return list(rng.permuted(np.column_stack(self.rows), axis=1).T)
-        sizes = [len(rows) for rows in self.rows]
-        shuffled = rng.permutation(len(self.member))
-        return [np.sort(part) for part in np.split(shuffled, np.cumsum(sizes)[:-1])]
-
-
-def _number(labels: NDArray[Any], known: Sequence[str]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
-    place = {label: k for k, label in enumerate(known)}
-    return np.array([place[label] for label in labels], dtype=np.intp), tuple(known)
-
-
-def _by_value(label: str) -> tuple[float, str]:
-    """Order numbers as numbers and the rest as text behind them."""
-    try:
-        return float(label), label
-    except ValueError:
-        return math.inf, label
-
-
-def _name_constant(data: BinaryTable, plan: _Plan) -> None:
+def _name_constant(known: Sequence[str] | None, sample: _Sample, plan: Plan) -> None:
     """Warn of columns that do not vary in a group."""
-    names = check_names(data.names, data.shape[1])
+    names = check_names(known, sample.cells.shape[1])
     for group, rows in zip(plan.groups, plan.rows, strict=True):
-        ones, inside = count_ones(data.X[rows], None)
+        ones, inside = count_ones(sample.cells[sample.places(rows)], None)
         constant = np.flatnonzero(~inside)
         if len(constant):
             shown = ", ".join(f"{names[k]!r} (always {int(ones[k] > 0)})" for k in constant[:_SHOWN])
@@ -294,28 +179,70 @@ def _name_constant(data: BinaryTable, plan: _Plan) -> None:
             )
 
 
-# ------------------------------------------------------------------------------------------- networks
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The rows that are compared, with the completed copies of those that have holes.
+
+    Parameters
+    ----------
+    table : ndarray of uint8, or BinaryTable
+        The rows; or a completed table in the order of the rows, with weights of its own.
+    weight : ndarray of shape (n_samples,), optional
+        Weights of an array.
+    holes : ndarray of bool, optional
+        The missing cells, if the method imputes them itself.
+    """
+
+    table: Any
+    weight: FloatArray | None
+    holes: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(cls, data: BinaryTable, method: Method) -> _Sample:
+        """Return the rows of a table, imputed without regard to groups unless the method imputes itself."""
+        if data.holes is None or imputes(method):
+            return cls(data.X, data.sample_weight, data.holes)
+        table = complete(replace(data, rows=None, row_names=None), n_imputations=COPIES).table
+        assert table.rows is not None
+        return cls(table[np.argsort(table.rows, kind="stable")], None)
+
+    @functools.cached_property
+    def cells(self) -> Table:
+        """The cells of all rows and copies."""
+        return np.asarray(self.table)
+
+    @property
+    def origin(self) -> NDArray[np.intp]:
+        """The row that each row or copy is."""
+        known: NDArray[np.intp] | None = getattr(self.table, "rows", None)
+        return np.arange(len(self.table)) if known is None else known
+
+    def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return where some rows are, with all copies of each."""
+        if isinstance(self.table, np.ndarray):
+            return rows
+        first, end = (np.searchsorted(self.origin, rows, side) for side in ("left", "right"))
+        return np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)])
+
+    def run(self, method: Method, rows: NDArray[np.intp], groups: NDArray[Any] | None = None) -> tuple[Any, Solution]:
+        """Return what a method makes of some rows, and the network of that; ``groups`` has an entry per copy."""
+        if self.holes is not None:
+            method = functools.partial(method, holes=self.holes[rows])
+        some = self.places(rows)
+        table, weight = self.table[some], None if self.weight is None else self.weight[some]
+        result = run_method(method, table, sample_weight=weight, groups=groups)
+        return result, solution_of(result, method, table, weight)
 
 
-def _weight_of(data: BinaryTable, sample_weight: ArrayLike | None) -> FloatArray | None:
-    if data.sample_weight is not None and sample_weight is not None:
-        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
-    return check_sample_weight(sample_weight, len(data)) if data.sample_weight is None else data.sample_weight
-
-
-def _part(weight: FloatArray | None, rows: NDArray[np.intp]) -> FloatArray | None:
-    return None if weight is None else weight[rows]
-
-
-def _method_inside(method: Method, reselect: bool, table: Table, weight: FloatArray | None, plan: _Plan) -> Method:
+def _method_inside(method: Method, reselect: bool, sample: _Sample, plan: Plan) -> Method:
     """Return what is run on every group: the method, or the method at the penalty of all rows together."""
     if reselect:
         return method
-    kept = keep_penalty(method, None) if _is_fixed(method) else None
-    if kept is not None:
-        return kept
-    pooled = run_method(method, table, sample_weight=weight, groups=plan.subject)
-    return keep_penalty(method, pooled, math.sqrt(len(plan.groups)))
+    if _is_fixed(method):
+        return method
+    subjects = None if plan.subject is None else plan.subject[sample.origin]
+    pooled, _ = sample.run(method, np.arange(len(plan.member)), subjects)
+    return keep_penalty_inside(method, pooled, math.sqrt(len(plan.groups)))
 
 
 def _is_fixed(method: Method) -> bool:
@@ -327,25 +254,24 @@ def _is_fixed(method: Method) -> bool:
 
 
 def _permute(
-    table: Table,
-    weight: FloatArray | None,
-    plan: _Plan,
+    sample: _Sample,
+    plan: Plan,
     method: Method,
     pairs: NDArray[np.int32],
     observed: Differing,
     seeds: Sequence[SeedSequence],
 ) -> dict[str, Any]:
     """Return the differences of some permutations, and which edges and nodes reach what was observed, as bits."""
-    keys = pair_keys(pairs, table.shape[1])
-    varies = count_ones(table, None)[1]
+    keys = pair_keys(pairs, sample.cells.shape[1])
+    varies = count_ones(sample.cells, None)[1]
     found = []
     for seed in seeds:
         parts = plan.shuffle(np.random.default_rng(seed))
-        constant = any((varies & ~count_ones(table[rows], None)[1]).any() for rows in parts)
+        constant = any((varies & ~count_ones(sample.cells[sample.places(rows)], None)[1]).any() for rows in parts)
         with suppress_warnings(
             ConstantColumnWarning, ConvergenceWarning, GridEndWarning
         ):  # the first two are counted instead
-            solutions = [_fit(method, table[rows], _part(weight, rows)) for rows in parts]
+            solutions = [sample.run(method, rows)[1] for rows in parts]
         differing = Differing.of([solution.network for solution in solutions], keys)
         failed = any(not solution.converged and not math.isnan(solution.kkt_residual) for solution in solutions)
         found.append((differing, constant, failed))
@@ -360,12 +286,8 @@ def _permute(
     }
 
 
-def _fit(method: Method, table: Table, weight: FloatArray | None) -> Solution:
-    return solution_of(run_method(method, table, sample_weight=weight), method, table, weight)
-
-
 def _gather(
-    plan: _Plan,
+    plan: Plan,
     solutions: tuple[Solution, ...],
     pairs: NDArray[np.int32],
     results: list[dict[str, Any]],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.network import read_only
@@ -105,7 +105,7 @@ class Pooled:
         if not 0 < level < 1:
             raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
         freedom = np.minimum(self.degrees_of_freedom[self.n_features :], 1e9)
-        half = stdtrit(freedom, 0.5 + level / 2) * self.edge_errors
+        half = scipy.special.stdtrit(freedom, 0.5 + level / 2) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     @property
@@ -180,12 +180,16 @@ def _redraw(
     solution: Solution,
     seed: np.random.SeedSequence,
 ) -> NDArray[np.uint8]:
-    """Return the table with its missing cells drawn from a network of a resample of its rows."""
+    """Return the table with its missing cells drawn from a network of a resample of its rows.
+
+    Another resample in every round: cells given a network, and a network given cells with the scatter that an estimate
+    from complete rows has, are data augmentation, whose networks scatter as estimates from the observed cells do. One
+    resample for all rounds would scatter them further.
+    """
     rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(len(X), np.full(len(X), 1.0 / len(X))).astype(np.float64)
-    resampled = drawn if weight is None else drawn * weight
     chains = Completions(X, holes, random_state=rng)
     for _ in range(ROUNDS):
-        estimate = nearly_free(solution, chains.table, resampled, PRIOR)
+        drawn = rng.multinomial(len(X), np.full(len(X), 1.0 / len(X))).astype(np.float64)
+        estimate = nearly_free(solution, chains.table, drawn if weight is None else drawn * weight, PRIOR)
         chains.sweep(estimate.network, SWEEPS)
     return chains.table

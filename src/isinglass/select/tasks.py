@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -71,7 +70,16 @@ def run_tasks(
 def kernel_threads(n_jobs: int | None) -> int | None:
     """Return the ``n_threads`` of a fit inside a task: 1 next to other tasks, else None, which is the default."""
     _check_n_jobs(n_jobs)
+    if _is_serial(n_jobs):
+        return None
+    import joblib
+
     return None if joblib.effective_n_jobs(n_jobs) == 1 else 1
+
+
+def _is_serial(n_jobs: int | None) -> bool:
+    """Tell whether the tasks run here, one after the other: one job, and nobody has loaded joblib to ask for more."""
+    return n_jobs in (None, 1) and "joblib" not in sys.modules
 
 
 def _check_n_jobs(n_jobs: int | None) -> None:
@@ -172,6 +180,11 @@ def _run_missing(
 def _submit(
     function: Callable[..., Mapping[str, ArrayLike]], arguments: Mapping[int, tuple[Any, ...]], n_jobs: int | None
 ) -> Generator[_Outcome]:
+    if _is_serial(n_jobs):
+        yield from (_attempt(k, suppressed(), function, *task) for k, task in arguments.items())
+        return
+    import joblib  # 50 ms, as long as many a small fit
+
     settings = {"prefer": "threads"} | ({} if n_jobs is None else {"n_jobs": n_jobs})  # to joblib 1.3.0, None is 1
     for order in ("generator_unordered", "generator", "list"):  # what backends and versions of joblib can
         try:

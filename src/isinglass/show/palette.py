@@ -1,7 +1,7 @@
 """Colours that people with the common colour vision deficiencies can tell apart, for files, figures and pages.
 
 They are those of Okabe and Ito (2008). Blue and vermillion are kept for the sign of an edge and purple for edges
-between groups, so that the colours of groups begin with the others.
+between groups, so that the colours of groups begin with the others. Edges without a sign are grey.
 """
 
 from __future__ import annotations
@@ -11,7 +11,19 @@ from collections.abc import Iterable, Mapping
 
 from isinglass.errors import DataError
 
-__all__ = ["BETWEEN", "GROUPS", "NAMED", "NEGATIVE", "NEUTRAL", "POSITIVE", "channels", "color_groups", "read_color"]
+__all__ = [
+    "BETWEEN",
+    "GROUPS",
+    "NAMED",
+    "NEGATIVE",
+    "NEUTRAL",
+    "POSITIVE",
+    "SIGNS",
+    "UNSIGNED",
+    "channels",
+    "color_groups",
+    "read_color",
+]
 
 NAMED: Mapping[str, str] = {
     "black": "#000000",
@@ -26,6 +38,9 @@ NAMED: Mapping[str, str] = {
     "grey": "#bbbbbb",  # not Okabe and Ito's; lighter, as purple looks grey without green cones
 }
 POSITIVE, NEGATIVE, BETWEEN, NEUTRAL = NAMED["blue"], NAMED["vermillion"], NAMED["purple"], NAMED["grey"]
+UNSIGNED = "#6b7075"  # darker than nodes without a group, which the edges end in
+SIGNS: Mapping[int, str] = {1: POSITIVE, -1: NEGATIVE, 0: UNSIGNED}
+"""Colour of an edge by its sign; 0 for those that have none."""
 GROUPS = tuple(NAMED[name] for name in ("orange", "sky blue", "green", "yellow", "black", "blue", "vermillion"))
 """Colours of groups in the order in which they are given out; with more groups they come round again."""
 

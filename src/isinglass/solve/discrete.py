@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -121,7 +121,7 @@ class DiscreteCase:
         edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
         blocks = self._blocks(edges, state.values)
         fields = self._fields(state.category_fields, self._centers(edges, blocks))
-        known = {"kinds": self.table.kinds, "categories": self.table.categories}
+        known: dict[str, Any] = {"kinds": self.table.kinds, "categories": self.table.categories}
         network = CategoryNetwork(fields, self.table.scores, edges, None, self.names, blocks=blocks, **known)
         return as_solution(network, state, self.problem, tol)
 

@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
-from isinglass.data import BinaryTable, CategoryTable, PartedTable, check_penalty_weights, to_weighted
+from isinglass.data import CategoryTable, PartedTable, check_penalty_weights, read_categories, to_weighted
+from isinglass.data.blocks import is_in_parts
 from isinglass.data.category_table import Kinds, Scores
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
     ConvergenceWarning,
-    DataError,
     setting,
     suppress_warnings,
     warn,
@@ -80,7 +80,7 @@ def ising_path(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1 (bool, integer or float), or of category numbers if ``kinds`` are given; not modified.
+        Table of 0 and 1 (bool, integer or float), or of categories (see ``kinds``); not modified.
     alphas : int, float or array-like, default 50
         Number of geometric steps down from the smallest alpha without edges, or the values themselves.
     sample_weight : array-like of shape (n_samples,), optional
@@ -102,12 +102,10 @@ def ising_path(
         the environment's ISINGLASS_DEVICE, else "cpu". Edges are the same, couplings to tolerance.
     callback : callable, optional
         Called with each Solution as it is found. If it returns False, the path ends there.
-    kinds : str, sequence or mapping, optional
-        ``"binary"`` or ``"ordinal"`` for all columns, for each, or by name or number (others are binary). The cells
-        are then category numbers 0, 1, 2, …; a network of columns with more than two is a ``CategoryNetwork``.
-    scores : mapping, optional
-        The points that the categories of ordinal columns stand for, by name or number of the column; default their
-        numbers. Multiples of one step.
+    kinds, scores : optional
+        Which columns have categories, ordinal or nominal, and where those of ordinal columns lie, as for
+        `read_categories`; by default the columns that are categorical by their type. A network of columns with more
+        than two categories is a ``CategoryNetwork``. Scores must be multiples of one step.
 
     Returns
     -------
@@ -126,8 +124,9 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    table = _with_categories(X, kinds, scores)
-    case = _prepare(table, sample_weight, penalty_weights, n_threads, device)
+    if kinds is not None or scores is not None or not (isinstance(X, PartedTable) or is_in_parts(X)):
+        X = read_categories(X, kinds=kinds, scores=scores)
+    case = _prepare(X, sample_weight, penalty_weights, n_threads, device)
     grid = alpha_grid(case.fit_null(tol, max_iter), alphas, alpha_min_ratio=alpha_min_ratio)
     case.check(grid)
     solutions = []
@@ -139,18 +138,6 @@ def ising_path(
     path = Path(tuple(solutions), tol=tol)
     warn_if_not_converged(path, case.problem.null_objective, max_iter)
     return path
-
-
-def _with_categories(X: Any, kinds: Kinds | None, scores: Scores | None) -> Any:
-    """Return a table with categories, if kinds are given, and anything else as it is."""
-    if kinds is None and scores is None:
-        return X
-    if isinstance(X, BinaryTable | CategoryTable):
-        raise DataError(
-            f"{setting('kinds')} and {setting('scores')} must not be given beside a {type(X).__name__}, which has its "
-            "own."
-        )
-    return CategoryTable.of(X, kinds or {}, scores).simplest()
 
 
 def _prepare(

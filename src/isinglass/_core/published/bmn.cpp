@@ -99,7 +99,7 @@ void Bmn::choose_working_set() {
     std::vector<const uint8_t*> every(p_);
     for (int s = 0; s < p_; ++s) every[s] = table_.column(s);
     std::vector<double> products(static_cast<size_t>(p_) * p_);
-    for (int s = 0; s < p_; ++s)
+    for (int s = 0; s < p_; ++s, Poll::here())
         kernels_.dots(wr(s), every.data(), p_, table_.stride, products.data() + static_cast<size_t>(s) * p_);
     struct Candidate {
         double excess;
@@ -136,7 +136,6 @@ bool Bmn::run_round() {
     saved_ = values_;
     for (int iteration = 0; iteration < settings_.max_iter; ++iteration) {
         ++n_iter_;
-        Poll::here();
         measure_gradient();
         const double change = propose(next);
         if (change <= settings_.tolerance) {
@@ -163,7 +162,7 @@ double Bmn::evaluate(const std::vector<double>& values) {
     std::vector<double> fields(p_, 0.0);
     for (size_t k = 0; k < values.size(); ++k)
         if (working_[k].s == working_[k].t) fields[working_[k].s] = values[k];
-    for (int s = 0; s < p_; ++s) {
+    for (int s = 0; s < p_; ++s, Poll::here()) {
         coefficients.resize(places_[s].size());
         for (size_t k = 0; k < coefficients.size(); ++k) coefficients[k] = values[places_[s][k]];
         std::fill(eta(s), eta(s) + table_.stride, fields[s]);
@@ -180,7 +179,7 @@ double Bmn::evaluate(const std::vector<double>& values) {
 void Bmn::measure_gradient() {
     gradient_.assign(working_.size(), 0.0);
     std::vector<double> products;
-    for (int s = 0; s < p_; ++s) {
+    for (int s = 0; s < p_; ++s, Poll::here()) {
         products.resize(places_[s].size());
         kernels_.dots(wr(s), columns_[s].data(), static_cast<int>(products.size()), table_.stride,
                       products.data());

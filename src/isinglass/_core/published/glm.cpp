@@ -58,6 +58,15 @@ double entropy_term(double y) {
     return y > 0.0 ? y * std::log(y) : 0.0;
 }
 
+// Looks for an interrupt before some of the columns or rows: before each it would take time.
+void poll_columns(size_t k) {
+    if (k % 16 == 0) Poll::here();
+}
+
+void poll_rows(size_t i) {
+    if (i % 65536 == 0) Poll::here();
+}
+
 }  // namespace
 
 double Columns::dot(int j, const double* a) const {
@@ -92,8 +101,10 @@ Lognet::Lognet(Columns columns, const double* y, const double* w, const double* 
     // Half the null deviance per unit of weight, that of the intercept alone or of probabilities 1/2.
     limit_ = settings_.threshold * (softplus(b0_) - (settings_.intercept ? positive * b0_ : 0.0) + entropy);
     refresh_model();
-    for (size_t j = 0; j < q; ++j)
+    for (size_t j = 0; j < q; ++j) {
+        poll_columns(j);
         if (scale_[j] > 0.0) reach_[j] = std::abs(gradient(static_cast<int>(j)));
+    }
 }
 
 LognetState Lognet::solve(double lambda) {
@@ -133,10 +144,10 @@ bool Lognet::minimise_model(double lambda) {
 
 double Lognet::sweep(double lambda, const std::vector<int>& order) {
     ++n_passes_;
-    Poll::here();
     double largest = 0.0;
     for (size_t k = 0; k < order.size(); ++k) {
         const int j = order[k];
+        poll_columns(k);
         if (curvature_[j] <= 0.0) continue;
         const double old = b_[j], pull = gradient(j) + curvature_[j] * old;
         const double excess = std::abs(pull) - lambda * factor_[j];
@@ -168,7 +179,9 @@ double Lognet::gradient(int j) const {
 }
 
 void Lognet::refresh_curvatures() {
-    for (int j : strong_) {
+    for (size_t k = 0; k < strong_.size(); ++k) {
+        const int j = strong_[k];
+        poll_columns(k);
         const double square = x_.square(j, v_.data());
         if (settings_.intercept) first_[j] = x_.dot(j, v_.data());  // else mean = 0 and it stays 0
         curvature_[j] = (square - mean_[j] * (2.0 * first_[j] - mean_[j] * sum_v_)) / (scale_[j] * scale_[j]);
@@ -180,11 +193,15 @@ void Lognet::refresh_model() {
     double constant = b0_;
     for (int j : active_) constant -= b_[j] * mean_[j] / scale_[j];
     std::fill(eta_.begin(), eta_.end(), constant);
-    for (int j : active_)
+    for (size_t k = 0; k < active_.size(); ++k) {
+        const int j = active_[k];
+        poll_columns(k);
         if (b_[j] != 0.0) x_.add(j, b_[j] / scale_[j], eta_.data());
+    }
     const double p = settings_.min_probability, farthest = std::log(1.0 / p - 1.0);
     sum_v_ = sum_r_ = shift_ = 0.0;
     for (size_t i = 0; i < eta_.size(); ++i) {
+        poll_rows(i);
         const double e = std::exp(-std::abs(eta_[i]));
         double q = (eta_[i] < 0.0 ? e : 1.0) / (1.0 + e), v = e / ((1.0 + e) * (1.0 + e));
         // A saturated row fits exactly and keeps a small weight, so that the model stays bounded.
@@ -220,6 +237,7 @@ void Lognet::admit(int j) {
 bool Lognet::admit_violators(double lambda) {
     const size_t before = strong_.size();
     for (int j = 0; j < x_.n_columns; ++j) {
+        poll_columns(j);
         if (is_strong_[j] || !(scale_[j] > 0.0)) continue;
         reach_[j] = std::abs(gradient(j));
         if (reach_[j] > lambda * factor_[j]) admit(j);

@@ -10,6 +10,7 @@ from isinglass.show.plot.centralities import centrality, sample_size
 from isinglass.show.plot.contrasts import group_difference, group_networks, permutations
 from isinglass.show.plot.curves import certificate, instability, path, roc
 from isinglass.show.plot.drawing import network
+from isinglass.show.plot.heat import edge_block, shares
 from isinglass.show.plot.rows import (
     bootstrap_differences,
     bootstrap_intervals,
@@ -25,6 +26,7 @@ __all__ = [
     "bootstrap_intervals",
     "centrality",
     "certificate",
+    "edge_block",
     "edge_frequencies",
     "group_difference",
     "group_networks",
@@ -37,4 +39,5 @@ __all__ = [
     "predictability",
     "roc",
     "sample_size",
+    "shares",
 ]

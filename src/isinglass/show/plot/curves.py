@@ -17,7 +17,7 @@ from isinglass.errors import DataError
 from isinglass.evaluate.recovery import RocCurve
 from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.results import Path, Stability
-from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE
+from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
 
 __all__ = ["certificate", "instability", "path", "roc"]
@@ -37,7 +37,7 @@ def path(
     alpha: float | None = None,
     n_labels: int = 8,
 ) -> Axes:
-    """Draw every coupling along a path, from few edges on the left to many on the right.
+    """Draw every coupling along a path, from few edges on the left to many on the right; norms are grey.
 
     Parameters
     ----------
@@ -71,7 +71,9 @@ def path(
     alphas = np.asarray(solutions.alphas, dtype=np.float64)
     pairs, values = _coupling_table(solutions)
     ax = axes_or_new(ax, (8.0, 5.0))
-    colors = [POSITIVE if value >= 0 else NEGATIVE for value in _last_values(values)]
+    signed = solutions[0].network.has_sign(np.array(pairs, dtype=np.intp).reshape(-1, 2))
+    signs = np.where(signed, np.where(_last_values(values) >= 0, 1, -1), 0)
+    colors = [SIGNS[sign] for sign in signs.tolist()]
     lines = [np.column_stack([alphas, column]) for column in values.T]
     thin = float(np.clip(20.0 / np.sqrt(len(lines) + 1.0), 0.35, 1.2))  # thousands of lines must not become one area
     ax.add_collection(LineCollection(lines, colors=colors, linewidths=thin, alpha=0.7), autolim=False)
@@ -79,7 +81,7 @@ def path(
     _scale_alphas(ax, alphas)
     reach = 1.05 * float(np.abs(values).max(initial=0.0)) or 1.0
     ax.set_ylim(max(-reach, 1.05 * float(values.min(initial=0.0)) - 0.05 * reach), reach)
-    ax.set_ylabel("coupling")
+    ax.set_ylabel("coupling" if signed.all() else "norm" if not signed.any() else "coupling, or norm (grey)")
     if alpha is not None:
         _mark_alpha(ax, alpha)
     strongest = np.argsort(-np.abs(values[-1]), kind="stable")[: check_count("n_labels", n_labels, least=0)]

@@ -20,7 +20,7 @@ from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource
 from isinglass.show.layout import force_layout
-from isinglass.show.palette import BETWEEN, NEGATIVE, NEUTRAL, POSITIVE, color_groups
+from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, color_groups
 from isinglass.show.plot.canvas import any_color, axes_or_new, ink, readable, write_below, write_legend
 from isinglass.show.plot.marks import (
     RING,
@@ -128,7 +128,9 @@ def network(
     entries = _explain(graph, shown, members, colors, look.edge_color) if legend else []
     widest = look.max_weight or float(graph.weights[shown].max(initial=0.0))
     if entries and widest:
-        entries.append((Line2D([], [], color=ink(), linewidth=2.5, alpha=0.6), f"widest: |coupling| {widest:.2g}"))
+        entries.append(
+            (Line2D([], [], color=ink(), linewidth=2.5, alpha=0.6), f"widest: {_weight_word(graph)} {widest:.2g}")
+        )
     _frame(ax, xy, keep_aspect=keep_aspect)
     usual = look.diameter(ax, xy)
     diameters = scale_sizes(measured, usual / (RING if shares is not None else 1.0), graph.n_features)
@@ -178,7 +180,7 @@ def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDA
         raise ArgumentError("min_weight", "must be a number that is not negative", min_weight)
     kept = graph.weights >= min_weight
     if positive_only:
-        kept &= graph.edge_values > 0
+        kept &= graph.edge_signs > 0
     weakest_first = graph.by_strength[::-1]
     return weakest_first[kept[weakest_first]]
 
@@ -206,7 +208,7 @@ def _edge_colors(
     graph: Network, shown: NDArray[np.intp], members: list[Any], colors: Mapping[Any, str], edge_color: str
 ) -> list[str]:
     if edge_color == "sign":
-        return [POSITIVE if graph.edge_values[k] > 0 else NEGATIVE for k in shown]
+        return [SIGNS[sign] for sign in graph.edge_signs[shown].tolist()]
     ends = [(members[s], members[t]) for s, t in graph.edge_index[shown]]
     return [colors[one] if one == two else BETWEEN for one, two in ends]
 
@@ -247,7 +249,7 @@ def _draw_edges(
             list(xy[graph.edge_index[shown]]),
             colors=[to_rgba(color, _opacity(color, part)) for color, part in zip(colors, share, strict=True)],
             linewidths=THINNEST + (thickest - THINNEST) * share,
-            linestyles=[DASHES if graph.edge_values[k] < 0 else "-" for k in shown] or "-",
+            linestyles=[DASHES if sign < 0 else "-" for sign in graph.edge_signs[shown]] or "-",
             capstyle="butt",
             zorder=1,
         ),
@@ -295,15 +297,22 @@ def _explain(
         for (group, color), marker in zip(colors.items(), _markers(colors), strict=True):
             handle = Line2D([], [], color=color, marker=marker, linestyle="none", markeredgecolor=ink())
             entries.append((handle, "no group" if group is None else readable(group)))
-    couplings = graph.edge_values[shown]
-    if edge_color == "sign" and (couplings > 0).any():
-        entries.append((Line2D([], [], color=POSITIVE, linewidth=2), "positive coupling"))
+    signs = graph.edge_signs[shown]
+    if edge_color == "sign" and (signs > 0).any():
+        entries.append((Line2D([], [], color=SIGNS[1], linewidth=2), "positive coupling"))
     if edge_color == "group" and any(members[s] != members[t] for s, t in graph.edge_index[shown]):
         entries.append((Line2D([], [], color=BETWEEN, linewidth=2), "between groups"))
-    if (couplings < 0).any():
-        color = NEGATIVE if edge_color == "sign" else ink()
+    if (signs < 0).any():
+        color = SIGNS[-1] if edge_color == "sign" else ink()
         entries.append((Line2D([], [], color=color, linewidth=2, linestyle=DASHES), "negative coupling"))
+    if edge_color == "sign" and (signs == 0).any():
+        entries.append((Line2D([], [], color=SIGNS[0], linewidth=2), "no sign: norm of a table"))
     return entries
+
+
+def _weight_word(graph: Network) -> str:
+    signed = graph.edge_signs != 0
+    return "|coupling|" if signed.all() else "norm" if not signed.any() else "|coupling| or norm"
 
 
 def _draw_legend(ax: Axes, entries: list[tuple[Line2D, str]], xy: FloatArray, *, keep_aspect: bool) -> Legend | None:

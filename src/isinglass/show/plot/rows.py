@@ -19,7 +19,7 @@ from isinglass.evaluate.nodes import NodeTable
 from isinglass.names import check_names
 from isinglass.network import as_network
 from isinglass.select.bootstrap import Bootstrap
-from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
+from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS, UNSIGNED
 from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
 from isinglass.show.plot.curves import read_stability
 
@@ -145,14 +145,16 @@ def bootstrap_intervals(
     low, median, high = result.edge_quantiles[:, rows]
     ax = axes_or_new(ax, (7.5, _height(len(rows))))
     y = np.arange(len(rows))
-    colors = [_sign_color(value) for value in result.edge_values[rows]]
+    signed = result.solution.network.has_sign(result.edge_index[rows])
+    colors = [_sign_color(value, has) for value, has in zip(result.edge_values[rows], signed, strict=True)]
     ax.hlines(y, low, high, colors=colors, linewidth=2.0, alpha=0.6)
     ax.scatter(median, y, marker="|", c=ink(), s=60, linewidths=1.0, zorder=3)
     ax.scatter(result.edge_values[rows], y, c=colors, s=28, edgecolors=ink(), linewidths=0.6, zorder=4)
     ax.axvline(0.0, color=ink(), linewidth=0.6)
     pairs = result.edge_index[rows]
     _name_rows(ax, [f"{readable(labels[s], 20)} – {readable(labels[t], 20)}" for s, t in pairs])
-    ax.set_xlabel("coupling" + _left_out(len(ranked), len(every), "pairs", "strongest"))
+    what = "coupling" if signed.all() else "coupling, or norm (grey)"
+    ax.set_xlabel(what + _left_out(len(ranked), len(every), "pairs", "strongest"))
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=_row_font(len(rows)))
     shares.tick_params(length=0)
@@ -225,7 +227,7 @@ def bootstrap_differences(
 def node_strength(
     result: Any, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_nodes: int | None = None
 ) -> Axes:
-    """Draw the strength Σ_t |θ_st| of the nodes as bars, positive and negative couplings apart.
+    """Draw the strength Σ_t |θ_st| of the nodes as bars: positive and negative couplings, and norms, apart.
 
     Parameters
     ----------
@@ -241,7 +243,8 @@ def node_strength(
     Returns
     -------
     Axes
-        The strongest node on top; its first bars are the positive parts, then come the negative ones.
+        The strongest node on top; its first bars are the positive parts, then come the negative ones and, if there are
+        any, the norms of edges without a sign.
 
     Examples
     --------
@@ -251,20 +254,24 @@ def node_strength(
     (['c', 'a', 'b'], [0.0, 2.0, 2.0, 1.0, 0.0, 1.0])
     """
     network = as_network(result, names)
-    values, strength = network.edge_values, network.strength
-    positive, negative = (network.node_sums(np.maximum(part, 0.0)) for part in (values, -values))
+    strength, signs = network.strength, network.edge_signs
+    positive, negative, unsigned = (network.node_sums(network.weights * (signs == sign)) for sign in (1, -1, 0))
     strongest = np.argsort(-strength, kind="stable")[: _limit("n_nodes", n_nodes)][::-1]
     ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(strongest), 4)))
     y = np.arange(len(strongest))
     ax.barh(y, positive[strongest], color=POSITIVE)
     ax.barh(y, negative[strongest], left=positive[strongest], **LOSS)
+    if unsigned.any():
+        ax.barh(y, unsigned[strongest], left=(positive + negative)[strongest], color=UNSIGNED)
     _name_rows(ax, [readable(network.names[k]) for k in strongest])
     ax.set_xlim(0.0, 1.05 * float(strength.max()) or 1.0)
     left_out = _left_out(len(strongest), network.n_features, "nodes", "strongest")
     ax.set_xlabel("strength: sum of absolute couplings" + left_out)
-    entries = [(Patch(color=POSITIVE), "positive couplings")]
+    entries = [(Patch(color=POSITIVE), "positive couplings")] if positive.any() or not unsigned.any() else []
     if negative[strongest].any():
         entries.append((Patch(**LOSS), "negative couplings"))
+    if unsigned.any():
+        entries.append((Patch(color=UNSIGNED), "norms of edges without a sign"))
     _explain_above(ax, entries)
     return ax
 
@@ -366,8 +373,8 @@ def _left_out(shown: int, of: int, what: str, which: str) -> str:
     return "" if shown == of else f"\n(the {shown} {which} of {of} {what}; {of - shown} are not shown)"
 
 
-def _sign_color(value: float) -> str:
-    return NEUTRAL if value == 0 else POSITIVE if value > 0 else NEGATIVE
+def _sign_color(value: float, has_sign: bool) -> str:
+    return NEUTRAL if value == 0 else SIGNS[int(np.sign(value)) if has_sign else 0]
 
 
 def _row_font(n_rows: int) -> float:

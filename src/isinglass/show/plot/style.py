@@ -30,10 +30,10 @@ class Style:
     Parameters
     ----------
     edge_color : {"sign", "group"}, default "sign"
-        Blue and vermillion for positive and negative couplings; or the color of the group for edges within it and
-        purple for those between groups. Negative edges are dashed either way.
+        Blue and vermillion for positive and negative couplings, grey for edges without a sign; or the color of the
+        group for edges within it and purple for those between groups. Negative edges are dashed either way.
     positive_only : bool, default False
-        Leave out negative couplings.
+        Leave out all but positive couplings.
     min_weight : float, default 0
         Leave out couplings smaller than this in absolute value. The figure says how many edges are not drawn.
     max_weight : float, optional

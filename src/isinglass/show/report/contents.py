@@ -19,7 +19,7 @@ from isinglass.export.columns import plain_value
 from isinglass.fit import Fit
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
-from isinglass.results import Evidence, Path, Solution, Stability
+from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.show.palette import color_groups
 from isinglass.show.report.curve import read_curve
 from isinglass.show.report.methods import describe_fit
@@ -59,6 +59,7 @@ class Contents:
     settings: dict[str, str] = field(default_factory=dict)
     command: str | None = None
     methods: str | None = None
+    missing: Missing | None = None  # where cells were missing, and what was done
 
 
 def gather(
@@ -100,7 +101,7 @@ def gather(
         tol=known.tol if path is None else path.tol,
         stability=stability,
         curve=read_curve(stability, criterion, known.evidence),
-        node_columns=_wording(wording, model.names) | _node_columns(node_table, model.names),
+        node_columns=_wording(wording, model.names) | _node_columns(node_table, model.names) | _holes(known.missing),
         edge_columns=_edge_columns(known.edge_table, model.names) | _edge_columns(edge_table, model.names),
         groups=members,
         group_colors=_colors(members, group_colors),
@@ -117,6 +118,7 @@ def gather(
         },
         command=None if command is None else str(command),
         methods=known.methods,
+        missing=known.missing,
     )
 
 
@@ -137,6 +139,7 @@ class _Known:
     proof: str = "joint"
     rule: str | None = None
     methods: str | None = None
+    missing: Missing | None = None
 
     @classmethod
     def of(cls, result: Any) -> _Known:
@@ -162,6 +165,7 @@ class _Known:
             proof=fit.method if fit.proves else "published",
             rule=fit.settings.get("rule", "and") if fit.method == "nodewise" else None,
             methods=describe_fit(fit),
+            missing=fit.missing,
         )
 
     def count_rows(self, table: BinaryTable | None) -> dict[str, float | None]:
@@ -293,6 +297,14 @@ def _wording(wording: Any, names: Sequence[str]) -> dict[str, list[Any]]:
     if wording is None:
         return {}
     return {"wording": ["" if text is None else str(text) for text in by_node(wording, names, "wording")]}
+
+
+def _holes(missing: Missing | None) -> dict[str, list[Any]]:
+    """Return how much of every column is missing, as columns."""
+    if missing is None:
+        return {}
+    found = {"missing": missing.column_shares, "missing_information": missing.column_information}
+    return {label: shares.tolist() for label, shares in found.items() if shares is not None}
 
 
 def _node_columns(table: Any, names: Sequence[str]) -> dict[str, list[Any]]:

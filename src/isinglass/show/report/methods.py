@@ -63,12 +63,30 @@ def describe_fit(fit: Fit) -> str:
         f"{choice}" + (f" (α = {solution.alpha:.4g})." if solution.alpha == solution.alpha else "."),
         f"The network has {solution.n_edges} of {n_pairs} possible edges.",
     ]
+    sentences += _describe_missing(fit)
     if fit.proves and solution.converged:
         sentences.append(
             "The solution was certified as optimal for this table and penalty (duality gap "
             f"{solution.duality_gap:.1e}, KKT residual {solution.kkt_residual:.1e})."
         )
     return " ".join(sentences)
+
+
+def _describe_missing(fit: Fit) -> list[str]:
+    """Say what was done about missing cells, and how many there were."""
+    missing = fit.missing
+    if missing is None:
+        return []
+    cells = f"{missing.n_cells} missing cells ({missing.n_cells / (missing.n_rows * fit.solution.n_features):.1%})"
+    if missing.treatment == "drop":
+        return [f"{missing.n_left_out} of {missing.n_rows} rows were left out because of {cells}."]
+    if missing.treatment == "zero":
+        return [f"{cells} were counted as 0."]
+    empty = f"; {missing.n_left_out} rows without any answer were left out" if missing.n_left_out else ""
+    return [
+        f"{cells} were imputed {missing.n_imputations} times by stochastic EM, from the network itself given the "
+        f"observed cells of their row{empty}."
+    ]
 
 
 def describe_comparison(found: GroupComparison) -> str:

@@ -132,7 +132,7 @@ function showReproduction() {
 /* Hide what there is nothing to say about, and the links that lead there. */
 function showSections() {
   const hasColumn = (name) => DATA.edge_columns.some(({ label }) => label === name);
-  const present = { choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
+  const present = { missing: MISSING !== null, choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
   for (const element of document.querySelectorAll("[data-section]")) element.hidden = !present[element.dataset.section];
   byId("choice").hidden = !present.choice;
   byId("predictability").hidden = !present.predictability;
@@ -569,6 +569,7 @@ showSections();
 showLead();
 showReproduction();
 showBars(BARS_AT_ONCE);
+showMissing();
 connectSlider();
 connectFilters();
 connectGroups();

@@ -17,7 +17,7 @@ from isinglass.show.report.payload import make_payload
 
 __all__ = ["build_report", "write_report"]
 
-SCRIPTS = ("data.js", "elements.js", "view.js", "tables.js", "charts.js", "page.js")
+SCRIPTS = ("data.js", "elements.js", "view.js", "tables.js", "charts.js", "missing.js", "page.js")
 """Parts of the page's script, in order."""
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.randomness import RandomSource
-from isinglass.results import Solution, Stability
+from isinglass.results import Missing, Solution, Stability
 from isinglass.show.layout import force_layout
 from isinglass.show.report.contents import SAME_ALPHA, Contents
 from isinglass.show.report.methods import citation
@@ -41,6 +41,7 @@ def make_payload(contents: Contents, *, max_edges: int, random_state: RandomSour
         "path": _path(contents, stored),
         "edge_columns": _edge_columns(contents, stored),
         "curve": contents.curve,
+        "missing": _missing(contents.missing),
         "certificate": _certificate(contents),
         "settings": contents.settings,
         "command": contents.command,
@@ -180,6 +181,25 @@ def _shares(stability: Stability, alpha: float, s: NDArray[np.int32], t: NDArray
         "label": f"in subsamples{where}",
         "field": field,
         "values": np.asarray(stability.edge_frequencies[nearest][s, t]).ravel(),
+    }
+
+
+# ------------------------------------------------------------------------------------------- missing cells
+
+
+def _missing(missing: Missing | None) -> dict[str, Any] | None:
+    """Return the holes of the table and what was done; those of the columns are among the columns of the nodes."""
+    if missing is None:
+        return None
+    counted = ("treatment", "n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
+    patterns = [] if missing.patterns is None else [np.flatnonzero(pattern) for pattern in missing.patterns]
+    counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
+    return {
+        **{name: getattr(missing, name) for name in counted},
+        "noise": missing.noise,
+        "n_rounds": 0 if missing.changes is None else len(missing.changes),
+        "edge_information": [] if missing.edge_information is None else missing.edge_information,
+        "patterns": [{"columns": columns, "n_rows": count} for columns, count in zip(patterns, counts, strict=True)],
     }
 
 

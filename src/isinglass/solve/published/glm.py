@@ -14,7 +14,9 @@ model. That says little about the distance to the optimum: see docs/comparators.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,9 @@ from isinglass.network import read_only
 __all__ = ["GlmPath", "logistic_path"]
 
 FloatArray = NDArray[np.float64]
+
+ENTRIES = 1 << 22
+"""Of the design that are looked at in one piece."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,24 +189,38 @@ class _Columns:
 
     def moments(self, weight: FloatArray, intercept: bool, standardize: bool) -> tuple[FloatArray, FloatArray]:
         """Return what is subtracted from each column and what it is divided by, 0 for a column to leave out."""
-        matrix = self._matrix()
-        mean = weight @ matrix
-        largest = abs(matrix).max(axis=0)
-        largest = largest.toarray().ravel() if sp.issparse(largest) else np.asarray(largest)
-        variance = np.maximum(weight @ (matrix * matrix) - mean**2, 0.0)
+        parts = [_moments_of(part, weight) for part in self._parts()]
+        mean, square, largest = (np.concatenate(values) for values in zip(*parts, strict=True))
+        variance = np.maximum(square - mean**2, 0.0)
         # A constant column has a variance of rounding errors.
         varies = variance > 1e-14 * largest**2
         kept = varies if intercept or standardize else largest > 0.0
         scale = np.where(kept, np.sqrt(np.where(varies, variance, 1.0)) if standardize else 1.0, 0.0)
         return (mean if intercept else np.zeros(self.n_columns)), scale
 
-    def _matrix(self) -> Any:
+    def _parts(self) -> Iterator[Any]:
+        """Yield the design as matrices of some columns each, small enough for an interrupt to be heard in between."""
         if self.start is None:
             assert self.values is not None
-            return self.values.reshape(self.n_columns, self.n_rows).T
+            table = self.values.reshape(self.n_columns, self.n_rows).T
+            yield from np.array_split(table, -(-table.size // ENTRIES), axis=1)
+            return
         assert self.rows is not None
-        values = np.ones(len(self.rows)) if self.values is None else self.values
-        return sp.csc_array((values, self.rows, self.start), shape=(self.n_rows, self.n_columns))
+        number = 1 + int(self.start[-1]) // ENTRIES
+        bounds = np.searchsorted(self.start, np.linspace(0, self.start[-1], number + 1))
+        bounds[0], bounds[-1] = 0, self.n_columns
+        for first, last in pairwise(bounds.tolist()):
+            here = slice(*self.start[[first, last]])
+            values = np.ones(here.stop - here.start) if self.values is None else self.values[here]
+            columns = (values, self.rows[here], self.start[first : last + 1] - here.start)
+            yield sp.csc_array(columns, shape=(self.n_rows, last - first))
+
+
+def _moments_of(matrix: Any, weight: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return weighted means, weighted means of squares, and the largest size of an entry."""
+    largest = abs(matrix).max(axis=0)
+    largest = largest.toarray().ravel() if sp.issparse(largest) else np.asarray(largest)
+    return weight @ matrix, weight @ (matrix * matrix), largest
 
 
 def _check_settings(thresh: float, max_iter: int, min_probability: float) -> None:

@@ -1,0 +1,283 @@
+"""Columns of categories: which columns have some, what their values are, and how cells become their numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.data.category_table import MOST_CATEGORIES, per_column
+from isinglass.data.coding import (
+    KINDS,
+    Levels,
+    by_column,
+    distinct,
+    distinct_in,
+    is_missing,
+    is_number,
+    order_pair,
+    show_value,
+    show_values,
+)
+from isinglass.data.sources import Column, Source
+from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
+
+__all__ = ["ABSENT", "UNKNOWN", "convert_levels", "find_levels"]
+
+ABSENT, UNKNOWN = -1, -2  # instead of a category number: a missing cell, and a value that stands for nothing
+MOST_STEPS = 255
+"""Of equal length from the smallest to the largest score."""
+FEW = 5
+"""Categories up to which nobody asks whether there are rows enough for them."""
+_CLOSE = 1e-9
+
+
+def find_levels(
+    source: Source, labels: Sequence[Hashable], kinds: Any, scores: Any, encode: Any, binarize: Any
+) -> dict[int, Levels]:
+    """Return the rules of the columns that have categories; none if all are columns of two values as ever."""
+    said = _read_kinds(source, labels, kinds, scores, encode, binarize)
+    points = per_column("scores", {} if scores is None else scores, labels, len(labels), None)
+    found = {}
+    for j, kind in said.items():
+        if _cuts(binarize, labels[j]):
+            raise DataError(
+                f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {source.where(j)}."
+            )
+        entries = _entries_of(source, j, labels[j], encode)
+        found[j] = _find_column(source, j, kind, points[j], entries)
+    return found
+
+
+def _read_kinds(
+    source: Source, labels: Sequence[Hashable], kinds: Any, scores: Any, encode: Any, binarize: Any
+) -> dict[int, str]:
+    """Return the kinds of the columns of categories: what the user says, else what the source declares."""
+    p = len(labels)
+    given = per_column("kinds", {} if kinds is None else kinds, labels, p, None)
+    for kind in given:
+        if kind is not None and kind not in KINDS:
+            raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)
+    if scores is not None:
+        if not isinstance(scores, Mapping):
+            raise ArgumentError("scores", "must be a mapping of columns to numbers", scores)
+        with_scores = per_column("scores", scores, labels, p, None)
+        given = [kind or (None if point is None else "ordinal") for kind, point in zip(given, with_scores, strict=True)]
+    declared: dict[int, str] = {}
+    if source.declared is not None and not (isinstance(encode, Mapping) and not by_column(encode)):
+        for j, kind in enumerate(source.declared):
+            named = by_column(encode) and labels[j] in encode
+            if kind is not None and given[j] is None and not named and not _cuts(binarize, labels[j]):
+                declared[j] = kind
+    if kinds is None and scores is None and not any(_has_more(source, j, encode) for j in declared):
+        return {}
+    spoken = {j: kind for j, kind in enumerate(given) if kind in ("ordinal", "nominal")}
+    return {j: kind for j, kind in sorted({**declared, **spoken}.items()) if given[j] != "binary"}
+
+
+def _cuts(binarize: Any, label: Hashable) -> bool:
+    """Tell whether a column is cut at a threshold."""
+    return label in binarize if isinstance(binarize, Mapping) else binarize is not None
+
+
+def _has_more(source: Source, j: int, encode: Any) -> bool:
+    """Tell whether a categorical column has more than two categories; with encode="auto", more than two that occur."""
+    categories = source.column(j).categories
+    if categories is None or encode is not None:
+        return len(distinct_in(source, j)) > 2
+    return len(categories) > 2
+
+
+def _entries_of(source: Source, j: int, label: Hashable, encode: Any) -> Mapping[Any, Any] | None:
+    """Return what ``encode`` says about the values of a column, if it says something."""
+    if not isinstance(encode, Mapping):
+        return None
+    if by_column(encode):
+        entries = encode.get(label)
+        return {value: k for k, value in enumerate(entries)} if isinstance(entries, tuple) else entries
+    return encode if any(value in encode for value in distinct_in(source, j)) else None
+
+
+# ------------------------------------------------------------------------------------------- one column
+
+
+def _find_column(source: Source, j: int, kind: str, points: Any, entries: Mapping[Any, Any] | None) -> Levels:
+    """Return kind, values and scores of a column."""
+    column = Column(np.empty(0)) if source.grid is not None else source.column(j)
+    where, seen = source.where(j), distinct_in(source, j)
+    missing: tuple[Any, ...] = ()
+    numbers: list[float] | None = None
+    if isinstance(points, Mapping):
+        entries, points = {**points, **{v: None for v, k in (entries or {}).items() if k is None}}, None
+    if entries is not None:
+        values, numbers, missing = _read_entries(entries, seen, where)
+    elif column.categories is not None:
+        values = _declared_values(column, kind, where)
+    else:
+        values = _plain_values(seen, kind, where)
+    _check_count(values, source, j, kind)
+    if len(values) <= 2 and points is None:
+        return Levels("binary", _two(values, column, kind), (0.0, 1.0), missing)
+    if kind == "nominal":
+        if points is not None:
+            raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is nominal.")
+        return Levels(kind, tuple(values), None, missing)
+    if points is not None:
+        found = _given_scores(points, len(values), where)
+    elif numbers is not None:
+        found = numbers
+    elif all(is_number(value) for value in values) and values == sorted(values):
+        found = _steps_of(values, where)
+    else:
+        found = [float(k) for k in range(len(values))]
+    return Levels("ordinal", tuple(values), tuple(found), missing)
+
+
+def _declared_values(column: Column, kind: str, where: str) -> list[Any]:
+    """Return the categories that the source declares, in its order."""
+    values = list(column.categories or ())
+    words = all(isinstance(value, str) for value in values)
+    if kind == "ordinal" and len(values) > 2 and not (column.ordered or column.by_code) and words:
+        raise DataError(
+            f"{where} must be an ordered categorical to be ordinal; got one whose categories have no order "
+            f"({show_values(values)}). Use pandas.Categorical(…, categories=[…], ordered=True), or give each value its "
+            f"number: {setting('encode', python='encode={…: 0, …: 1, …: 2}')}."
+        )
+    if not column.ordered and all(is_number(value) for value in values):
+        values = sorted(values)
+    return values
+
+
+def _plain_values(seen: list[Any], kind: str, where: str) -> list[Any]:
+    """Return the values of a column of numbers or of text, in ascending order."""
+    if all(is_number(value) for value in seen):
+        if not all(math.isfinite(value) for value in seen):
+            raise DataError(f"{where} must hold finite numbers to have categories; got {show_values(seen)}.")
+        return [int(value) if float(value).is_integer() else float(value) for value in sorted(seen)]
+    if not all(isinstance(value, str) for value in seen):
+        if any(isinstance(value, str) for value in seen) and all(isinstance(v, str) or is_number(v) for v in seen):
+            raise DataError(
+                f"{where} must hold numbers or text, not both, to have categories; got {show_values(seen)}. "
+                "Turn all of them into text, or say which values are missing."
+            )
+        odd = next(value for value in seen if not isinstance(value, str) and not is_number(value))
+        raise CellTypeError(
+            f"{where} must hold numbers or text to have categories; got {show_value(odd)}, which is a "
+            f"{type(odd).__name__}."
+        )
+    if kind == "ordinal" and len(seen) > 2:
+        raise DataError(
+            f"{where} must say in which order its words come to be ordinal; got {show_values(seen)}. Give each its "
+            f"number ({setting('encode', python='encode={…: 0, …: 1, …: 2}')}), use an ordered categorical, or declare "
+            "the column as nominal."
+        )
+    return sorted(str(value) for value in seen)
+
+
+def _read_entries(
+    entries: Mapping[Any, Any], seen: list[Any], where: str
+) -> tuple[list[Any], list[float], tuple[Any, ...]]:
+    """Return the values that ``encode`` gives numbers, in the order of these, the numbers, and the missing values."""
+    numbers = {value: number for value, number in entries.items() if number is not None}
+    for value, number in numbers.items():
+        if not is_number(number) or not math.isfinite(number):
+            raise ArgumentError("encode", f"must map {value!r} to a number or None (missing)", number)
+    if len(set(numbers.values())) < len(numbers):
+        raise DataError(f"{setting('encode')} must give different numbers to the categories of {where}.")
+    missing = tuple(value for value, number in entries.items() if number is None)
+    unknown = [value for value in seen if value not in entries]
+    if unknown:
+        raise DataError(
+            f"{setting('encode')} must say what every value means; got {show_values(unknown)} in {where}, which it "
+            "lacks. Add them."
+        )
+    order = sorted(numbers, key=lambda value: float(numbers[value]))
+    return order, [float(numbers[value]) for value in order], missing
+
+
+def _two(values: list[Any], column: Column, kind: str) -> tuple[Any, Any]:
+    """Return the values that stand for 0 and 1 of a column with at most two; None for one that never occurs."""
+    if len(values) == 2 and kind == "nominal":
+        found = order_pair(values, column)
+        assert found is not None
+        return found
+    if len(values) == 2:
+        return values[0], values[1]
+    if not values or (is_number(values[0]) and values[0] in (0, 1)):
+        return 0, 1
+    return values[0], None
+
+
+def _check_count(values: list[Any], source: Source, j: int, kind: str) -> None:
+    """Refuse a column with too many categories, or with too few rows for them."""
+    q, where = len(values), source.where(j)
+    if q > MOST_CATEGORIES:
+        raise DataError(
+            f"{where} must have at most {MOST_CATEGORIES} categories; got {q} different values. Cut them into fewer "
+            f"(pandas.cut), or leave the column out ({setting('drop')}).{source.remark_column(j)}"
+        )
+    if q >= FEW and 2 * q > source.shape[0]:
+        raise DataError(
+            f"{where} must have fewer categories than there are rows to learn from; got {q} in {source.shape[0]} rows. "
+            f"A column that names its rows says nothing about others: leave it out ({setting('drop')}), or put its "
+            f"values into fewer categories.{source.remark_column(j)}"
+        )
+
+
+def _given_scores(points: Any, n_categories: int, where: str) -> list[float]:
+    try:
+        found = [float(point) for point in points]
+    except (TypeError, ValueError):
+        found = []
+    if len(found) != n_categories or not all(map(math.isfinite, found)):
+        raise ArgumentError(
+            "scores", f"must be one finite number for each of the {n_categories} categories of {where}", points
+        )
+    if len(set(found)) < len(found):
+        raise ArgumentError("scores", f"must be different numbers for {where}", points)
+    return found
+
+
+def _steps_of(values: Sequence[Any], where: str) -> list[float]:
+    """Return numbers as steps from the smallest, in units of the largest step that all are multiples of."""
+    above = np.array([float(value) for value in values]) - float(values[0])
+    if (above == np.round(above)).all() and above[-1] < 2**53:
+        unit = float(math.gcd(*(int(a) for a in above)))
+    else:
+        unit = float(np.diff(above).min())
+    steps = above / unit
+    if np.abs(steps - steps.round()).max() > _CLOSE * steps.max() or steps.max() > MOST_STEPS:
+        raise DataError(
+            f"{where} must hold multiples of one step, at most {MOST_STEPS} of them, to be ordinal; got "
+            f"{show_values(values)}. Say where its categories lie: {setting('scores', python='scores={…: […]}')}."
+        )
+    return [float(step) for step in steps.round()]
+
+
+# ------------------------------------------------------------------------------------------- cells
+
+
+def convert_levels(source: Source, j: int, rule: Levels) -> NDArray[np.int16]:
+    """Return the category number of every cell of a column, or `ABSENT`, or `UNKNOWN`."""
+    known = {value: k for k, value in enumerate(rule.values) if value is not None}
+    known |= dict.fromkeys(rule.missing, ABSENT)
+    grid = source.grid
+    if grid is not None:
+        targets = [ABSENT if value is None else known.get(value, UNKNOWN) for value in grid.values]
+        return np.asarray(np.array(targets, dtype=np.int16)[grid.codes[:, j]])
+    column = source.column(j)
+    if column.values.dtype.kind != "O":
+        values, places = np.unique(column.values, return_inverse=True)
+        targets = [ABSENT if is_missing(value) else known.get(value, UNKNOWN) for value in values.tolist()]
+        codes = np.array(targets, dtype=np.int16)[places]
+    else:
+        found = {value: known.get(value, UNKNOWN) for value in distinct(replace(column, masked=None), source.where(j))}
+        cells = (ABSENT if is_missing(cell) else found[cell] for cell in column.values)
+        codes = np.fromiter(cells, np.int16, len(column.values))
+    if column.masked is not None:
+        codes[column.masked] = ABSENT
+    return codes

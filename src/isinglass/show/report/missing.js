@@ -1,0 +1,75 @@
+/* The panel of missing cells: where they were, and what was done about them. */
+
+const MISSING = DATA.missing;
+const percent = (share) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)} %`);
+
+const TREATMENTS = {
+  impute: (m) =>
+    `Missing cells were drawn from the network itself, given the observed cells of their row, ${m.n_imputations} times over, and the network is that of all completed tables together. This is right if, given what was observed, cells do not go missing because of their own value.`,
+  zero: () => "Missing cells were read as 0. This is right only if a missing cell means 0, such as an item that was not bought.",
+  drop: () => "Rows with a missing cell were left out. This is right only if these rows are like the others.",
+};
+
+function describeMissing(m) {
+  const size = m.n_rows * N_NODES;
+  const known = m.edge_information.filter((share) => share !== null);
+  const mean = known.reduce((sum, share) => sum + share, 0) / known.length;
+  const left = m.treatment === "drop" ? "They had at least one missing cell." : "They had no answer at all.";
+  const settled = m.settled >= 0 ? `settled in round ${m.settled + 1}` : "NOT settled";
+  return [
+    ["Missing cells", m.n_cells.toLocaleString("en"), `${percent(m.n_cells / size)} of ${m.n_rows.toLocaleString("en")} rows × ${N_NODES.toLocaleString("en")} columns.`],
+    ["Rows left out", m.n_left_out ? m.n_left_out.toLocaleString("en") : null, left],
+    ["Rows with missing cells", m.n_holed ? m.n_holed.toLocaleString("en") : null, `${percent(m.n_holed / (m.n_rows - m.n_left_out))} of the rows that stayed, with ${formatCount(m.n_patterns, "pattern")} of columns missing together.`],
+    ["Rounds", m.n_rounds ? `${m.n_rounds}` : null, `Network and cells were drawn in turn; the network had ${settled}.`],
+    ["Monte Carlo error", m.n_rounds && m.noise !== null ? formatNumber(m.noise) : null, "Of the network that cells were drawn from: what another seed would change, root mean square."],
+    ["Missing information", known.length ? percent(mean) : null, "Mean over the edges: the share of what complete cells would tell about the couplings. The table of edges has it one by one."],
+  ];
+}
+
+/* One bar per column, the emptiest first: the share that is missing, and a tick at the share of missing information. */
+function showMissingBars(limit) {
+  const shares = column("missing");
+  const lost = column("missing_information");
+  const order = [...NODES.names.keys()].filter((node) => shares[node] > 0).sort((a, b) => shares[b] - shares[a] || a - b);
+  byId("missing-bars").replaceChildren(
+    ...order.slice(0, limit).map((node) => {
+      const part = make("span", { class: "gain" });
+      [part.style.left, part.style.right] = ["0%", `${100 * (1 - shares[node])}%`];
+      const meter = make("span", { class: "meter" }, [part]);
+      const informed = typeof lost?.[node] === "number";
+      if (informed) {
+        const tick = make("span", { class: "tick" });
+        tick.style.left = `${100 * lost[node]}%`;
+        meter.append(tick);
+      }
+      const name = make("span", { class: "name", text: NODES.names[node], title: NODES.names[node] });
+      const told = `${percent(shares[node])} of the cells missing${informed ? `, ${percent(lost[node])} of the information` : ""}`;
+      return make("li", { title: `${NODES.names[node]}: ${told}` }, [name, meter, make("span", { class: "figure", text: percent(shares[node]) })]);
+    }),
+  );
+  byId("missing-legend").textContent = `Share of missing cells${lost === null ? "." : "; the tick is the share of missing information on the field of the column."}`;
+  showMore(byId("missing-more"), Math.min(limit, order.length), order.length, "column", showMissingBars);
+}
+
+function showMissing() {
+  byId("missing").hidden = MISSING === null;
+  if (MISSING === null) return;
+  const m = MISSING;
+  byId("missing-text").textContent = TREATMENTS[m.treatment](m);
+  byId("missing-facts").append(
+    ...describeMissing(m)
+      .filter(([, value]) => value !== null)
+      .map(([name, value, text]) => make("div", {}, [make("dt", { text: name }), make("dd", { class: "figure", text: value }), make("dd", { class: "words", text })])),
+  );
+  byId("missing-columns").hidden = column("missing") === null;
+  if (column("missing") !== null) showMissingBars(BARS_AT_ONCE);
+  byId("missing-together").hidden = m.patterns.length === 0;
+  byId("missing-patterns").append(
+    ...m.patterns.flatMap(({ columns, n_rows }) => [
+      make("dt", { text: formatCount(n_rows, "row") }),
+      make("dd", { text: columns.length === N_NODES ? "all columns" : columns.map((node) => NODES.names[node]).join(", ") }),
+    ]),
+  );
+  const rest = m.n_patterns - m.patterns.length;
+  byId("missing-rest").textContent = rest > 0 ? `And ${formatCount(rest, "other pattern")}, each in no more rows than the last.` : "";
+}

@@ -1,0 +1,104 @@
+"""Pictures of networks with categories: edges without a sign are grey and say so, blocks and shares are drawn."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
+
+from isinglass import CategoryNetwork, CategoryTable, Path, Solution
+from isinglass.errors import ArgumentError, DataError
+from isinglass.evaluate.centrality import centrality
+from isinglass.show import plot
+from isinglass.show.palette import NEGATIVE, POSITIVE, UNSIGNED
+
+mpl.use("Agg")
+BLOCK = np.array([[1.0], [0.5], [-1.5]])
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+def make(scale=1.0):
+    return CategoryNetwork(
+        [[0, 0, 0], [0, 0, 0], [0, 0]],
+        [None, [0, 1, 2], [0, 1]],
+        [[0, 1], [1, 2]],
+        names=["pet_$x", "mood", "rain"],
+        categories=[["cat", "dog", "<none>"], [0, 1, 2], [0, 1]],
+        blocks=[scale * BLOCK, [[-0.7]]],
+    )
+
+
+@pytest.fixture
+def network():
+    return make()
+
+
+def test_edges_without_a_sign_are_grey_and_the_legend_says_so(network):
+    ax = plot.network(network)
+    lines = ax.collections[0]
+    assert [to_hex(color) for color in lines.get_colors()] == [NEGATIVE, UNSIGNED]  # the weakest first
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["negative coupling", "no sign: norm of a table", "widest: |coupling| or norm 2.6"]
+    assert len(plot.network(network, positive_only=True).collections[0].get_segments()) == 0
+
+
+def test_a_path_has_norms(network):
+    path = Path((Solution(make(0.5), 0.2), Solution(network, 0.1)), tol=1e-7)
+    ax = plot.path(path)
+    assert [to_hex(color) for color in ax.collections[0].get_colors()] == [UNSIGNED, NEGATIVE]
+    norm = np.sqrt(2) * np.linalg.norm(BLOCK)
+    np.testing.assert_allclose(ax.collections[0].get_segments()[0][:, 1], [norm / 2, norm])
+    assert ax.get_ylabel() == "coupling, or norm (grey)"
+
+
+def test_strength_stacks_norms_last(network):
+    ax = plot.node_strength(network)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, 3)  # positive, negative, norms
+    norm = np.sqrt(2) * np.linalg.norm(BLOCK)
+    assert names == ["rain", "pet_$x", "mood"]
+    np.testing.assert_allclose(widths, [[0, 0, 0], [0.7, 0, 0.7], [0, norm, norm]])
+    assert ax.get_legend().get_texts()[-1].get_text() == "norms of edges without a sign"
+
+
+def test_measures_take_norms(network):
+    found = centrality(network, ["a", "b", "a"])
+    norm = np.sqrt(2) * np.linalg.norm(BLOCK)
+    np.testing.assert_allclose(found["strength"], [norm, norm + 0.7, 0.7])
+    np.testing.assert_allclose(found["expected_influence"], [0, -0.7, -0.7])
+    np.testing.assert_allclose(found["bridge_strength"], [norm, norm + 0.7, 0.7])
+    np.testing.assert_allclose(found["bridge_expected_influence"], [0, -0.7, -0.7])
+    assert len(plot.centrality(network)) == 4
+
+
+@pytest.mark.parametrize("ends", [("pet_$x", "mood"), ("mood", "pet_$x"), (0, 1)])
+def test_the_table_of_an_edge_is_labelled(network, ends):
+    ax = plot.edge_block(network, source=ends[0], target=ends[1])
+    shown = ax.images[0].get_array()
+    np.testing.assert_allclose(shown if ends[0] != "mood" else shown.T, BLOCK)
+    side = ax.get_yticklabels() if ends[0] != "mood" else ax.get_xticklabels()
+    assert [label.get_text() for label in side] == ["cat", "dog", "<none>"]
+    assert {text.get_text() for text in ax.texts} == {"1.00", "0.50", "-1.50"}
+
+
+def test_what_has_no_table_is_refused(network):
+    with pytest.raises(DataError, match="joined by an edge"):
+        plot.edge_block(network, source=0, target=2)
+    with pytest.raises(ArgumentError, match="source"):
+        plot.edge_block(network, source="cat", target=2)
+    with pytest.raises(DataError, match="categories"):
+        plot.edge_block([[0, 1.0], [1.0, 0]], source=0, target=1)
+
+
+def test_shares_are_those_of_the_weights():
+    codes = np.array([[0, 0], [2, 1], [1, 1]], dtype=np.uint8)
+    table = CategoryTable(codes, ["nominal", "binary"], names=("pet", "rain"), sample_weight=np.array([2.0, 1.0, 1.0]))
+    ax = plot.shares(table)
+    assert [bar.get_width() for bar in ax.patches] == [0.5, 0.25, 0.25, 0.5, 0.5]
+    assert to_hex(ax.patches[0].get_facecolor()) != to_hex(ax.patches[1].get_facecolor())
+    assert to_hex(ax.patches[-1].get_facecolor()) == POSITIVE  # the last category is the darkest
