@@ -164,7 +164,9 @@ def _estimate(data: BinaryTable, found: Mapping[str, Any]) -> dict[str, Any]:
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            table = replace(data.X, holes=None) if hasattr(data, "codes") else data.X
+            table: Any = data.X
+            if hasattr(data, "codes"):
+                table = replace(table, holes=None)
             solution = ising_path(table, [alpha_max / depth], sample_weight=data.sample_weight)[0]
         now = time.perf_counter()
         trials.append({"alpha": solution.alpha, "n_edges": solution.n_edges, "seconds": now - begin})

@@ -192,7 +192,7 @@ def _chances(network: Any, data: Any) -> list[Any]:
     return category_marginals(network, data.codes, data.holes)
 
 
-def _row_scores(loaded: Loaded, data: BinaryTable) -> Any:
+def _row_scores(loaded: Loaded, data: Any) -> Any:
     """Return the log pseudo-likelihood of the observed cells of every row."""
     from isinglass.evaluate.imputation import log_score
 
