@@ -34,8 +34,9 @@ from isinglass.select.impute import complete
 from isinglass.select.method import method_of
 from isinglass.select.outcome import as_fit, with_imputation
 from isinglass.simulate import gibbs_sample
+from isinglass.solve.enumeration import can_enumerate
 from isinglass.solve.estimable import count_and_name
-from isinglass.solve.exact import MAX_NODES, exact_sample
+from isinglass.solve.exact import exact_sample
 
 __all__ = ["IsingEstimator", "check_alpha"]
 
@@ -313,7 +314,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         they are enough depends on the network: `isinglass.simulate.gibbs_diagnostics` tells.
         """
         check_is_fitted(self)
-        if self.network_.n_features <= MAX_NODES:
+        if can_enumerate(self.network_):
             return exact_sample(self.network_, n_samples, random_state=random_state)
         return gibbs_sample(self.network_, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
 
