@@ -93,7 +93,7 @@ docs: $(INSTALLED)  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## remove everything that make created
-	rm -rf $(VENV) $(OLDEST) $(ESLINT)/node_modules build dist demo docs/_build docs/api/generated paper/.cache
+	rm -rf $(VENV) $(OLDEST) $(ESLINT)/node_modules build dist demo docs/_build docs/api docs/gallery docs/tutorials paper/.cache
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -path ./.git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
