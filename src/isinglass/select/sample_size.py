@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
 from isinglass.categories import CategoryNetwork
-from isinglass.data import CategoryTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, GridEndWarning, suppress_warnings
 from isinglass.evaluate.recovery import edge_confusion, weight_correlation
 from isinglass.network import Network, as_network, read_only
@@ -171,7 +170,7 @@ def sample_size(
     return SampleSizeStudy(truth, sizes, scores)
 
 
-def _draw_categories(truth: CategoryNetwork, n_rows: int, seed: SeedSequence) -> CategoryTable:
+def _draw_categories(truth: CategoryNetwork, n_rows: int, seed: SeedSequence) -> Any:
     """Return rows of a network with categories: each from a chain of its own where there are too many states."""
     if truth.n_categories.prod(dtype=object) <= 2**ENUMERATED:
         return exact_sample(truth, n_rows, random_state=seed)

@@ -178,7 +178,7 @@ def can_enumerate(model: Network) -> bool:
     (True, False)
     """
     if isinstance(model, CategoryNetwork):
-        return int(model.n_categories.prod(dtype=object)) <= 2**MAX_NODES
+        return bool(int(model.n_categories.prod(dtype=object)) <= 2**MAX_NODES)
     return model.n_features <= MAX_NODES
 
 
