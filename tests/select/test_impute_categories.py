@@ -116,3 +116,31 @@ def test_networks_are_averaged_and_compared_by_blocks():
     np.testing.assert_allclose(mean.category_fields[1], [0, 1])
     numbers = np.r_[0, 1, 0, 0, 2, block.ravel()]
     assert distance(one, other) == pytest.approx(np.sqrt((numbers**2).mean()))
+
+
+def test_nominal_columns_are_drawn_too():
+    """Nominal, ordinal and binary columns in one table: the network is found again, and drawn cells follow it."""
+    block = np.where(np.eye(3), 1.2, -0.6)
+    truth = CategoryNetwork(
+        [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0]],
+        [None, None, [-1, 0, 1], [0, 1]],
+        [[0, 1], [1, 2], [2, 3]],
+        blocks=[block, [[0.9], [0.0], [-0.9]], [[1.5]]],
+    )
+    chains = CategoryChains(np.zeros((800, 4), dtype=np.uint8), random_state=0)
+    chains.sweep(truth, 50)
+    gone = np.random.default_rng(1).random(chains.table.shape) < 0.2
+    parts = {"scores": truth.scores, "holes": gone}
+    found = complete(CategoryTable(np.where(gone, 0, chains.table), truth.kinds, **parts), n_imputations=5)
+    seen = ~gone[found.table.rows]
+    np.testing.assert_array_equal(found.table.codes[seen], chains.table[found.table.rows][seen])
+    solution = two_stage(found.table, errors=False).solution
+    assert solution.edge_index.tolist() == truth.edge_index.tolist()
+    whole = two_stage(CategoryTable(chains.table, truth.kinds, scores=truth.scores), errors=False).solution
+    np.testing.assert_allclose(solution.edge_values, whole.edge_values, rtol=0.2)
+    drawn = gone[found.table.rows, 0]
+    chances = found.network.category_probabilities(found.table)[0][drawn]
+    counts, spread = chances.sum(axis=0), np.sqrt((chances * (1 - chances)).sum(axis=0))
+    assert (abs(np.bincount(found.table.codes[drawn, 0], minlength=3) - counts) < 4 * spread).all()
+    pooled = pool(found, solution)
+    assert ((pooled.edge_information > 0.02) & (pooled.edge_information < 0.9)).all()
