@@ -24,9 +24,9 @@ from isinglass.data import (
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.table import RowTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
-from isinglass.estimators.frames import complete_like, kind_of, label_cells, make_frame
+from isinglass.estimators.frames import complete_like, kind_of, make_frame
 from isinglass.estimators.opening import ask_rows, check_categories, open_table, sum_rows
-from isinglass.evaluate.category_imputation import category_marginals, fill_categories, score_categories
+from isinglass.evaluate.category_imputation import category_marginals, fill_categories, label_cells, score_categories
 from isinglass.evaluate.imputation import fill_missing, log_score, marginal_probabilities
 from isinglass.fit import Fit
 from isinglass.randomness import RandomSource
