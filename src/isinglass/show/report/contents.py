@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
-from scipy.special import entr
 
 from isinglass.arguments import is_whole
-from isinglass.data import BinaryTable, read_binary
+from isinglass.categories import CategoryNetwork
+from isinglass.data import BinaryTable, CategoryTable, read_binary
 from isinglass.data.conversion import refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.evaluate.nodes import category_shares
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.export.columns import plain_value
 from isinglass.fit import Fit
@@ -21,6 +23,7 @@ from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.show.palette import color_groups
+from isinglass.show.report.crosstabs import count_pairs
 from isinglass.show.report.curve import read_curve
 from isinglass.show.report.methods import describe_fit
 
@@ -28,6 +31,7 @@ __all__ = ["Contents", "gather"]
 
 FloatArray = NDArray[np.float64]
 
+Table: TypeAlias = BinaryTable | CategoryTable
 SAME_ALPHA = 1e-9
 """Relative difference up to which two alphas are one."""
 
@@ -59,6 +63,8 @@ class Contents:
     settings: dict[str, str] = field(default_factory=dict)
     command: str | None = None
     methods: str | None = None
+    shares: tuple[FloatArray, ...] | None = None  # of the categories of every node, where there are more than two
+    edge_counts: Mapping[tuple[int, int], NDArray[Any]] = field(default_factory=dict)  # their tables, by pair
     missing: Missing | None = None  # where cells were missing, and what was done
 
 
@@ -90,9 +96,9 @@ def gather(
     model = as_network(result, names)
     wanted = _wanted(selected, solution, stability, criterion)
     solutions, index = _line_up(model, path, solution, wanted)
-    table = None if X is None else refuse_holes(read_binary(X))
+    table = None if X is None else _read_rows(X, model, result)
     if node_table is None and table is not None:
-        node_table = measure_nodes(model, table.X, table.sample_weight)
+        node_table = measure_nodes(model, table)
     members = _read_groups(groups, model.names)
     return Contents(
         names=tuple(model.names),
@@ -101,11 +107,14 @@ def gather(
         tol=known.tol if path is None else path.tol,
         stability=stability,
         curve=read_curve(stability, criterion, known.evidence),
-        node_columns=_wording(wording, model.names) | _node_columns(node_table, model.names) | _holes(known.missing),
+        node_columns=_kinds(model)
+        | _wording(wording, model.names)
+        | _node_columns(node_table, model.names)
+        | _holes(known.missing),
         edge_columns=_edge_columns(known.edge_table, model.names) | _edge_columns(edge_table, model.names),
         groups=members,
         group_colors=_colors(members, group_colors),
-        null_objective=_null_objective(solutions, known.marginals, table),
+        null_objective=_null_objective(solutions, known, table),
         **known.count_rows(table),
         proof=known.proof,
         rule=known.rule,
@@ -119,6 +128,8 @@ def gather(
         command=None if command is None else str(command),
         methods=known.methods,
         missing=known.missing,
+        shares=known.shares if table is None else _shares(table),
+        edge_counts=known.counted if table is None else _counts(table, model),
     )
 
 
@@ -133,12 +144,16 @@ class _Known:
     edge_table: Any = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     marginals: FloatArray | None = None
+    shares: tuple[FloatArray, ...] | None = None
+    counted: Mapping[tuple[int, int], NDArray[Any]] = field(default_factory=dict)
     n_rows: float | None = None
     is_weighted: bool = False
     tol: float = float("nan")
     proof: str = "joint"
     rule: str | None = None
     methods: str | None = None
+    shares: tuple[FloatArray, ...] | None = None  # of the categories of every node, where there are more than two
+    edge_counts: Mapping[tuple[int, int], NDArray[Any]] = field(default_factory=dict)  # their tables, by pair
     missing: Missing | None = None
 
     @classmethod
@@ -168,7 +183,7 @@ class _Known:
             missing=fit.missing,
         )
 
-    def count_rows(self, table: BinaryTable | None) -> dict[str, float | None]:
+    def count_rows(self, table: Table | None) -> dict[str, float | None]:
         """Return the number of rows and the sum of their weights, as far as they are known."""
         if table is None:
             # What an estimator knows is the sum; counts that are no whole numbers tell that there were weights.
@@ -249,22 +264,58 @@ def _find(
     raise ArgumentError("selected", "must be an alpha of the path or a number on it", wanted, "Pass its Solution too.")
 
 
-def _null_objective(solutions: tuple[Solution, ...], marginals: FloatArray | None, table: BinaryTable | None) -> float:
+def _null_objective(solutions: tuple[Solution, ...], known: _Known, table: Table | None) -> float:
     """Return the objective without edges: that of an empty network, or the sum of the columns' entropies.
 
-    The marginals of the fit come before those of a table, whose weights the caller may have left out.
+    The shares of the fit come before those of a table, whose weights the caller may have left out.
     """
     empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
     if empty:
         return float(empty[0])
-    if marginals is None and table is not None:
-        marginals = _means(table)
-    return float("nan") if marginals is None else float((entr(marginals) + entr(1.0 - marginals)).sum())
+    shares = known.shares
+    if shares is None and known.marginals is not None:
+        shares = _both(known.marginals)
+    if shares is None and table is not None:
+        shares = _shares(table) or _both(np.average(table.X, axis=0, weights=table.sample_weight))
+    return float("nan") if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))
 
 
-def _means(table: BinaryTable) -> FloatArray:
-    means: FloatArray = np.average(table.X, axis=0, weights=table.sample_weight)
-    return np.clip(means, 0.0, 1.0)
+def _both(means: FloatArray) -> tuple[FloatArray, ...]:
+    """Return the shares of 0 and 1 of every column."""
+    ones = np.clip(means, 0.0, 1.0)
+    return tuple(np.column_stack([1.0 - ones, ones]))
+
+
+# ------------------------------------------------------------------------------------------- categories
+
+
+def _read_rows(X: Any, model: Network, result: Any) -> Table:
+    """Return the table, read as that of the fit or, for a network by itself, as its columns are."""
+    fit = getattr(result, "fit_", result)
+    if not isinstance(model, CategoryNetwork):
+        return refuse_holes(read_binary(X))
+    read = fit.read(X) if isinstance(fit, Fit) and not isinstance(X, CategoryTable) else X
+    table: Table = refuse_holes(model.table(read))
+    return table
+
+
+def _kinds(model: Network) -> dict[str, list[Any]]:
+    """Return kind and number of categories of every node as columns."""
+    if not isinstance(model, CategoryNetwork):
+        return {}
+    return {"kind": list(model.kinds), "categories": model.n_categories.tolist()}
+
+
+def _shares(table: Table) -> tuple[FloatArray, ...] | None:
+    return tuple(category_shares(table, table.sample_weight)) if isinstance(table, CategoryTable) else None
+
+
+def _counts(table: Table, model: Network) -> dict[tuple[int, int], NDArray[Any]]:
+    """Return how often each two categories occur, for every edge."""
+    if not isinstance(table, CategoryTable):
+        return {}
+    pairs = [(s, t) for s, t in model.edge_index.tolist()]
+    return dict(zip(pairs, count_pairs(table, model.edge_index), strict=True))
 
 
 # ------------------------------------------------------------------------------------------- tables and groups
