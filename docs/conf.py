@@ -1,49 +1,84 @@
-"""Sphinx configuration. The build needs no network, and the pages need none either: formulas become MathML."""
+"""Sphinx configuration. The build needs no network, and the pages need none either: see hooks.py."""
 
-import re
+import logging
+import sys
+from pathlib import Path
 
-from docutils import nodes
-from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
-from sphinx.writers.html5 import HTML5Translator
+
+sys.path.insert(0, str(Path(__file__).parent))
+import hooks
+import numpydoc.xref
 
 import isinglass
+
+hooks.name_public_modules()
+logging.getLogger("isinglass").setLevel(logging.WARNING)  # a style of the theme turns all logs on
+numpydoc.xref.DEFAULT_LINKS.clear()  # int and str need no link
 
 project = "isinglass"
 author = "The isinglass developers"
 copyright = "the isinglass developers"
 version = release = isinglass.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
-myst_enable_extensions = ["dollarmath", "deflist"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "templates", "**/*.ipynb", "**/*.py"]
+templates_path = ["templates"]
+default_role = "literal"
+nitpicky = True  # a reference that leads nowhere is a warning, and a warning fails `make docs`
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the numpydoc sections state the types, in words
 numpydoc_show_class_members = False
+numpydoc_xref_param_type = True
+numpydoc_xref_aliases = hooks.link_targets()
+numpydoc_xref_ignore = "all"  # types are written in words; only the names above are links
+
+# A few names for each package, in text files of our own: the build fetches nothing. tests/test_pages.py looks them up.
+intersphinx_mapping = {
+    name: (address, f"inventories/{name}.txt")
+    for name, address in {
+        "numpy": "https://numpy.org/doc/stable/",
+        "scipy": "https://docs.scipy.org/doc/scipy/",
+        "sklearn": "https://scikit-learn.org/stable/",
+        "pandas": "https://pandas.pydata.org/docs/",
+        "matplotlib": "https://matplotlib.org/stable/",
+        "networkx": "https://networkx.org/documentation/stable/",
+    }.items()
+}
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/tutorials", "../examples/gallery"],
+    "gallery_dirs": ["tutorials", "gallery"],
+    "filename_pattern": r"\.py$",  # all of them are run
+    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "api/backreferences",
+    "doc_module": ("isinglass",),
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "min_reported_time": 1000,
+    "capture_repr": ("_repr_html_", "__repr__"),
+    "ignore_repr_types": r"matplotlib|list|tuple|NoneType",
+    "reset_modules": ("matplotlib",),
+}
 
 html_theme = "furo"
 html_title = f"isinglass {release}"
 html_math_renderer = "mathml"
-
-
-def write_inline(translator: HTML5Translator, node: nodes.math) -> None:
-    translator.body.append(tex2mathml(node.astext()))
-    raise nodes.SkipNode
-
-
-def write_block(translator: HTML5Translator, node: nodes.math_block) -> None:
-    translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>\n')
-    raise nodes.SkipNode
-
-
-def keep_absolute_values(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    """Keep |θ| in a docstring from being read as a substitution: the bars become the mathematical character."""
-    lines[:] = [re.sub(r"\|(?=\S)([^|]+?)(?<=\S)\|", r"∣\1∣", line) for line in lines]
+pygments_dark_style = "monokai"
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("autodoc-process-docstring", keep_absolute_values)
-    # Rejected: MathJax, which the browser would have to fetch; images, which need a LaTeX installation.
-    app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
+    hooks.setup(app)

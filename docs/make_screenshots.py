@@ -10,39 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
+from live_report import write_senate
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from isinglass import ising_path, stars
-from isinglass.datasets import load_senate109
-from isinglass.show.report import write_report
-
 IMAGES = Path(__file__).resolve().parent / "images"
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-PARTIES = {"R": "Republican", "D": "Democrat", "I": "Independent"}
-
-
-def write_senate(file: Path) -> None:
-    """Write the report on the Senate at the paper's alpha, on a path of 50 others."""
-    senate = load_senate109()
-    grid = ising_path(senate.X, 50, alpha_min_ratio=0.05).alphas
-    path = ising_path(senate.X, np.append(grid, 0.06))
-    selected = int(np.flatnonzero(path.alphas == 0.06)[0])
-    write_report(
-        path[selected],
-        file,
-        path=path,
-        stability=stars(senate.X, alphas=path.alphas, random_state=0, progress=False),
-        X=senate.X,
-        names=senate.names,
-        groups=[PARTIES[party] for party in senate.parties],
-        group_colors={"Republican": "red", "Democrat": "blue", "Independent": "green"},
-        title="Who votes with whom: the U.S. Senate in 2006",
-        notes="279 roll calls of the 109th Congress, second session. A senator who did not vote counts as nay.",
-        settings={"method": "joint pseudo-likelihood", "tol": path.tol, "missing votes": "counted as nay"},
-        command="python docs/make_screenshots.py",
-    )
 
 
 def take(browser: Browser, page_file: Path, scheme: str) -> None:

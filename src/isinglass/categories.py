@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
-import scipy  # its parts are loaded when they are needed
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data.category_table import CategoryTable, read_codes
@@ -16,7 +16,7 @@ from isinglass.data.coding import KINDS
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 from isinglass.network import Network, canonical_edges, read_only
-from isinglass.pairs import symmetric_matrix
+from isinglass.points import Points
 
 __all__ = ["CategoryNetwork", "block_scale"]
 
@@ -153,7 +153,7 @@ class CategoryNetwork(Network):
 
     def table(self, X: ArrayLike) -> CategoryTable:
         """Return a table of category numbers as one with the categories of this network."""
-        codes = self._codes(X)
+        codes = self.read_codes(X)
         if isinstance(X, CategoryTable):
             return X
         numbers = tuple(tuple(range(len(field))) for field in self.category_fields)
@@ -163,13 +163,8 @@ class CategoryNetwork(Network):
 
     def category_log_probabilities(self, X: ArrayLike) -> list[FloatArray]:
         """Return log P(x_s = k | the rest of the row) for every column s: one array (n_samples, categories) each."""
-        codes = self._codes(X)
-        every = self._predictors(codes)
-        logits = (
-            field + (eta if score is None else np.multiply.outer(eta, score))
-            for field, score, eta in zip(self.category_fields, self.scores, every, strict=True)
-        )
-        return [np.asarray(scipy.special.log_softmax(each, axis=1)) for each in logits]
+        points, logits = self.points, self.logits(self.read_codes(X))
+        return [np.ascontiguousarray(part.T) for part in np.split(points.log_softmax(logits), points.starts[1:])]
 
     def category_probabilities(self, X: ArrayLike) -> list[FloatArray]:
         """Return P(x_s = k | the rest of the row) for every column s: one array (n_samples, categories) each."""
@@ -177,40 +172,38 @@ class CategoryNetwork(Network):
 
     def log_pseudolikelihood(self, X: ArrayLike) -> FloatArray:
         """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
-        codes = self._codes(X)
-        rows = np.arange(len(codes))
-        total = np.zeros(len(codes))
-        for s, logs in enumerate(self.category_log_probabilities(codes)):
-            total += logs[rows, codes[:, s]]
-        return total
+        return np.asarray(self.cell_scores(self.read_codes(X)).sum(axis=0))
+
+    def cell_scores(self, codes: NDArray[np.uint8]) -> FloatArray:
+        """Return log P(x_s | the rest of the row) of every cell of a table of category numbers, one row per column."""
+        logits = self.logits(codes)
+        chosen = np.take_along_axis(logits, self.points.seen(codes), axis=0)
+        return np.asarray(chosen - self.points.log_sums(logits))
 
     def energy(self, X: ArrayLike) -> FloatArray:
         """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""
-        codes = self._codes(X)
-        rows = np.arange(len(codes))
-        total = np.zeros(len(codes))
-        for s, (score, eta) in enumerate(zip(self.scores, self._predictors(codes), strict=True)):
-            pairs = eta[rows, codes[:, s]] if score is None else eta * score[codes[:, s]]
-            total -= self.category_fields[s][codes[:, s]] + 0.5 * pairs  # each pair is in two predictors
-        return total
+        codes = self.read_codes(X)
+        chosen = np.take_along_axis(self.logits(codes), self.points.seen(codes), axis=0)
+        fields = np.concatenate(self.category_fields)[self.points.seen(codes)]
+        return np.asarray(-0.5 * (chosen + fields).sum(axis=0))  # each pair is in two logits, each field in one
 
-    def _predictors(self, codes: NDArray[np.uint8]) -> list[FloatArray]:
-        """Return what the rest of a row says about each column: a number, or one per category of a nominal column."""
-        n, p, signed = len(codes), self.n_features, self.is_signed
-        points = [None if score is None else score[codes[:, s]] for s, score in enumerate(self.scores)]
-        dense = np.array([np.zeros(n) if point is None else point for point in points])
-        lines = symmetric_matrix(self.edge_index[signed], self.edge_values[signed], p) @ dense
-        every = [lines[s] if points[s] is not None else np.zeros((n, int(self.n_categories[s]))) for s in range(p)]
-        for (s, t), block in zip(self.edge_index.tolist(), self.blocks, strict=True):
-            if points[s] is not None and points[t] is not None:
-                continue
-            for here, there, table in ((s, t, block), (t, s, block.T)):
-                seen = points[there]
-                said = table[:, codes[:, there]].T if seen is None else np.multiply.outer(seen, table[:, 0])
-                every[here] = every[here] + (said if points[here] is None else said[:, 0])
-        return every
+    def logits(self, table: NDArray[Any]) -> FloatArray:
+        """Return μ_s(k) plus what the rest of a row says for category k: one row per category of all columns."""
+        points = self.points
+        eta = self._couplings @ points.place(points.seen(table))
+        return points.logits(np.concatenate(self.category_fields), eta)
 
-    def _codes(self, X: ArrayLike) -> NDArray[np.uint8]:
+    @cached_property
+    def points(self) -> Points:
+        """Where the categories of all columns stand in flat arrays."""
+        return Points.of(self.scores, [len(field) for field in self.category_fields])
+
+    @cached_property
+    def _couplings(self) -> sp.csr_array:
+        return self.points.couplings(self.edge_index, self.edge_values, self.blocks)
+
+    def read_codes(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return the category numbers of a table, which must fit the nodes."""
         codes = read_codes(X)
         if codes.shape[1] != self.n_features:
             raise DataError(f"{setting('X')} must have one column per node ({self.n_features}); got {codes.shape[1]}.")
@@ -276,12 +269,11 @@ def _read_edges(
     if blocks is None:
         if edge_values is None:
             raise DataError("edge_values or blocks must be given.")
-        numbers = np.asarray(edge_values, dtype=np.float64)
-        if any(scores[s] is None or scores[t] is None for s, t in given.tolist()):
+        index, values = canonical_edges(given, edge_values, len(sizes))
+        if any(scores[s] is None for s in np.unique(index).tolist()):
             raise DataError("blocks must be given where a node is nominal with three or more categories.")
-        tables = [np.array([[number]]) for number in numbers.tolist()]
-    else:
-        tables = [np.array(block, dtype=np.float64) for block in blocks]
+        return index, values, tuple(read_only(values.reshape(-1, 1, 1)))
+    tables = [np.array(block, dtype=np.float64) for block in blocks]
     index, places = canonical_edges(given, np.arange(1.0, len(tables) + 1.0), len(sizes))
     order = places.astype(np.intp) - 1
     swapped = given[:, 0] > given[:, 1]
@@ -293,7 +285,7 @@ def _read_edges(
             raise DataError(f"blocks must be finite, of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
         norm = block_scale(scores[s], scores[t]) * float(np.sqrt((block * block).sum()))
         values[k] = block.item() if block.size == 1 else norm
-    if edge_values is not None and blocks is not None:
+    if edge_values is not None:
         stated = np.asarray(edge_values, dtype=np.float64)[order]
         if not np.allclose(stated, values, rtol=1e-9, atol=0.0):
             raise DataError("edge_values must be those of the blocks: the coupling, or the norm of Theta.")

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from isinglass.archive import Archive, DamagedError, OversizedError, most_unpacked, write_archive
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable, Coding, count_columns, count_rows, over_rows, read_binary
+from isinglass.counts import COUNTS, summarize
+from isinglass.data import BinaryTable, CategoryTable, Coding, read_categories
 from isinglass.errors import DataError, LimitError, setting
 from isinglass.network import Network, read_only
 from isinglass.pairs import symmetric_matrix
@@ -28,13 +29,11 @@ from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.storage import NotStorableError, Reading, Writing, from_json, to_json
 from isinglass.version import __version__
 
-__all__ = ["Fit", "count_edges", "load", "read_model", "save"]
+__all__ = ["Fit", "load", "read_model", "save"]
 
 FloatArray = NDArray[np.float64]
 
-COUNTS = ("n11", "n10", "n01", "n00")
-CELLS_AT_ONCE = 1 << 22
-FORMAT, SCHEMA = "isinglass model", 2
+FORMAT, SCHEMA = "isinglass model", 3
 MAX_BYTES = 1 << 31
 """Default limit of what a file unpacks to: 2 GiB."""
 METHODS = ("joint", "nodewise", "exact", "plg", "bmn")
@@ -66,10 +65,11 @@ class Fit:
         The tolerance that ``converged`` refers to.
     n_rows : float
         Number of rows: the sum of their weights.
-    marginals : ndarray of shape (n_features,)
-        Share of ones in every column.
-    edge_counts : ndarray of shape (n_edges, 4)
-        Rows with 11, 10, 01 and 00 in the two columns of each edge.
+    marginals : ndarray of shape (n_features,), or tuple of ndarrays
+        Share of ones in every column; of a network with categories, the shares of all of them.
+    edge_counts : ndarray of shape (n_edges, 4), or tuple of ndarrays
+        Rows with 11, 10, 01 and 00 in the two columns of each edge; of a network with categories, a table per edge
+        whose rows are the categories of the first column.
     coding : Coding
         How the table was read.
     reading : mapping
@@ -96,8 +96,8 @@ class Fit:
     chosen: str
     tol: float
     n_rows: float
-    marginals: FloatArray
-    edge_counts: NDArray[Any]
+    marginals: Any
+    edge_counts: Any
     coding: Coding
     reading: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
@@ -108,21 +108,20 @@ class Fit:
     missing: Missing | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.marginals, self.edge_counts, self.edge_errors):
-            if array is not None:
+        for arrays in (self.marginals, self.edge_counts, self.edge_errors):
+            for array in arrays if isinstance(arrays, tuple) else () if arrays is None else (arrays,):
                 read_only(array)
 
     @classmethod
-    def of(cls, solution: Solution, table: BinaryTable, **found: Any) -> Fit:
+    def of(cls, solution: Solution, table: BinaryTable | CategoryTable, **found: Any) -> Fit:
         """Put a solution together with the sums over the rows of its table."""
-        weight, names = table.sample_weight, table.names
-        n_rows = count_rows(table.X, weight)
-        path = found.pop("path", None)
+        names, path = table.names, found.pop("path", None)
+        n_rows, marginals, edge_counts = summarize(table, solution.edge_index)
         return cls(
             solution=solution.with_names(names),
             n_rows=n_rows,
-            marginals=count_columns(table.X, weight)[0] / n_rows,
-            edge_counts=over_rows(count_edges, table.X, weight, solution.edge_index),
+            marginals=marginals,
+            edge_counts=edge_counts,
             coding=table.reading,
             path=None if path is None else path.with_names(names),
             missing=Missing.of(table),
@@ -139,9 +138,11 @@ class Fit:
         """For each column that was not 0/1 already: the two values that stand for 0 and 1."""
         return self.coding.encoding
 
-    def read(self, X: Any, *, missing: str = "error") -> BinaryTable:
+    def read(self, X: Any, *, missing: str = "error") -> BinaryTable | CategoryTable:
         """Read another table as that of the fit was read; columns are found by name, others are ignored."""
-        return X if isinstance(X, BinaryTable) else read_binary(X, encode=self.coding, missing=missing)
+        if isinstance(X, BinaryTable | CategoryTable):
+            return X
+        return read_categories(X, encode=self.coding, missing=missing)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a file that `load` reads; see `save`."""
@@ -176,7 +177,7 @@ class Fit:
             - ``missing_information``: share of what complete cells would tell about the coupling; imputed tables only;
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
-              0, 0 and 1, 0 and 0;
+              0, 0 and 1, 0 and 0; not for columns with categories, whose tables are in ``edge_counts``;
             - ``log_odds_ratio``: the marginal one, log (n11+½)(n00+½) / (n10+½)(n01+½), without regard to other
               columns; the halves keep it finite, and are small beside counts of rows: rescale weights to mean 1.
         """
@@ -190,6 +191,8 @@ class Fit:
         if self.stability is not None:
             s, t = network.edge_index[order].T
             columns["stability"] = np.asarray(self.stability.edge_frequencies[self.stability.index][s, t]).ravel()
+        if isinstance(self.edge_counts, tuple):
+            return columns
         counts = self.edge_counts[order]
         columns |= {name: counts[:, k].copy() for k, name in enumerate(COUNTS)}
         logs = np.log(counts + 0.5)
@@ -218,27 +221,6 @@ class Fit:
 
     def __repr__(self) -> str:
         return f"Fit({self.method}, {self.chosen}: {self.solution!r})"
-
-
-def count_edges(table: NDArray[np.uint8], weight: FloatArray | None, edge_index: NDArray[np.int32]) -> NDArray[Any]:
-    """Return the rows (or their weights) with 11, 10, 01 and 00 in the columns of every edge; whole if the weights are.
-
-    Examples
-    --------
-    >>> count_edges(np.array([[1, 1], [1, 0], [0, 0]], dtype=np.uint8), None, np.array([[0, 1]], dtype=np.int32))
-    array([[1, 1, 0, 1]])
-    """
-    whole = weight is None or bool((weight == np.rint(weight)).all() and weight.sum() < 2**53)
-    unit = np.ones(len(table)) if weight is None else weight
-    counts = np.empty((len(edge_index), 4))
-    columns = table.T.astype(bool)
-    step = max(1, CELLS_AT_ONCE // len(table))
-    for first in range(0, len(edge_index), step):
-        some = slice(first, first + step)
-        s, t = columns[edge_index[some, 0]], columns[edge_index[some, 1]]
-        # Four sums rather than one and differences: these are never negative by rounding.
-        counts[some] = np.column_stack([both @ unit for both in (s & t, s & ~t, ~s & t, ~(s | t))])
-    return counts.astype(np.int64) if whole else counts
 
 
 # ------------------------------------------------------------------------------------------- files
@@ -354,7 +336,7 @@ def _write_fit(fit: Fit, writing: Writing) -> None:
             "a file cannot hold. Replace these values by text before fit."
         ) from None
     writing.solution(fit.solution)
-    writing.arrays |= {"marginals": fit.marginals, "edge_counts": fit.edge_counts}
+    writing.sums(fit.marginals, fit.edge_counts)
     if fit.path is not None:
         writing.path(fit.path)
     if fit.stability is not None:
@@ -387,8 +369,10 @@ def _read(archive: Archive) -> Any:
     header = archive.header
     if header.get("format") != FORMAT:
         raise DamagedError("it is not a model file")
-    if header.get("schema") == 1:
-        raise DamagedError("it was written by isinglass 0.1, whose files can no longer be read: fit the table again")
+    if header.get("schema") in (1, 2):
+        raise DamagedError(
+            "it was written by an older isinglass, whose files can no longer be read: fit the table again"
+        )
     if header.get("schema") != SCHEMA:
         raise DamagedError(f"it has layout {header.get('schema')!r}, and this version of isinglass reads {SCHEMA}")
     n_features, names = header.get("n_features"), header.get("names")
@@ -399,7 +383,7 @@ def _read(archive: Archive) -> Any:
     if len(set(names)) < len(names):
         raise DamagedError("two of its columns have one name")
     reading = Reading(archive, names)
-    if header.get("class") == "Network":
+    if header.get("class") in ("Network", "CategoryNetwork"):
         return reading.network()
     if header.get("class") == "Fit":
         return _read_fit(reading)
@@ -420,12 +404,10 @@ def _read_fit(reading: Reading) -> Fit:
                 texts[name][key] = reading.numbers(f"{name}.{key}", shape, finite=False)
     if not (texts["criterion"] is None or isinstance(texts["criterion"], str)):
         raise DamagedError("its criterion is not a text")
-    counts = archive.array("edge_counts", "i8|f8", (solution.n_edges, 4))
-    marginals, n_rows = reading.numbers("marginals", (reading.n_features,)), reading.header_number("n_rows")
-    if not (np.isfinite(counts).all() and (counts >= 0).all()):
-        raise DamagedError("edge_counts are not counts")
-    if ((marginals < 0.0) | (marginals > 1.0 + 1e-12)).any() or not 0 < n_rows < float("inf"):
-        raise DamagedError("marginals are not in [0, 1], or its number of rows is not a positive number")
+    n_rows = reading.header_number("n_rows")
+    if not 0 < n_rows < float("inf"):
+        raise DamagedError("its number of rows is not a positive number")
+    marginals, counts = reading.sums(solution)
     errors = None
     if archive.has("edge_errors"):
         errors = reading.numbers("edge_errors", (solution.n_edges,), finite=False)

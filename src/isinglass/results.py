@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.data.table import BinaryTable, hole_patterns
+from isinglass.data.table import RowTable, hole_patterns
 from isinglass.network import Network, read_only
 
 __all__ = ["Evidence", "Missing", "Path", "Solution", "Stability"]
@@ -301,7 +301,7 @@ class Missing:
                 read_only(value)
 
     @classmethod
-    def of(cls, table: BinaryTable) -> Missing | None:
+    def of(cls, table: RowTable) -> Missing | None:
         """Return what became of missing cells when a table was read; None if there were none to be filled or dropped.
 
         Examples

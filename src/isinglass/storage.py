@@ -13,9 +13,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.archive import Archive, DamagedError
+from isinglass.categories import CategoryNetwork
+from isinglass.data.coding import KINDS
+from isinglass.errors import DataError
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
+from isinglass.variables import Variables, cut_tables, flat_blocks, join_arrays
 
 __all__ = ["NotStorableError", "Reading", "Writing", "from_json", "to_json"]
 
@@ -27,6 +31,8 @@ COUNTS = ("certified_zeros", "n_iter", "n_screened")
 STABILITY_NUMBERS = ("alpha", "threshold", "dense_end")
 STABILITY_COUNTS = ("index", "subsample_size", "n_subsamples", "n_extensions", "n_fits", "n_fits_saved", "n_constant")
 MISSING_COUNTS = ("n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
+BYTES_PER_NETWORK = 1 << 13
+"""What one of very many small networks counts for when a file is read: memory, and the time it takes to make it."""
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -96,9 +102,32 @@ class Writing:
         self.arrays: Arrays = {}
 
     def network(self, network: Network) -> None:
-        """Take names, fields and edges."""
+        """Take names, fields and edges; of columns with categories, what these are, and the blocks."""
         self.header |= {"names": list(network.names), "n_features": network.n_features}
-        self.arrays |= {name: getattr(network, name) for name in ("fields", "edge_index", "edge_values")}
+        self.arrays |= {name: getattr(network, name) for name in ("edge_index", "edge_values")}
+        if not isinstance(network, CategoryNetwork):
+            self.arrays["fields"] = network.fields
+            return
+        try:
+            labels = None if network.categories is None else [to_json(list(values)) for values in network.categories]
+        except NotStorableError as error:
+            raise DataError(
+                f"categories must be called by numbers or text to be saved; got {error}. Replace them by text first."
+            ) from None
+        self.header["categories"] = {"kinds": list(network.kinds), "labels": labels}
+        self.arrays |= {
+            "n_categories": network.n_categories.astype(np.int64),
+            "category_fields": np.concatenate(network.category_fields),
+            "scores": join_arrays(score for score in network.scores if score is not None),
+            "blocks": flat_blocks(network),
+        }
+
+    def sums(self, marginals: Any, edge_counts: Any) -> None:
+        """Take the sums over rows."""
+        if isinstance(marginals, tuple):
+            marginals = np.concatenate(marginals)
+            edge_counts = join_arrays((table.ravel() for table in edge_counts), np.int64)
+        self.arrays |= {"marginals": marginals, "edge_counts": edge_counts}
 
     def solution(self, solution: Solution) -> None:
         """Take a network with its certificate."""
@@ -115,11 +144,16 @@ class Writing:
         self.arrays |= {f"path.{name}": np.array([getattr(s, name) for s in path], np.int64) for name in COUNTS}
         self.arrays |= {
             "path.converged": np.array([s.converged for s in path], dtype=bool),
-            "path.fields": np.array([s.fields for s in path]),
             "path.bounds": np.cumsum([0, *(s.n_edges for s in path)], dtype=np.int64),
             "path.edge_index": np.concatenate([s.edge_index for s in path]),
             "path.edge_values": np.concatenate([s.edge_values for s in path]),
         }
+        networks = [s.network for s in path if isinstance(s.network, CategoryNetwork)]
+        if networks:
+            self.arrays["path.fields"] = np.array([np.concatenate(network.category_fields) for network in networks])
+            self.arrays["path.blocks"] = join_arrays(flat_blocks(network) for network in networks)
+        else:
+            self.arrays["path.fields"] = np.array([s.fields for s in path])
 
     def stability(self, stability: Stability) -> None:
         """Take what StARS found; of the shares of every alpha the upper triangle."""
@@ -159,6 +193,7 @@ class Reading:
 
     def __init__(self, archive: Archive, names: Sequence[str]) -> None:
         self.archive, self.header, self.names, self.n_features = archive, archive.header, names, len(names)
+        self.variables = self._variables() if "categories" in archive.header else None
 
     def numbers(self, name: str, shape: tuple[int | None, ...], *, finite: bool = True) -> FloatArray:
         """Return an array of floats."""
@@ -169,11 +204,56 @@ class Reading:
 
     def network(self) -> Network:
         """Return the network by itself."""
-        fields = self.numbers("fields", (self.n_features,))
+        fields = self.numbers("fields" if self.variables is None else "category_fields", (self.n_fields,))
         values = self.numbers("edge_values", (None,))
         edges = self._edges("edge_index", np.array([0, len(values)]))
         _require(bool(values.all()), "an edge has the coupling 0")
-        return Network(fields, edges, values, self.names)
+        if self.variables is None:
+            return Network(fields, edges, values, self.names)
+        blocks = self.numbers("blocks", (None,))
+        network, used = self.variables.network(fields, edges, values, blocks, self.names)
+        _require(used == len(blocks), "its blocks are not those of its edges")
+        return network
+
+    @property
+    def n_fields(self) -> int:
+        """Number of fields of a network: one per column, or one per category."""
+        return self.n_features if self.variables is None else sum(self.variables.sizes)
+
+    def _variables(self) -> Variables:
+        """Return what the columns of a network with categories are."""
+        part, p = self.header["categories"], self.n_features
+        _require(isinstance(part, dict) and isinstance(part.get("kinds"), list), "its categories have no kinds")
+        kinds, labels = part["kinds"], part.get("labels")
+        _require(len(kinds) == p and all(kind in KINDS for kind in kinds), "its kinds are not one word per column")
+        sizes = self.archive.array("n_categories", "i8", (p,)).tolist()
+        _require(all(2 <= q <= 256 for q in sizes), "its columns do not have 2 to 256 categories")
+        points = self.numbers("scores", (sum(q for q, kind in zip(sizes, kinds, strict=True) if kind != "nominal"),))
+        words = None if labels is None else [from_json(values) for values in labels]
+        plain = str | int | float | None
+        _require(
+            words is None
+            or (
+                [len(values) for values in words if isinstance(values, list)] == sizes
+                and all(isinstance(value, plain) for values in words for value in values)
+            ),
+            "its categories are not called by numbers or text",
+        )
+        return Variables(kinds, sizes, points, words)
+
+    def sums(self, solution: Solution) -> tuple[Any, Any]:
+        """Return the sums over rows: shares of values, and counts behind edges."""
+        marginals = self.numbers("marginals", (self.n_fields,))
+        _require(bool(((marginals >= 0.0) & (marginals <= 1.0 + 1e-12)).all()), "marginals are not in [0, 1]")
+        if self.variables is None:
+            counts = self.archive.array("edge_counts", "i8|f8", (solution.n_edges, 4))
+        else:
+            shapes = [tuple(self.variables.sizes[node] for node in pair) for pair in solution.edge_index.tolist()]
+            counts = self.archive.array("edge_counts", "i8|f8", (sum(math.prod(shape) for shape in shapes),))
+        _require(bool(np.isfinite(counts).all() and (counts >= 0).all()), "edge_counts are not counts")
+        if self.variables is None:
+            return marginals, counts
+        return self.variables.split(marginals), cut_tables(counts, shapes)
 
     def solution(self) -> Solution:
         """Return the network with its certificate."""
@@ -196,17 +276,28 @@ class Reading:
         part = self._section("path", ("tol",), ())
         alphas = self.numbers("path.alpha", (None,))
         _require_decreasing("path.alpha", alphas)
+        self.archive.check_room(len(alphas), BYTES_PER_NETWORK, "networks along alpha")
         n = len(alphas)
-        fields, values = self.numbers("path.fields", (n, self.n_features)), self.numbers("path.edge_values", (None,))
+        fields, values = self.numbers("path.fields", (n, self.n_fields)), self.numbers("path.edge_values", (None,))
         bounds = self._bounds("path.bounds", n, len(values))
         edges = self._edges("path.edge_index", bounds)
         _require(bool(values.all()), "an edge of its path has the coupling 0")
         columns = {name: self.numbers(f"path.{name}", (n,), finite=False).tolist() for name in SCALARS}
         columns |= {name: self.archive.array(f"path.{name}", "i8", (n,)).tolist() for name in COUNTS}
         columns["converged"] = self.archive.array("path.converged", "b1", (n,)).tolist()
+        blocks = np.empty(0) if self.variables is None else self.numbers("path.blocks", (None,))
+        networks: list[Network] = []
+        for k, (a, b) in enumerate(pairwise(bounds.tolist())):
+            if self.variables is None:
+                networks.append(Network(fields[k], edges[a:b], values[a:b], self.names))
+                continue
+            found, used = self.variables.network(fields[k], edges[a:b], values[a:b], blocks, self.names)
+            blocks = blocks[used:]
+            networks.append(found)
+        _require(not len(blocks), "its blocks are not those of the edges of its path")
         solutions = [
             Solution(
-                Network(fields[k], edges[bounds[k] : bounds[k + 1]], values[bounds[k] : bounds[k + 1]], self.names),
+                networks[k],
                 alpha=alpha,
                 **{name: column[k] for name, column in columns.items()},
             )
@@ -219,6 +310,7 @@ class Reading:
         part = self._section("stability", STABILITY_NUMBERS, STABILITY_COUNTS)
         alphas = self.numbers("stability.alphas", (None,))
         _require_decreasing("stability.alphas", alphas)
+        self.archive.check_room(len(alphas), BYTES_PER_NETWORK, "networks of shares")
         curves = [self.numbers(f"stability.{c}", alphas.shape, finite=False) for c in ("instability", "monotone")]
         shares = self.numbers("stability.shares", (None,))
         _require(bool(((shares > 0.0) & (shares <= 1.0)).all()), "a share of subsamples is not in (0, 1]")

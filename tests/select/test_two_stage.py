@@ -9,7 +9,7 @@ import pytest
 from isinglass import BinaryTable, IsingNetwork, bootstrap, ising_path, objective, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import cross_validate, select_ebic, stars, two_stage
-from isinglass.select.ebic import ebic, edge_price
+from isinglass.select.ebic import ebic
 from isinglass.select.refit import standard_errors
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
@@ -58,7 +58,9 @@ def test_the_scores_are_aic_and_ebic():
     found = two_stage(X, gamma=0.5)
     first, second = found.stages
     np.testing.assert_allclose(second.scores, ebic(X, second.path, gamma=0.5), rtol=1e-9)
-    plain = ebic(X, first.path, gamma=0.5) - first.path.n_edges * edge_price(X, None, 0.5)
+    price = 2 * (np.log(len(X)) + 2 * 0.5 * np.log(7))
+    plain = ebic(X, first.path, gamma=0.5) - first.path.n_edges * price
+    np.testing.assert_allclose(first.deviances, plain, rtol=1e-9)
     np.testing.assert_allclose(first.scores, plain + 4.0 * first.path.n_edges, rtol=1e-9)
     assert first.index == first.scores.argmin()
     assert second.index == second.scores.argmin()

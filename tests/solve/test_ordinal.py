@@ -194,7 +194,6 @@ def test_constant_columns_and_bad_tables():
         solution.network.fields  # noqa: B018
     for kinds, scores, message in [
         ("binary", None, "must hold only 0 and 1"),
-        ("nominal", None, "must have two"),
         ("cardinal", None, "binary, ordinal or nominal"),
         (["ordinal"], None, "one entry per column"),
         ({"y": "ordinal"}, None, "name columns"),

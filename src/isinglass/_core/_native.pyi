@@ -14,7 +14,7 @@ class State:
     fields: NDArray[np.float64]
     category_fields: NDArray[np.float64]  # of categories that occur, column after column; else empty
     edges: NDArray[np.int32]
-    values: NDArray[np.float64]  # couplings of the edges
+    values: NDArray[np.float64]  # couplings of the edges, for nominal columns one table after the other
     objective: float
     kkt_residual: float
     duality_gap: float
@@ -150,6 +150,7 @@ class Problem:
         penalty: NDArray[np.float64] | None,
         standardized: bool,
         n_threads: int,
+        most_bytes: int = ...,
     ) -> None: ...
     @overload
     def __init__(

@@ -6,7 +6,14 @@ from isinglass.data.conversion import read_binary, read_categories, to_binary, w
 from isinglass.data.intake import read_rows, to_weighted
 from isinglass.data.parts import PartedTable, over_rows, read_parts
 from isinglass.data.table import BinaryTable, hole_patterns, holes_of, units_of
-from isinglass.data.tallies import check_scale, count_columns, count_rows
+from isinglass.data.tallies import (
+    check_scale,
+    column_spread,
+    count_categories,
+    count_columns,
+    count_rows,
+    which_vary,
+)
 from isinglass.data.weights import check_penalty_weights, check_sample_weight
 
 __all__ = [
@@ -17,6 +24,8 @@ __all__ = [
     "check_penalty_weights",
     "check_sample_weight",
     "check_scale",
+    "column_spread",
+    "count_categories",
     "count_columns",
     "count_rows",
     "hole_patterns",
@@ -30,4 +39,5 @@ __all__ = [
     "to_weighted",
     "units_of",
     "weights_of",
+    "which_vary",
 ]

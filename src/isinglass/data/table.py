@@ -27,6 +27,7 @@ class RowTable:
     sample_weight: NDArray[np.float64] | None
     rows: NDArray[np.intp] | None
     n_missing: int
+    n_dropped: int
     filled: NDArray[np.bool_] | None = None
     holes: NDArray[np.bool_] | None
     labels: Mapping[str, tuple[Any, ...]]

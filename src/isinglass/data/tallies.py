@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import count_ones
+from isinglass.data.category_table import CategoryTable
 from isinglass.data.parts import PartedTable, over_rows
 from isinglass.data.weights import measure_scale, warn_scale
 
-__all__ = ["check_scale", "count_columns", "count_rows"]
+__all__ = ["check_scale", "column_spread", "count_categories", "count_columns", "count_rows", "which_vary"]
 
 FloatArray = NDArray[np.float64]
 
@@ -61,3 +62,57 @@ def _count_both(table: Any, weight: FloatArray | None) -> tuple[FloatArray, NDAr
         table, weight = np.ascontiguousarray(table[weight > 0]), weight[weight > 0]
     ones, varies = count_ones(table, weight)
     return ones, (ones > 0).astype(np.int64), (varies | (ones == 0)).astype(np.int64)
+
+
+def count_categories(table: CategoryTable, weight: FloatArray | None) -> list[FloatArray]:
+    """Return the weight of every category of every column.
+
+    Examples
+    --------
+    >>> table = CategoryTable(np.array([[0, 2], [1, 0]], dtype=np.uint8), ["binary", "ordinal"])
+    >>> [counts.tolist() for counts in count_categories(table, None)]
+    [[1.0, 1.0], [1.0, 0.0, 1.0]]
+    """
+    sizes = table.n_categories
+    ends = np.cumsum(sizes)
+    cells = (table.codes + (ends - sizes)).ravel()
+    unit = None if weight is None else np.repeat(weight, table.shape[1])
+    counts = np.bincount(cells, unit, ends[-1]).astype(np.float64)
+    return np.split(counts, ends[:-1])
+
+
+def which_vary(table: Any, weight: FloatArray | None) -> NDArray[np.bool_]:
+    """Tell which columns take more than one value in rows with weight, whatever kind of table it is.
+
+    Examples
+    --------
+    >>> which_vary(np.array([[0, 1], [1, 1]], dtype=np.uint8), None).tolist()
+    [True, False]
+    """
+    if isinstance(table, CategoryTable):
+        return np.array([np.count_nonzero(counts) > 1 for counts in count_categories(table, weight)])
+    return count_columns(table, weight)[1]
+
+
+def column_spread(table: Any, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Return the standard deviation of the points of every column, and the largest distance of two of its categories.
+
+    The categories of a nominal column are at distance 1 of each other, those of a column of 0 and 1 too.
+
+    Examples
+    --------
+    >>> sd, widths = column_spread(CategoryTable(np.array([[0, 0], [1, 2]], dtype=np.uint8), "ordinal"), None)
+    >>> sd.tolist(), widths.tolist()
+    ([0.5, 1.0], [1.0, 2.0])
+    """
+    if not isinstance(table, CategoryTable):
+        share = count_columns(table, weight)[0] / count_rows(table, weight)
+        return np.sqrt(share * (1.0 - share)), np.ones(len(share))
+    sd, widths = np.empty(table.shape[1]), np.ones(table.shape[1])
+    for s, (counts, score) in enumerate(zip(count_categories(table, weight), table.scores, strict=True)):
+        share = counts / counts.sum()
+        if score is None:
+            sd[s] = np.sqrt(0.5 * float(share @ (1.0 - share)))  # half the mean square distance of two draws
+        else:
+            sd[s], widths[s] = np.sqrt(share @ (score - share @ score) ** 2), np.ptp(score)
+    return sd, widths

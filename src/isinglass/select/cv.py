@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass._core import count_ones
 from isinglass.arguments import check_count
-from isinglass.data import read_binary, to_weighted
+from isinglass.data import PartedTable, to_weighted, units_of, which_vary
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.network import read_only
 from isinglass.randomness import RandomSource, spawn_seeds
@@ -126,7 +125,7 @@ def cross_validate(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1.
+        Table of 0 and 1, or a CategoryTable.
     alphas : int, float or array-like, default 30
         Number of geometric steps down from the smallest alpha without edges, or the values themselves.
     n_folds : int, default 10
@@ -166,9 +165,11 @@ def cross_validate(
     >>> cv.alpha, cv.solution.edge_index.tolist(), cv.scores.shape
     (0.02, [[0, 2]], (1, 10, 5))
     """
-    source = read_binary(X)
-    table, weight = to_weighted(source, sample_weight)
-    units = np.arange(len(table)) if source.units is None else source.units
+    table, weight = to_weighted(X, sample_weight)
+    if isinstance(table, PartedTable):
+        table.refuse()
+    copies = units_of(X)
+    units = np.arange(len(table)) if copies is None else copies
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
     _check_rule(rule)
     if splits is None:
@@ -241,7 +242,7 @@ def _check_splits(
 
 
 def _score_fold(
-    table: NDArray[np.uint8],
+    table: Any,
     weight: FloatArray | None,
     alphas: FloatArray,
     path_function: PathFunction,
@@ -250,7 +251,7 @@ def _score_fold(
 ) -> dict[str, Any]:
     """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
     train_weight = None if weight is None else weight[train]
-    became_constant = count_ones(table, weight)[1] & ~count_ones(table[train], train_weight)[1]
+    became_constant = which_vary(table, weight) & ~which_vary(table[train], train_weight)
     with suppress_warnings(ConstantColumnWarning):  # counted instead
         path = path_function(table[train], alphas, sample_weight=train_weight)
     unit = np.ones(len(held_out)) if weight is None else weight[held_out]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_scale, count_columns, count_rows, over_rows, to_weighted, units_of
-from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
+from isinglass.data import check_scale, over_rows, to_weighted, units_of, which_vary
+from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.network import read_only
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
+from isinglass.select.pricing import edge_price
 from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import check_width, sum_scores, warn_at_grid_end
 from isinglass.solve.path import ising_path
@@ -92,13 +93,15 @@ def ebic(
     """Return −2·logPL + 2|E|·(log N + 2γ log(p−1)), the node-wise criteria summed at the symmetric estimate.
 
     logPL is the total (not mean) log pseudo-likelihood of the table. An edge counts twice, once for each of its two
-    nodes. Columns that are constant over the rows of positive weight are left out of logPL and of p: their fields are
-    not estimates, and they can be nobody's neighbour.
+    nodes. In a table with categories log N counts once for every parameter of an edge: one for two columns on a line,
+    the product of categories − 1 where they are nominal; the term with γ counts once for the edge. Columns that are
+    constant over the rows of positive weight are left out of logPL and of p: their fields are not estimates, and they
+    can be nobody's neighbour.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The table of 0 and 1 the networks were estimated from.
+        The table of 0 and 1, or the CategoryTable, that the networks were estimated from.
     path : Solution, Path or sequence of Solution
         The networks to judge, from whichever path function.
     gamma : float, default 0.25
@@ -127,30 +130,15 @@ def ebic(
     price = edge_price(table, weight, gamma)
     if units_of(X) is None:
         check_scale(table, weight)
-    varying = np.flatnonzero(count_columns(table, weight)[1])
+    varying = np.flatnonzero(which_vary(table, weight))
     solutions = [path] if isinstance(path, Solution) else list(path)
     values = np.empty(len(solutions))
     for solution in solutions:
         check_width(solution, table)
     judged = _relax(solutions, table, weight) if relaxed else solutions
     for k, (solution, estimate) in enumerate(zip(solutions, judged, strict=True)):
-        values[k] = price * solution.n_edges - 2.0 * float(over_rows(sum_scores, table, weight, estimate, varying))
+        values[k] = price.of(solution) - 2.0 * float(over_rows(sum_scores, table, weight, estimate, varying))
     return float(values[0]) if isinstance(path, Solution) else values
-
-
-def edge_price(table: NDArray[np.uint8], weight: FloatArray | None, gamma: float) -> float:
-    """Return what an edge adds to the EBIC, 2 (log N + 2γ log(p−1)), p being the columns that vary.
-
-    Examples
-    --------
-    >>> table = np.array([[0, 0], [1, 1]], dtype=np.uint8)
-    >>> round(edge_price(table, None, 0.25), 6), round(edge_price(table, np.array([5.0, 5.0]), 0.25), 6)
-    (1.386294, 4.60517)
-    """
-    if not (np.isfinite(gamma) and gamma >= 0):
-        raise ArgumentError("gamma", "must be finite and not negative", gamma)
-    n_varying = int(np.count_nonzero(count_columns(table, weight)[1]))
-    return float(2.0 * (np.log(count_rows(table, weight)) + 2.0 * gamma * np.log(max(n_varying - 1, 1))))
 
 
 def select_ebic(
@@ -170,7 +158,7 @@ def select_ebic(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1.
+        Table of 0 and 1, or a CategoryTable.
     alphas : int, float or array-like, default 30
         Number of geometric steps down from the smallest alpha without edges, or the values themselves.
     gamma : float, default 0.25
@@ -207,7 +195,7 @@ def select_ebic(
     return EbicSelection(path[index].alpha, index, path, scores, float(gamma), bool(relaxed))
 
 
-def _relax(solutions: Sequence[Solution], table: NDArray[np.uint8], weight: FloatArray | None) -> Iterator[Solution]:
+def _relax(solutions: Sequence[Solution], table: Any, weight: FloatArray | None) -> Iterator[Solution]:
     """Yield the nearly unpenalized estimate on every network's edges."""
     previous: Solution | None = None
     for solution in solutions:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from isinglass.categories import CategoryNetwork
 from isinglass.data import BinaryTable, holes_of
 from isinglass.fit import Fit
 from isinglass.results import Evidence, Path, Solution, Stability
@@ -70,9 +71,12 @@ def with_imputation(found: Fit, imputation: Imputation) -> Fit:
     If it has standard errors, they become those of Rubin's rules, which know of the missing cells.
     """
     missing = imputation.record
+    if isinstance(found.network, CategoryNetwork):  # Rubin's rules are for columns of two values so far
+        return replace(found, missing=missing, edge_errors=None)
     if missing is None or found.solution.n_edges == 0 or imputation.n_imputations < 2:
         return replace(found, missing=missing)
-    if errors_are_too_large(found.solution, len(imputation.missing)):
+    size = found.solution.n_features + found.solution.n_edges
+    if errors_are_too_large(size, len(imputation.missing)):
         return replace(found, missing=missing)
     pooled = pool(imputation, found.solution)
     known = replace(

@@ -8,16 +8,19 @@ r_ns x_nt + r_nt x_ns for an edge. K is the mean of the scores' outer products, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import count_columns, count_rows, over_rows, to_weighted
+from isinglass.data import CategoryTable, count_columns, count_rows, over_rows, to_weighted, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.network import expit, read_only
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Solution
+from isinglass.select.category_refit import LEAST_INFORMATION, RIDGE, block_errors, network_of, newton
+from isinglass.select.information import Support
 from isinglass.select.scoring import check_width
 from isinglass.solve.path import ising_path
 
@@ -38,9 +41,7 @@ MAX_PARAMETERS = 20_000
 MAX_FOR_ERRORS, MAX_WORK_FOR_ERRORS = 6_000, 3e11
 """Fields and edges, and rows times their square, up to which standard errors are computed without being asked for."""
 NEARLY_FREE = 0.01
-"""Penalty, in rows, of the estimate that standard errors belong to..."""
-LEAST_INFORMATION = 0.05
-"""...and the information on a coupling, in rows, below which its estimate counts as infinite."""
+"""Penalty, in rows, of the estimate that standard errors belong to."""
 _ROWS_PER_BLOCK = 4096
 _SHOWN_EDGES = 10  # in the repr
 
@@ -55,13 +56,15 @@ class Refit:
     Parameters
     ----------
     solution : Solution
-        The unpenalised estimate, with its certificate.
+        The unpenalised estimate, with its certificate. In a network with categories it is found by Newton's method and
+        has a KKT residual, but no duality gap.
     edge_index : ndarray of int32, shape (n_edges, 2)
         The support, in the order of the arrays below.
     edge_values, edge_errors : ndarray of shape (n_edges,)
-        Couplings and their standard errors.
+        Couplings and their standard errors; norms and their errors to first order, where a pair has more parameters.
     field_errors : ndarray of shape (n_features,)
-        Standard errors of the fields; NaN for constant columns.
+        Standard errors of the fields; NaN for constant columns. In a network with categories one per category, column
+        after column; NaN for the first of a column.
     covariance : ndarray of shape (n_features + n_edges, n_features + n_edges), optional
         Of the fields, then of the edges, if it was asked for; NaN for constant columns.
     """
@@ -72,6 +75,9 @@ class Refit:
     edge_errors: FloatArray
     field_errors: FloatArray
     covariance: FloatArray | None = None
+    #: where columns have categories: Wald's statistic of every edge, that all its parameters are zero, and their number
+    edge_chi2: FloatArray | None = None
+    edge_dimensions: NDArray[np.intp] | None = None
 
     def __post_init__(self) -> None:
         for array in (self.edge_index, self.edge_values, self.edge_errors, self.field_errors, self.covariance):
@@ -85,12 +91,15 @@ class Refit:
 
     @property
     def edge_z(self) -> FloatArray:
-        """Couplings over their standard errors."""
-        return self.edge_values / self.edge_errors
+        """Couplings over their standard errors; NaN for a pair with more than one parameter."""
+        z = self.edge_values / self.edge_errors
+        return z if self.edge_dimensions is None else np.where(self.edge_dimensions == 1, z, np.nan)
 
     @property
     def edge_pvalues(self) -> FloatArray:
-        """Two-sided p values of the couplings, given the support."""
+        """Two-sided p values of the couplings, given the support; by Wald's test where columns have categories."""
+        if self.edge_chi2 is not None:
+            return np.asarray(scipy.special.chdtrc(self.edge_dimensions, self.edge_chi2))
         return _two_sided(self.edge_z)
 
     @property
@@ -111,7 +120,7 @@ class Refit:
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     def __repr__(self) -> str:
-        lines = [f"Refit({len(self.edge_values)} edges among {len(self.fields)} nodes, unpenalised)"]
+        lines = [f"Refit({len(self.edge_values)} edges among {self.solution.n_features} nodes, unpenalised)"]
         order = np.argsort(-np.abs(self.edge_z), kind="stable")[:_SHOWN_EDGES]
         if len(order):
             lines.append("  edge         coupling  std. error       z  p given the support")
@@ -145,7 +154,7 @@ def refit(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1.
+        Table of 0 and 1, or a CategoryTable.
     solution : Solution
         Only its edges are used.
     sample_weight : array-like of shape (n_samples,), optional
@@ -173,7 +182,11 @@ def refit(
     """
     table, weight = to_weighted(X, sample_weight)
     check_width(solution, table)
-    _refuse_size(solution)
+    if isinstance(table, CategoryTable):
+        if covariance:
+            raise ArgumentError("covariance", "must be False for a table with categories", covariance)
+        return _refit_categories(solution, table, weight, tol)
+    _refuse_size(solution.n_features + solution.n_edges)
     free = estimate_unpenalized(solution, table, weight, tol).with_names(solution.names)
     is_varying = count_columns(table, weight)[1]
     support, found = (pair_keys(network.edge_index, table.shape[1]) for network in (solution, free))
@@ -190,6 +203,23 @@ def refit(
         errors[: table.shape[1]],
         full if covariance else None,
     )
+
+
+def _refit_categories(solution: Solution, table: CategoryTable, weight: FloatArray | None, tol: float) -> Refit:
+    """Return the unpenalized estimate where columns have categories."""
+    _refuse_constant(solution, which_vary(table, weight))
+    support, values = _near_support(solution, table, weight)
+    _refuse_size(support.n_parameters)
+    values, free = newton(support, values, table, weight, tol)
+    found = block_errors(support, values, support.sums(values, table, weight))
+    index, edges = solution.edge_index.copy(), free.edge_values.copy()
+    return Refit(free, index, edges, found.edges, found.fields, None, found.chi2, found.dimensions)
+
+
+def _near_support(solution: Solution, table: CategoryTable, weight: FloatArray | None) -> tuple[Support, FloatArray]:
+    """Return the parameters of the edges of a network, and their nearly free estimate."""
+    support = Support.of(network_of(solution), table, weight)
+    return support, support.read(network_of(nearly_free(solution, table, weight)))
 
 
 def estimate_unpenalized(
@@ -212,7 +242,7 @@ def estimate_unpenalized(
 
 
 def nearly_free(
-    solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None, penalty_in_rows: float = NEARLY_FREE
+    solution: Solution, table: Any, weight: FloatArray | None, penalty_in_rows: float = NEARLY_FREE
 ) -> Solution:
     """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
 
@@ -233,7 +263,7 @@ def nearly_free(
     return path.solutions[0]
 
 
-def standard_errors(solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None) -> FloatArray:
+def standard_errors(solution: Solution, table: Any, weight: FloatArray | None) -> FloatArray:
     """Return the standard error of every edge's unpenalised estimate; NaN where that is infinite.
 
     Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
@@ -248,9 +278,19 @@ def standard_errors(solution: Solution, table: NDArray[np.uint8], weight: FloatA
     >>> standard_errors(network, X[X[:, 0] >= X[:, 1]], None).tolist()  # no row has 0 and 1
     [nan]
     """
-    if solution.n_edges == 0 or errors_are_too_large(solution, len(table)):
+    if isinstance(table, CategoryTable) and solution.n_edges:
+        return _category_errors(solution, table, weight)
+    if solution.n_edges == 0 or errors_are_too_large(solution.n_features + solution.n_edges, len(table)):
         return np.full(solution.n_edges, np.nan)
     return free_estimate(solution, table, weight)[1][solution.n_features :]
+
+
+def _category_errors(solution: Solution, table: CategoryTable, weight: FloatArray | None) -> FloatArray:
+    size = Support.of(network_of(solution), table, weight).n_parameters
+    if errors_are_too_large(size, len(table)):
+        return np.full(solution.n_edges, np.nan)
+    support, values = _near_support(solution, table, weight)
+    return block_errors(support, values, support.sums(values, table, weight), ridge=RIDGE).edges
 
 
 def free_estimate(
@@ -265,11 +305,11 @@ def free_estimate(
     free = nearly_free(solution, table, weight)
     support, found = (pair_keys(network.edge_index, p) for network in (solution, free))
     values, errors = np.r_[free.fields, spread(free.edge_values, found, support)], np.full(size, np.nan)
-    if errors_are_too_large(solution, len(table)):
+    if errors_are_too_large(size, len(table)):
         return values, errors
     varying = np.flatnonzero(count_columns(table, weight)[1])
     hessian, outer = over_rows(_sums, table, weight, free, solution.edge_index, varying)
-    hessian[np.diag_indices_from(hessian)] += 1e-3 * LEAST_INFORMATION  # where nothing is left, in floating point
+    hessian[np.diag_indices_from(hessian)] += RIDGE
     inverse = np.linalg.inv(hessian)
     variances = np.einsum("ij,ij->i", inverse @ outer, inverse)
     known = 1.0 / np.diag(inverse) >= LEAST_INFORMATION
@@ -277,14 +317,12 @@ def free_estimate(
     return values, errors
 
 
-def errors_are_too_large(solution: Solution, n_rows: int) -> bool:
-    """Tell whether standard errors would take more work than anybody asked for."""
-    size = float(solution.n_features + solution.n_edges)
-    return size > MAX_FOR_ERRORS or n_rows * size**2 > MAX_WORK_FOR_ERRORS
+def errors_are_too_large(size: int, n_rows: int) -> bool:
+    """Tell whether standard errors of so many fields and edges would take more work than anybody asked for."""
+    return size > MAX_FOR_ERRORS or n_rows * float(size) ** 2 > MAX_WORK_FOR_ERRORS
 
 
-def _refuse_size(solution: Solution) -> None:
-    size = solution.n_features + solution.n_edges
+def _refuse_size(size: int) -> None:
     if size > MAX_PARAMETERS:
         raise LimitError(
             f"solution must have at most {MAX_PARAMETERS} fields and edges for standard errors; got {size}. "

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.categories import CategoryNetwork
 from isinglass.errors import DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
 
@@ -16,10 +19,10 @@ CELLS_AT_ONCE = 4_000_000
 """Cells whose scores exist at a time: some 30 bytes each."""
 
 
-def row_scores(
-    solution: Solution, table: NDArray[np.uint8], columns: NDArray[np.intp] | slice = slice(None)
-) -> FloatArray:
+def row_scores(solution: Solution, table: Any, columns: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
     """Return Σ_s log P(x_s | the rest) of every row, over all columns s or over those given.
+
+    The table is one of bytes, or a CategoryTable where the network has categories.
 
     Examples
     --------
@@ -28,9 +31,16 @@ def row_scores(
     [-1.386294, -1.386294]
     """
     scores = np.empty(len(table))
+    network = solution.network
+    if isinstance(network, CategoryNetwork):
+        codes = network.read_codes(table)
+        step = max(CELLS_AT_ONCE // len(network.points.column), 1)
+        for first in range(0, len(codes), step):
+            scores[first : first + step] = network.cell_scores(codes[first : first + step])[columns].sum(axis=0)
+        return scores
     step = max(CELLS_AT_ONCE // table.shape[1], 1)
     for first in range(0, len(table), step):
-        some = table[first : first + step].T
+        some = np.asarray(table[first : first + step]).T
         logits = solution.fields[:, None] + solution.couplings_sparse @ some.astype(np.float64)
         # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
         cells = np.logaddexp(0.0, (1.0 - 2.0 * some[columns]) * logits[columns])
@@ -38,9 +48,7 @@ def row_scores(
     return scores
 
 
-def sum_scores(
-    table: NDArray[np.uint8], weight: FloatArray | None, solution: Solution, columns: NDArray[np.intp] | slice
-) -> float:
+def sum_scores(table: Any, weight: FloatArray | None, solution: Solution, columns: NDArray[np.intp] | slice) -> float:
     """Return the sum of `row_scores` under the weights."""
     rows = row_scores(solution, table, columns)
     return float(rows.sum() if weight is None else weight @ rows)
@@ -70,7 +78,7 @@ def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:
     )
 
 
-def check_width(solution: Solution, table: NDArray[np.uint8]) -> None:
+def check_width(solution: Solution, table: Any) -> None:
     """Refuse a table that does not have one column per node."""
     if table.shape[1] != solution.n_features:
         raise DataError(

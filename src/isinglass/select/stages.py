@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import count_columns, count_rows
+from isinglass.data import column_spread, count_rows
 from isinglass.data.parts import Fold
 from isinglass.network import read_only
 from isinglass.objective import penalty_matrix
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, fixed_option
+from isinglass.select.pricing import AicPrice, EdgePrice
 from isinglass.select.search import Lattice, search
 
 __all__ = ["Case", "Stage"]
@@ -33,11 +35,11 @@ class Stage:
     """One stage: a path of convex problems, what it was judged by, and the choice."""
 
     criterion: str  #: what the scores are
-    price: float  #: what an edge adds to it
     #: pairs are penalised in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
     exponent: float
     path: Path  #: solutions in order of decreasing alpha, each with its certificate
     scores: FloatArray  #: the criterion; smaller is better
+    deviances: FloatArray  #: −2·logPL of the solutions: the criterion without the price of their edges
     index: int  #: the smallest
     extended: bool  #: whether it lies below a hundredth of the first alpha
     coarse: NDArray[np.bool_]  #: which alphas belong to the first pass; the others fill in around the choice
@@ -46,6 +48,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         read_only(self.scores)
+        read_only(self.deviances)
         read_only(self.held_out)
 
     @property
@@ -65,7 +68,7 @@ class Stage:
 class Case:
     """A table and a path function: what every stage shares."""
 
-    table: Any  # the rows, or a PartedTable
+    table: Any  # the rows, a CategoryTable or a PartedTable
     weight: FloatArray | None  # their weights; parts have their own
     path_function: PathFunction  # with the parameter ``penalty_weights``
 
@@ -73,6 +76,10 @@ class Case:
     def n_rows(self) -> float:
         """Number of rows: the sum of the weights."""
         return count_rows(self.table, self.weight)
+
+    @functools.cached_property
+    def _spread(self) -> tuple[FloatArray, FloatArray]:
+        return column_spread(self.table, self.weight)
 
     def split(self, held: NDArray[np.intp] | Fold) -> tuple[Case, Case]:
         """Return the case of all rows with weight that are not held out, and that of those that are."""
@@ -85,29 +92,41 @@ class Case:
 
     def _rows(self, numbers: NDArray[np.intp]) -> Case:
         weight = None if self.weight is None else self.weight[numbers]
-        return Case(np.ascontiguousarray(self.table[numbers]), weight, self.path_function)
+        return Case(self.table[numbers], weight, self.path_function)
 
-    def search_first(self, alphas: int | float | ArrayLike, price: float) -> Stage:
-        """Search the path by −2·logPL plus the price of its edges."""
-        return self._search(alphas, price, 0.0, None)
+    def search_first(self, alphas: int | float | ArrayLike) -> Stage:
+        """Search the path by the AIC."""
+        price = AicPrice.at(self.table, self.weight)
+        return self._search("aic", alphas, price.of, 0.0, None)
 
-    def search_second(self, first: Solution, exponent: float, price: float) -> Stage:
-        """Search the path whose penalty weights come from a network of stage 1."""
-        return self._search(EVERY, price, exponent, self._reweighted(first, exponent))
+    def search_second(self, first: Solution, exponent: float, price: EdgePrice) -> Stage:
+        """Search the path whose penalty weights come from a network of stage 1, by the EBIC."""
+        penalty = self._reweighted(first, exponent)
+        return self._search("ebic", EVERY, lambda solution, _: price.of(solution), exponent, penalty)
 
     def _search(
-        self, alphas: int | float | ArrayLike, price: float, exponent: float, penalty: FloatArray | None
+        self,
+        criterion: str,
+        alphas: int | float | ArrayLike,
+        price: Callable[[Solution, FloatArray], float],
+        exponent: float,
+        penalty: FloatArray | None,
     ) -> Stage:
-        def score(solution: Solution) -> float:
+        """Search a path by −2·logPL plus the price of its edges, which may depend on their penalties."""
+
+        def judge(solution: Solution) -> tuple[float, float]:
             edges = solution.edge_index
             omega = self._given_penalty(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
             loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
-            return 2.0 * self.n_rows * loss + price * solution.n_edges
+            return 2.0 * self.n_rows * loss, price(solution, solution.alpha * omega)
 
-        lattice, criterion = (FIRST, "aic") if penalty is None else (SECOND, "ebic")
-        found = search(self._with_penalty(penalty), self.table, self.weight, alphas, score, lattice)
-        judged = (found.path, found.scores, found.index, found.extended, found.coarse)
-        return Stage(criterion, price, exponent, *judged, np.full(len(found.path), np.nan))
+        lattice = FIRST if penalty is None else SECOND
+        found = search(
+            self._with_penalty(penalty), self.table, self.weight, alphas, lambda solution: sum(judge(solution)), lattice
+        )
+        deviances = np.array([judge(solution)[0] for solution in found.path])
+        judged = (found.path, found.scores, deviances, found.index, found.extended, found.coarse)
+        return Stage(criterion, exponent, *judged, np.full(len(found.path), np.nan))
 
     def follow(self, alphas: FloatArray, exponent: float = 0.0, first: Solution | None = None) -> Path:
         """Return the solutions of a stage at given alphas."""
@@ -120,9 +139,8 @@ class Case:
         if given is None:
             return np.ones(len(edges))
         if isinstance(given, str):
-            share = count_columns(self.table, self.weight)[0] / self.n_rows
-            sd = np.sqrt(share * (1.0 - share))
-            return np.asarray(sd[edges[:, 0]] + sd[edges[:, 1]])
+            (sd_s, sd_t), (width_s, width_t) = (each[edges.T] for each in self._spread)
+            return np.asarray(width_t * sd_s + width_s * sd_t)
         matrix = penalty_matrix(np.empty(self.table.shape[1]), given)
         return np.asarray(matrix[edges[:, 0], edges[:, 1]])
 

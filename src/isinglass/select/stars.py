@@ -17,7 +17,7 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_whole
-from isinglass.data import read_binary, to_weighted
+from isinglass.data import PartedTable, to_weighted, units_of, which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -39,7 +39,7 @@ from isinglass.solve.path import ising_path
 
 __all__ = ["stars"]
 
-Table = NDArray[np.uint8]
+Table = Any  # bytes, or a CategoryTable
 FloatArray = NDArray[np.float64]
 
 ABOVE = 1.0 + 1e-9
@@ -73,7 +73,7 @@ def stars(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1.
+        Table of 0 and 1, or a CategoryTable.
     alphas : int, float or array-like, default 30
         Number of geometric steps down from the largest ``alpha_max`` of the subsamples and of the table, or the values.
     n_subsamples : int, default 20
@@ -137,7 +137,7 @@ def stars(
             "got None."
         )
     seeds = spawn_seeds(random_state, n_subsamples)
-    constant = np.array([_is_constant(table[_draw_rows(seed, units, size)]) for seed in seeds])
+    constant = np.array([~which_vary(table[_draw_rows(seed, units, size)], None) for seed in seeds])
     ratio = fixed_option(path_function, "alpha_min_ratio") or 0.01
     grid = _make_grid(table, weight, units, seeds, size, alphas, ratio, path_function)
     fingerprint = {
@@ -150,7 +150,7 @@ def stars(
     } | ({} if weight is None else {"sample_weight": weight})
     options = {"n_jobs": n_jobs, "checkpoint": checkpoint, "fingerprint": fingerprint, "progress": progress}
     runs = _Runs(table, weight, units, seeds, size, grid, with_threads(path_function, kernel_threads(n_jobs)), options)
-    stability = _search(runs, threshold, bounded, int((constant & ~_is_constant(table)).any(axis=1).sum()))
+    stability = _search(runs, threshold, bounded, int((constant & which_vary(table, None)).any(axis=1).sum()))
     _warn(stability, constant, runs.n_unconverged)
     return stability
 
@@ -159,10 +159,12 @@ def _rows_that_count(
     X: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Table, FloatArray | None, NDArray[np.intp]]:
     """Return the rows of positive weight, their weights, and the unit of each, counted from 0: what is drawn."""
-    source = read_binary(X)
-    table, weight = to_weighted(source, sample_weight)
+    table, weight = to_weighted(X, sample_weight)
+    if isinstance(table, PartedTable):
+        table.refuse()
+    copies = units_of(X)
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
-    units = rows if source.units is None else source.units[rows]
+    units = rows if copies is None else copies[rows]
     units = np.unique(units, return_inverse=True)[1]
     if len(rows) == len(table):
         return table, weight, units
@@ -199,10 +201,6 @@ def _draw_rows(seed: SeedSequence, units: NDArray[np.intp], size: int) -> NDArra
     return np.flatnonzero(np.isin(units, drawn))
 
 
-def _is_constant(table: Table) -> NDArray[np.bool_]:
-    return np.asarray((table == table[0]).all(axis=0))
-
-
 def _make_grid(
     table: Table,
     weight: FloatArray | None,
@@ -237,7 +235,7 @@ def _fit_subsample(
     """Return the edges along the grid, as s · p + t, one alpha after the other."""
     rows = _draw_rows(seed, units, size)
     with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
-        path = path_function(np.ascontiguousarray(table[rows]), grid, **_weight_option(weight, rows))
+        path = path_function(table[rows], grid, **_weight_option(weight, rows))
     if len(path) != len(grid):
         raise DataError(f"path_function must return one solution per alpha ({len(grid)}); got {len(path)}.")
     codes = [solution.edge_index.astype(np.int64) @ [table.shape[1], 1] for solution in path]

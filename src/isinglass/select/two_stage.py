@@ -15,7 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.data import PartedTable, check_scale, count_columns, over_rows, to_weighted, units_of
+from isinglass.categories import CategoryNetwork
+from isinglass.data import (
+    CategoryTable,
+    PartedTable,
+    check_scale,
+    count_categories,
+    count_columns,
+    over_rows,
+    to_weighted,
+    units_of,
+)
 from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.network import Network, read_only
@@ -23,7 +33,7 @@ from isinglass.objective import smoothed_field
 from isinglass.randomness import RandomSource, as_generator
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, with_threads
-from isinglass.select.ebic import edge_price
+from isinglass.select.pricing import EdgePrice, edge_price
 from isinglass.select.refit import standard_errors
 from isinglass.select.scoring import row_scores
 from isinglass.select.stages import Case, Stage
@@ -35,9 +45,6 @@ __all__ = ["TwoStage", "describe_stages", "network_ebic", "two_stage"]
 Table = NDArray[np.uint8]
 FloatArray = NDArray[np.float64]
 
-AIC = 4.0
-"""Price of an edge in stage 1. Without a true edge, twice the gain in log pseudo-likelihood is twice a chi-square with
-one degree of freedom, because a pair is seen from both of its ends: 2 degrees of freedom, 2 each."""
 EXPONENTS = (1.0, 0.5)
 """Of the weights in stage 2: full reweighting, and a gentle one if that predicts too badly."""
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
@@ -122,7 +129,7 @@ def two_stage(
     false edges, and strong couplings that are hardly shrunken. Then cross-validation asks whether that network keeps
     most of what can be predicted. If it clearly does not, because many weak dependencies are spread over the table, the
     sparsest network that does is taken instead: from stage 2, from stage 2 with weights 1 / sqrt(abs(coupling)), or
-    from stage 1.
+    from stage 1. The norm of its block takes the place of abs(coupling) where a pair has more than one parameter.
 
     Every network is the optimum of a convex problem and has its certificate. The number and the ends of the alphas
     hardly matter: the paths go as far as they need, and are filled in around the choice.
@@ -130,7 +137,7 @@ def two_stage(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1; a BinaryTable brings its weights along.
+        Table of 0 and 1, or a CategoryTable; a table that has weights brings them along.
     alphas : int, float or array-like, default 30
         How close the alphas of stage 1 are in a first pass: as this many from the smallest alpha without edges to its
         hundredth. Or these alphas themselves.
@@ -179,7 +186,7 @@ def two_stage(
         check_scale(table, weight)
     labels = units if groups is None else groups
     folds = _split(table, weight, labels, check_count("n_folds", n_folds, least=2), random_state)
-    first = case.search_first(alphas, AIC)
+    first = case.search_first(alphas)
     jobs = 1 if math.prod(table.shape) < SMALL else n_jobs
     judge = _Judge(case, first.solution, folds if share > 0 else [], jobs, progress)
     with suppress_warnings(ConstantColumnWarning):  # stage 1 has given it
@@ -189,7 +196,7 @@ def two_stage(
     return replace(found, edge_errors=spread)
 
 
-def _decide(judge: _Judge, first: Stage, price: float, keep: float) -> tuple[list[Stage], int, int, str]:
+def _decide(judge: _Judge, first: Stage, price: EdgePrice, keep: float) -> tuple[list[Stage], int, int, str]:
     """Return the stages with their held-out gains, the place of the choice among them, and the reason for it."""
     if first.solution.n_edges == 0:
         return [first], 0, first.index, "empty"
@@ -229,7 +236,7 @@ class _Judge:
     """The alpha of the network that the EBIC chose in stage 2, which others are compared with row by row."""
 
     def __post_init__(self) -> None:
-        self.known: list[dict[str, NDArray[Any]]] = []  # stage 1 and the reference in every fold, once they were fitted
+        self.known: list[dict[str, Any]] = []  # stage 1 and the reference in every fold, once they were fitted
         self.errors: list[FloatArray] = []  # standard errors of the differences from the reference, per stage
 
     @property
@@ -294,7 +301,7 @@ def _score_fold(
     held_out: NDArray[np.intp] | Fold,
     alphas: tuple[float, float],
     wanted: Sequence[tuple[float, FloatArray]],
-    known: dict[str, NDArray[Any]],
+    known: dict[str, Any],
 ) -> dict[str, Any]:
     """Return gains over independent columns, summed over the rows held out, and squares of leads over the reference.
 
@@ -310,19 +317,19 @@ def _score_fold(
                 results |= _as_arrays("first", path[-1])
                 path = path[-len(some) :]
             else:
-                path = training.follow(some, exponent, _as_solution("first", results, alphas[0]))
+                path = training.follow(some, exponent, _as_solution("first", results, alphas[0], training.table))
             paths.append(path.solutions)
             if exponent == EXPONENTS[0]:
                 chosen = [solution.alpha for solution in path].index(alphas[1])
                 results |= _as_arrays("reference", path[chosen])
-        reference = _as_solution("reference", results, alphas[1])
     independent = _without_edges(training)
-    results |= over_rows(_score_rows, held.table, held.weight, independent, reference, paths)
+    judged = independent, _as_solution("reference", results, alphas[1], training.table), paths
+    results |= over_rows(_score_rows, held.table, held.weight, *judged)
     return results
 
 
 def _score_rows(
-    table: Table,
+    table: Any,
     weight: FloatArray | None,
     independent: Solution,
     reference: Solution,
@@ -342,20 +349,37 @@ def _score_rows(
 
 def _as_arrays(name: str, solution: Solution) -> dict[str, NDArray[Any]]:
     """Return a network as the arrays that tasks hand on."""
-    return {
-        f"{name} edges": solution.edge_index,
-        f"{name} values": solution.edge_values,
-        f"{name} fields": solution.fields,
-    }
+    network = solution.network
+    if isinstance(network, CategoryNetwork):
+        values, fields = [block.ravel() for block in network.blocks], np.concatenate(network.category_fields)
+        edge_values = np.concatenate(values) if values else np.empty(0)
+    else:
+        edge_values, fields = network.edge_values, network.fields
+    return {f"{name} edges": network.edge_index, f"{name} values": edge_values, f"{name} fields": fields}
 
 
-def _as_solution(name: str, arrays: dict[str, NDArray[Any]], alpha: float) -> Solution:
-    network = Network(arrays[f"{name} fields"], arrays[f"{name} edges"], arrays[f"{name} values"])
-    return Solution(network, alpha)
+def _as_solution(name: str, arrays: dict[str, NDArray[Any]], alpha: float, table: Any) -> Solution:
+    edges, values, fields = (arrays[f"{name} {part}"] for part in ("edges", "values", "fields"))
+    if not isinstance(table, CategoryTable):
+        return Solution(Network(fields, edges, values), alpha)
+    sizes = table.n_categories
+    sides = np.where([score is None for score in table.scores], sizes, 1)[edges]
+    blocks = [block.reshape(side) for block, side in zip(_cut(values, sides.prod(axis=1)), sides, strict=True)]
+    return Solution(CategoryNetwork(_cut(fields, sizes), table.scores, edges, blocks=blocks), alpha)
+
+
+def _cut(values: FloatArray, lengths: NDArray[Any]) -> list[FloatArray]:
+    """Return consecutive parts of these lengths."""
+    ends = np.cumsum(lengths)
+    return [values[end - length : end] for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)]
 
 
 def _without_edges(case: Case) -> Solution:
     """Return the network of independent columns, with smoothed fields."""
+    if isinstance(case.table, CategoryTable):
+        logs = [np.log(counts + 0.5) for counts in count_categories(case.table, case.weight)]
+        fields = [log - log[0] for log in logs]
+        return Solution(CategoryNetwork(fields, case.table.scores, np.empty((0, 2), int), blocks=()), np.inf)
     ones = count_columns(case.table, case.weight)[0]
     return Solution(Network(smoothed_field(ones, case.n_rows), [], []), np.inf)
 
@@ -380,11 +404,11 @@ def _split(
     return [rows[np.isin(group, part)] for part in parts]
 
 
-def network_ebic(found: TwoStage, table: Table, weight: FloatArray | None) -> FloatArray:
+def network_ebic(found: TwoStage, table: Any, weight: FloatArray | None) -> FloatArray:
     """Return the extended BIC of the networks on the path that the network belongs to."""
     stage = found.stages[found.stage]
-    scores: FloatArray = stage.scores + (edge_price(table, weight, found.gamma) - stage.price) * stage.path.n_edges
-    return scores
+    price = edge_price(table, weight, found.gamma)
+    return np.asarray(stage.deviances + [price.of(solution) for solution in stage.path])
 
 
 def describe_stages(found: TwoStage) -> list[dict[str, Any]]:

@@ -33,9 +33,9 @@ from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
+from isinglass.solve.discrete import DiscreteCase
 from isinglass.solve.estimable import Varying, as_solution
 from isinglass.solve.grid import alpha_grid
-from isinglass.solve.ordinal import OrdinalCase
 from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
@@ -146,13 +146,13 @@ def _prepare(
     penalty_weights: ArrayLike | str | None,
     n_threads: int | None,
     device: str | None,
-) -> _Case | OrdinalCase:
+) -> _Case | DiscreteCase:
     """Make a table ready: columns of 0 and 1, or with categories."""
     if not isinstance(X, CategoryTable):
         return _Case.prepare(X, sample_weight, penalty_weights, n_threads, device)
     if device not in (None, "cpu"):
         raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
-    return OrdinalCase.prepare(*to_weighted(X, sample_weight), penalty_weights, n_threads)
+    return DiscreteCase.prepare(*to_weighted(X, sample_weight), penalty_weights, n_threads)
 
 
 def _alpha_max(
@@ -170,7 +170,7 @@ def _alpha_max(
 ising_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 
-def _follow(case: _Case | OrdinalCase, grid: NDArray[np.float64], tol: float, max_iter: int) -> Iterator[Solution]:
+def _follow(case: _Case | DiscreteCase, grid: NDArray[np.float64], tol: float, max_iter: int) -> Iterator[Solution]:
     """Yield the certified solution of every alpha of the grid."""
     problem, alphas = case.problem, grid.tolist()
     strictness = STRICTNESS if problem.n_features > ALL_PAIRS_UP_TO else 0.0

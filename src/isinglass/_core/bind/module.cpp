@@ -39,19 +39,22 @@ void make_problem(Joint* place, const Bytes& X, const std::optional<Vector>& wei
                       kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
 }
 
-void make_ordinal_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
-                          const Codes& ranges, const Vector& widths, const std::optional<Matrix>& penalty,
-                          bool standardized, int n_threads) {
+void make_category_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
+                           const Codes& ranges, const Vector& widths, const std::optional<Matrix>& penalty,
+                           bool standardized, int n_threads, size_t most_bytes) {
     const size_t p = X.shape(1);
     if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
     if (ranges.shape(0) != p || widths.shape(0) != p) throw std::invalid_argument("one range per column");
     for (size_t s = 0; s < p; ++s)
-        if (ranges(s) == 0 || !(widths(s) > 0)) throw std::invalid_argument("ranges must be positive");
+        if (!(widths(s) > 0)) throw std::invalid_argument("widths must be positive");
+    for (size_t i = 0; i < X.shape(0) * p; ++i)
+        if (ranges(i % p) > 0 && X.data()[i] > ranges(i % p))
+            throw std::invalid_argument("steps beyond the range");
     const Penalty::Kind kind = kind_of(penalty, standardized, p);
     nb::gil_scoped_release release;
-    new (place)
-        Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(p), ranges.data(),
-              {widths.data(), widths.data() + p}, kind, penalty ? penalty->data() : nullptr, n_threads);
+    new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(p),
+                      ranges.data(), {widths.data(), widths.data() + p}, kind,
+                      penalty ? penalty->data() : nullptr, n_threads, most_bytes);
 }
 
 // The interpreter lock stays: rows in Python are called, and destroyed if that fails.
@@ -181,9 +184,9 @@ NB_MODULE(_native, m) {
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::arg("most_bytes") = ANY_SIZE,
              nb::keep_alive<1, 4>())
-        .def("__init__", &make_ordinal_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("ranges"),
+        .def("__init__", &make_category_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("ranges"),
              nb::arg("widths"), nb::arg("penalty").none(), nb::arg("standardized"), nb::arg("n_threads"),
-             nb::keep_alive<1, 6>())
+             nb::arg("most_bytes") = ANY_SIZE, nb::keep_alive<1, 6>())
         .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 3>())
         .def_prop_ro("n_features", &Joint::n_features)

@@ -54,7 +54,7 @@ std::vector<Flaw> find_flaws(const WorkingSet& set, const Point& point, double a
     std::vector<Flaw> flaws(set.n_nodes);
     std::vector<double> sizes(set.n_nodes);  // free edges included
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double size = std::abs(set.theta[e]);
+        const double size = set.theta_norm(e);
         const bool is_free = alpha * set.omega[e] == 0.0;
         for (int node : {set.s[e], set.is_shared ? set.t[e] : -1}) {
             if (node < 0) continue;
@@ -149,7 +149,7 @@ bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::ve
         for (int slot = set.offset[node]; slot < set.offset[node] + set.degree[node]; ++slot) {
             const int e = set.edge[slot];
             if (!zeroed[e]) continue;
-            const double reach = std::abs(set.gradient[e]) + stray_of(set, flaws, e);
+            const double reach = set.gradient_norm(e) + stray_of(set, flaws, e);
             columns.push_back(set.column[slot]);
             missing.push_back(set.is_shared ? reach / 2 : reach);
         }
@@ -194,19 +194,23 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
     bool is_plain = true;  // no edge, no repair
     double c = 1;
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega[e] * (1 - 4 * UNIT);
-        const double reach = std::abs(set.gradient[e]) + stray_of(set, flaws, e);
-        is_plain = is_plain && set.theta[e] == 0.0 && !zeroed[e];
+        const double limit = alpha * set.omega[e] * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
+        const double reach = set.gradient_norm(e) + stray_of(set, flaws, e);
+        is_plain = is_plain && set.theta_norm(e) == 0.0 && !zeroed[e];
         if (!zeroed[e] && reach > limit) c = std::min(c, limit / reach);
     }
     // Balanced residuals of constant predictors are no larger than those of the means.
     if (is_plain && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
     double gap = divergence(rows, set, point, c) * (1 + rounding), stray = 0, blur = 0;
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega[e], size = std::abs(set.theta[e]);
+        const double limit = alpha * set.omega[e], size = set.theta_norm(e);
         if (size == 0.0 || limit == 0.0) continue;
-        const double moment = zeroed[e] ? 0.0 : set.gradient[e];
-        gap += std::max(limit * size + c * moment * set.theta[e], 0.0) + 8 * UNIT * limit * size;
+        double moment = 0;
+        if (!zeroed[e])
+            for (size_t i = set.first(e), end = i + set.size(e); i < end; ++i)
+                moment += c * set.gradient[i] * set.theta[i];
+        const double roundings = 8.0 + 2.0 * static_cast<double>(set.size(e) - 1);
+        gap += std::max(limit * size + moment, 0.0) + roundings * UNIT * limit * size;
     }
     for (int node = 0; node < set.n_nodes; ++node) {
         gap += node_cost(flaws[node], point.sums[node], c);
@@ -227,7 +231,7 @@ double Point::loss() const {
 
 double penalty_of(const WorkingSet& set, double alpha) {
     double sum = 0;
-    for (size_t e = 0; e < set.n_edges(); ++e) sum += set.omega[e] * std::abs(set.theta[e]);
+    for (size_t e = 0; e < set.n_edges(); ++e) sum += set.omega[e] * set.theta_norm(e);
     return alpha * sum;
 }
 
@@ -248,7 +252,7 @@ int64_t count_certified(const WorkingSet& set, const Margins& margins, const Cer
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double sd_s = set.is_shared ? margins.sd[set.s[e]] : 0.0, sd_t = margins.sd[set.t[e]];
         const double radius = std::sqrt(certificate.gap * (sd_s * sd_s + sd_t * sd_t) / 2) * (1 + 1e-9);
-        const double moment = certificate.scale * (std::abs(set.gradient[e]) + 2 * stray);
+        const double moment = certificate.scale * (set.gradient_norm(e) + 2 * stray);
         count += moment + radius < alpha * set.omega[e] * (1 + leeway);
     }
     return count;

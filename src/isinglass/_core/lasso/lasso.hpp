@@ -16,9 +16,29 @@ inline double soft_threshold(double z, double limit) {
     return z > limit ? z - limit : (z < -limit ? z + limit : 0.0);
 }
 
+// Of the coefficients of a pair, one or a group of them.
+inline double norm(const double* values, size_t size) {
+    if (size == 1) return std::abs(*values);
+    double sum = 0;
+    for (size_t i = 0; i < size; ++i) sum += values[i] * values[i];
+    return std::sqrt(sum);
+}
+
 // How much the optimality condition of a coefficient with gradient g and penalty limit |theta| is violated.
 inline double kkt_violation(double theta, double g, double limit) {
     return theta == 0.0 ? std::max(std::abs(g) - limit, 0.0) : std::abs(g + limit * sign(theta));
+}
+// The same for a group with penalty limit ||theta||.
+inline double kkt_violation(const double* theta, const double* g, size_t size, double limit) {
+    if (size == 1) return kkt_violation(*theta, *g, limit);
+    const double length = norm(theta, size);
+    if (length == 0.0) return std::max(norm(g, size) - limit, 0.0);
+    double sum = 0;
+    for (size_t i = 0; i < size; ++i) {
+        const double off = g[i] + limit * theta[i] / length;
+        sum += off * off;
+    }
+    return std::sqrt(sum);
 }
 
 // The weight omega of a pair's penalty: 0 is free, infinity forbidden.

@@ -46,6 +46,17 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
       known_(n_nodes) {
     set_.n_nodes = n_nodes;
     set_.is_shared = is_shared;
+    set_.has_groups = rows.has_groups();
+}
+
+size_t Newton::group_size(const Pair& pair) const {
+    return set_.has_groups ? static_cast<size_t>(rows_.width(pair.s)) * rows_.width(pair.t) : 1;
+}
+
+size_t Newton::coefficients_with(const std::vector<Pair>& pairs) const {
+    size_t sum = support_values_.size();
+    for (const Pair& pair : pairs) sum += group_size(pair);
+    return sum;
 }
 
 void Newton::start(int first_node) {
@@ -53,6 +64,7 @@ void Newton::start(int first_node) {
     set_.needs_blocks = false;
     set_.s.clear(), set_.t.clear(), set_.theta.clear(), set_.omega.clear(), set_.gradient.clear();
     set_.is_inner.clear();
+    set_.place.assign(1, 0);
     set_.arrange();
     last_ = before_ = {};
     adopted_.clear(), support_.clear(), support_values_.clear();
@@ -90,17 +102,25 @@ void Newton::adopt(std::vector<Pair> pairs) {
     if (std::equal(pairs.begin(), pairs.end(), adopted_.begin(), adopted_.end(), same)) return;
     adopted_ = pairs;
     set_.s.clear(), set_.t.clear(), set_.theta.clear(), set_.omega.clear(), set_.slot_s.clear();
+    set_.place.assign(1, 0);
     size_t known = 0;
+    const double* value = support_values_.data();
     for (const Pair& pair : pairs) {
         set_.s.push_back(pair.s - set_.first_node);
         set_.t.push_back(pair.t);
         set_.omega.push_back(penalty_(pair.s, pair.t));
         const bool is_known = known < support_.size() && same(support_[known], pair);
-        set_.theta.push_back(is_known ? support_values_[known++] : 0.0);
+        const size_t size = group_size(pair);
+        set_.theta.resize(set_.theta.size() + size, 0.0);
+        if (is_known) {
+            std::copy(value, value + size, set_.theta.end() - static_cast<std::ptrdiff_t>(size));
+            value += size, ++known;
+        }
+        if (set_.has_groups) set_.place.push_back(set_.theta.size());
     }
     set_.is_inner.resize(set_.n_edges());
-    for (size_t e = 0; e < set_.n_edges(); ++e) set_.is_inner[e] = set_.theta[e] != 0.0;
-    set_.gradient.resize(set_.n_edges());
+    for (size_t e = 0; e < set_.n_edges(); ++e) set_.is_inner[e] = set_.theta_norm(e) != 0.0;
+    set_.gradient.resize(set_.n_coefficients());
     set_.arrange();
     // Nodes that have left the working set go back to their field alone; the others keep their predictor.
     std::vector<int> leaving;
@@ -121,7 +141,7 @@ void Newton::complete_gradient() {
         if (count > 0)
             tasks.push_back({set_.first_node + node,
                              {set_.column.data() + first, count},
-                             set_.slot_gradient.data() + first});
+                             set_.slot_gradient.data() + set_.at(first)});
         known_[node] = set_.degree[node];
     }
     rows_.gradients(tasks);
@@ -129,8 +149,12 @@ void Newton::complete_gradient() {
 }
 
 void Newton::gather_gradient() {
-    for (size_t e = 0; e < set_.n_edges(); ++e)
-        set_.gradient[e] = set_.slot_gradient[set_.slot_s[e]] + set_.slot_gradient[set_.slot_t[e]];
+    for (size_t e = 0; e < set_.n_edges(); ++e) {
+        const double *one = set_.slot_gradient.data() + set_.at(set_.slot_s[e]),
+                     *other = set_.slot_gradient.data() + set_.at(set_.slot_t[e]);
+        double* sum = set_.gradient.data() + set_.first(e);
+        for (size_t i = 0; i < set_.size(e); ++i) sum[i] = one[i] + other[i];
+    }
 }
 
 // Takes the edges that are about to move into the blocks, the steepest first; false if there is none outside.
@@ -139,9 +163,9 @@ void Newton::gather_gradient() {
 bool Newton::widen(double alpha) {
     std::vector<std::pair<double, int>> found;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
-        const double limit = NEAR * alpha * set_.omega[e], g = std::abs(set_.gradient[e]);
-        if (!set_.is_inner[e] && g > limit)
-            found.push_back({limit > 0 ? -g / limit : -INFINITE, static_cast<int>(e)});
+        if (set_.is_inner[e]) continue;
+        const double limit = NEAR * alpha * set_.omega[e], g = set_.gradient_norm(e);
+        if (g > limit) found.push_back({limit > 0 ? -g / limit : -INFINITE, static_cast<int>(e)});
     }
     if (found.empty()) return false;
     const size_t most = std::max({set_.inner.size(), GROWTH * set_.nodes.size(), SOME});
@@ -155,7 +179,8 @@ bool Newton::widen(double alpha) {
 }
 
 double Newton::violation(size_t e, double alpha) const {
-    return kkt_violation(set_.theta[e], set_.gradient[e], alpha * set_.omega[e]);
+    return kkt_violation(set_.theta.data() + set_.first(e), set_.gradient.data() + set_.first(e),
+                         set_.size(e), alpha * set_.omega[e]);
 }
 
 double Newton::inner_residual(double alpha) const {
@@ -212,19 +237,27 @@ void Newton::extrapolate(double alpha) {
     const std::vector<double> start = set_.theta, start_fields = point_.fields;
     model_.reset();
     size_t k = 0;
+    const double* value = before_.values.data();  // of edge k
     for (int e : set_.inner) {
         const int s = set_.first_node + set_.s[e], t = set_.t[e];
         while (k < before_.edges.size() &&
                (before_.edges[k].s < s || (before_.edges[k].s == s && before_.edges[k].t < t)))
-            ++k;
+            value += group_size(before_.edges[k++]);
         const bool is_known = k < before_.edges.size() && before_.edges[k].s == s && before_.edges[k].t == t;
-        const double step = ahead * (start[e] - (is_known ? before_.values[k] : 0.0));
-        model_.d[e] = start[e] * (start[e] + step) > 0.0 ? step : -start[e];
+        const size_t first = set_.first(e), size = set_.size(e);
+        double along = 0;
+        for (size_t i = 0; i < size; ++i) {
+            const double from = start[first + i], step = ahead * (from - (is_known ? value[i] : 0.0));
+            model_.d[first + i] = step;
+            along += from * (from + step);
+        }
+        if (along > 0.0) continue;
+        for (size_t i = first; i < first + size; ++i) model_.d[i] = -start[i];
     }
     for (int node : set_.nodes) field_steps_[node] = ahead * (point_.fields[node] - before_.fields[node]);
     const double before = point_.loss() + penalty_of(set_, alpha);
     shift(1.0);
-    for (int e : set_.inner) set_.theta[e] = start[e] + model_.d[e];
+    step_from(start, 1.0);
     if (point_.loss() + penalty_of(set_, alpha) < before) {
         complete_gradient();
         return;
@@ -276,7 +309,8 @@ Newton::Phase Newton::advance(Run& run) {
     if (run.since_best == 0) run.best = next;
     // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike);
     // blocks can be factorized.
-    if (set_.has_operators && run.since_best >= HOPELESS && set_.block_bytes() <= MOST_BLOCK_BYTES) {
+    if (set_.has_operators && !set_.has_groups && run.since_best >= HOPELESS &&
+        set_.block_bytes() <= MOST_BLOCK_BYTES) {
         set_.needs_blocks = run.is_stale = true;
         set_.arrange();
         run.since_best = 0;
@@ -337,6 +371,10 @@ void Newton::assemble(Curvature curvature) {
 
 // The gradient of the edges once the fields follow to their minimum of the model.
 void Newton::profile_gradient() {
+    if (set_.has_groups) {
+        model_.gradient = set_.gradient;
+        return;
+    }
     const auto pull = [&](int slot, int node) {
         return set_.b[slot] * point_.sums[node].field / set_.curve[node];
     };
@@ -349,38 +387,51 @@ void Newton::profile_gradient() {
 void Newton::find_field_steps() {
     for (int node : set_.nodes) {
         double sum = point_.sums[node].field;
-        for (int slot = set_.offset[node]; slot < set_.offset[node] + set_.inner_degree[node]; ++slot)
-            sum += set_.b[slot] * model_.d[set_.edge[slot]];
+        const int first = set_.offset[node], last = first + (set_.has_groups ? 0 : set_.inner_degree[node]);
+        for (int slot = first; slot < last; ++slot) sum += set_.b[slot] * model_.d[set_.edge[slot]];
         // A field that is at its minimum, with no edge moving, stays: the node then costs nothing.
         const double negligible = STATIONARY / 10 * (point_.sums[node].zeros + point_.sums[node].ones);
         field_steps_[node] = std::abs(sum) <= negligible ? 0.0 : -sum / set_.curve[node];
     }
 }
 
-double Newton::predicted_change(double alpha) const {
+double Newton::predicted_change(double alpha) {
     double change = 0;
     for (int e : set_.inner) {
-        const double theta = set_.theta[e], d = model_.d[e];
-        change += set_.gradient[e] * d + alpha * set_.omega[e] * (std::abs(theta + d) - std::abs(theta));
+        const size_t first = set_.first(e), size = set_.size(e);
+        double slope = 0;
+        moved_group_.resize(size);
+        for (size_t i = 0; i < size; ++i) {
+            slope += set_.gradient[first + i] * model_.d[first + i];
+            moved_group_[i] = set_.theta[first + i] + model_.d[first + i];
+        }
+        change += slope + alpha * set_.omega[e] * (norm(moved_group_.data(), size) - set_.theta_norm(e));
     }
     for (int node : set_.nodes) change += point_.sums[node].field * field_steps_[node];
     return change;
 }
 
-// A move of a node's predictor by offset and value(e) times the column of each inner edge e.
+// A move of a node's predictor by offset and value(i) times the column of each inner edge, i its
+// coefficients.
 template <class Value>
 void Newton::add_move(int node, double offset, Value value) {
     const int first = set_.offset[node];
     int count = 0;
     bool is_moved = offset != 0.0;
+    double* const values = moved_values_.data() + set_.at(first);
+    double* next = values;
     for (int slot = first; slot < first + set_.inner_degree[node]; ++slot) {
-        const double coefficient = value(set_.edge[slot]);
-        is_moved |= coefficient != 0.0;
-        if (coefficient == 0.0 && !set_.is_operator[node]) continue;  // an operator takes all its columns
-        point_.travel[node] += std::abs(coefficient);
-        moved_[node] += std::abs(coefficient) * rows_.margins().mean[set_.column[slot]];
-        moved_columns_[first + count] = set_.column[slot];
-        moved_values_[first + count++] = coefficient;
+        const int e = set_.edge[slot];
+        const size_t size = set_.size(e), begin = set_.first(e);
+        for (size_t i = 0; i < size; ++i) next[i] = value(begin + i);
+        const double length = norm(next, size);
+        is_moved |= length != 0.0;
+        // An operator on bits takes all its columns.
+        if (length == 0.0 && (set_.has_groups || !set_.is_operator[node])) continue;
+        point_.travel[node] += length;
+        moved_[node] += length * rows_.margins().mean[set_.column[slot]];
+        moved_columns_[first + count++] = set_.column[slot];
+        next += size;
     }
     if (!is_moved) return;
     point_.travel[node] += std::abs(offset);
@@ -389,9 +440,9 @@ void Newton::add_move(int node, double offset, Value value) {
     moves_.push_back({set_.first_node + node,
                       offset,
                       {moved_columns_.data() + first, count},
-                      moved_values_.data() + first,
+                      values,
                       set_.inner_of(node),
-                      set_.slot_gradient.data() + first,
+                      set_.slot_gradient.data() + set_.at(first),
                       &point_.sums[node]});
 }
 
@@ -399,9 +450,9 @@ void Newton::add_move(int node, double offset, Value value) {
 void Newton::shift(double length) {
     moves_.clear();
     moved_columns_.resize(set_.n_slots());
-    moved_values_.resize(set_.n_slots());
+    moved_values_.resize(set_.n_numbers());
     for (int node : set_.nodes) {
-        add_move(node, length * field_steps_[node], [&](int e) { return length * model_.d[e]; });
+        add_move(node, length * field_steps_[node], [&](size_t i) { return length * model_.d[i]; });
         point_.fields[node] += length * field_steps_[node];
     }
     rows_.move(moves_, false);
@@ -411,13 +462,19 @@ void Newton::shift(double length) {
 void Newton::rebuild(const std::vector<int>& nodes) {
     moves_.clear();
     moved_columns_.resize(set_.n_slots());
-    moved_values_.resize(set_.n_slots());
+    moved_values_.resize(set_.n_numbers());
     for (int node : nodes) {
-        add_move(node, point_.fields[node], [&](int e) { return set_.theta[e]; });
+        add_move(node, point_.fields[node], [&](size_t i) { return set_.theta[i]; });
         point_.travel[node] = 0;
     }
     rows_.move(moves_, true);
     gather_gradient();
+}
+
+void Newton::step_from(const std::vector<double>& start, double length) {
+    for (int e : set_.inner)
+        for (size_t i = set_.first(e), end = i + set_.size(e); i < end; ++i)
+            set_.theta[i] = start[i] + length * model_.d[i];
 }
 
 // One Newton step with line search; false if no length decreases F enough (the point is then unchanged).
@@ -433,7 +490,7 @@ bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
     for (int halving = 0; halving <= MAX_HALVINGS; ++halving, length /= 2) {
         shift(length - moved);
         moved = length;
-        for (int e : set_.inner) set_.theta[e] = start[e] + length * model_.d[e];
+        step_from(start, length);
         const double after = point_.loss() + penalty_of(set_, alpha);
         if (after <= before + SUFFICIENT * length * std::min(predicted, 0.0) + ROUNDING * before) {
             gather_gradient();
@@ -522,9 +579,10 @@ State Newton::record(const Run& run) {
                 run.n_iter};
     state.certified_zeros = count_certified(set_, rows_.margins(), certificate_, run.alpha);
     for (size_t e = 0; e < set_.n_edges(); ++e) {
-        if (set_.theta[e] == 0.0) continue;
+        if (set_.theta_norm(e) == 0.0) continue;
         state.edges.push_back({set_.first_node + set_.s[e], set_.t[e]});
-        state.values.push_back(set_.theta[e]);
+        const double* theta = set_.theta.data() + set_.first(e);
+        state.values.insert(state.values.end(), theta, theta + set_.size(e));
     }
     if (has_free(run.alpha)) {
         std::vector<int> columns = set_.nodes;

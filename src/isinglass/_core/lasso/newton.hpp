@@ -15,7 +15,7 @@ struct State {
     double alpha;
     std::vector<double> fields, category_fields;  // see Rows
     std::vector<Pair> edges;
-    std::vector<double> values;
+    std::vector<double> values;  // of every edge: one coefficient or a group (see Rows::has_groups)
     double loss, objective, kkt_residual, duality_gap;
     // Over the nodes with edges, if one is free: a hint that an unpenalised optimum is at infinity.
     double largest_eta;
@@ -46,6 +46,8 @@ class Newton {
 
     // The working set: these pairs and the current support. Buffers are kept from one set to the next.
     void adopt(std::vector<Pair> pairs);
+    // How many coefficients it would have, at most.
+    size_t coefficients_with(const std::vector<Pair>& pairs) const;
     State run(double alpha, const Tolerances& tolerances);
     // With the complete gradient, at the end of a run.
     const WorkingSet& set() const { return set_; }
@@ -71,6 +73,7 @@ class Newton {
     Phase certify_point(Run& run, bool is_last);
     State record(const Run& run);
 
+    size_t group_size(const Pair& pair) const;
     void isolate(const std::vector<int>& nodes);
     void complete_gradient();
     void gather_gradient();
@@ -85,7 +88,8 @@ class Newton {
     bool step(double alpha, double inner_tolerance, bool free_only);
     void profile_gradient();
     void find_field_steps();
-    double predicted_change(double alpha) const;
+    double predicted_change(double alpha);
+    void step_from(const std::vector<double>& start, double length);
     template <class Value>
     void add_move(int node, double offset, Value value);
     void make_moves(bool afresh);
@@ -120,7 +124,7 @@ class Newton {
     std::vector<int> known_;     // leading slots of a node whose gradient is that of the current point
     std::vector<Move> moves_;
     std::vector<int> moved_columns_;
-    std::vector<double> moved_values_;
+    std::vector<double> moved_values_, moved_group_;
 };
 
 }  // namespace isinglass

@@ -52,9 +52,10 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 void Quadratic::reset() {
-    const size_t m = set_.n_edges();
+    const size_t m = set_.n_coefficients();
     d.assign(m, 0.0);
     gradient.resize(m);
+    if (set_.has_groups) return;
     if (slope_.size() < set_.n_slots()) {
         slope_.resize(set_.n_slots() * 2);
         product_.resize(set_.n_slots() * 2);
@@ -103,6 +104,10 @@ double Quadratic::sweep(double alpha, bool only_active) {
 }
 
 void Quadratic::minimise(double alpha, double tolerance) {
+    if (set_.has_groups) {
+        n_products += groups_.minimise(gradient, alpha, tolerance, d);
+        return;
+    }
     set_.has_operators ? minimise_by_faces(alpha, tolerance) : minimise_by_sweeps(alpha, tolerance);
 }
 

@@ -2,11 +2,12 @@
 //   m(d) = g^T d + d^T H d / 2 + alpha sum_e omega_e |theta_e + d_e|,
 // minimised over the inner edges; the other edges stay where they are, at zero. With a block for every node:
 // coordinate descent, and conjugate gradients on the face of the current signs. Where a node is an operator a
-// coordinate step would cost a product, and faces do all the work.
+// coordinate step would cost a product, and faces do all the work. Groups of coefficients: see groups.hpp.
 #pragma once
 
 #include <vector>
 
+#include "lasso/groups.hpp"
 #include "lasso/working_set.hpp"
 #include "rows/pool.hpp"
 
@@ -15,7 +16,12 @@ namespace isinglass {
 class Quadratic {
  public:
     Quadratic(const WorkingSet& set, Rows& rows, Pool& pool)
-        : set_(set), rows_(rows), pool_(pool), poll_(pool.poll()), kernels_(kernels()) {}
+        : set_(set),
+          rows_(rows),
+          pool_(pool),
+          poll_(pool.poll()),
+          kernels_(kernels()),
+          groups_(set, rows, pool) {}
 
     std::vector<double> gradient;  // profiled gradient at d = 0, to be filled by the caller
     std::vector<double> d;         // the minimiser
@@ -70,6 +76,7 @@ class Quadratic {
     std::vector<float> factors_, slot_factors_;
     std::vector<Product> operators_;
     std::vector<const float*> rows_of_;
+    GroupModel groups_;
     Buffer<float> factor_;   // U with U^T U = H on the face, row by row
     int factor_stride_ = 0;  // 0: no factor, the diagonal serves instead
 };

@@ -62,11 +62,9 @@ void Screen::take_reference() {
     if (is_shared_) {
         slack_ = rows_.all_pairs(0, n_lines(), reference_.data());
     } else {
-        std::vector<int> columns(p);
-        std::iota(columns.begin(), columns.end(), 0);
-        std::vector<double> values(p);
-        const Gradient task{node_, {columns.data(), n_features_}, values.data()};
-        rows_.gradients({&task, 1});
+        std::vector<Pair> pairs;
+        for (int t = 0; t < n_features_; ++t) pairs.push_back({node_, t});
+        const std::vector<double> values = gradient(pairs);
         std::copy(values.begin(), values.end(), reference_.data());
         slack_ = NARROW;
     }
@@ -179,32 +177,36 @@ std::vector<Pair> Screen::find(double threshold, const WorkingSet& set, const Ce
 }
 
 std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
-    const int p = n_features_;
-    std::vector<double> values(pairs.size());
-    if (!is_shared_) {
-        std::vector<int> columns(pairs.size());
-        for (size_t k = 0; k < pairs.size(); ++k) columns[k] = pairs[k].t;
-        const Gradient task{node_, {columns.data(), static_cast<int>(columns.size())}, values.data()};
-        rows_.gradients({&task, 1});
-        return values;
-    }
+    const int p = n_features_, halves = is_shared_ ? 2 : 1;
     std::vector<int> start(p + 1, 0);
-    for (const Pair& pair : pairs) ++start[pair.s + 1], ++start[pair.t + 1];
+    for (const Pair& pair : pairs) ++start[pair.s + 1], start[pair.t + 1] += halves - 1;
     for (int s = 0; s < p; ++s) start[s + 1] += start[s];
     std::vector<int> next(start.begin(), start.end() - 1);
-    std::vector<int> columns(2 * pairs.size()), place(2 * pairs.size());  // pair k: its two halves
+    std::vector<int> columns(halves * pairs.size()), place(columns.size());  // pair k: its halves
     for (size_t k = 0; k < pairs.size(); ++k) {
-        columns[place[2 * k] = next[pairs[k].s]++] = pairs[k].t;
-        columns[place[2 * k + 1] = next[pairs[k].t]++] = pairs[k].s;
+        columns[place[halves * k] = next[pairs[k].s]++] = pairs[k].t;
+        if (is_shared_) columns[place[2 * k + 1] = next[pairs[k].t]++] = pairs[k].s;
     }
-    std::vector<double> parts(columns.size());
+    std::vector<size_t> spot(columns.size() + 1, 0);  // with groups, where the numbers of a half begin
+    for (int s = 0; s < p; ++s)
+        for (int k = start[s]; k < start[s + 1]; ++k)
+            spot[k + 1] = spot[k] + static_cast<size_t>(rows_.width(s)) * rows_.width(columns[k]);
+    std::vector<double> parts(spot.back());
     std::vector<Gradient> tasks;
     for (int s = 0; s < p; ++s)
         if (start[s + 1] > start[s])
             tasks.push_back(
-                {s, {columns.data() + start[s], start[s + 1] - start[s]}, parts.data() + start[s]});
+                {s, {columns.data() + start[s], start[s + 1] - start[s]}, parts.data() + spot[start[s]]});
     rows_.gradients(tasks);
-    for (size_t k = 0; k < pairs.size(); ++k) values[k] = parts[place[2 * k]] + parts[place[2 * k + 1]];
+    std::vector<double> values(pairs.size());
+    for (size_t k = 0; k < pairs.size(); ++k) {
+        const int half = place[halves * k];
+        double* g = parts.data() + spot[half];
+        const size_t size = spot[half + 1] - spot[half];
+        if (is_shared_)
+            for (size_t i = 0; i < size; ++i) g[i] += parts[spot[place[2 * k + 1]] + i];
+        values[k] = rows_.has_groups() ? norm(g, size) : *g;
+    }
     return values;
 }
 
@@ -220,7 +222,7 @@ std::vector<double> Screen::known_or_exact(const std::vector<Pair>& pairs, const
                (set.first_node + set.s[e] < s || (set.first_node + set.s[e] == s && set.t[e] < t)))
             ++e;
         if (e < set.n_edges() && set.first_node + set.s[e] == s && set.t[e] == t) {
-            values[k] = set.gradient[e];
+            values[k] = set.has_groups ? set.gradient_norm(e) : set.gradient[e];
         } else {
             unknown.push_back(pairs[k]);
             asked.push_back(k);

@@ -25,7 +25,7 @@ class Screen {
 
     void forget() { has_reference_ = false; }
     void start(int node);  // forgets; the node whose pairs count from now on, if not all do
-    // Exact; for one node the first of each pair is that node.
+    // Exact, of groups the norm; for one node the first of each pair is that node.
     std::vector<double> gradient(const std::vector<Pair>& pairs);
     // All pairs with |g| >= threshold * omega (omega finite). The gradient of the working set is known.
     // The certificate is that of the point, at alpha; its stray is added to |g| for either end.

@@ -34,7 +34,7 @@ void WorkingSet::arrange() {
     row.resize(edge.size());
     const std::vector<double> old_gradient = std::move(slot_gradient);
     const std::vector<int> old_s = std::move(slot_s), old_t = std::move(slot_t);
-    slot_gradient.assign(edge.size(), 0.0);
+    const std::vector<size_t> old_spot = std::move(spot);
     slot_s.resize(n_edges());
     slot_t.assign(n_edges(), null_slot());
     std::vector<int> next(offset.begin(), offset.end() - 1);
@@ -49,10 +49,16 @@ void WorkingSet::arrange() {
             edge[slot_t[e]] = static_cast<int>(e);
             column[slot_t[e]] = s[e];
         }
+    if (has_groups) place_slots();
+    slot_gradient.assign(n_numbers(), 0.0);
+    const auto keep = [&](size_t e, int slot, int old) {
+        const double* from = old_gradient.data() + (has_groups ? old_spot[old] : old);
+        std::copy(from, from + size(e), slot_gradient.data() + at(slot));
+    };
     if (old_s.size() == n_edges())
         for (size_t e = 0; e < n_edges(); ++e) {
-            slot_gradient[slot_s[e]] = old_gradient[old_s[e]];
-            if (is_shared) slot_gradient[slot_t[e]] = old_gradient[old_t[e]];
+            keep(e, slot_s[e], old_s[e]);
+            if (is_shared) keep(e, slot_t[e], old_t[e]);
         }
     size_t floats = 0;
     is_operator.assign(n_nodes, 0);
@@ -64,7 +70,8 @@ void WorkingSet::arrange() {
     }
     const bool is_dense = !needs_blocks && squares > widest_block * sum;
     for (int node : nodes) {
-        is_operator[node] = is_dense && 2.0 * inner_degree[node] > widest_block;
+        is_operator[node] =
+            has_groups ? inner_degree[node] > 0 : is_dense && 2.0 * inner_degree[node] > widest_block;
         if (is_operator[node]) {
             operators.push_back(node);
             continue;
@@ -74,13 +81,24 @@ void WorkingSet::arrange() {
     }
     has_operators = !operators.empty();
     if (blocks.size() < floats) blocks.resize(floats + floats / 4);
-    if (b.size() < edge.size()) {
-        b.resize(edge.size() * 2);
-        diagonal.resize(edge.size() * 2);
-    }
-    b[null_slot()] = diagonal[null_slot()] = 0;
+    if (!has_groups && b.size() < edge.size()) b.resize(edge.size() * 2);
+    if (diagonal.size() < n_numbers()) diagonal.resize(n_numbers() * 2);
+    if (!has_groups) b[null_slot()] = 0;
+    std::fill(diagonal.data() + at(null_slot()), diagonal.data() + n_numbers(), 0.0f);
     curve.resize(n_nodes);
     is_made.assign(n_nodes, 0);
+}
+
+// The null slot is as large as the largest group.
+void WorkingSet::place_slots() {
+    spot.assign(1, 0);
+    size_t largest = 1;
+    for (size_t slot = 0; slot + 1 < n_slots(); ++slot) {
+        const size_t here = edge[slot] < 0 ? 0 : size(edge[slot]);
+        largest = std::max(largest, here);
+        spot.push_back(spot.back() + here);
+    }
+    spot.push_back(spot.back() + largest);
 }
 
 size_t WorkingSet::block_bytes() const {
@@ -92,13 +110,24 @@ size_t WorkingSet::block_bytes() const {
 Block WorkingSet::block_of(int node) {
     const int first = offset[node];
     float* G = is_operator[node] || inner_degree[node] == 0 ? nullptr : blocks.data() + row[first];
-    return {first_node + node, inner_of(node),          G,           block_stride(node),
-            b.data() + first,  diagonal.data() + first, &curve[node]};
+    return {first_node + node,
+            inner_of(node),
+            G,
+            block_stride(node),
+            has_groups ? nullptr : b.data() + first,
+            diagonal.data() + at(first),
+            &curve[node]};
 }
 
 void WorkingSet::finish_block(int node) {
     curve[node] = std::max(curve[node], 1e-30);
     is_made[node] = 1;
+    if (has_groups) {
+        const int first = offset[node];
+        for (size_t i = at(first); i < at(first + inner_degree[node]); ++i)
+            diagonal[i] = with_ridge(diagonal[i]);
+        return;
+    }
     for (int k = 0; k < inner_degree[node]; ++k) {
         float& value = diagonal[offset[node] + k];
         if (is_operator[node]) {

@@ -8,10 +8,15 @@
 // not zero or are about to move. Screening keeps two to five times more pairs than end up in the model, and a
 // block costs the square of its size. The Hessian of the edges is the sum of the nodes' embedded matrices,
 // each a block (see Block in rows.hpp) or, where that would cost too much, an operator.
+//
+// An edge has one coefficient or, where a column has no order (has_groups), a group of them, penalised by its
+// norm. What there is one of per edge or slot is then indexed by first() or at(), and all nodes are
+// operators.
 #pragma once
 
 #include <vector>
 
+#include "lasso/lasso.hpp"
 #include "rows/rows.hpp"
 
 namespace isinglass {
@@ -23,10 +28,12 @@ struct WorkingSet {
     // make as products of one and a half times its width (measured), and a step needs some dozens.
     int widest_block = 50;
     bool needs_blocks = false;  // operators have failed to get anywhere
+    bool has_groups = false;
 
     // Edges in lexicographic order: s is a node of the set, t a column and, if shared, a node as well.
     std::vector<int> s, t, slot_s, slot_t;
     std::vector<double> theta, omega, gradient;
+    std::vector<size_t> place, spot;  // with groups: where coefficients of edges, numbers of slots begin
     std::vector<char> is_inner;
     std::vector<int> inner;  // edges that have second derivatives
 
@@ -49,6 +56,13 @@ struct WorkingSet {
     bool has_operators = false;
 
     size_t n_edges() const { return s.size(); }
+    size_t first(size_t e) const { return has_groups ? place[e] : e; }
+    size_t size(size_t e) const { return has_groups ? place[e + 1] - place[e] : 1; }
+    size_t at(size_t slot) const { return has_groups ? spot[slot] : slot; }
+    size_t n_coefficients() const { return theta.size(); }
+    size_t n_numbers() const { return has_groups ? spot.back() : n_slots(); }
+    double theta_norm(size_t e) const { return norm(theta.data() + first(e), size(e)); }
+    double gradient_norm(size_t e) const { return norm(gradient.data() + first(e), size(e)); }
     size_t block_bytes() const;  // if no node were an operator
     size_t n_slots() const { return edge.size(); }
     int null_slot() const { return static_cast<int>(n_slots()) - 1; }
@@ -61,6 +75,9 @@ struct WorkingSet {
     // What the rows are asked for to make the matrix of one node, and what is left to do then.
     Block block_of(int node);
     void finish_block(int node);
+
+ private:
+    void place_slots();
 };
 
 }  // namespace isinglass

@@ -16,6 +16,8 @@ constexpr double MOST_KEPT = 8e8;  // ...of at most so many pairs
 // columns (see WorkingSet::arrange for which).
 constexpr double PER_WORKING = 850, BLOCKS = 500, BITS = 0.625;
 constexpr double WIDE = 25;  // mean degree from which the bits are counted
+// Of a coefficient of a group: itself and its gradient, two slots, and the vectors of conjugate gradients.
+constexpr double PER_COEFFICIENT = 260;
 
 }  // namespace
 
@@ -42,6 +44,14 @@ std::string TooLarge::message() const {
 void check_memory(size_t n_distinct, size_t n_features, size_t n_pairs, size_t most_bytes) {
     const size_t bytes = path_bytes(n_distinct, n_features, n_pairs);
     if (bytes > most_bytes) throw TooLarge{bytes, most_bytes, n_pairs};
+}
+
+void check_group_memory(size_t rows, size_t n_coefficients, size_t n_pairs, size_t most_bytes) {
+    const double bytes = START + static_cast<double>(rows) +
+                         PER_COEFFICIENT * static_cast<double>(n_coefficients) +
+                         PER_WORKING * static_cast<double>(n_pairs);
+    if (bytes > static_cast<double>(most_bytes))
+        throw TooLarge{static_cast<size_t>(bytes), most_bytes, n_pairs};
 }
 
 }  // namespace isinglass

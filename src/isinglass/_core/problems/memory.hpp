@@ -22,4 +22,7 @@ struct TooLarge {
 // Throws if a path with so many pairs needs more than most_bytes.
 void check_memory(size_t n_distinct, size_t n_features, size_t n_pairs, size_t most_bytes);
 
+// The same where pairs have groups of coefficients and the rows take so many bytes by themselves.
+void check_group_memory(size_t rows, size_t n_coefficients, size_t n_pairs, size_t most_bytes);
+
 }  // namespace isinglass

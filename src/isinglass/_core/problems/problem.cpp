@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "rows/cpu_rows.hpp"
+#include "rows/nominal_rows.hpp"
 #include "rows/ordinal_rows.hpp"
 
 namespace isinglass {
@@ -70,7 +71,10 @@ double Problem::alpha_max() {
 }
 
 State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
-    check_memory(n_distinct_, n_features_, pairs.size(), most_bytes_);
+    if (taken_by_rows_ > 0)
+        check_group_memory(taken_by_rows_, newton_.coefficients_with(pairs), pairs.size(), most_bytes_);
+    else
+        check_memory(n_distinct_, n_features_, pairs.size(), most_bytes_);
     newton_.adopt(pairs);
     State state = newton_.run(alpha, {tolerances.kkt / unit_, tolerances.gap, tolerances.max_iter});
     state.kkt_residual *= unit_;
@@ -152,12 +156,22 @@ Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_featu
 }
 
 Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,
-             const std::vector<double>& widths, Penalty::Kind kind, const double* penalty, int n_threads)
+             const std::vector<double>& widths, Penalty::Kind kind, const double* penalty, int n_threads,
+             size_t most_bytes)
     : n_features_(n_features) {
     const auto table = std::make_shared<const Table>(X, weights, n_rows, n_features);
     n_distinct_ = table->n_distinct;
     make_pool(n_threads);
-    rows_ = std::make_unique<OrdinalRows>(table, ranges, *pool_);
+    const bool has_nominal = std::find(ranges, ranges + n_features, 0) != ranges + n_features;
+    size_t taken = 0;
+    if (has_nominal) {
+        taken = NominalRows::bytes(*table, ranges, pool_->size());
+        check_group_memory(taken, 0, 0, most_bytes);
+        rows_ = std::make_unique<NominalRows>(table, ranges, *pool_);
+    } else {
+        check_memory(n_distinct_, n_features, 0, most_bytes);
+        rows_ = std::make_unique<OrdinalRows>(table, ranges, *pool_);
+    }
     for (double width : widths) inverse_widths_.push_back(1 / width);
     const bool is_equal = kind == Penalty::Kind::equal;
     begin(is_equal ? Penalty::Kind::product : kind, is_equal ? inverse_widths_.data() : penalty);
@@ -165,6 +179,8 @@ Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_featu
     std::sort(sorted.rbegin(), sorted.rend());
     if (n_features > 1) problem_->set_gradient_unit(sorted[0] * sorted[1]);
     problem_->newton().set_widest_block(std::numeric_limits<int>::max());  // products are for bits
+    problem_->set_most_bytes(most_bytes, n_distinct_);
+    problem_->set_taken_by_rows(taken);
 }
 
 void Joint::make_pool(int n_threads) {

@@ -31,6 +31,8 @@ class Problem {
     Newton& newton() { return newton_; }
     // Working sets that do not fit into so many bytes are refused.
     void set_most_bytes(size_t bytes, size_t n_distinct) { most_bytes_ = bytes, n_distinct_ = n_distinct; }
+    // Of rows with groups of coefficients: what they take by themselves.
+    void set_taken_by_rows(size_t bytes) { taken_by_rows_ = bytes; }
     // The null model; one_node: of this node, whichever was solved before.
     void start(int node);
     void mark_null();
@@ -65,7 +67,7 @@ class Problem {
     bool is_dense_ = false;         // the last solution
     bool has_begun_ = false;
     PairList found_;  // the pairs to begin the next alpha with
-    size_t most_bytes_ = ANY_SIZE, n_distinct_ = 0;
+    size_t most_bytes_ = ANY_SIZE, n_distinct_ = 0, taken_by_rows_ = 0;
 };
 
 // The joint problem with everything it needs.
@@ -75,10 +77,12 @@ class Joint {
     // null.
     Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,
           const double* penalty, int n_threads, size_t most_bytes);
-    // Of ordered categories: X holds scores in equal steps from 0, ranges the largest step of a column and
-    // widths what it stands for. Couplings are for scores that are scaled to a range of 1.
+    // Of columns with categories: X holds scores in equal steps from 0, ranges the largest step of a column
+    // and widths what it stands for; couplings are for scores that are scaled to a range of 1. A range of 0:
+    // nominal, X holds category numbers, the width is 1 (see NominalRows).
     Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,
-          const std::vector<double>& widths, Penalty::Kind kind, const double* penalty, int n_threads);
+          const std::vector<double>& widths, Penalty::Kind kind, const double* penalty, int n_threads,
+          size_t most_bytes);
     Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty,
           int n_threads);
 

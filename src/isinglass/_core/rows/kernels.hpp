@@ -37,6 +37,20 @@ struct Categories {
     const double *field, *score, *value;
 };
 
+// The same with rows of `ld` numbers, one per category: P(k) = softmax_k(field_k + eta_k), or of one number,
+// with scores: softmax_k(field_k + score_k eta). Fields and scores are padded to ld, P in any case n rows of
+// ld.
+struct Softmax {
+    int q, ld;
+    const double *field, *score;
+};
+
+// The curvature w (diag P - P P^T) of every row, with scores that of one number.
+struct Curve {
+    int ld;
+    const float *P, *w, *score;
+};
+
 struct Kernels {
     const char* name;
     int lanes;  // single-precision numbers of one vector
@@ -81,6 +95,27 @@ struct Kernels {
     // l < k (q^2 + q k + l), the loss and sum w Var.
     void (*category_pass)(const Categories& categories, const double* eta, const uint8_t* x, const double* w,
                           int n, double* wr, float* wv, double* margin, double* P, double* sums);
+    // out_n += sum_j tables_j[code_jn] over rows of ld numbers.
+    void (*gather)(const uint8_t* const* codes, const double* const* tables, int k, int ld, int n,
+                   double* out);
+    void (*gather_single)(const uint8_t* const* codes, const float* const* tables, int k, int ld, int n,
+                          float* out);
+    // tables_j[code_jn] += a_n, rows in their order.
+    void (*scatter)(const double* a, const uint8_t* const* codes, int k, int ld, int n,
+                    double* const* tables);
+    void (*scatter_single)(const float* a, const uint8_t* const* codes, int k, int ld, int n,
+                           float* const* tables);
+    // Residuals w (P - e_x) (with scores: w (E score - score of the row)), the log odds of the observed
+    // category, probabilities, and the sums of category_pass without the last two, ld numbers per category;
+    // returns the loss.
+    double (*softmax)(const Softmax& node, const double* eta, const uint8_t* x, const double* w, int n,
+                      double* wr, double* margin, double* P, double* sums);
+    // The curvatures times z + shift (null: none) into out, which may be z; added up in sums. Either may be
+    // null.
+    void (*curve)(const Curve& node, const float* z, const float* shift, int n, double* sums, float* out);
+    void (*variances)(const Curve& node, int n, float* out);  // the diagonal of the curvatures
+    // sum_n ||wr_n - reference_n||^2 / w_n over rows of ld numbers.
+    double (*row_distance)(const double* wr, const float* reference, const double* inverse_w, int ld, int n);
     // out_i += sum over g and b of coefficient[32 g + b] where bit b of words[g ld + i] is set; the number of
     // lanes is a multiple of 16.
     void (*bit_sums)(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,

@@ -119,17 +119,19 @@ inline void totals(V* v, T* out) {
 }
 
 // exp(x) for x <= 0: x = k log 2 + r, Cody-Waite; Taylor to degree 13 on |r| <= log(2)/2 (error < 1e-17).
-inline vd exp_negative(vd x) {
+template <class D>
+inline D exp_negative(D x) {
+    using L = decltype(x < x);  // integers of the same size
     // 1.5 * 2^52: adding it rounds to an integer in the low bits.
     constexpr double magic = 6755399441055744.0;
-    x = x < -700.0 ? vd{} - 700.0 : x;
-    const vd shifted = x * 1.4426950408889634 + magic;
-    const vd k = shifted - magic;
-    const vd r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    x = x < -700.0 ? D{} - 700.0 : x;
+    const D shifted = x * 1.4426950408889634 + magic;
+    const D k = shifted - magic;
+    const D r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
     // Even and odd powers apart: two short chains instead of one long one.
-    const vd q = r * r;
-    vd even = q * (1.0 / 479001600.0) + (1.0 / 3628800.0);
-    vd odd = q * (1.0 / 6227020800.0) + (1.0 / 39916800.0);
+    const D q = r * r;
+    D even = q * (1.0 / 479001600.0) + (1.0 / 3628800.0);
+    D odd = q * (1.0 / 6227020800.0) + (1.0 / 39916800.0);
     even = even * q + (1.0 / 40320.0);
     odd = odd * q + (1.0 / 362880.0);
     even = even * q + (1.0 / 720.0);
@@ -140,8 +142,8 @@ inline vd exp_negative(vd x) {
     odd = odd * q + (1.0 / 6.0);
     even = even * q + 1.0;
     odd = odd * q + 1.0;
-    const vd p = odd * r + even;
-    return (vd)((vl)p + ((vl)shifted << 52));  // a cast between vector types keeps the bits
+    const D p = odd * r + even;
+    return (D)((L)p + ((L)shifted << 52));  // a cast between vector types keeps the bits
 }
 
 // log(1 + y) for 0 <= y <= 1 by 2 atanh(z); above sqrt(2) - 1 the argument is halved, so that z^2 <= 0.0295.
@@ -468,62 +470,38 @@ static double divergence(const double* eta, const uint8_t* x, const double* w, i
     return total(sum);
 }
 
-static void category_pass(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n,
-                          double* wr, float* wv, double* margin, double* P, double* sums) {
-    const int q = c.q;
-    const auto add = [&](int place, vd value) {
-        store(sums + place * DOUBLES, load<vd>(sums + place * DOUBLES) + value);
-    };
-    __builtin_memset(sums, 0, (2 * q * q + 2) * sizeof(vd));
-    for (int i = 0; i < n; i += DOUBLES) {
-        const vd e = load<vd>(eta + i), weight = load<vd>(w + i), value = bytes_to_doubles(x + i);
-        const auto p = [&](int k) { return P + static_cast<size_t>(k) * n + i; };
-        vd top = vd{} + c.field[0] + c.score[0] * e, logit = top, score{};
-        for (int k = 0; k < q; ++k) {
-            const vd z = c.field[k] + c.score[k] * e;
-            const vl is_own = value == c.value[k];
-            top = z > top ? z : top;
-            logit = is_own ? z : logit;
-            score = is_own ? vd{} + c.score[k] : score;
-            store(p(k), z);
-        }
-        vd own{}, others{};
-        for (int k = 0; k < q; ++k) {
-            const vd y = exp_negative(load<vd>(p(k)) - top);
-            const vl is_own = value == c.value[k];
-            own = is_own ? y : own;
-            others += is_own ? vd{} : y;
-            store(p(k), y);
-        }
-        const vd inverse = 1.0 / (own + others);
-        vd r{}, square{}, odds;
-        for (int k = 0; k < q; ++k) {
-            const vd probability = load<vd>(p(k)) * inverse, off = c.score[k] - score;
-            const vd share = weight * probability;
-            store(p(k), probability);
-            r += probability * off;
-            square += probability * off * off;
-            for (int j = 0; j < q; ++j) add(q * j + k, value == c.value[j] ? share : vd{});
-            for (int l = 0; l < k; ++l) add(q * (q + k) + l, share * load<vd>(p(l)));
-        }
-        for (int j = 0; j < DOUBLES; ++j) odds[j] = logit[j] - top[j] - __builtin_log(others[j]);
-        const vd curve = weight * (square - r * r);
-        store(margin + i, odds);
-        store(wr + i, weight * r);
-        store(wv + i, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));
-        add(2 * q * q, weight * softplus(-odds));
-        add(2 * q * q + 1, curve);
-    }
-    for (int k = 0; k < 2 * q * q + 2; ++k) sums[k] = total(load<vd>(sums + k * DOUBLES));
-}
-
+#include "rows/kernels_categories.hpp"
 #include "rows/kernels_packed.hpp"
 
 extern const Kernels table;
-const Kernels table = {ISINGLASS_NAME, FLOATS,        node_pass,       curvatures,      add_columns,
-                       dots,           gram,          add_rows,        widen,           narrow,
-                       distance,       gradient_tile, find_above,      count_certified, divergence,
-                       category_pass,  bit_sums,      bit_sums_double, transpose_bits,  scale};
+const Kernels table = {ISINGLASS_NAME,
+                       FLOATS,
+                       node_pass,
+                       curvatures,
+                       add_columns,
+                       dots,
+                       gram,
+                       add_rows,
+                       widen,
+                       narrow,
+                       distance,
+                       gradient_tile,
+                       find_above,
+                       count_certified,
+                       divergence,
+                       category_pass,
+                       gather_tables<double>,
+                       gather_tables<float>,
+                       scatter_rows<double>,
+                       scatter_rows<float>,
+                       softmax_pass,
+                       curve_rows,
+                       variance_rows,
+                       row_distance,
+                       bit_sums,
+                       bit_sums_double,
+                       transpose_bits,
+                       scale};
 
 }  // namespace ISINGLASS_ISA
 }  // namespace isinglass

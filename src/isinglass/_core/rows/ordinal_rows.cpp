@@ -5,106 +5,13 @@
 #include <limits>
 #include <numeric>
 
+#include "rows/fields.hpp"
+
 namespace isinglass {
 namespace {
 
-constexpr int MAX_STEPS = 40;            // of Newton's method on a node's fields
-constexpr double STATIONARY = 1e-13;     // slopes of fields, relative to the weight of their terms
-constexpr double LONGEST = 4;            // step of a field
-constexpr double SHORTEST = 1e-6;        // share of such a step
 constexpr double SMALLEST_PIVOT = 1e-6;  // of a profiled diagonal, relative to what it was
 constexpr double EPSILON = std::numeric_limits<double>::epsilon();
-
-// A = L L^T in place, the lower triangle; d x d.
-void factorise(std::vector<double>& A, int d) {
-    for (int i = 0; i < d; ++i)
-        for (int j = 0; j <= i; ++j) {
-            double sum = A[i * d + j];
-            for (int k = 0; k < j; ++k) sum -= A[i * d + k] * A[j * d + k];
-            A[i * d + j] = i == j ? std::sqrt(std::max(sum, 1e-300)) : sum / A[j * d + j];
-        }
-}
-
-// y <- L^-1 y
-void solve_lower(const std::vector<double>& L, int d, double* y) {
-    for (int i = 0; i < d; ++i) {
-        for (int k = 0; k < i; ++k) y[i] -= L[i * d + k] * y[k];
-        y[i] /= L[i * d + i];
-    }
-}
-
-// y <- L^-T y
-void solve_upper(const std::vector<double>& L, int d, double* y) {
-    for (int i = d; i-- > 0;) {
-        for (int k = i + 1; k < d; ++k) y[i] -= L[k * d + i] * y[k];
-        y[i] /= L[i * d + i];
-    }
-}
-
-// The Hessian of the loss in the fields of all categories but the first, from the sums of a pass: what leaves
-// one category arrives at another, so that its diagonal is a sum of the rest.
-std::vector<double> field_curvature(const double* products, int q) {
-    const int d = q - 1;
-    std::vector<double> H(static_cast<size_t>(d) * d);
-    for (int k = 1; k < q; ++k) {
-        double sum = 0;
-        for (int l = 0; l < q; ++l) {
-            if (l == k) continue;
-            const double product = products[q * std::max(k, l) + std::min(k, l)];
-            sum += product;
-            if (l > 0) H[(k - 1) * d + l - 1] = -product;
-        }
-        H[(k - 1) * d + k - 1] = sum * (1 + 4 * EPSILON);
-    }
-    return H;
-}
-
-// sum_n w (P_k - [x = k]) of every category, from the weight that rows of one give to another.
-std::vector<double> field_slopes(const double* confusion, int q) {
-    std::vector<double> slopes(q);
-    for (int j = 0; j < q; ++j)
-        for (int k = 0; k < q; ++k)
-            if (j != k) slopes[k] += confusion[q * j + k], slopes[j] -= confusion[q * j + k];
-    return slopes;
-}
-
-// The largest slope relative to the weight of its terms.
-double relative_size(const std::vector<double>& slopes, const double* confusion) {
-    const int q = static_cast<int>(slopes.size());
-    double largest = 0;
-    for (int k = 0; k < q; ++k) {
-        double terms = 1e-300;
-        for (int j = 0; j < q; ++j)
-            if (j != k) terms += confusion[q * j + k] + confusion[q * k + j];
-        largest = std::max(largest, std::abs(slopes[k]) / terms);
-    }
-    return largest;
-}
-
-// The spanning tree of the categories whose edges have the most weight to give, either way: categories in the
-// order in which they joined, and whom each joined.
-struct Tree {
-    std::vector<int> order, parent;
-};
-
-Tree widest_tree(const double* confusion, int q) {
-    Tree tree{{0}, std::vector<int>(q, 0)};
-    const auto width = [&](int j, int k) { return std::min(confusion[q * j + k], confusion[q * k + j]); };
-    std::vector<char> is_in(q, 0);
-    is_in[0] = 1;
-    while (static_cast<int>(tree.order.size()) < q) {
-        int best = -1;
-        for (int k = 0; k < q; ++k) {
-            if (is_in[k]) continue;
-            for (int j : tree.order)
-                if (width(j, k) > width(tree.parent[k], k)) tree.parent[k] = j;
-            if (best < 0 || width(tree.parent[k], k) > width(tree.parent[best], best)) best = k;
-        }
-        is_in[best] = 1;
-        tree.order.push_back(best);
-    }
-    return tree;
-}
 
 }  // namespace
 
@@ -194,64 +101,12 @@ void OrdinalRows::pass(int node, Scratch& scratch) {
                            scratch.wv.data(), scratch.margin.data(), scratch.P.data(), scratch.sums.data());
 }
 
-// The fields to their optimum: Newton's method, halved while the loss does not fall.
 NodeSums OrdinalRows::settle(int node, Scratch& scratch) {
-    const int q = static_cast<int>(columns_[node].value.size());
-    std::vector<double>& fields = nodes_[node].fields;
-    const double *confusion = scratch.sums.data(), *products = confusion + q * q, *loss = products + q * q;
-    pass(node, scratch);
-    std::vector<double> slopes = field_slopes(confusion, q);
-    double before = std::numeric_limits<double>::infinity();
-    for (int step = 0; step < MAX_STEPS; ++step) {
-        const double size = relative_size(slopes, confusion);
-        // Rounding: Newton's method would have gained digits.
-        const bool is_stuck = size < 1e-9 && size > before / 2;
-        if (size <= STATIONARY || is_stuck) break;
-        before = size;
-        std::vector<double> L = field_curvature(products, q), change(slopes.begin() + 1, slopes.end());
-        factorise(L, q - 1);
-        solve_lower(L, q - 1, change.data());
-        solve_upper(L, q - 1, change.data());
-        const std::vector<double> start = fields;
-        const double bound = *loss * (1 + 1e-14);
-        for (double length = 1; length > SHORTEST; length /= 2) {
-            for (int k = 1; k < q; ++k)
-                fields[k] = start[k] - std::clamp(length * change[k - 1], -LONGEST, LONGEST);
-            pass(node, scratch);
-            if (*loss <= bound) break;
-        }
-        slopes = field_slopes(confusion, q);
-    }
-    return summarise(node, slopes, scratch);
-}
-
-// What the certificate takes from a node. The fields' slopes vanish if weight is carried along a tree of the
-// categories: what those behind an edge (j, k) have too much of goes from k to j in the rows of j. No pair's
-// gradient changes by more than the sum of these, and the divergence by no more than twice the loss times the
-// largest share of what is there that is taken (docs/discrete.md). Two sums of one sign that differ by as
-// much say the same.
-NodeSums OrdinalRows::summarise(int node, const std::vector<double>& slopes, const Scratch& scratch) {
-    const int q = static_cast<int>(slopes.size());
-    const double* sums = scratch.sums.data();
-    double mass = 0, moved = 0, share = 0, largest = 0;
+    const std::vector<double> slopes =
+        settle_fields(nodes_[node].fields, scratch.sums.data(), [&] { pass(node, scratch); });
     nodes_[node].shift = 0;
-    for (int k = 0; k < q; ++k) {
-        for (int j = 0; j < q; ++j) mass += j == k ? 0.0 : sums[q * j + k];
-        nodes_[node].shift += slopes[k] * columns_[node].score[k];
-        largest = std::max(largest, std::abs(slopes[k]));
-    }
-    const auto [order, parent] = widest_tree(sums, q);
-    std::vector<double> excess = slopes;
-    for (int i = q - 1; i > 0; --i) {
-        const int k = order[i], j = parent[k];
-        const double there = excess[k] > 0 ? sums[q * j + k] : sums[q * k + j];
-        moved += std::abs(excess[k]);
-        share = std::max(share, std::abs(excess[k]) / std::max(there, 1e-300));
-        excess[j] += excess[k];
-    }
-    const double uneven = std::min(std::max(moved, 2 * share * mass) * (1 + 8 * q * EPSILON), mass);
-    const bool is_settled = relative_size(slopes, sums) <= STATIONARY;
-    return {sums[2 * q * q], is_settled ? 0.0 : largest, sums[2 * q * q + 1], mass, mass - uneven};
+    for (size_t k = 0; k < slopes.size(); ++k) nodes_[node].shift += slopes[k] * columns_[node].score[k];
+    return summarise_fields(slopes, scratch.sums.data());
 }
 
 void OrdinalRows::move(std::span<const Move> tasks, bool afresh) {

@@ -55,7 +55,6 @@ class OrdinalRows final : public Rows {
     const uint8_t* const* columns(const Beside& beside, Scratch& scratch) const;
     void pass(int node, Scratch& scratch);
     NodeSums settle(int node, Scratch& scratch);
-    NodeSums summarise(int node, const std::vector<double>& slopes, const Scratch& scratch);
     void dots(const double* a, double sum, const Beside& asked, double* out, Scratch& scratch) const;
     void profile(const Block& task, Scratch& scratch);
 

@@ -120,6 +120,16 @@ class Rows {
     // predictors: offsets and fields above the seam mean nothing then.
     virtual bool has_categories() const { return false; }
     virtual std::vector<double> category_fields() const { return {}; }  // node after node
+
+    // Columns without an order of their categories have a point of `width` numbers for each, and a pair has
+    // width(s) width(t) coefficients. Wherever there is one number per column or pair above, there are then
+    // so many one after the other, as a matrix with a row for each number of the first column of the pair;
+    // all_pairs returns norms; all nodes are operators, and b means nothing.
+    virtual bool has_groups() const { return false; }
+    virtual int width(int) const { return 1; }
+    // The nearest block that has no part in directions which say nothing: a pair may have more numbers than
+    // parameters, and gradients have no such part.
+    virtual void project(const Pair&, double* /* block */) const {}
 };
 
 }  // namespace isinglass

@@ -1,0 +1,31 @@
+"""
+Predicting answers
+==================
+
+How well do the other answers of a row predict each one? And what would somebody have said who skipped a question?
+"""
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+from isinglass import IsingLassoCV, metrics, plot
+from isinglass.datasets import load_senate109
+
+senate = load_senate109()
+votes = pd.DataFrame(senate.X, columns=senate.names)
+train, test = train_test_split(votes, test_size=80, random_state=0)
+net = IsingLassoCV(15, cv=5, random_state=0).fit(train)
+print(f"right about {(net.predict(test) == test).to_numpy().mean():.1%} of the votes in 80 other roll calls")
+
+# %%
+# Grey is what guessing the more frequent vote gets right, blue what the votes of the other 99 add.
+
+plot.predictability(metrics.node_table(net, test), n_nodes=15)
+
+# %%
+# Hide one vote in five and fill it in.
+
+hidden = np.random.default_rng(0).random(test.shape) < 0.2
+filled = net.impute(test.astype(float).mask(hidden))
+print(f"{(filled == test).to_numpy()[hidden].mean():.1%} of the hidden votes were filled in rightly")

@@ -1,0 +1,44 @@
+"""
+To Gephi, networkx and spreadsheets
+===================================
+
+How do I get the network out, with names, groups and colors?
+"""
+
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import networkx
+
+from isinglass import IsingLasso, export
+from isinglass.datasets import load_senate109
+
+senate = load_senate109()
+net = IsingLasso(alpha=0.1).fit(senate.X)
+looks = {"names": senate.names, "node_attributes": {"party": senate.parties, "state": senate.states}}
+folder = Path(tempfile.mkdtemp())
+export.write_network(net, folder / "senate.gexf", color_by="party", **looks)  # Gephi
+export.write_network(net, folder / "senate.json", **looks)  # the web
+export.write_network(net, folder / "edges.csv", "edges", names=senate.names)  # a spreadsheet
+print(*(folder / "edges.csv").read_text().splitlines()[:4], sep="\n")
+
+# %%
+# networkx takes over from there, with all its algorithms.
+
+graph = export.to_networkx(net, **looks)
+between = networkx.betweenness_centrality(graph)
+print("between the others:", max(between, key=between.get))
+core = graph.subgraph(networkx.k_core(graph, 8))
+colors = ["tab:red" if party == "R" else "tab:blue" for party in networkx.get_node_attributes(core, "party").values()]
+ax = plt.figure(figsize=(6, 4.5)).add_subplot()
+networkx.draw_networkx(
+    core,
+    networkx.spring_layout(core, seed=0),
+    ax=ax,
+    node_color=colors,
+    with_labels=False,
+    node_size=60,
+    edge_color="0.8",
+)
+ax.set_axis_off()

@@ -1,0 +1,23 @@
+"""
+Figures for print
+=================
+
+A journal wants 85 mm at 300 dots per inch, readable in grey. Labels go into the nodes, rings show how well each is
+predicted.
+"""
+
+import pandas as pd
+
+from isinglass import IsingNetwork, metrics, plot, read_table
+
+survey = read_table("../mood.csv", encode="auto", missing="drop", drop=["weight"])
+net = IsingNetwork().fit(survey)
+domains = pd.read_csv("../domains.csv", index_col="item")["domain"]
+nodes = metrics.node_table(net, survey)
+ax = plot.paper_axes(85)
+plot.network(net, ax, groups=domains, inside=True, rings=nodes.accuracy, legend="outside")
+
+# %%
+# ``ax.figure.savefig("figure.pdf")`` keeps it as vectors. The strengths of the nodes, at the same width:
+
+plot.node_strength(net, plot.paper_axes(85, 60))

@@ -1,0 +1,94 @@
+"""
+A table of mutations
+====================
+
+Which genes are mutated together, and which exclude each other? Tables of mutations are wide, sparse and full of
+rare columns, and marginal counts mislead: two genes may look related because both follow a third, or because some
+tumors have many mutations of every kind. The table is simulated, so that we know.
+
+A sparse table
+--------------
+
+600 tumors and 60 genes. Five pairs are coupled, one of them negatively: one hit in a pathway makes the second
+useless.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from isinglass import Network, simulate
+
+genes = [f"G{k:02d}" for k in range(60)]
+true = {(0, 1): 2.0, (1, 2): 2.0, (3, 4): -3.0, (5, 6): 1.8, (7, 8): 2.2}
+couplings = np.zeros((60, 60))
+for (s, t), coupling in true.items():
+    couplings[s, t] = couplings[t, s] = coupling
+fields = np.full(60, -2.5)
+fields[[3, 4]] = -0.3
+genome = Network.from_couplings(couplings, fields, names=genes)
+mutations = sp.csr_array(simulate.gibbs_sample(genome, 600, random_state=3))
+print(f"{mutations.shape[0]} × {mutations.shape[1]} cells, {mutations.mean():.0%} of them 1")
+
+# %%
+# What counting pairs gives
+# -------------------------
+#
+# G00 and G02 are not coupled, but both follow G01: counted by themselves they occur together too often.
+
+from isinglass import read_binary
+
+table = read_binary(mutations, names=genes)
+
+
+def log_odds_ratio(s: int, t: int) -> float:
+    """Return the marginal log odds ratio of two columns, with half a tumor added to every count."""
+    a, b = table.X[:, s], table.X[:, t]
+    counts = np.array([[((a == i) & (b == j)).sum() for j in (0, 1)] for i in (0, 1)]) + 0.5
+    return float(np.log(counts[0, 0] * counts[1, 1] / (counts[0, 1] * counts[1, 0])))
+
+
+for s, t in [(0, 1), (1, 2), (0, 2), (3, 4)]:
+    print(f"{genes[s]} {genes[t]}: log odds ratio {log_odds_ratio(s, t):+.1f}, true coupling {couplings[s, t]:+.1f}")
+
+# %%
+# A fair chance for rare genes
+# ----------------------------
+#
+# The penalty acts on covariances, and a rare column has small ones. ``penalty_weights="standardized"`` divides by
+# the standard deviations: a rare gene then needs no stronger coupling than a frequent one.
+
+from isinglass import IsingLassoStARS
+
+net = IsingLassoStARS(penalty_weights="standardized", random_state=0).fit(table)
+for edge in net.edges():
+    print(f"{edge['source']} {edge['target']} {edge['coupling']:+.1f}, in {edge['stability']:.0%} of the subsamples")
+
+# %%
+# Couplings are shrunken by the penalty. :func:`~isinglass.refit` estimates them again without it, with standard
+# errors that treat the edges as given.
+
+from isinglass import refit
+
+again = refit(table, net.fit_.solution)
+for (s, t), value, error in zip(net.fit_.solution.edge_index, again.edge_values, again.edge_errors, strict=True):
+    print(f"{genes[s]} {genes[t]}: {value:+.2f} ± {error:.2f}, true {couplings[s, t]:+.1f}")
+
+# %%
+# A picture of the genes that have edges. Negative couplings, pairs that exclude each other, are dashed.
+
+from isinglass import plot
+
+solution = net.fit_.solution
+kept = np.unique(solution.edge_index)
+part = Network.from_couplings(solution.couplings[np.ix_(kept, kept)], solution.fields[kept], [genes[k] for k in kept])
+plot.network(part)
+
+# %%
+# On real tumors
+# --------------
+#
+# - Leave out genes with fewer than ten mutations: nothing can be said about them, and a warning names columns that are
+#   constant.
+# - Put what confounds into the table: the subtype, the center, whether the tumor has many mutations at all. A
+#   coupling is given all other columns; these then no longer stand behind a pair.
+# - Files with one line per gene: ``read_table(file, transpose=True)``.

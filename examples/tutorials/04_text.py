@@ -1,0 +1,69 @@
+"""
+Words in texts
+==============
+
+Which words belong together? A document is a row, a word is a column, and a cell says whether the word occurs. To
+have texts that everybody has, we take the docstrings of NumPy's functions.
+
+Documents and words
+-------------------
+"""
+
+import inspect
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+
+modules = [np, np.linalg, np.random, np.fft, np.polynomial.polynomial]
+objects = {id(item): item for module in modules for _, item in inspect.getmembers(module) if callable(item)}
+texts = [text for text in map(inspect.getdoc, objects.values()) if text and len(text) > 200]
+vectorizer = CountVectorizer(binary=True, stop_words="english", token_pattern=r"[a-z]{4,}", max_features=60, max_df=0.4)
+counts = vectorizer.fit_transform(texts)
+words = vectorizer.get_feature_names_out()
+print(f"{counts.shape[0]} texts, {counts.shape[1]} words: {', '.join(words[:12])}, …")
+
+# %%
+# The matrix is sparse and goes in as it is.
+
+from isinglass import IsingNetwork, read_binary
+
+table = read_binary(counts, names=words)
+net = IsingNetwork(penalty_weights="standardized").fit(table)
+net
+
+# %%
+# Couplings against counts
+# ------------------------
+#
+# Long texts contain more words of every kind, so that almost every pair of words is positively correlated. The
+# couplings are given all other words, and most of that goes away.
+
+X = table.X
+correlated = np.corrcoef(X, rowvar=False)[np.triu_indices(len(words), 1)]
+print(f"{(correlated > 0).mean():.0%} of the pairs are positively correlated")
+print(f"{len(net.edges())} of {len(correlated)} pairs have an edge")
+for edge in net.edges()[:10]:
+    print(f"{edge['source']} – {edge['target']}: {edge['coupling']:+.2f}")
+
+# %%
+# Topics
+# ------
+#
+# Communities of the network are topics of a kind: words that are tied to each other more than to the rest.
+
+from isinglass import metrics, plot
+
+members = metrics.communities(net, random_state=0)
+for topic in range(min(4, members.max() + 1)):
+    print(f"{topic + 1}:", ", ".join(words[members == topic][:12]))
+
+# %%
+ax = plot.paper_axes(180)
+plot.network(net, ax, groups=[f"topic {k + 1}" if k < 4 else "others" for k in members], positive_only=True)
+
+# %%
+# Dependence in texts is spread thinly over many pairs. The default notices, by predicting texts that were left
+# out, and may then return a denser network; ``keep=0`` insists on the sparse one.
+
+sparse = IsingNetwork(penalty_weights="standardized", keep=0).fit(table)
+print(f"{len(net.edges())} edges by default, {len(sparse.edges())} with keep=0")

@@ -1,0 +1,251 @@
+#include "lasso/groups.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lasso/lasso.hpp"
+
+namespace isinglass {
+namespace {
+
+constexpr int MAX_ROUNDS = 40;
+constexpr int MAX_PRODUCTS = 100;  // of one face step
+constexpr double FORCING = 0.05;   // a face is solved to this share of its residual: it may yet change
+constexpr double SHORTEST = 1e-4;  // share of a step
+constexpr int MAX_SECULAR = 60;
+constexpr double CLOSE = 1e-12;  // relative error of the norm that the secular equation is solved to
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+}
+
+// The minimum of c^T z + z^T diag(h) z / 2 + limit ||z|| over z. It is zero if ||c|| <= limit, else
+// z = -c / (h + limit / ||z||): one equation for the norm, whose left side less right side falls.
+void minimise_group(const double* c, const double* h, size_t size, double limit, double* z) {
+    const double steepness = norm(c, size);
+    if (steepness <= limit) {
+        std::fill(z, z + size, 0.0);
+        return;
+    }
+    const auto [flattest, steepest] = std::minmax_element(h, h + size);
+    double low = (steepness - limit) / *steepest, high = (steepness - limit) / *flattest, length = low;
+    for (int step = 0; step < MAX_SECULAR; ++step) {
+        // sum (c / (h length + limit))^2 = 1; Newton on its square root, kept inside the bracket.
+        double sum = 0, slope = 0;
+        for (size_t i = 0; i < size; ++i) {
+            const double below = 1 / (h[i] * length + limit), part = c[i] * below * c[i] * below;
+            sum += part;
+            slope += part * h[i] * below;
+        }
+        const double root = std::sqrt(sum);
+        (root > 1 ? low : high) = length;
+        double next = length + (root - 1) * sum / slope;  // of 1 / root, which is nearly linear
+        if (!(next > low && next < high)) next = (low + high) / 2;
+        const bool is_close = std::abs(next - length) <= CLOSE * length;
+        length = next;
+        if (is_close) break;
+    }
+    for (size_t i = 0; i < size; ++i) z[i] = -c[i] * length / (h[i] * length + limit);
+}
+
+}  // namespace
+
+// What the model needs, group after group.
+void GroupModel::gather(const std::vector<double>& gradient, double alpha) {
+    groups_.clear(), z_.clear(), slope_.clear(), diagonal_.clear();
+    for (int e : set_.inner) {
+        const size_t first = set_.first(e), size = set_.size(e);
+        const Pair pair{set_.first_node + set_.s[e], set_.t[e]};
+        groups_.push_back(
+            {z_.size(), size, first, set_.slot_s[e], set_.slot_t[e], alpha * set_.omega[e], pair});
+        z_.insert(z_.end(), set_.theta.begin() + first, set_.theta.begin() + first + size);
+        slope_.insert(slope_.end(), gradient.begin() + first, gradient.begin() + first + size);
+        const float *one = set_.diagonal.data() + set_.at(set_.slot_s[e]),
+                    *other = set_.diagonal.data() + set_.at(set_.slot_t[e]);
+        for (size_t i = 0; i < size; ++i) diagonal_.push_back(static_cast<double>(one[i]) + other[i]);
+    }
+    factors_.resize(set_.n_numbers());
+    products_.assign(set_.n_numbers(), 0.0f);
+    for (Values* values : {&step_, &product_, &x_, &Hx_, &residual_, &scaled_, &direction_, &Hd_, &inverse_})
+        values->resize(z_.size());
+    length_.resize(groups_.size());
+}
+
+// Hx = H x
+void GroupModel::multiply(const Values& x, Values& Hx) {
+    ++n_products_;
+    poll_();
+    pool_.each(groups_.size(), [&](int k, int) {
+        const Group& group = groups_[k];
+        for (int slot : {group.slot_s, group.slot_t})
+            for (size_t i = 0; i < group.size; ++i)
+                factors_[set_.at(slot) + i] = static_cast<float>(x[group.begin + i]);
+    });
+    tasks_.clear();
+    for (int node : set_.operators) {
+        const size_t first = set_.at(set_.offset[node]);
+        tasks_.push_back({set_.first_node + node, set_.inner_of(node), factors_.data() + first, 0.0,
+                          products_.data() + first});
+    }
+    rows_.products(tasks_);
+    pool_.each(groups_.size(), [&](int k, int) {
+        const Group& group = groups_[k];
+        const float *one = products_.data() + set_.at(group.slot_s),
+                    *other = products_.data() + set_.at(group.slot_t);
+        for (size_t i = 0; i < group.size; ++i) Hx[group.begin + i] = static_cast<double>(one[i]) + other[i];
+    });
+}
+
+double GroupModel::violation() const {
+    double largest = 0;
+    for (const Group& group : groups_)
+        largest = std::max(largest, kkt_violation(z_.data() + group.begin, slope_.data() + group.begin,
+                                                  group.size, group.limit));
+    return largest;
+}
+
+// By the change of the squares: the difference of two norms would be all rounding near the end.
+double GroupModel::penalty_change(const Values& step, double length) const {
+    double sum = 0;
+    for (const Group& group : groups_) {
+        double before = 0, after = 0, change = 0;
+        for (size_t i = group.begin; i < group.begin + group.size; ++i) {
+            const double move = length * step[i], moved = z_[i] + move;
+            before += z_[i] * z_[i];
+            after += moved * moved;
+            change += move * (z_[i] + moved);
+        }
+        const double both = std::sqrt(after) + std::sqrt(before);
+        if (both > 0) sum += group.limit * (change / both);
+    }
+    return sum;
+}
+
+void GroupModel::take(const Values& step, const Values& product, double length) {
+    for (size_t i = 0; i < z_.size(); ++i) {
+        z_[i] += length * step[i];
+        slope_[i] += length * product[i];
+    }
+}
+
+// Every group to the minimum of its own parabola, made steeper until the model decreases.
+bool GroupModel::proximal_step() {
+    for (double reach = std::min(1.0, 2 * reach_); reach > SHORTEST; reach /= 2) {
+        pool_.each(groups_.size(), [&](int k, int) {
+            const Group& group = groups_[k];
+            double* next = step_.data() + group.begin;
+            std::vector<double> c(group.size), h(group.size);
+            for (size_t i = 0; i < group.size; ++i) {
+                const size_t place = group.begin + i;
+                h[i] = diagonal_[place] / reach;
+                c[i] = slope_[place] - h[i] * z_[place];
+            }
+            minimise_group(c.data(), h.data(), group.size, group.limit, next);
+            rows_.project(group.pair, next);
+            for (size_t i = 0; i < group.size; ++i) next[i] -= z_[group.begin + i];
+        });
+        multiply(step_, product_);
+        const double change = dot(slope_, step_) + dot(step_, product_) / 2 + penalty_change(step_, 1.0);
+        if (!(change < 0)) continue;
+        reach_ = reach;
+        take(step_, product_, 1.0);
+        return true;
+    }
+    reach_ = 1;
+    return false;
+}
+
+// Lengths of the groups, and the residual and the preconditioner on the face of those that are not zero.
+void GroupModel::begin_face() {
+    for (size_t k = 0; k < groups_.size(); ++k) {
+        const Group& group = groups_[k];
+        const double length = norm(z_.data() + group.begin, group.size);
+        length_[k] = length;
+        for (size_t i = group.begin; i < group.begin + group.size; ++i) {
+            residual_[i] = length > 0 ? -(slope_[i] + group.limit * z_[i] / length) : 0.0;
+            inverse_[i] = length > 0 ? 1 / (diagonal_[i] + group.limit / length) : 0.0;
+        }
+    }
+}
+
+// The second derivatives of limit ||z||: limit (I - u u^T) / ||z||; groups at zero are left out.
+void GroupModel::add_penalty_curvature(const Values& x, Values& Hx) const {
+    for (size_t k = 0; k < groups_.size(); ++k) {
+        const Group& group = groups_[k];
+        const double length = length_[k];
+        double along = 0;
+        for (size_t i = group.begin; i < group.begin + group.size; ++i) along += z_[i] * x[i];
+        for (size_t i = group.begin; i < group.begin + group.size; ++i)
+            Hx[i] =
+                length > 0 ? Hx[i] + group.limit / length * (x[i] - z_[i] / length * (along / length)) : 0.0;
+    }
+}
+
+// Conjugate gradients on the face; leaves the step in x_ and H times it in Hx_.
+void GroupModel::solve_face(double tolerance) {
+    std::fill(x_.begin(), x_.end(), 0.0);
+    std::fill(Hx_.begin(), Hx_.end(), 0.0);
+    std::fill(direction_.begin(), direction_.end(), 0.0);
+    const auto largest = [&] {
+        double size = 0;
+        for (const Group& group : groups_)
+            size = std::max(size, norm(residual_.data() + group.begin, group.size));
+        return size;
+    };
+    double rz = 0, target = std::max(tolerance, FORCING * largest());
+    for (int step = 0; step < MAX_PRODUCTS && largest() > target; ++step) {
+        pool_.each(groups_.size(), [&](int k, int) {
+            const Group& group = groups_[k];
+            for (size_t i = group.begin; i < group.begin + group.size; ++i)
+                scaled_[i] = residual_[i] * inverse_[i];
+            rows_.project(group.pair, scaled_.data() + group.begin);
+        });
+        const double next = dot(residual_, scaled_), ratio = step == 0 ? 0.0 : next / rz;
+        for (size_t i = 0; i < z_.size(); ++i) direction_[i] = scaled_[i] + ratio * direction_[i];
+        rz = next;
+        multiply(direction_, Hd_);
+        scaled_ = Hd_;
+        add_penalty_curvature(direction_, scaled_);
+        const double curvature = dot(direction_, scaled_);
+        if (!(curvature > 0)) return;
+        const double length = rz / curvature;
+        for (size_t i = 0; i < z_.size(); ++i) {
+            x_[i] += length * direction_[i];
+            Hx_[i] += length * Hd_[i];
+            residual_[i] -= length * scaled_[i];
+        }
+    }
+}
+
+// Newton's step on the face, shortened until the model decreases.
+bool GroupModel::face_step(double tolerance) {
+    begin_face();
+    solve_face(tolerance);
+    const double linear = dot(slope_, x_), quadratic = dot(x_, Hx_) / 2;
+    for (double length = 1; length > SHORTEST; length /= 2) {
+        if (!(length * linear + length * length * quadratic + penalty_change(x_, length) < 0)) continue;
+        take(x_, Hx_, length);
+        return true;
+    }
+    return false;
+}
+
+int64_t GroupModel::minimise(const std::vector<double>& gradient, double alpha, double tolerance,
+                             std::vector<double>& d) {
+    n_products_ = 0;
+    gather(gradient, alpha);
+    for (int round = 0; round < MAX_ROUNDS && violation() > tolerance; ++round) {
+        const bool has_moved = proximal_step();
+        if (violation() <= tolerance) break;
+        if (!face_step(0.3 * tolerance) && !has_moved) break;
+    }
+    for (const Group& group : groups_)
+        for (size_t i = 0; i < group.size; ++i)
+            d[group.first + i] = z_[group.begin + i] - set_.theta[group.first + i];
+    return n_products_;
+}
+
+}  // namespace isinglass

@@ -1,0 +1,66 @@
+// The fields of a node with categories, one per category: kept at their optimum for the node's predictor.
+//
+// A pass over the node's rows leaves q^2 + q^2 + 2 sums: the weight that rows of category j give to k (at
+// q j + k), sum w P_k P_l for l < k (at q^2 + q k + l), the loss and the curvature of the predictor.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "rows/kernels.hpp"
+
+namespace isinglass {
+
+// A = L L^T in place, the lower triangle; d x d.
+void factorise(std::vector<double>& A, int d);
+void solve_lower(const std::vector<double>& L, int d, double* y);  // y <- L^-1 y
+void solve_upper(const std::vector<double>& L, int d, double* y);  // y <- L^-T y
+
+// The Hessian of the loss in the fields of all categories but the first; products: the second q^2 sums.
+std::vector<double> field_curvature(const double* products, int q);
+// sum_n w (P_k - [x = k]) of every category.
+std::vector<double> field_slopes(const double* confusion, int q);
+// The largest slope relative to the weight of its terms.
+double relative_size(const std::vector<double>& slopes, const double* confusion);
+// What the certificate takes from a node whose fields have these slopes.
+NodeSums summarise_fields(const std::vector<double>& slopes, const double* sums);
+
+constexpr int MAX_FIELD_STEPS = 40;         // of Newton's method
+constexpr double STATIONARY_FIELD = 1e-13;  // slopes, relative to the weight of their terms
+constexpr double LONGEST_FIELD_STEP = 4, SHORTEST_FIELD_SHARE = 1e-6;
+
+// The fields to their optimum: Newton's method, halved while the loss does not fall. pass() fills the sums.
+// Returns the slopes that are left.
+template <class Pass>
+std::vector<double> settle_fields(std::vector<double>& fields, const double* sums, Pass pass) {
+    const int q = static_cast<int>(fields.size());
+    const double* loss = sums + 2 * q * q;
+    pass();
+    std::vector<double> slopes = field_slopes(sums, q);
+    double before = std::numeric_limits<double>::infinity();
+    for (int step = 0; step < MAX_FIELD_STEPS; ++step) {
+        const double size = relative_size(slopes, sums);
+        // Rounding: Newton's method would have gained digits.
+        const bool is_stuck = size < 1e-9 && size > before / 2;
+        if (size <= STATIONARY_FIELD || is_stuck) break;
+        before = size;
+        std::vector<double> L = field_curvature(sums + q * q, q), change(slopes.begin() + 1, slopes.end());
+        factorise(L, q - 1);
+        solve_lower(L, q - 1, change.data());
+        solve_upper(L, q - 1, change.data());
+        const std::vector<double> start = fields;
+        const double bound = *loss * (1 + 1e-14);
+        for (double length = 1; length > SHORTEST_FIELD_SHARE; length /= 2) {
+            for (int k = 1; k < q; ++k)
+                fields[k] =
+                    start[k] - std::clamp(length * change[k - 1], -LONGEST_FIELD_STEP, LONGEST_FIELD_STEP);
+            pass();
+            if (*loss <= bound) break;
+        }
+        slopes = field_slopes(sums, q);
+    }
+    return slopes;
+}
+
+}  // namespace isinglass

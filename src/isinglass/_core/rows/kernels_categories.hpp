@@ -1,0 +1,275 @@
+// Kernels for columns with categories, part of kernels_impl.hpp.
+//
+// A node of category_pass has one predictor per row. The others work on rows of `ld` numbers side by side,
+// one per category (padded with zeros), or of one number (ld = 1): a neighbour's category selects the row of
+// a small table that is added, or to which is added. ld is 1, 4 or a multiple of 8.
+
+static void category_pass(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n,
+                          double* wr, float* wv, double* margin, double* P, double* sums) {
+    const int q = c.q;
+    const auto add = [&](int place, vd value) {
+        store(sums + place * DOUBLES, load<vd>(sums + place * DOUBLES) + value);
+    };
+    __builtin_memset(sums, 0, (2 * q * q + 2) * sizeof(vd));
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd e = load<vd>(eta + i), weight = load<vd>(w + i), value = bytes_to_doubles(x + i);
+        const auto p = [&](int k) { return P + static_cast<size_t>(k) * n + i; };
+        vd top = vd{} + c.field[0] + c.score[0] * e, logit = top, score{};
+        for (int k = 0; k < q; ++k) {
+            const vd z = c.field[k] + c.score[k] * e;
+            const vl is_own = value == c.value[k];
+            top = z > top ? z : top;
+            logit = is_own ? z : logit;
+            score = is_own ? vd{} + c.score[k] : score;
+            store(p(k), z);
+        }
+        vd own{}, others{};
+        for (int k = 0; k < q; ++k) {
+            const vd y = exp_negative(load<vd>(p(k)) - top);
+            const vl is_own = value == c.value[k];
+            own = is_own ? y : own;
+            others += is_own ? vd{} : y;
+            store(p(k), y);
+        }
+        const vd inverse = 1.0 / (own + others);
+        vd r{}, square{}, odds;
+        for (int k = 0; k < q; ++k) {
+            const vd probability = load<vd>(p(k)) * inverse, off = c.score[k] - score;
+            const vd share = weight * probability;
+            store(p(k), probability);
+            r += probability * off;
+            square += probability * off * off;
+            for (int j = 0; j < q; ++j) add(q * j + k, value == c.value[j] ? share : vd{});
+            for (int l = 0; l < k; ++l) add(q * (q + k) + l, share * load<vd>(p(l)));
+        }
+        for (int j = 0; j < DOUBLES; ++j) odds[j] = logit[j] - top[j] - __builtin_log(others[j]);
+        const vd curve = weight * (square - r * r);
+        store(margin + i, odds);
+        store(wr + i, weight * r);
+        store(wv + i, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));
+        add(2 * q * q, weight * softplus(-odds));
+        add(2 * q * q + 1, curve);
+    }
+    for (int k = 0; k < 2 * q * q + 2; ++k) sums[k] = total(load<vd>(sums + k * DOUBLES));
+}
+
+template <class T, int LANES>
+struct Wide {
+    typedef T type __attribute__((vector_size(LANES * sizeof(T))));
+};
+
+// out_n += sum_j tables_j[code_jn] for the numbers [0, LANES * COUNT) of every row.
+template <class T, int LANES, int COUNT>
+static void gather_part(const uint8_t* const* codes, const T* const* tables, int k, int first, int ld, int n,
+                        T* out) {
+    using V = typename Wide<T, LANES>::type;
+    for (int i = 0; i < n; ++i) {
+        T* row = out + static_cast<size_t>(i) * ld + first;
+        V sum[COUNT];
+        for (int v = 0; v < COUNT; ++v) sum[v] = load<V>(row + v * LANES);
+        for (int j = 0; j < k; ++j) {
+            const T* line = tables[j] + codes[j][i] * ld + first;
+            for (int v = 0; v < COUNT; ++v) sum[v] += load<V>(line + v * LANES);
+        }
+        for (int v = 0; v < COUNT; ++v) store(row + v * LANES, sum[v]);
+    }
+}
+
+// table_j[code_jn] += a_n for up to four tables: their chains of additions run side by side.
+template <class T, int LANES, int COUNT, int TABLES>
+static void scatter_part(const T* a, const uint8_t* const* codes, int first, int ld, int n,
+                         T* const* tables) {
+    using V = typename Wide<T, LANES>::type;
+    for (int i = 0; i < n; ++i) {
+        const T* row = a + static_cast<size_t>(i) * ld + first;
+        V value[COUNT];
+        for (int v = 0; v < COUNT; ++v) value[v] = load<V>(row + v * LANES);
+        for (int j = 0; j < TABLES; ++j) {
+            T* line = tables[j] + codes[j][i] * ld + first;
+            for (int v = 0; v < COUNT; ++v) store(line + v * LANES, load<V>(line + v * LANES) + value[v]);
+        }
+    }
+}
+
+template <int LANES_, int COUNT_>
+struct Piece {
+    static constexpr int LANES = LANES_, COUNT = COUNT_;
+};
+// part(piece, first) for pieces of a row of ld numbers.
+template <class Part>
+inline void each_piece(int ld, Part part) {
+    if (ld == 1) return part(Piece<1, 1>(), 0);
+    if (ld == 4) return part(Piece<4, 1>(), 0);
+    int first = 0;
+    for (; first + 24 <= ld; first += 24) part(Piece<8, 3>(), first);
+    if (first + 16 == ld) part(Piece<8, 2>(), first);
+    if (first + 8 == ld) part(Piece<8, 1>(), first);
+}
+
+template <class T>
+static void gather_tables(const uint8_t* const* codes, const T* const* tables, int k, int ld, int n, T* out) {
+    each_piece(ld, [&](auto piece, int first) {
+        using P = decltype(piece);
+        gather_part<T, P::LANES, P::COUNT>(codes, tables, k, first, ld, n, out);
+    });
+}
+
+template <class T>
+static void scatter_rows(const T* a, const uint8_t* const* codes, int k, int ld, int n, T* const* tables) {
+    each_piece(ld, [&](auto piece, int first) {
+        using P = decltype(piece);
+        int j = 0;
+        for (; j + 4 <= k; j += 4)
+            scatter_part<T, P::LANES, P::COUNT, 4>(a, codes + j, first, ld, n, tables + j);
+        for (; j + 2 <= k; j += 2)
+            scatter_part<T, P::LANES, P::COUNT, 2>(a, codes + j, first, ld, n, tables + j);
+        if (j < k) scatter_part<T, P::LANES, P::COUNT, 1>(a, codes + j, first, ld, n, tables + j);
+    });
+}
+
+template <int LANES, class V>
+inline V lane_numbers() {
+    V v;
+    for (int i = 0; i < LANES; ++i) v[i] = i;
+    return v;
+}
+
+// Rows [i, i + ROWS) of a node: probabilities, residuals and margins; sums are added.
+constexpr int ROWS = 8;
+template <int LANES>
+static void softmax_row(const Softmax& c, const double* eta, int x, double w, double* wr, double* margin,
+                        double* P, double* confusion) {
+    using V = typename Wide<double, LANES>::type;
+    const int ld = c.ld;
+    const V lane = lane_numbers<LANES, V>();
+    V top = V{} - 1e300;
+    for (int v = 0; v < ld; v += LANES) {
+        const V shift = c.score ? load<V>(c.score + v) * *eta : load<V>(eta + v);
+        const V z = load<V>(c.field + v) + shift;
+        top = z > top ? z : top;
+        store(P + v, z);
+    }
+    double highest = top[0];
+    for (int i = 1; i < LANES; ++i) highest = highest > top[i] ? highest : top[i];
+    const double logit = P[x] - highest;
+    V sum{};
+    for (int v = 0; v < ld; v += LANES) {
+        const V y = lane + static_cast<double>(v) < c.q ? exp_negative(load<V>(P + v) - highest) : V{};
+        sum += lane + static_cast<double>(v) == static_cast<double>(x) ? V{} : y;
+        store(P + v, y);
+    }
+    const double others = total_of<LANES>(sum), inverse = 1 / (P[x] + others);
+    V off{};
+    for (int v = 0; v < ld; v += LANES) {
+        const auto is_own = lane + static_cast<double>(v) == static_cast<double>(x);
+        const V p = load<V>(P + v) * inverse, share = is_own ? V{} : w * p;
+        store(P + v, p);
+        store(confusion + x * ld + v, load<V>(confusion + x * ld + v) + share);
+        if (c.score)
+            off += share * (load<V>(c.score + v) - c.score[x]);
+        else
+            store(wr + v, is_own ? V{} - w * (others * inverse) : share);
+    }
+    if (c.score) *wr = total_of<LANES>(off);
+    *margin = logit - __builtin_log(others);
+}
+
+template <int LANES>
+static void softmax_rows(const Softmax& c, const double* eta, const uint8_t* x, const double* w, int n,
+                         double* wr, double* margin, double* P, double* sums) {
+    using V = typename Wide<double, LANES>::type;
+    const int q = c.q, ld = c.ld, step = c.score ? 1 : ld;
+    double *confusion = sums, *products = sums + q * ld;
+    for (int i = 0; i < n; i += ROWS) {
+        double* block = P + static_cast<size_t>(i) * ld;
+        for (int r = 0; r < ROWS; ++r) {
+            const size_t row = static_cast<size_t>(i + r) * step;
+            softmax_row<LANES>(c, eta + row, x[i + r], w[i + r], wr + row, margin + i + r, block + r * ld,
+                               confusion);
+        }
+        for (int k = 0; k < q; ++k)
+            for (int v = 0; v <= k; v += LANES) {
+                V sum = load<V>(products + k * ld + v);
+                for (int r = 0; r < ROWS; ++r)
+                    sum += (w[i + r] * block[r * ld + k]) * load<V>(block + r * ld + v);
+                store(products + k * ld + v, sum);
+            }
+    }
+}
+
+static double softmax_pass(const Softmax& c, const double* eta, const uint8_t* x, const double* w, int n,
+                           double* wr, double* margin, double* P, double* sums) {
+    __builtin_memset(sums, 0, 2 * c.q * c.ld * sizeof(double));
+    (c.ld == 4 ? softmax_rows<4> : softmax_rows<8>)(c, eta, x, w, n, wr, margin, P, sums);
+    vd loss{};
+    for (int i = 0; i < n; i += DOUBLES) loss += load<vd>(w + i) * softplus(-load<vd>(margin + i));
+    return total(loss);
+}
+
+// w (diag P - P P^T) (z + shift) of one row, z being the row's numbers or the one number times the scores.
+template <int LANES>
+static void curve_part(const Curve& c, const float* z, const float* shift, int n, double* sums, float* out) {
+    using V = typename Wide<float, LANES>::type;
+    constexpr int MOST = 256 / LANES, BATCH = 256;
+    const int count = c.ld / LANES;
+    for (int start = 0; start < n; start += BATCH) {
+        const int stop = start + BATCH < n ? start + BATCH : n;
+        V sum[MOST] = {};
+        for (int i = start; i < stop; ++i) {
+            const float* P = c.P + static_cast<size_t>(i) * c.ld;
+            V value[MOST], mean{}, along{};
+            for (int v = 0; v < count; ++v) {
+                value[v] = c.score ? load<V>(c.score + v * LANES) * z[i]
+                                   : load<V>(z + static_cast<size_t>(i) * c.ld + v * LANES);
+                if (shift) value[v] += load<V>(shift + v * LANES);
+                mean += load<V>(P + v * LANES) * value[v];
+            }
+            const float middle = total_of<LANES>(mean), w = c.w[i];
+            for (int v = 0; v < count; ++v) {
+                const V u = w * load<V>(P + v * LANES) * (value[v] - middle);
+                if (sums) sum[v] += u;
+                if (!out) continue;
+                if (c.score)
+                    along += u * load<V>(c.score + v * LANES);
+                else
+                    store(out + static_cast<size_t>(i) * c.ld + v * LANES, u);
+            }
+            if (out && c.score) out[i] = total_of<LANES>(along);
+        }
+        if (sums)
+            for (int k = 0; k < c.ld; ++k) sums[k] += sum[k / LANES][k % LANES];
+    }
+}
+
+static void curve_rows(const Curve& c, const float* z, const float* shift, int n, double* sums, float* out) {
+    (c.ld == 4 ? curve_part<4> : curve_part<8>)(c, z, shift, n, sums, out);
+}
+
+static void variance_rows(const Curve& c, int n, float* out) {
+    for (int i = 0; i < n; ++i) {
+        const float* P = c.P + static_cast<size_t>(i) * c.ld;
+        if (c.score) {
+            float mean = 0, square = 0;
+            for (int k = 0; k < c.ld; ++k) mean += P[k] * c.score[k];
+            for (int k = 0; k < c.ld; ++k) square += P[k] * (c.score[k] - mean) * (c.score[k] - mean);
+            out[i] = c.w[i] * square;
+        } else {
+            for (int k = 0; k < c.ld; ++k)
+                out[static_cast<size_t>(i) * c.ld + k] = c.w[i] * P[k] * (1 - P[k]);
+        }
+    }
+}
+
+static double row_distance(const double* wr, const float* reference, const double* inverse_w, int ld, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+        double square = 0;
+        for (int k = 0; k < ld; ++k) {
+            const double off =
+                wr[static_cast<size_t>(i) * ld + k] - reference[static_cast<size_t>(i) * ld + k];
+            square += off * off;
+        }
+        sum += square * inverse_w[i];
+    }
+    return sum;
+}

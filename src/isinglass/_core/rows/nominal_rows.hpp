@@ -1,0 +1,115 @@
+// Rows on this computer for tables with a nominal column, whose categories have no order: each is a corner of
+// a regular simplex with edge length 1. Other columns have their categories on a line, as in OrdinalRows.
+//
+// The corners are written as e_k / sqrt 2 in as many dimensions as there are categories. A block of
+// coefficients then is a table with an entry per category, and its norm is that of coordinates in the
+// simplex: fields are free and probabilities add up to 1, hence gradients, and all that is made of them, add
+// up to zero over a nominal side. Categories that do not occur are left out.
+//
+// A node's predictor has one number per category (on a line: one), row after row. What a neighbour adds is
+// the row of a small table that its category selects; gradients and products with the Hessian are collected
+// in such tables. No column of 0 and 1 is ever stored, and no block of second derivatives.
+#pragma once
+
+#include <memory>
+
+#include "rows/pool.hpp"
+#include "rows/rows.hpp"
+
+namespace isinglass {
+
+class NominalRows final : public Rows {
+ public:
+    // The table holds scores in equal steps from 0, up to ranges, or, where the range is 0, category numbers.
+    NominalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Pool& pool);
+    // What such rows take, before they take it.
+    static size_t bytes(const Table& table, const uint8_t* ranges, int n_threads);
+
+    const Margins& margins() const override { return margins_; }
+    double rounding() const override;
+    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
+    void move(std::span<const Move> tasks, bool afresh) override;
+    void gradients(std::span<const Gradient> tasks) override;
+    void blocks(std::span<const Block> tasks, Curvature curvature) override;
+    void products(std::span<const Product> tasks) override;
+    double divergence(std::span<const int> nodes, double c) override;
+    double largest_predictor(std::span<const int> nodes) override;
+    std::vector<double> gram(int node, const Beside& beside, int most) override;
+    void remember(std::span<const int> nodes) override;
+    double all_pairs(int first, int last, float* band) override;
+    std::vector<Moved> drift(std::span<const int> nodes) override;
+    bool has_categories() const override { return true; }
+    std::vector<double> category_fields() const override;
+    bool has_groups() const override { return true; }
+    int width(int column) const override { return columns_[column].width; }
+    void project(const Pair& pair, double* block) const override;
+
+ private:
+    struct Column {
+        int q, width;  // categories that occur, and numbers of a predictor: as many, or one on a line
+        int ld, lead;  // the same, padded
+        double unit;   // a nominal category is the point unit e_k
+        std::vector<double> share, score;  // score: empty if nominal, else padded
+        std::vector<float> single_score;
+        size_t wide, narrow;  // where its rows of ld and of lead numbers begin
+    };
+    struct Node {
+        std::vector<double> fields, shift;  // shift: sum w r
+        std::vector<double> L;              // factor of the curvature of the fields
+        bool is_majorized = false;
+    };
+    // One table per neighbour: a row of numbers, as a node's predictor has them, for each of its categories.
+    template <class T>
+    struct Tables {
+        Buffer<T> data;
+        std::vector<T*> of;
+        size_t numbers = 0;
+    };
+    struct Scratch {
+        std::vector<const uint8_t*> codes;  // of the neighbours
+        std::vector<size_t> begin;          // of their blocks
+        Tables<double> wide;
+        Tables<float> single;
+        Buffer<double> P, margin, room;
+        Buffer<float> z, weights;
+        std::vector<double> sums, padded;
+    };
+    static std::vector<double> shares(const Table& table, int column);
+    Column describe(int column, int range);
+    const uint8_t* codes(int column) const { return codes_.data() + static_cast<size_t>(column) * stride_; }
+    double* eta(int node) { return eta_.data() + columns_[node].narrow; }
+    double* wr(int node) { return wr_.data() + columns_[node].narrow; }
+    float* probabilities(int node) { return P_.data() + columns_[node].wide; }
+    size_t cells(const Column& column) const { return static_cast<size_t>(stride_) * column.lead; }
+    int index(int s, int t, int k, int l) const;
+    template <class T, class U>
+    void fill_table(int node, int t, const U* block, T* table) const;
+    template <class T, class U>
+    void read_table(int node, int t, const T* table, const double* shift, U* block) const;
+    template <class T>
+    void lay_out(int node, const Beside& beside, Scratch& scratch, Tables<T>& tables) const;
+    void pass(int node, Scratch& scratch);
+    NodeSums settle(int node, Scratch& scratch);
+    void add_columns(const Move& task, Scratch& scratch);
+    void collect(int node, const Beside& asked, double* gradient, Scratch& scratch);
+    void make_curvature(const Block& task, Curvature curvature, Scratch& scratch);
+    Curve curve(int node, Scratch& scratch);
+    void multiply(const Product& task, Scratch& scratch);
+    size_t halves_of(int node, int begin, int end, std::vector<int>& columns) const;
+    void read_diagonal(const Block& task, Scratch& scratch) const;
+
+    const Kernels& kernels_;
+    const std::shared_ptr<const Table> table_;
+    const int stride_;
+    Pool& pool_;
+    Margins margins_;
+    std::vector<Column> columns_;
+    std::vector<Node> nodes_;
+    Buffer<uint8_t> codes_;
+    Buffer<double> eta_, wr_;
+    Buffer<float> P_, reference_wr_, w_;
+    Buffer<uint8_t> ones_;
+    std::vector<Scratch> scratch_;  // one per thread
+};
+
+}  // namespace isinglass

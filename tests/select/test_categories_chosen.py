@@ -1,0 +1,252 @@
+"""Choosing networks of columns with categories: scores, EBIC, two stages, cross-validation, StARS, refit."""
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from reference_discrete import Discrete
+
+from isinglass import ising_path, refit
+from isinglass.categories import CategoryNetwork
+from isinglass.data import CategoryTable, column_spread, count_categories
+from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
+from isinglass.results import Solution
+from isinglass.select import compare_criteria, cross_validate, ebic, select_ebic, stars, two_stage
+from isinglass.select.category_refit import block_errors, newton
+from isinglass.select.information import Support
+from isinglass.select.pricing import AicPrice, edge_price
+from isinglass.select.scoring import row_scores
+
+
+def draw(network, n_rows, seed=0):
+    """Rows of a small network, by listing all states."""
+    states = np.array(list(product(*(range(q) for q in network.n_categories))), dtype=np.uint8)
+    chance = np.exp(-network.energy(states))
+    return states[np.random.default_rng(seed).choice(len(states), n_rows, p=chance / chance.sum())]
+
+
+def ordinal_chain(p=6, q=4, strength=0.4):
+    scores = [np.arange(q, dtype=float)] * p
+    middle = (q - 1) / 2
+    edges = [[s, s + 1] for s in range(p - 1)]
+    degree = np.bincount(np.ravel(edges), minlength=p)
+    fields = [-strength * degree[s] * middle * (scores[s] - 0.0) for s in range(p)]
+    return CategoryNetwork(fields, scores, edges, np.full(p - 1, strength))
+
+
+def mixed_network():
+    """One nominal, one ordinal, one binary and one nominal column."""
+    nominal = np.array([[1.0, -0.5, -0.5], [-0.5, 0.2, 0.3], [-0.5, 0.3, 0.2]])
+    blocks = [[[0.8], [-0.3], [-0.5]], nominal, [[0.5]]]
+    fields = [[0, 0.3, -0.2], [0, 0.1, 0.2], [0, -0.4], [0, 0.2, 0.1]]
+    scores = [None, np.arange(3.0), np.arange(2.0), None]
+    return CategoryNetwork(fields, scores, [[0, 1], [0, 3], [1, 2]], blocks=blocks)
+
+
+CHAIN = ordinal_chain()
+ORDINAL = CategoryTable(draw(CHAIN, 800), "ordinal")
+MIXED = CategoryTable(draw(mixed_network(), 500), ["nominal", "ordinal", "binary", "nominal"])
+
+
+# ------------------------------------------------------------------------------------------- scores
+
+
+def test_row_scores_are_the_loss_of_the_slow_twin():
+    network = mixed_network()
+    twin = Discrete(MIXED.codes, MIXED.kinds, MIXED.n_categories)
+    theta, _ = twin.null()
+    for pair, block in zip(network.edge_index.tolist(), network.blocks, strict=True):
+        s, t = pair
+        sides = [phi if phi.shape[1] > 1 else None for phi in (twin.scores[s], twin.scores[t])]
+        left, right = (np.ones((1, 1)) if side is None else 2 * side for side in sides)
+        theta[s, t] = left.T @ block @ right
+    loss = twin.loss(theta, network.category_fields)
+    np.testing.assert_allclose(-row_scores(Solution(network, 0.1), MIXED).mean(), loss, rtol=1e-12)
+    some = row_scores(Solution(network, 0.1), MIXED, np.array([1, 3]))
+    logs = network.category_log_probabilities(MIXED)
+    rows = np.arange(len(MIXED))
+    by_hand = sum(logs[s][rows, MIXED.codes[:, s]] for s in (1, 3))
+    np.testing.assert_allclose(some, by_hand, rtol=1e-12)
+
+
+def test_counts_and_spreads_of_columns():
+    weight = np.random.default_rng(0).random(len(MIXED))
+    for s, counts in enumerate(count_categories(MIXED, weight)):
+        assert counts.tolist() == pytest.approx([weight[MIXED.codes[:, s] == k].sum() for k in range(len(counts))])
+    twin = Discrete(MIXED.codes, MIXED.kinds, MIXED.n_categories, sample_weight=weight)
+    sd, widths = column_spread(MIXED, weight)
+    np.testing.assert_allclose(sd, twin.sd, rtol=1e-12)
+    np.testing.assert_allclose(widths, twin.widths, rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------- EBIC
+
+
+def test_ebic_counts_parameters_and_its_gamma_term_once_per_edge():
+    solution = Solution(mixed_network(), 0.1)
+    n_parameters = 2 * 1 + 2 * 2 + 1
+    by_hand = 2 * n_parameters * np.log(len(MIXED)) + 3 * 4 * 0.5 * np.log(3)
+    by_hand -= 2 * mixed_network().log_pseudolikelihood(MIXED).sum()
+    assert ebic(MIXED, solution, gamma=0.5) == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_a_category_that_does_not_occur_costs_nothing():
+    codes = MIXED.codes.copy()
+    codes[codes[:, 0] == 2, 0] = 1
+    fewer = CategoryTable(codes, MIXED.kinds, categories=MIXED.categories)
+    solution = Solution(mixed_network(), 0.1)
+    price, less = (edge_price(table, None, 0.0).of(solution) for table in (MIXED, fewer))
+    assert price - less == pytest.approx(2 * np.log(500) * (1 + 2))
+
+
+def test_shrunken_blocks_use_fewer_parameters():
+    price = AicPrice.at(MIXED, None)
+    solution = Solution(mixed_network(), 0.1)
+    free, tight = (price.of(solution, np.full(3, penalty)) for penalty in (0.0, 1e9))
+    assert (free, tight) == (pytest.approx(4 * 7), pytest.approx(4 * 3))
+    assert 4 * 3 < price.of(solution, np.full(3, 0.05)) < 4 * 7
+
+
+def test_select_ebic_finds_the_ordinal_chain():
+    chosen = select_ebic(ORDINAL, gamma=0.5, relaxed=True)
+    assert chosen.solution.edge_index.tolist() == CHAIN.edge_index.tolist()
+
+
+# ------------------------------------------------------------------------------------------- two stages
+
+
+def test_two_stages_find_the_ordinal_chain():
+    found = two_stage(ORDINAL)
+    assert found.solution.edge_index.tolist() == CHAIN.edge_index.tolist()
+    assert found.solution.converged
+    np.testing.assert_allclose(found.solution.edge_values, 0.4, atol=4 * found.edge_errors.max())
+    first, second = found.stages
+    np.testing.assert_allclose(second.scores, ebic(ORDINAL, second.path), rtol=1e-9)
+    np.testing.assert_allclose(first.scores, first.deviances + 4.0 * first.path.n_edges, rtol=1e-12)
+
+
+def test_two_stages_do_not_depend_on_jobs_and_take_weights():
+    weight = np.random.default_rng(3).integers(0, 3, len(ORDINAL)).astype(float)
+    alone = two_stage(ORDINAL, sample_weight=weight, alphas=10)
+    beside = two_stage(ORDINAL, sample_weight=weight, alphas=10, n_jobs=2)
+    assert np.array_equal(alone.solution.edge_values, beside.solution.edge_values)
+    brought = CategoryTable(ORDINAL.codes, "ordinal", sample_weight=weight)
+    assert two_stage(brought, alphas=10).solution.network == alone.solution.network
+
+
+def test_a_binary_table_gives_the_same_stages_as_one_with_categories():
+    X = np.random.default_rng(0).integers(0, 2, (300, 5)).astype(np.uint8)
+    X[:, 1] = X[:, 0] ^ (np.random.default_rng(1).random(300) < 0.2)
+    plain, other = two_stage(X), two_stage(CategoryTable(X, "ordinal"))
+    np.testing.assert_allclose(other.solution.couplings, plain.solution.couplings, atol=1e-5)
+    np.testing.assert_allclose(other.edge_errors, plain.edge_errors, rtol=1e-3)
+    assert other.held_out == pytest.approx(plain.held_out, abs=1e-5)
+
+
+# ------------------------------------------------------------------------------------------- resampling
+
+
+def rare_level():
+    """A table with a category that one row has, and another that only the first half has."""
+    codes = ORDINAL.codes[:120, :4].copy()
+    codes[:, 0] = np.minimum(codes[:, 0], 2)
+    codes[7, 0] = 3
+    return CategoryTable(codes, "ordinal")
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+def test_a_level_that_a_fold_lacks_is_normal():
+    table = rare_level()
+    cv = cross_validate(table, alphas=8, n_folds=5, random_state=0)
+    assert np.isfinite(cv.scores).all()
+    found = two_stage(table, alphas=8)
+    assert np.isfinite(found.held_out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsinglassWarning)
+        assert stars(table, alphas=6, n_subsamples=4, random_state=0).n_subsamples == 4
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+def test_cross_validation_scores_are_those_of_a_slow_twin():
+    splits = [(np.arange(400), np.arange(400, 800)), (np.arange(400, 800), np.arange(400))]
+    cv = cross_validate(ORDINAL, alphas=[0.3, 0.1], splits=splits)
+    for k, (train, held) in enumerate(splits):
+        path = ising_path(ORDINAL[train], [0.3, 0.1])
+        for j, solution in enumerate(path):
+            rows = solution.network.log_pseudolikelihood(ORDINAL.codes[held])
+            assert cv.scores[0, k, j] == pytest.approx(rows.mean(), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.FewColumnsWarning", "ignore::isinglass.errors.GridEndWarning")
+def test_stars_counts_edges():
+    table = CategoryTable(draw(ordinal_chain(5, 3, 1.0), 600), "ordinal")
+    found = stars(table, alphas=12, n_subsamples=6, threshold=0.1, random_state=0)
+    shares = found.frequencies(len(found.edge_frequencies) - 1)
+    chain = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) == 1
+    assert (shares[chain] == 1.0).all()
+    assert found.alpha > 0
+    table = compare_criteria(ORDINAL, alphas=6, n_folds=3, random_state=0)
+    assert len(table) == 5
+
+
+# ------------------------------------------------------------------------------------------- refit
+
+
+def test_derivatives_are_those_of_finite_differences():
+    weight = np.random.default_rng(0).random(len(MIXED)) + 0.5
+    support = Support.of(mixed_network(), MIXED, weight)
+    values = support.read(mixed_network())
+    assert support.build(values).edge_values == pytest.approx(mixed_network().edge_values)
+    sums, step = support.sums(values, MIXED, weight), 1e-5
+    assert sums.loss == pytest.approx(-weight @ mixed_network().log_pseudolikelihood(MIXED), rel=1e-12)
+    for k in range(support.n_parameters):
+        shift = np.zeros(support.n_parameters)
+        shift[k] = step
+        above, below = (support.sums(values + sign * shift, MIXED, weight) for sign in (1, -1))
+        assert sums.gradient[k] == pytest.approx((above.loss - below.loss) / (2 * step), abs=1e-4)
+        np.testing.assert_allclose(sums.hessian[k], (above.gradient - below.gradient) / (2 * step), atol=1e-4)
+
+
+def test_refit_of_two_categories_is_the_binary_one():
+    X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
+    table = CategoryTable(X, "ordinal")
+    found = refit(table, ising_path(table, [0.1])[0])
+    assert found.edge_values == pytest.approx([np.log(16)])
+    assert found.edge_errors == pytest.approx([0.5])
+    assert found.edge_z == pytest.approx([np.log(16) / 0.5])
+    plain = refit(X, ising_path(X, [0.1])[0])
+    assert found.edge_pvalues == pytest.approx(plain.edge_pvalues, rel=1e-6)
+    assert found.solution.converged
+    assert "1 edges among 2 nodes" in repr(found)
+
+
+def test_refit_of_two_nominal_columns_is_the_table_of_their_log_odds():
+    counts = np.array([[30, 10, 5], [8, 25, 12], [6, 9, 40]])
+    cells = np.array([[s, t] for s in range(3) for t in range(3)], dtype=np.uint8)
+    table = CategoryTable(np.repeat(cells, counts.ravel(), axis=0), "nominal")
+    logs = np.log(counts)
+    block = logs - logs.mean(axis=0) - logs.mean(axis=1, keepdims=True) + logs.mean()
+    near = block + 0.1 * np.outer([1, -1, 0], [0, 1, -1])
+    start = CategoryNetwork([[0, 0, 0]] * 2, [None, None], [[0, 1]], blocks=[near])
+    support = Support.of(start, table, None)
+    values, free = newton(support, support.read(start), table, None, 1e-12)
+    np.testing.assert_allclose(free.network.blocks[0], block, atol=1e-9)
+    errors = block_errors(support, values, support.sums(values, table, None))
+    # Of the likelihood of a 3 × 3 table: the variance of a contrast of log counts is Σ contrast² / count.
+    contrast = block / np.linalg.norm(block)
+    variance = (contrast**2 / counts).sum()
+    assert errors.edges == pytest.approx([2 * np.sqrt(variance)], rel=1e-3)
+    assert errors.dimensions.tolist() == [4]
+
+
+def test_refit_says_what_it_cannot_do():
+    solution = ising_path(ORDINAL, [0.2])[0]
+    with pytest.raises(ArgumentError, match="covariance"):
+        refit(ORDINAL, solution, covariance=True)
+    codes = np.array([[0, 0], [0, 0], [1, 1], [1, 1], [2, 2], [2, 2]] * 5, dtype=np.uint8)
+    apart = CategoryTable(codes, "ordinal")
+    with pytest.raises(SeparationError, match="separate"):
+        refit(apart, ising_path(apart, [0.1])[0])
+    with pytest.raises(DataError, match="categories"):
+        refit(ORDINAL, Solution.from_dense(0.1, np.zeros((6, 6)), np.zeros(6)))

@@ -1,0 +1,264 @@
+"""Columns without an order, alone and beside others: stored optima, the slow twin's certificates, symmetries."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import discrete_cases
+from reference_discrete import Discrete
+
+from isinglass import ising_path
+from isinglass.categories import block_scale
+from isinglass.data import CategoryTable
+from isinglass.errors import DataError, LimitError
+from isinglass.solve import path as path_module
+
+
+def answers(rng, n, levels, strength=1.0):
+    """Answers without an order that depend on a few hidden types; every category occurs."""
+    types = rng.integers(0, 3, n)
+    columns = []
+    for q in levels:
+        liking = rng.normal(size=(3, q)) * strength
+        chances = np.exp(liking)[types]
+        columns.append((rng.random((n, 1)) > np.cumsum(chances / chances.sum(1, keepdims=True), 1)[:, :-1]).sum(1))
+    X = np.column_stack(columns)
+    X[: max(levels)] = np.minimum(np.arange(max(levels))[:, None], np.array(levels) - 1)
+    return X
+
+
+def parts(reference, solution):
+    """Theta and fields as the slow twin wants them."""
+    theta, _ = reference.null()
+    for (s, t), block in zip(solution.edge_index.tolist(), solution.network.blocks, strict=True):
+        left, right = (
+            np.eye(1) if phi.shape[1] == 1 else np.linalg.pinv(phi)
+            for phi in (reference.scores[s], reference.scores[t])
+        )
+        theta[s, t] = left @ block @ right.T
+    return theta, list(solution.network.category_fields)
+
+
+def assert_certified(reference, path):
+    for solution in path:
+        theta, fields = parts(reference, solution)
+        assert solution.converged
+        assert solution.objective == pytest.approx(reference.objective(theta, fields, solution.alpha), rel=1e-12)
+        for (s, t), value in zip(solution.edge_index.tolist(), solution.edge_values, strict=True):
+            assert abs(value) == pytest.approx(np.linalg.norm(theta[s, t]), rel=1e-10)
+        residual, gap = (f(theta, fields, solution.alpha) for f in (reference.kkt_residual, reference.gap))
+        assert residual <= solution.kkt_residual + 1e-12
+        assert -1e-12 <= gap <= solution.duality_gap + 1e-10
+        assert solution.duality_gap <= 1.01 * gap + 1e-9  # not a loose bound either
+
+
+@pytest.mark.parametrize("case", discrete_cases(), ids=str)
+@pytest.mark.parametrize("screened", [False, True])
+def test_stored_optima_are_reached(case, screened, monkeypatch):
+    if screened:
+        monkeypatch.setattr(path_module, "ALL_PAIRS_UP_TO", 1)
+    solution = ising_path(case.X, [case.alpha], kinds=case.kinds, tol=1e-10)[0]
+    assert solution.converged
+    assert solution.objective == pytest.approx(case.objective, abs=1e-10)
+    assert {tuple(pair) for pair in solution.edge_index.tolist()} == set(case.norms)
+    for pair, value, block in zip(
+        solution.edge_index.tolist(), solution.edge_values, solution.network.blocks, strict=True
+    ):
+        assert abs(value) == pytest.approx(case.norms[tuple(pair)], abs=1e-6)
+        np.testing.assert_allclose(block, case.blocks[tuple(pair)], atol=1e-6)
+    for mine, stored in zip(solution.network.category_fields, case.fields, strict=True):
+        np.testing.assert_allclose(mine, stored, atol=1e-6)
+    top = ising_path(case.X, 2, kinds=case.kinds)[0]
+    assert (top.alpha, top.n_edges) == (pytest.approx(case.alpha_max, rel=1e-9), 0)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.floats(0.01, 0.9), st.sampled_from(["plain", "standardized", "matrix"]))
+def test_certificates_are_those_of_the_slow_twin(seed, share, penalty):
+    rng = np.random.default_rng(seed)
+    levels = [*rng.integers(2, 6, size=rng.integers(1, 6)).tolist(), 3]
+    p = len(levels)
+    kinds = [*rng.choice(["nominal", "ordinal"], size=p - 1).tolist(), "nominal"]
+    X = answers(rng, int(rng.integers(20, 120)), levels)
+    weight = rng.integers(1, 4, len(X)).astype(float) if rng.random() < 0.5 else None
+    omega = np.exp(rng.normal(size=(p, p)))
+    omega = np.triu(omega, 1) + np.triu(omega, 1).T
+    reference = Discrete(X, kinds, levels, sample_weight=weight)
+    if penalty == "standardized":
+        reference.omega = reference.standardized()
+    elif penalty == "matrix":
+        reference.omega = omega
+    given_weights = {"plain": None, "standardized": "standardized", "matrix": omega}[penalty]
+    with pytest.MonkeyPatch.context() as patch:
+        if rng.random() < 0.5:
+            patch.setattr(path_module, "ALL_PAIRS_UP_TO", 1)
+        alphas = [reference.alpha_max() * share, reference.alpha_max() * share / 3]
+        path = ising_path(X, alphas, kinds=kinds, sample_weight=weight, penalty_weights=given_weights)
+    assert_certified(reference, path)
+
+
+def test_the_slow_twin_finds_the_same_network():
+    kinds, levels = ["nominal", "ordinal", "nominal", "binary"], [4, 3, 3, 2]
+    X = answers(np.random.default_rng(3), 150, levels)
+    reference = Discrete(X, kinds, levels)
+    solution = ising_path(X, [0.05], kinds=kinds, tol=1e-11)[0]
+    theta, fields = reference.solve(0.05)
+    mine, my_fields = parts(reference, solution)
+    assert solution.n_edges > 1
+    for pair, block in theta.items():
+        np.testing.assert_allclose(mine[pair], block, atol=1e-7)
+    for one, expected in zip(my_fields, fields, strict=True):
+        np.testing.assert_allclose(one, expected, atol=1e-6)
+
+
+def test_the_gap_goes_to_zero():
+    X = answers(np.random.default_rng(4), 200, [4, 3, 5, 3])
+    gaps = [ising_path(X, [0.02], kinds="nominal", tol=tol)[0].duality_gap for tol in (1e-3, 1e-6, 1e-9, 1e-11)]
+    assert all(gap >= 0 for gap in gaps)
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] < 1e-10
+
+
+def test_a_column_of_two_categories_gives_the_binary_path():
+    X = answers(np.random.default_rng(5), 200, [2] * 6)
+    for one, other in zip(ising_path(X, 8, tol=1e-10), ising_path(X, 8, tol=1e-10, kinds="nominal"), strict=True):
+        assert other.network == one.network
+    # Two corners of a triangle, the third of which never occurs, are the same model in other coordinates.
+    table = CategoryTable(X.astype(np.uint8), "nominal", categories=[(0, 1, 2)] * 6)
+    for one, other in zip(ising_path(X, 8, tol=1e-11), ising_path(table, 8, tol=1e-11), strict=True):
+        assert other.objective == pytest.approx(one.objective, rel=1e-11)
+        assert other.edge_index.tolist() == one.edge_index.tolist()
+        np.testing.assert_allclose(other.edge_values, abs(one.edge_values), atol=1e-9)
+        for value, block in zip(one.edge_values, other.network.blocks, strict=True):
+            np.testing.assert_allclose(block[:2, :2], value / 4 * np.array([[1, -1], [-1, 1]]), atol=1e-9)
+            assert not block[2].any()
+            assert not block[:, 2].any()
+
+
+def test_relabelling_changes_nothing():
+    rng = np.random.default_rng(6)
+    levels, kinds = [5, 4, 3, 2, 3], ["nominal", "nominal", "ordinal", "binary", "nominal"]
+    X = answers(rng, 300, levels)
+    other, order = X.copy(), np.array([2, 0, 4, 1, 3])
+    other[:, 0] = order[X[:, 0]]
+    for one, two in zip(*(ising_path(table, 6, kinds=kinds, tol=1e-11) for table in (X, other)), strict=True):
+        assert two.objective == pytest.approx(one.objective, rel=1e-12)
+        assert two.edge_index.tolist() == one.edge_index.tolist()
+        np.testing.assert_allclose(two.edge_values, one.edge_values, atol=1e-9)
+        for (s, _), block, moved in zip(one.edge_index, one.network.blocks, two.network.blocks, strict=True):
+            np.testing.assert_allclose(moved[order] if s == 0 else moved, block, atol=1e-9)
+        fields = two.network.category_fields[0][order]
+        np.testing.assert_allclose(fields - fields[0], one.network.category_fields[0], atol=1e-8)
+
+
+def test_threads_change_no_bit_and_screening_changes_nothing(monkeypatch):
+    levels = [4, 5, 3] * 12
+    X = answers(np.random.default_rng(7), 900, levels)
+    kinds = ["nominal", "nominal", "ordinal"] * 12
+    asked = {"alpha_min_ratio": 0.15, "kinds": kinds, "tol": 1e-9}
+    paths = [ising_path(X, 6, n_threads=n, **asked) for n in (1, 2, 3)]
+    for one, two, three in zip(*paths, strict=True):
+        assert one.edge_values.tobytes() == two.edge_values.tobytes() == three.edge_values.tobytes()
+        assert one.duality_gap == two.duality_gap == three.duality_gap
+        for some in zip(one.network.blocks, two.network.blocks, three.network.blocks, strict=True):
+            assert len({block.tobytes() for block in some}) == 1
+    assert (paths[0].n_screened[:3] > 0).all()
+    assert paths[0][-1].n_edges > 50
+    monkeypatch.setattr(path_module, "STRICTNESS", 0.0)
+    for one, other in zip(paths[0], ising_path(X, 6, **asked), strict=True):
+        assert one.objective == pytest.approx(other.objective, rel=1e-9)
+        assert one.edge_index.tolist() == other.edge_index.tolist()
+        np.testing.assert_allclose(one.edge_values, other.edge_values, atol=1e-5)
+        assert one.certified_zeros <= 36 * 35 // 2 - one.n_edges
+
+
+def test_certified_zeros_are_zero():
+    X = answers(np.random.default_rng(8), 400, [4] * 9)
+    rough = ising_path(X, [0.09], kinds="nominal", tol=1e-3)[0]
+    exact = ising_path(X, [0.09], kinds="nominal", tol=1e-10)[0]
+    assert 0 < rough.certified_zeros <= 36 - exact.n_edges
+    assert exact.certified_zeros == 36 - exact.n_edges
+
+
+def test_a_category_that_does_not_occur_is_left_out():
+    X = answers(np.random.default_rng(9), 200, [3, 4, 3])
+    table = CategoryTable(X.astype(np.uint8), "nominal", categories=[range(3), range(5), range(3)])
+    plain, wide = ising_path(X, [0.03], kinds="nominal", tol=1e-10)[0], ising_path(table, [0.03], tol=1e-10)[0]
+    assert wide.objective == plain.objective
+    assert wide.edge_values == pytest.approx(plain.edge_values, rel=1e-12)
+    assert wide.network.category_fields[1][4] < plain.network.category_fields[1].min()
+    assert wide.network.category_fields[1][:4] == pytest.approx(plain.network.category_fields[1], abs=1e-12)
+    some = ising_path(table[np.flatnonzero(X[:, 1] < 2)], [0.03])[0]  # two of the five are left
+    assert some.converged
+    assert np.isfinite(some.network.category_log_probabilities(X)[1]).all()
+
+
+def test_blocks_belong_to_scores_that_are_not_centered():
+    kinds, levels = ["nominal", "ordinal", "nominal"], [4, 4, 3]
+    X = answers(np.random.default_rng(10), 250, levels)
+    reference = Discrete(X, kinds, levels)
+    solution = ising_path(X, [0.01], kinds=kinds)[0]
+    assert solution.n_edges == 3
+    for mine, expected in zip(
+        solution.network.category_probabilities(X), reference.probabilities(*parts(reference, solution)), strict=True
+    ):
+        np.testing.assert_allclose(mine, expected, atol=1e-12)
+    for (s, t), block in zip(solution.edge_index.tolist(), solution.network.blocks, strict=True):
+        scale = block_scale(solution.network.scores[s], solution.network.scores[t])
+        assert scale * np.linalg.norm(block) == pytest.approx(abs(solution.couplings[s, t]), rel=1e-12)
+        for axis, node in enumerate((s, t)):
+            if kinds[node] == "nominal":
+                np.testing.assert_allclose(block.sum(axis=axis), 0.0, atol=1e-12)
+
+
+def test_many_categories_and_rare_ones():
+    rng = np.random.default_rng(11)
+    X = np.column_stack(
+        [np.minimum(rng.geometric(0.12, 400) - 1, 39), rng.integers(0, 70, 400), rng.integers(0, 3, 400)]
+    )
+    X[:40, 0], X[:70, 1] = np.arange(40), np.arange(70)
+    X[:, 2] = np.where(rng.random(400) < 0.6, X[:, 0] % 3, X[:, 2])
+    path = ising_path(X, 5, kinds="nominal", alpha_min_ratio=0.05)
+    assert_certified(Discrete(X, ["nominal"] * 3, [40, 70, 3]), path)
+    # As many categories as rows: nothing to learn from, and no harm done.
+    every = np.column_stack([np.arange(60), X[:60, 2]]).astype(np.uint8)
+    assert ising_path(CategoryTable(every, "nominal"), 4).converged.all()
+
+
+def test_unpenalized_pairs_are_refused():
+    X = answers(np.random.default_rng(12), 80, [3, 3, 4])
+    with pytest.raises(DataError, match="positive"):
+        ising_path(X, [0.05, 0.0], kinds="nominal")
+    with pytest.raises(DataError, match="positive"):
+        ising_path(X, [0.05], kinds="nominal", penalty_weights=np.zeros((3, 3)))
+
+
+def test_memory_is_refused_before_it_is_taken(monkeypatch):
+    X = answers(np.random.default_rng(13), 3000, [20] * 30)
+    monkeypatch.setattr("isinglass.solve.discrete.available_memory", lambda: 10_000_000)
+    with pytest.raises(LimitError, match="GB"):
+        ising_path(X, 3, kinds="nominal")
+
+
+@pytest.mark.parametrize("name", ["portable", "v3"])
+def test_every_instruction_set_finds_the_same_optimum(name, tmp_path):
+    X = answers(np.random.default_rng(14), 120, [9, 4, 3, 2])
+    np.save(tmp_path / "X.npy", X)
+    script = (
+        "import numpy as np, sys; from isinglass import ising_path; "
+        "print((ising_path(np.load(sys.argv[1]), [0.03], kinds='nominal', tol=1e-10)[0].couplings.tolist()))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "X.npy")],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "ISINGLASS_KERNELS": name},
+    ).stdout
+    here = ising_path(X, [0.03], kinds="nominal", tol=1e-10)[0].couplings
+    np.testing.assert_allclose(np.array(json.loads(answer)), here, atol=1e-7)
