@@ -845,7 +845,7 @@ def mixed_file(tmp_path_factory, mixed):
     return write(network, tmp_path_factory.mktemp("mixed") / "mixed.html", X=table, title="Pets")
 
 
-def cells(page, number):
+def heat(page, number):
     table = page.locator("#edge-tables table.heat").nth(number)
     return [[cell.inner_text() for cell in row.locator("td").all()] for row in table.locator("tbody tr").all()]
 
@@ -861,9 +861,9 @@ def test_a_clicked_edge_shows_its_table_and_its_rows(visit, mixed_file, mixed):
     click_edge(page, "pet", "route")
     assert page.inner_text("#edge-title") == "pet – route"
     assert page.inner_text("#edge-facts") == "norm 1.732 · nominal – nominal"
-    assert cells(page, 0) == [["+0.50", "−0.25", "−0.25"], ["−0.50", "+0.25", "+0.25"], ["0", "0", "0"]]
+    assert heat(page, 0) == [["+0.50", "−0.25", "−0.25"], ["−0.50", "+0.25", "+0.25"], ["0.00", "0.00", "0.00"]]
     counts = [[str(((table.codes[:, 0] == a) & (table.codes[:, 3] == b)).sum()) for b in range(3)] for a in range(3)]
-    assert cells(page, 1) == counts
+    assert heat(page, 1) == counts
     heads = page.locator("#edge-tables table.heat").first.locator("tbody th")
     assert heads.all_inner_texts() == LABELS[0]  # the hostile one as text
     assert "sum to zero" in page.inner_text("#edge-reading")
@@ -877,7 +877,7 @@ def test_an_edge_with_one_number_is_a_sentence(visit, mixed_file):
     assert page.inner_text("#edge-facts") == "coupling −0.500 · binary – ordinal"
     assert "“rain” is “yes” rather than “no”" in page.inner_text("#edge-reading")
     assert "exp(−0.50) = 0.61" in page.inner_text("#edge-reading")
-    assert len(cells(page, 0)) == 2  # the rows only
+    assert len(heat(page, 0)) == 2  # the rows only
     page.click("#edge-close")
     assert page.locator("#edge").is_hidden()
 
@@ -889,7 +889,7 @@ def test_the_table_of_an_edge_is_reached_by_keyboard(visit, mixed_file):
     page.keyboard.press("Enter")
     assert page.inner_text("#edge-title") == "pet – rain"
     assert page.evaluate("document.activeElement.id") == "edge-close"
-    assert [cell for (cell,) in cells(page, 0)] == ["+1.50", "−0.50", "−1.00"]
+    assert [cell for (cell,) in heat(page, 0)] == ["+1.50", "−0.50", "−1.00"]
 
 
 def test_nodes_show_the_shares_of_their_categories(visit, mixed_file, mixed):

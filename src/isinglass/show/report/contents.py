@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import is_whole
 from isinglass.categories import CategoryNetwork
+from isinglass.counts import summarize
 from isinglass.data import BinaryTable, CategoryTable, read_binary
 from isinglass.data.conversion import refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.evaluate.nodes import category_shares
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.export.columns import plain_value
 from isinglass.fit import Fit
@@ -23,7 +23,6 @@ from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.show.palette import color_groups
-from isinglass.show.report.crosstabs import count_pairs
 from isinglass.show.report.curve import read_curve
 from isinglass.show.report.methods import describe_fit
 
@@ -63,8 +62,10 @@ class Contents:
     settings: dict[str, str] = field(default_factory=dict)
     command: str | None = None
     methods: str | None = None
-    shares: tuple[FloatArray, ...] | None = None  # of the categories of every node, where there are more than two
-    edge_counts: Mapping[tuple[int, int], NDArray[Any]] = field(default_factory=dict)  # their tables, by pair
+    shares: tuple[FloatArray, ...] | None = None  # of the values of every node
+    edge_counts: Mapping[tuple[int, int], NDArray[Any]] = field(
+        default_factory=dict
+    )  # rows by category, where there are more than two
     missing: Missing | None = None  # where cells were missing, and what was done
 
 
@@ -99,6 +100,10 @@ def gather(
     table = None if X is None else _read_rows(X, model, result)
     if node_table is None and table is not None:
         node_table = measure_nodes(model, table)
+    shares, edge_counts = known.shares, known.edge_counts
+    if shares is None and table is not None:  # those of the fit come first: the caller may have left weights out
+        _, marginals, counts = summarize(table, model.edge_index)
+        shares, edge_counts = _shares(marginals), _by_pair(model, counts)
     members = _read_groups(groups, model.names)
     return Contents(
         names=tuple(model.names),
@@ -114,7 +119,7 @@ def gather(
         edge_columns=_edge_columns(known.edge_table, model.names) | _edge_columns(edge_table, model.names),
         groups=members,
         group_colors=_colors(members, group_colors),
-        null_objective=_null_objective(solutions, known, table),
+        null_objective=_null_objective(solutions, shares),
         **known.count_rows(table),
         proof=known.proof,
         rule=known.rule,
@@ -128,8 +133,8 @@ def gather(
         command=None if command is None else str(command),
         methods=known.methods,
         missing=known.missing,
-        shares=known.shares if table is None else _shares(table),
-        edge_counts=known.counted if table is None else _counts(table, model),
+        shares=shares,
+        edge_counts=edge_counts,
     )
 
 
@@ -143,17 +148,14 @@ class _Known:
     evidence: Evidence | None = None
     edge_table: Any = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    marginals: FloatArray | None = None
-    shares: tuple[FloatArray, ...] | None = None
-    counted: Mapping[tuple[int, int], NDArray[Any]] = field(default_factory=dict)
     n_rows: float | None = None
     is_weighted: bool = False
     tol: float = float("nan")
     proof: str = "joint"
     rule: str | None = None
     methods: str | None = None
-    shares: tuple[FloatArray, ...] | None = None  # of the categories of every node, where there are more than two
-    edge_counts: Mapping[tuple[int, int], NDArray[Any]] = field(default_factory=dict)  # their tables, by pair
+    shares: tuple[FloatArray, ...] | None = None
+    edge_counts: Mapping[tuple[int, int], NDArray[Any]] = field(default_factory=dict)
     missing: Missing | None = None
 
     @classmethod
@@ -173,13 +175,14 @@ class _Known:
             evidence=fit.evidence,
             edge_table=fit.edges(),
             settings=said,
-            marginals=fit.marginals,
             n_rows=fit.n_rows,
-            is_weighted=fit.edge_counts.dtype.kind == "f",
+            is_weighted=any(counts.dtype.kind == "f" for counts in _listed(fit.edge_counts)),
             tol=fit.tol,
             proof=fit.method if fit.proves else "published",
             rule=fit.settings.get("rule", "and") if fit.method == "nodewise" else None,
             methods=describe_fit(fit),
+            shares=_shares(fit.marginals),
+            edge_counts=_by_pair(fit.network, fit.edge_counts),
             missing=fit.missing,
         )
 
@@ -264,26 +267,12 @@ def _find(
     raise ArgumentError("selected", "must be an alpha of the path or a number on it", wanted, "Pass its Solution too.")
 
 
-def _null_objective(solutions: tuple[Solution, ...], known: _Known, table: Table | None) -> float:
-    """Return the objective without edges: that of an empty network, or the sum of the columns' entropies.
-
-    The shares of the fit come before those of a table, whose weights the caller may have left out.
-    """
+def _null_objective(solutions: tuple[Solution, ...], shares: tuple[FloatArray, ...] | None) -> float:
+    """Return the objective without edges: that of an empty network, or the sum of the columns' entropies."""
     empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
     if empty:
         return float(empty[0])
-    shares = known.shares
-    if shares is None and known.marginals is not None:
-        shares = _both(known.marginals)
-    if shares is None and table is not None:
-        shares = _shares(table) or _both(np.average(table.X, axis=0, weights=table.sample_weight))
     return float("nan") if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))
-
-
-def _both(means: FloatArray) -> tuple[FloatArray, ...]:
-    """Return the shares of 0 and 1 of every column."""
-    ones = np.clip(means, 0.0, 1.0)
-    return tuple(np.column_stack([1.0 - ones, ones]))
 
 
 # ------------------------------------------------------------------------------------------- categories
@@ -306,16 +295,23 @@ def _kinds(model: Network) -> dict[str, list[Any]]:
     return {"kind": list(model.kinds), "categories": model.n_categories.tolist()}
 
 
-def _shares(table: Table) -> tuple[FloatArray, ...] | None:
-    return tuple(category_shares(table, table.sample_weight)) if isinstance(table, CategoryTable) else None
+def _shares(marginals: Any) -> tuple[FloatArray, ...]:
+    """Return the share of every value of every column; ``marginals`` are those of a fit."""
+    if isinstance(marginals, tuple):
+        return marginals
+    ones = np.clip(marginals, 0.0, 1.0)
+    return tuple(np.column_stack([1.0 - ones, ones]))
 
 
-def _counts(table: Table, model: Network) -> dict[tuple[int, int], NDArray[Any]]:
-    """Return how often each two categories occur, for every edge."""
-    if not isinstance(table, CategoryTable):
+def _listed(counts: Any) -> tuple[NDArray[Any], ...]:
+    return counts if isinstance(counts, tuple) else (counts,)
+
+
+def _by_pair(network: Network, counts: Any) -> dict[tuple[int, int], NDArray[Any]]:
+    """Return the tables of categories by edge; nothing where columns are 0 and 1."""
+    if not isinstance(counts, tuple):
         return {}
-    pairs = [(s, t) for s, t in model.edge_index.tolist()]
-    return dict(zip(pairs, count_pairs(table, model.edge_index), strict=True))
+    return dict(zip([(s, t) for s, t in network.edge_index.tolist()], counts, strict=True))
 
 
 # ------------------------------------------------------------------------------------------- tables and groups

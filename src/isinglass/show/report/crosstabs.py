@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.categories import CategoryNetwork
-from isinglass.data import CategoryTable
 from isinglass.network import Network
 
-__all__ = ["count_pairs", "describe_categories", "list_tables"]
+__all__ = ["describe_categories", "list_tables"]
 
 FloatArray = NDArray[np.float64]
 
@@ -20,25 +19,6 @@ MOST_CELLS = 200_000
 """Cells of tables that a page stores: those of the strongest edges come first."""
 DIGITS = 6
 """Significant digits of the couplings in them."""
-
-
-def count_pairs(table: CategoryTable, edge_index: NDArray[np.int32]) -> list[NDArray[Any]]:
-    """Return for every edge how many rows have each two categories; whole numbers if the weights are.
-
-    Examples
-    --------
-    >>> table = CategoryTable(np.array([[0, 2], [1, 2], [1, 0]], dtype=np.uint8), "ordinal")
-    >>> count_pairs(table, np.array([[0, 1]], dtype=np.int32))[0].tolist()
-    [[0, 0, 1], [1, 0, 1]]
-    """
-    weight, sizes = table.sample_weight, table.n_categories
-    whole = weight is None or bool((weight == np.rint(weight)).all() and weight.sum() < 2**53)
-    counts = []
-    for s, t in edge_index.tolist():
-        keys = table.codes[:, s].astype(np.intp) * sizes[t] + table.codes[:, t]
-        found = np.bincount(keys, weight, int(sizes[s] * sizes[t])).reshape(sizes[s], sizes[t])
-        counts.append(found.astype(np.int64) if whole else found)
-    return counts
 
 
 def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -> dict[str, Any] | None:

@@ -62,10 +62,16 @@ function makeHeat({ caption, s, t, rows, columns, cells, write, tint, title }) {
   return make("figure", {}, [make("figcaption", { text: caption }), make("div", { class: "heat-scroll", tabindex: "0", role: "region", "aria-label": caption }, [table])]);
 }
 
+/* Two decimals in every cell, so that they can be compared. */
+function writeCoupling(value) {
+  const text = Math.abs(value) < 0.005 ? "0.00" : value.toFixed(2).replace("-", MINUS);
+  return value >= 0.005 ? `+${text}` : text;
+}
+
 function makeBlock({ s, t }, block, caption) {
   const [rows, columns] = [sideOf(s), sideOf(t)];
   const most = block.flat().reduce((a, b) => Math.max(a, Math.abs(b)), 0) || 1;
-  return makeHeat({ caption, s, t, rows, columns, cells: block, write: (value) => formatSigned(value, 2), tint: (value) => value / most, title: (a, b) => `${rows[a]}, ${columns[b]}` });
+  return makeHeat({ caption, s, t, rows, columns, cells: block, write: writeCoupling, tint: (value) => value / most, title: (a, b) => `${rows[a]}, ${columns[b]}` });
 }
 
 /* Counts, tinted by how far they are from those of two columns that have nothing to do with each other. */

@@ -141,6 +141,6 @@ def describe_comparison(found: GroupComparison) -> str:
         f"Networks of {_describe_columns(found.networks[0])} were compared between {len(found.groups)} groups, "
         f"{sizes}, by {found.n_permutations} permutations, {how}, with isinglass {__version__}. {penalty}{apart} "
         f"The largest difference of a coupling was {found.structure:.3g} (p = {found.p_structure:.3g}), the difference "
-        f"of global strength {found.strength:.3g} (p = {found.p_strength:.3g}). P-values of edges were corrected for the "
-        "number of pairs by the distribution of the largest difference (max-T) and by false discovery rate."
+        f"of global strength {found.strength:.3g} (p = {found.p_strength:.3g}). P-values of edges were corrected for "
+        "the number of pairs by the distribution of the largest difference (max-T) and by false discovery rate."
     )
