@@ -1,7 +1,7 @@
 """Recovery of simulated networks of ordinal and nominal columns, and what the wrong kind costs.
 
-    python benchmarks/discrete.py                                       # quick: one draw, 250 and 1000 rows
-    python benchmarks/discrete.py --draws 3 --rows 250 500 1000 4000    # as in docs/discrete.md
+    python benchmarks/discrete.py                                  # quick: one draw, 250 and 1000 rows
+    python benchmarks/discrete.py --draws 3 --rows 250 500 1000    # as in docs/discrete.md
 
 Every line is a mean over draws: F1 of the edges that the default choice finds, and the log pseudo-likelihood of fresh
 rows as a share of what the true network gains over independent columns.
