@@ -15,10 +15,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test fuzz sanitize FORCE test-oldest check check-core check-page wheel bench paper paper-quick docs clean
+.PHONY: help install demo test fuzz sanitize sanitize-quick FORCE test-oldest check check-core check-page wheel bench paper paper-quick docs clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED)  ## create .venv with the package (editable) and the development tools
 
@@ -31,8 +31,14 @@ test: $(INSTALLED)  ## run the tests
 fuzz: $(INSTALLED)  ## attack it at random for FUZZ_MINUTES (4), all suites or those in FUZZ_SUITES
 	$(BIN)/python tests/fuzz $(FUZZ_SUITES) --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED)
 
+# What runs kernels without starting a process, which would not use this build; some ten minutes on two cores.
+SANITIZED := tests/_core tests/simulate tests/solve/published \
+	$(addprefix tests/solve/test_,hard_tables.py path.py seam.py dense.py ordinal.py)
 sanitize: $(INSTALLED)  ## run the tests of the core under the address, undefined-behavior and thread sanitizers
 	$(MAKE) --no-print-directory build/sanitize-address,undefined build/sanitize-thread
+
+sanitize-quick: $(INSTALLED)  ## the first two of these on tests/_core: seconds, once it is built
+	$(MAKE) --no-print-directory build/sanitize-address,undefined SANITIZED=tests/_core
 
 # Memory of Python itself is not ours to check; a module with a sanitizer needs its runtime loaded first. The thread
 # sanitizer does not get along with random addresses, hence setarch.
@@ -41,7 +47,7 @@ build/sanitize-%: $(INSTALLED) FORCE
 		--config-settings=cmake.build-type=RelWithDebInfo --config-settings=cmake.define.ISINGLASS_SANITIZE=$* .
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 TSAN_OPTIONS=halt_on_error=1 OPENBLAS_NUM_THREADS=1 \
 		LD_PRELOAD="$$($(CXX) -print-file-name=$(if $(findstring thread,$*),libtsan.so,libasan.so)) $$($(CXX) -print-file-name=libstdc++.so)" \
-		setarch -R $(BIN)/python tests/_core/sanitized.py $$(echo $@/_native.*.so) tests/_core tests/solve/test_hard_tables.py
+		setarch -R $(BIN)/python tests/_core/sanitized.py $$(echo $@/_native.*.so) $(SANITIZED)
 
 FORCE:
 

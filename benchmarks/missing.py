@@ -37,6 +37,8 @@ Mask = NDArray[np.bool_]
 
 SHARE = 0.2
 DRIVERS = 5
+FEWER = (0.8, 0.66)
+"""Shares of the complete rows for comparison: as many as cells are left, and as rows with two given columns."""
 
 
 def mcar(X: Table, rng: Generator) -> Mask:
@@ -98,6 +100,9 @@ def study_recovery(draw: int, p: int = 30, n: int = 1000) -> Iterator[dict[str, 
     X = simulate.gibbs_sample(truth, n, burn_in=500, thin=20, random_state=draw)
     complete_row = {"draw": draw, "mechanism": "", "treatment": "complete"}
     yield complete_row | judge(truth, X, two_stage(X, errors=False).solution)
+    for some in FEWER:
+        fewer = {"draw": draw, "mechanism": "", "treatment": f"{some:.0%} of the rows", "kept": int(some * n)}
+        yield fewer | judge(truth, X[: int(some * n)], two_stage(X[: int(some * n)], errors=False).solution)
     for name, mechanism in MECHANISMS.items():
         gone = mechanism(X, np.random.default_rng(1000 + draw))
         known = {"draw": draw, "mechanism": name, "share": float(gone.mean())}

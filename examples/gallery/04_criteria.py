@@ -21,12 +21,12 @@ compared = select.compare_criteria(votes, others=others, random_state=0)
 compared
 
 # %%
-# More edges predict better, up to a point. The default, two-stage, lies off the curve of the others: its couplings are
-# not shrunken, so it needs fewer edges for the same prediction. :doc:`What speaks for which </trusting>`.
+# More edges predict better, up to a point. The default, two-stage, lies off the curve of the others: its couplings
+# are not shrunken, so it needs fewer edges for the same prediction. :doc:`What speaks for which </trusting>`.
 
 ax = plt.figure(figsize=(7, 4.5)).add_subplot()
 ax.plot(compared.edges, compared.held_out, "o", color="tab:blue")
 for name, x, y in zip(compared.criterion, compared.edges, compared.held_out, strict=True):
-    if name != "EBIC γ=0":  # the same choice as with γ = 0.25
-        ax.annotate(name, (x, y), xytext=(6, 2 if "0.25" in name else -9), textcoords="offset points")
+    if name not in ("EBIC γ=0", "EBIC γ=0.5"):  # next to γ = 0.25
+        ax.annotate(name, (x, y), xytext=(6, -5), textcoords="offset points")
 ax.set(xlabel="edges", ylabel="held-out log pseudo-likelihood per roll call", xlim=(200, 1450))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from isinglass import IsingNetwork, metrics, plot, read_table
 
-survey = read_table("../mood.csv", encode="auto", missing="drop", drop=["weight"])
+survey = read_table("../mood.csv", encode="auto", missing="impute", weights="weight")
 net = IsingNetwork().fit(survey)
 members = metrics.communities(net, random_state=0)
 print(f"modularity {metrics.modularity(net, members):.2f}")

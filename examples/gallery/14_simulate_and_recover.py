@@ -16,7 +16,7 @@ curves = {
 plot.roc(curves)
 
 # %%
-# One point on such a curve has to be chosen; the default network is one.
+# The two rank pairs about equally well. One point on such a curve has to be chosen; the default network is one.
 
 net = IsingNetwork().fit(X)
 confusion = metrics.edge_confusion(net.network_, truth)

@@ -29,12 +29,11 @@ print(*(folder / "edges.csv").read_text().splitlines()[:4], sep="\n")
 graph = export.to_networkx(net, **looks)
 between = networkx.betweenness_centrality(graph)
 print("between the others:", max(between, key=between.get))
-core = graph.subgraph(networkx.k_core(graph, 8))
-colors = ["tab:red" if party == "R" else "tab:blue" for party in networkx.get_node_attributes(core, "party").values()]
-ax = plt.figure(figsize=(6, 4.5)).add_subplot()
+colors = [{"R": "tab:red", "D": "tab:blue", "I": "tab:green"}[party] for _, party in graph.nodes(data="party")]
+ax = plt.figure(figsize=(7, 5)).add_subplot()
 networkx.draw_networkx(
-    core,
-    networkx.spring_layout(core, seed=0),
+    graph,
+    networkx.spring_layout(graph, seed=0),
     ax=ax,
     node_color=colors,
     with_labels=False,

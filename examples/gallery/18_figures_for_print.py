@@ -18,6 +18,6 @@ ax = plot.paper_axes(85)
 plot.network(net, ax, groups=domains, inside=True, rings=nodes.accuracy, legend="outside")
 
 # %%
-# ``ax.figure.savefig("figure.pdf")`` keeps it as vectors. The strengths of the nodes, at the same width:
+# ``ax.figure.savefig("figure.pdf")`` keeps it as vectors. The strengths of the nodes, wide enough for their names:
 
-plot.node_strength(net, plot.paper_axes(85, 60))
+plot.node_strength(net)

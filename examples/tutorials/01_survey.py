@@ -52,9 +52,9 @@ edges = pd.DataFrame(net.edges())
 edges[["source", "target", "coupling", "std_error"]].round(2)
 
 # %%
-# A coupling of 1.5 multiplies odds by exp(1.5), about 4.5: so much more likely is the one answer if the other is
-# yes, all the other answers being equal. Pairs that are not listed have a coupling of zero: they may well be
-# correlated, but others explain why.
+# A coupling of 1.5 multiplies the odds of one answer by exp(1.5), about 4.5, if the other answer is yes and all
+# the rest is equal. ``std_error`` is the standard error of the coupling; it treats the choice of edges as given.
+# Pairs that are not listed have a coupling of zero: they may well be correlated, but others explain why.
 
 from isinglass import plot
 
@@ -86,8 +86,8 @@ plot.bootstrap_intervals(resampled, n_edges=14)
 # The truth
 # ---------
 #
-# The answers were drawn from eleven couplings. Those that the network lacks are the weak ones: 450 people do not
-# show a coupling of 0.7 reliably. An edge that is missing from a network is no proof that there is none.
+# The answers were drawn from eleven couplings. What the network lacks are the weak ones: 500 people do not show a
+# coupling of 0.9 or less reliably. An edge that is missing from a network is no proof that there is none.
 
 import runpy
 
@@ -97,6 +97,7 @@ truth = pd.DataFrame(
     [(*pair, coupling, frozenset(pair) in found) for pair, coupling in couplings.items()],
     columns=["source", "target", "true coupling", "found"],
 )
+print(f"{truth['found'].sum()} of {len(truth)} true edges found, and {len(found) - truth['found'].sum()} others")
 truth.sort_values("true coupling", ascending=False)
 
 # %%

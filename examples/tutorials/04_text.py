@@ -35,12 +35,12 @@ net
 # Couplings against counts
 # ------------------------
 #
-# Long texts contain more words of every kind, so that almost every pair of words is positively correlated. The
-# couplings are given all other words, and most of that goes away.
+# Long texts contain more words of every kind, and that alone makes words correlated. The couplings are given all
+# other words, and most of this goes away.
 
 X = table.X
 correlated = np.corrcoef(X, rowvar=False)[np.triu_indices(len(words), 1)]
-print(f"{(correlated > 0).mean():.0%} of the pairs are positively correlated")
+print(f"{(abs(correlated) > 0.1).sum()} pairs with a correlation beyond 0.1")
 print(f"{len(net.edges())} of {len(correlated)} pairs have an edge")
 for edge in net.edges()[:10]:
     print(f"{edge['source']} – {edge['target']}: {edge['coupling']:+.2f}")

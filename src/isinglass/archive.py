@@ -181,9 +181,15 @@ class Archive:
             raise DamagedError(f"it has {len(entries)} entries, too many or two of one name")
         if {entry.compress_type for entry in entries} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
             raise DamagedError("it is compressed in another way")  # in ways that are unpacked without a bound
+        self._max_bytes = max_bytes
         unpacked = sum(entry.file_size for entry in entries)
         if unpacked > max_bytes:
             raise OversizedError(f"it unpacks to {unpacked} bytes")
+
+    def check_room(self, number: int, each: int, what: str) -> None:
+        """Refuse more objects than there is room for: arrays of zeros compress to next to nothing, objects do not."""
+        if number * each > self._max_bytes:
+            raise OversizedError(f"its {number} {what} take {number * each} bytes")
 
     @property
     def names(self) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data import BinaryTable, CategoryTable, count_columns, count_rows, over_rows
+from isinglass.data import BinaryTable, CategoryTable, count_categories, count_columns, count_rows, over_rows
 
 __all__ = ["COUNTS", "count_edges", "count_tables", "summarize"]
 
@@ -29,8 +29,7 @@ def summarize(table: BinaryTable | CategoryTable, edge_index: NDArray[np.int32])
         ones = count_columns(table.X, weight)[0]
         return n_rows, ones / n_rows, over_rows(count_edges, table.X, weight, edge_index)
     n_rows = count_rows(table.codes, weight)
-    columns = zip(table.codes.T, table.n_categories.tolist(), strict=True)
-    shares = tuple(np.bincount(column, weight, q) / n_rows for column, q in columns)
+    shares = tuple(counts / n_rows for counts in count_categories(table, weight))
     return n_rows, shares, count_tables(table, weight, edge_index)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import to_weighted
+from isinglass.data.conversion import to_weighted
 from isinglass.errors import LimitError
 from isinglass.interrupts import held_back
 

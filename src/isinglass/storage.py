@@ -31,6 +31,8 @@ COUNTS = ("certified_zeros", "n_iter", "n_screened")
 STABILITY_NUMBERS = ("alpha", "threshold", "dense_end")
 STABILITY_COUNTS = ("index", "subsample_size", "n_subsamples", "n_extensions", "n_fits", "n_fits_saved", "n_constant")
 MISSING_COUNTS = ("n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
+BYTES_PER_NETWORK = 1 << 13
+"""What one of very many small networks counts for when a file is read: memory, and the time it takes to make it."""
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -274,6 +276,7 @@ class Reading:
         part = self._section("path", ("tol",), ())
         alphas = self.numbers("path.alpha", (None,))
         _require_decreasing("path.alpha", alphas)
+        self.archive.check_room(len(alphas), BYTES_PER_NETWORK, "networks along alpha")
         n = len(alphas)
         fields, values = self.numbers("path.fields", (n, self.n_fields)), self.numbers("path.edge_values", (None,))
         bounds = self._bounds("path.bounds", n, len(values))
@@ -307,6 +310,7 @@ class Reading:
         part = self._section("stability", STABILITY_NUMBERS, STABILITY_COUNTS)
         alphas = self.numbers("stability.alphas", (None,))
         _require_decreasing("stability.alphas", alphas)
+        self.archive.check_room(len(alphas), BYTES_PER_NETWORK, "networks of shares")
         curves = [self.numbers(f"stability.{c}", alphas.shape, finite=False) for c in ("instability", "monotone")]
         shares = self.numbers("stability.shares", (None,))
         _require(bool(((shares > 0.0) & (shares <= 1.0)).all()), "a share of subsamples is not in (0, 1]")

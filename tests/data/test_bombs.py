@@ -1,6 +1,7 @@
 """Small files that would take all memory: each is read or refused within 1 GB and ten seconds."""
 
 import gzip
+import io
 import sys
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from pyarrow import feather, parquet
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
-from bombs import complain, measure, words_of, written, zipped
+import fuzz_load
+from bombs import complain, longer, measure, words_of, written, zipped
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux does")
 
@@ -56,6 +58,22 @@ BOMBS = {
     "model with a long header": (lambda: zipped_header(b'{"a":[' + b"{}," * (85 * 10**6) + b"{}]}"), "model"),
     "model with a long name": (lambda: zipped_header(b'{"a":[' + b"{}," * (5 * 10**6) + b"{}]}"), "model"),
 }  # fmt: skip
+
+
+def model_of_many_alphas(name):
+    """Return a model whose path or stability has a million alphas, in arrays that compress well."""
+    entries = dict(fuzz_load.ENTRIES[1])
+    for entry in entries:
+        if entry.startswith(f"{name}."):
+            array = longer(np.load(io.BytesIO(entries[entry])), entry.removesuffix(".npy"), 10**6)
+            entries[entry] = written(lambda file, array=array: np.save(file, array))
+    return zipped(entries)
+
+
+BOMBS |= {
+    "model with a long path": (lambda: model_of_many_alphas("path"), "model"),
+    "model with a long stability": (lambda: model_of_many_alphas("stability"), "model"),
+}
 
 
 @pytest.mark.parametrize("kind", BOMBS)

@@ -208,12 +208,12 @@ def constants_named(data: BinaryTable) -> Iterator[None]:
     """Warn of constant columns by their names, once, and not again inside the block, where names may be unknown."""
     from isinglass.data import BinaryTable
     from isinglass.errors import ConstantColumnWarning, suppress_warnings
-    from isinglass.solve.estimable import count_and_name
+    from isinglass.solve.estimable import name_constant
 
     if not isinstance(data, BinaryTable):  # in parts: its rows are read by the fit alone
         yield
         return
-    count_and_name(data, data.sample_weight)
+    name_constant(data, data.sample_weight)
     with suppress_warnings(ConstantColumnWarning):
         yield
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -88,6 +88,11 @@ class CategoryTable(RowTable):
         for name, parts in zip(("kinds", "scores", "categories"), zip(*columns, strict=True), strict=True):
             object.__setattr__(self, name, parts)
         self._check_rows()
+
+    @property
+    def X(self) -> CategoryTable:  # noqa: N802 - as of a BinaryTable
+        """The table without its weights: what functions of a table and of weights take."""
+        return self if self.sample_weight is None else replace(self, sample_weight=None)
 
     @property
     def n_categories(self) -> NDArray[np.intp]:

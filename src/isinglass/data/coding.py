@@ -273,7 +273,7 @@ def choose_pairs(
             raise DataError(
                 f"{setting('X')} must have two values of clear meaning in every column for "
                 f"{setting('encode', 'auto')}; "
-                f"got {show_values(values)} in {where(j)}. {f'{SAY_KIND} ' if len(two) > 2 else ''}{SAY_ALL}{remark(j)}"
+                f"got {show_values(values)} in {where(j)}. {SAY_ALL}{f' {SAY_KIND}' if len(two) > 2 else ''}{remark(j)}"
             )
         pairs.append(order_pair(two, column))
     found = [pair for pair in pairs if pair is not None]
@@ -414,7 +414,7 @@ def suggest(values: list[Any]) -> str:
     if values and all(is_number(value) and value in (-1, 1) for value in values):
         return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
     if len(values) > 2:
-        return f"{SAY_KIND} {SAY_ALL}"
+        return f"{SAY_ALL} {SAY_KIND}"
     if len(values) != 2 or _is_unclear(values):
         return SAY_ALL
     zero, one = order_pair(values, Column(np.empty(0))) or values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,7 +42,7 @@ def open_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, NDArra
         source = conversion.read_categories(X)
         if isinstance(source, CategoryTable):
             conversion.refuse_holes(source)
-            return source, replace(source, sample_weight=None), conversion.weights_of(source, sample_weight)
+            return source, source.X, conversion.weights_of(source, sample_weight)
         return source, *conversion.to_weighted(source, sample_weight)
     if sample_weight is not None:
         raise DataError("sample_weight must be given to read_parts for a table in parts; got it beside the table.")

@@ -9,32 +9,33 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from isinglass.arguments import is_real
+from isinglass.categories import CategoryNetwork
 from isinglass.data import (
     BinaryTable,
+    CategoryTable,
     PartedTable,
-    check_sample_weight,
     count_rows,
     holes_of,
     over_rows,
-    read_parts,
-    read_rows,
 )
 from isinglass.data.blocks import is_in_parts
+from isinglass.data.table import RowTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
-from isinglass.estimators.frames import complete_like, kind_of, make_frame
+from isinglass.estimators.frames import complete_like, kind_of, label_cells, make_frame
+from isinglass.estimators.opening import ask_rows, check_categories, open_table, sum_rows
+from isinglass.evaluate.category_imputation import category_marginals, fill_categories, score_categories
 from isinglass.evaluate.imputation import fill_missing, log_score, marginal_probabilities
 from isinglass.fit import Fit
-from isinglass.network import Network
 from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method, settings_of
 from isinglass.select.impute import complete
 from isinglass.select.method import method_of
 from isinglass.select.outcome import as_fit, with_imputation
 from isinglass.simulate import gibbs_sample
-from isinglass.solve.estimable import count_and_name
+from isinglass.solve.estimable import name_constant
 from isinglass.solve.exact import MAX_NODES, exact_sample
 
 __all__ = ["IsingEstimator", "check_alpha"]
@@ -68,7 +69,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     device : str, optional
         Where to fit: "cpu", or a graphics processor such as "cuda" (`ising_path`); default what ISINGLASS_DEVICE says.
     reading : mapping, optional
-        Options of `read_binary` for tables that are not 0/1 yet, such as ``{"encode": "auto", "missing": "drop"}``.
+        Options of `read_categories` for tables that are not 0/1 yet, such as ``{"encode": "auto", "missing": "drop"}``
+        or ``{"kinds": {"age": "ordinal", "party": "nominal"}}``. Columns that are categorical by their type need none.
 
     Attributes
     ----------
@@ -114,10 +116,11 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-            Table of 0 and 1, or what ``reading`` makes 0 and 1. Not modified, and not kept. `IsingNetwork`,
-            `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as `isinglass.read_parts` does. Missing cells
-            that were read with ``missing="impute"`` are drawn by `isinglass.complete`; ``imputation_`` says how.
+        X : array, data frame, sparse matrix, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
+            Table of 0 and 1 or of categories, or what ``reading`` makes that. Not modified, and not kept.
+            `IsingNetwork`, `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as `isinglass.read_parts`
+            does. Missing cells that were read with ``missing="impute"`` are drawn by `isinglass.complete`;
+            ``imputation_`` says how.
         y : None
             Ignored; every column is both predictor and response.
         sample_weight : array-like of shape (n_samples,), optional
@@ -128,7 +131,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self
             The fitted estimator.
         """
-        table = _open(X, sample_weight, **(self.reading or {}))
+        table = open_table(X, sample_weight, **(self.reading or {}))
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._remember_columns(X, table)
@@ -136,7 +139,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         if holes_of(table) is not None:
             self.imputation_ = imputation = complete(table)
             table = imputation.table
-        count_and_name(table, table.sample_weight)
+        name_constant(table, table.sample_weight)
         with suppress_warnings(ConstantColumnWarning):
             result = self._run(table, X, y)
             self.fit_ = as_fit(
@@ -181,7 +184,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return choice if "alpha" not in choice else {**choice, "alpha": check_alpha(choice["alpha"])}
 
     def _remember_columns(self, X: Any, table: BinaryTable) -> None:
-        if isinstance(X, BinaryTable) or isinstance(table, PartedTable):
+        if isinstance(X, RowTable) or isinstance(table, PartedTable):
             if table.names is not None:
                 self.feature_names_in_ = np.array(table.names, dtype=object)
         else:
@@ -205,10 +208,12 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         table = self._read(X)
         if holes_of(table) is not None:
             return self._score_with_holes(table)
-        return _ask_rows(table, "log_pseudolikelihood", self.fit_.network)
+        return ask_rows(table, "log_pseudolikelihood", self.fit_.network)
 
     def _score_with_holes(self, table: BinaryTable) -> FloatArray:
         assert table.holes is not None
+        if isinstance(table, CategoryTable):
+            return score_categories(self.predict_proba(table), table.codes, table.holes)
         return log_score(marginal_probabilities(self.fit_.network, table.X, table.holes), table.X, table.holes)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
@@ -230,11 +235,14 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         table = self._read(X, drops=True, sample_weight=sample_weight)
         if holes_of(table) is not None:
             return float(np.average(self._score_with_holes(table), weights=table.sample_weight))
-        total = over_rows(_sum_rows, table.X, table.sample_weight, self.fit_.network)
+        total = over_rows(sum_rows, table.X, table.sample_weight, self.fit_.network)
         return float(total / count_rows(table.X, table.sample_weight))
 
     def predict_proba(self, X: Any) -> Any:
         """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
+
+        If the network has categories: a list with one array per column, of shape (n_samples, n_categories), of the
+        probabilities of its categories (``network_.categories``).
 
         Every cell has an answer, so the result is as large as the dense table; a sparse one has to be made dense first.
         Of a table in parts: a list, an array per part. Missing cells (``missing="impute"``) are averaged over by Gibbs
@@ -246,17 +254,26 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                 f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
             )
         table = self._read(X)
-        holes = holes_of(table)
+        holes, network = holes_of(table), self.fit_.network
+        if isinstance(table, CategoryTable):
+            return (
+                network.category_probabilities(table)
+                if holes is None
+                else category_marginals(network, table.codes, holes)
+            )
         if holes is not None:
-            return marginal_probabilities(self.fit_.network, table.X, holes)
-        return _ask_rows(table, "conditional_probabilities", self.fit_.network)
+            return marginal_probabilities(network, table.X, holes)
+        return ask_rows(table, "conditional_probabilities", network)
 
     def predict(self, X: Any) -> Any:
         """Return the more probable value of every cell given the rest of its row; 0 where both are equally so.
 
-        Of a table in parts: a list, an array per part.
+        If the network has categories, the most probable ones, as they are called in the table. Of a table in parts: a
+        list, an array per part.
         """
         found = self.predict_proba(X)
+        if isinstance(self.network_, CategoryNetwork):
+            return label_cells(self.network_, np.column_stack([P.argmax(axis=1) for P in found]))
         if isinstance(found, list):
             return [(part > 0.5).astype(np.uint8) for part in found]
         return (found > 0.5).astype(np.uint8)
@@ -294,13 +311,23 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         -------
         DataFrame, Table or ndarray of shape (n_samples, n_features)
             A frame of the kind of ``X`` with its columns (and the index of pandas), an array for everything else; in
-            0/1 coding, whatever the coding of ``X``.
+            0/1 coding, whatever the coding of ``X``. If the network has categories, these as they are called; the most
+            probable ones are then found by Gibbs draws.
         """
         check_is_fitted(self)
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
         table = self._read(X, missing="impute")
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
+        if isinstance(table, CategoryTable):
+            if probabilities:
+                raise ArgumentError(
+                    "probabilities", "must be False for a network with categories", True, "Use predict_proba."
+                )
+            if table.holes is None:
+                return complete_like(X, label_cells(self.network_, table.codes))
+            filled = fill_categories(self.network_, table.codes, table.holes, draws=draws)
+            return complete_like(X, label_cells(self.network_, filled))
         filled = fill_missing(self.network_, table, self.marginals_, probabilities=probabilities, draws=draws)
         return complete_like(X, filled)
 
@@ -313,7 +340,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         they are enough depends on the network: `isinglass.simulate.gibbs_diagnostics` tells.
         """
         check_is_fitted(self)
-        if self.network_.n_features <= MAX_NODES:
+        if self.network_.n_features <= MAX_NODES and not isinstance(self.network_, CategoryNetwork):
             return exact_sample(self.network_, n_samples, random_state=random_state)
         return gibbs_sample(self.network_, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
 
@@ -351,7 +378,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         before = self.fit_.coding.missing
         how = missing or ("impute" if before == "drop" and not drops else before)
         coding = replace(self.fit_.coding, names=None)  # columns are in the order of fit
-        table = _open(X, sample_weight, encode=coding, missing=how)
+        table = open_table(X, sample_weight, encode=coding, missing=how)
+        if isinstance(X, RowTable):
+            check_categories(self.network_, table)
         if isinstance(table, PartedTable):
             self._check_columns(table)
         _check_n_features(self, table, reset=False)
@@ -367,7 +396,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """Refuse other columns before their cells are looked at, where they have names or can be counted."""
         if is_in_parts(X):
             return  # of the parts, when they have been read
-        if not isinstance(X, BinaryTable | PartedTable):
+        if not isinstance(X, RowTable | PartedTable):
             _check_feature_names(self, X, reset=False)
         elif X.names is not None and "feature_names_in_" in vars(self) and X.names != tuple(self.feature_names_in_):
             unknown = [name for name in X.names if name not in set(self.feature_names_in_)]
@@ -384,44 +413,3 @@ def check_alpha(alpha: Any) -> float:
     if not is_real(alpha) or not (np.isfinite(alpha) and alpha >= 0):
         raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
     return float(alpha)
-
-
-def _open(X: Any, sample_weight: ArrayLike | None, **reading: Any) -> BinaryTable:
-    """Return a table, whole or in parts, with the weights of its rows; the options are not for a BinaryTable."""
-    if is_in_parts(X):
-        return read_parts(X, sample_weight=sample_weight, **reading)  # type: ignore[return-value]
-    if isinstance(X, PartedTable) and sample_weight is not None:
-        raise DataError(f"{setting('sample_weight')} must be given to read_parts for a table in parts.")
-    return _weigh(X, read_rows(X, **reading), sample_weight)
-
-
-def _sum_rows(table: Table, weight: FloatArray | None, network: Network) -> float:
-    """Return the log pseudo-likelihood of some rows under their weights."""
-    rows = network.log_pseudolikelihood(table)
-    return float(rows.sum() if weight is None else weight @ rows)
-
-
-def _ask_rows(table: BinaryTable, question: str, network: Network) -> Any:
-    """Return what a network says about the rows of a table: an array, or a list of arrays of its parts."""
-    if isinstance(table, PartedTable):
-        return table.each(_answer_rows, question, network)
-    return getattr(network, question)(table.X)
-
-
-def _answer_rows(table: Table, weight: FloatArray | None, question: str, network: Network) -> Any:
-    return getattr(network, question)(table)
-
-
-def _weigh(X: Any, table: BinaryTable, sample_weight: ArrayLike | None) -> BinaryTable:
-    """Return the table with the weights of the rows that were read."""
-    if sample_weight is None:
-        return table
-    if table.sample_weight is not None:
-        raise DataError(
-            f"{setting('sample_weight')} must be given once; got it beside a table that has weights of its own."
-        )
-    if isinstance(X, BinaryTable) or table.rows is None:
-        return replace(table, sample_weight=check_sample_weight(sample_weight, len(table)))
-    weight = check_sample_weight(sample_weight, _num_samples(X))
-    assert weight is not None
-    return replace(table, sample_weight=weight[table.rows])

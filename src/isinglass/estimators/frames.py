@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KINDS", "complete_like", "kind_of", "make_frame"]
+from isinglass.categories import CategoryNetwork
+
+__all__ = ["KINDS", "complete_like", "kind_of", "label_cells", "make_frame"]
 
 KINDS = ("pandas", "polars", "pyarrow")
 
@@ -78,11 +80,31 @@ def complete_like(X: Any, values: NDArray[Any]) -> Any:
     """Return ``values`` in a frame with the columns of ``X`` (and its index), or as they are if ``X`` is no frame."""
     kind, native = kind_of(X), _unwrapped(X)
     if kind == "pandas":
-        return import_module(kind).DataFrame(values, columns=native.columns, index=native.index)
+        frame = import_module(kind).DataFrame(values, columns=native.columns, index=native.index)
+        return frame.infer_objects() if values.dtype.kind == "O" else frame
     if kind is None:
         return values
     names = native.columns if kind == "polars" else native.schema.names
     return make_frame(kind, {name: np.ascontiguousarray(values[:, k]) for k, name in enumerate(names)})
+
+
+def label_cells(network: CategoryNetwork, codes: NDArray[Any]) -> NDArray[Any]:
+    """Return the values that category numbers stand for.
+
+    Examples
+    --------
+    >>> from isinglass import CategoryNetwork
+    >>> network = CategoryNetwork([[0, 0], [0, 0]], [[0, 1], [0, 1]], [], [], categories=[("no", "yes"), (1, 2)])
+    >>> label_cells(network, np.array([[0, 1], [1, 0]])).tolist()
+    [['no', 2], ['yes', 1]]
+    """
+    cells = np.empty(codes.shape, dtype=object)
+    for s, field in enumerate(network.category_fields):
+        values = np.empty(len(field), dtype=object)
+        values[:] = range(len(field)) if network.categories is None else network.categories[s]
+        cells[:, s] = values[codes[:, s]]
+    plain = all(isinstance(value, int | float) for values in network.categories or () for value in values)
+    return cells.astype(np.float64 if any(isinstance(v, float) for v in cells.flat) else np.int64) if plain else cells
 
 
 def _unwrapped(X: Any) -> Any:

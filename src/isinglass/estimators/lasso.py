@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from isinglass.data import BinaryTable, read_binary
+from isinglass.data import BinaryTable, read_rows
+from isinglass.data.table import RowTable
 from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import IsingEstimator
 from isinglass.randomness import RandomSource
@@ -331,7 +332,7 @@ class IsingLassoCV(IsingEstimator):
         return functools.partial(_cross_validate, cv=self.cv, path_function=path_function, **choice)
 
     def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
-        dropped = table.rows is not None and not isinstance(X, BinaryTable)  # in this fit: row numbers have changed
+        dropped = table.rows is not None and not isinstance(X, RowTable)  # in this fit: row numbers have changed
         if dropped and isinstance(self.cv, list | tuple):
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
@@ -355,7 +356,7 @@ def _cross_validate(
     X: Any, *, cv: Any, n_repeats: int, y: Any = None, sample_weight: ArrayLike | None = None, **options: Any
 ) -> CrossValidation:
     """Cross-validate with whatever scikit-learn calls ``cv``."""
-    table = read_binary(X)
+    table = read_rows(X)
     weight = table.sample_weight if sample_weight is None else np.asarray(sample_weight)
     folds = DEFAULT_FOLDS if cv is None else cv
     if isinstance(folds, int | np.integer) and not isinstance(folds, bool):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from isinglass.data import BinaryTable, holes_of
+from isinglass.data import BinaryTable, holes_of, to_weighted
 from isinglass.fit import Fit
 from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.select.cv import CrossValidation
@@ -137,6 +137,6 @@ def _parts(result: Any, table: BinaryTable, method: str, settings: Mapping[str, 
         curve |= {"values": result.mean, "errors": result.standard_error, "settings": {"rule": result.rule}}
         return found | {"evidence": Evidence(kind="score", **curve)}
     assert isinstance(result, TwoStage)
-    curve["values"] = network_ebic(result, table.X, table.sample_weight)
+    curve["values"] = network_ebic(result, *to_weighted(table, None))
     evidence = Evidence(kind="ebic", **curve, settings={"gamma": result.gamma, "relaxed": False})
     return found | {"evidence": evidence, "stages": describe_stages(result), "edge_errors": result.edge_errors}

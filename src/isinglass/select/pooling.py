@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
+from isinglass.data import CategoryTable, to_weighted
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.network import read_only
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.impute import Imputation
 from isinglass.select.refit import free_estimate, nearly_free
-from isinglass.select.rounds import PRIOR
-from isinglass.simulate.completions import Completions
+from isinglass.select.rounds import PRIOR, make_chains
 
 __all__ = ["Pooled", "pool"]
 
@@ -29,8 +30,8 @@ ROUNDS, SWEEPS = 3, 5
 class Pooled:
     """Unpenalised estimates on a support from several completed tables, put together by Rubin's rules.
 
-    Arrays over parameters hold the fields, then the edges; NaN where an estimate would be infinite or a column is
-    constant.
+    Arrays over parameters hold the fields, then the edges; NaN where an estimate would be infinite, a column is
+    constant or, for fields, has more than two categories.
 
     Parameters
     ----------
@@ -154,14 +155,15 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
     found = []
     with suppress_warnings(ConstantColumnWarning):
         if imputation.network is None:
-            values, errors = free_estimate(solution, imputation.table.X, imputation.table.sample_weight)
+            values, errors = free_estimate(solution, *to_weighted(imputation.table, None))
             return Pooled(
                 solution.edge_index.copy(), values, errors**2, np.zeros(len(values)), imputation.n_imputations
             )
         seeds = spawn_seeds(random_state, imputation.n_imputations)
         for table, seed in zip(imputation.tables(), seeds, strict=True):
-            X = _redraw(table.X, table.sample_weight, imputation.holes_of(table), solution, seed)
-            found.append(free_estimate(solution, X, table.sample_weight))
+            rows, weight = to_weighted(table, None)
+            drawn = _redraw(rows, weight, imputation.holes_of(table), solution, seed)
+            found.append(free_estimate(solution, drawn, weight))
     values = np.array([estimate for estimate, _ in found])
     squares = np.array([errors**2 for _, errors in found])
     return Pooled(
@@ -174,12 +176,12 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
 
 
 def _redraw(
-    X: NDArray[np.uint8],
+    rows: Any,
     weight: FloatArray | None,
     holes: NDArray[np.bool_],
     solution: Solution,
     seed: np.random.SeedSequence,
-) -> NDArray[np.uint8]:
+) -> Any:
     """Return the table with its missing cells drawn from a network of a resample of its rows.
 
     Another resample in every round: cells given a network, and a network given cells with the scatter that an estimate
@@ -187,9 +189,15 @@ def _redraw(
     resample for all rounds would scatter them further.
     """
     rng = np.random.default_rng(seed)
-    chains = Completions(X, holes, random_state=rng)
+    chains = make_chains(rows, np.asarray(rows), holes, rng)
     for _ in range(ROUNDS):
-        drawn = rng.multinomial(len(X), np.full(len(X), 1.0 / len(X))).astype(np.float64)
-        estimate = nearly_free(solution, chains.table, drawn if weight is None else drawn * weight, PRIOR)
+        times = rng.multinomial(len(rows), np.full(len(rows), 1.0 / len(rows))).astype(np.float64)
+        drawn = _with_cells(rows, chains.table)
+        estimate = nearly_free(solution, drawn, times if weight is None else times * weight, PRIOR)
         chains.sweep(estimate.network, SWEEPS)
-    return chains.table
+    return _with_cells(rows, chains.table)
+
+
+def _with_cells(rows: Any, cells: NDArray[np.uint8]) -> Any:
+    """Return other cells in the columns of some rows."""
+    return rows.with_cells(cells) if isinstance(rows, CategoryTable) else cells

@@ -293,17 +293,18 @@ def _category_errors(solution: Solution, table: CategoryTable, weight: FloatArra
     return block_errors(support, values, support.sums(values, table, weight), ridge=RIDGE).edges
 
 
-def free_estimate(
-    solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
+def free_estimate(solution: Solution, table: Any, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
     """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
 
-    The fields come first. Errors are NaN where an estimate is infinite, where a column is constant, and everywhere if
-    the matrices would be too large.
+    The fields come first; columns with categories have no single one, and NaN stands for it. Errors are NaN where an
+    estimate is infinite, where a column is constant, and everywhere if the matrices would be too large.
     """
     p, size = solution.n_features, solution.n_features + solution.n_edges
     free = nearly_free(solution, table, weight)
     support, found = (pair_keys(network.edge_index, p) for network in (solution, free))
+    if isinstance(table, CategoryTable):
+        edges = spread(free.edge_values, found, support), _category_errors(solution, table, weight)
+        return np.r_[np.full(p, np.nan), edges[0]], np.r_[np.full(p, np.nan), edges[1]]
     values, errors = np.r_[free.fields, spread(free.edge_values, found, support)], np.full(size, np.nan)
     if errors_are_too_large(size, len(table)):
         return values, errors

@@ -154,7 +154,7 @@ class Stack:
 
 
 def make_chains(
-    data: RowTable, cells: Codes, missing: Mask, random_state: RandomSource, n_threads: int | None = None
+    data: Any, cells: Codes, missing: Mask, random_state: RandomSource, n_threads: int | None = None
 ) -> Any:
     """Return chains that redraw the missing cells of rows with the columns of a table."""
     if isinstance(data, CategoryTable):

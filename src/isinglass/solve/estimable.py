@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
 from isinglass._core import Problem, count_ones, max_features, path_bytes
-from isinglass.data import BinaryTable, PartedTable, count_columns, count_rows
+from isinglass.data import BinaryTable, CategoryTable, PartedTable, count_categories, count_columns, count_rows
+from isinglass.data.conversion import refuse_categories
 from isinglass.data.intake import open_rows
 from isinglass.data.parts import split_rows
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, setting, warn
@@ -25,7 +26,7 @@ from isinglass.solve.remote import PartedRows
 if TYPE_CHECKING:
     from isinglass._core._native import State
 
-__all__ = ["Varying", "as_solution", "count_and_name", "warn_constant"]
+__all__ = ["Varying", "as_solution", "name_constant", "warn_constant"]
 
 LARGE = 500_000_000
 """Cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20."""
@@ -56,6 +57,8 @@ class Varying:
         ``parts``: whether the caller can work on a table in parts, which a large table is made into.
         """
         source, table, weight = open_rows(X, sample_weight)
+        if isinstance(table, CategoryTable):
+            refuse_categories(table)
         if isinstance(table, PartedTable) and not parts:
             table.refuse()
         if parts and not isinstance(table, PartedTable) and _is_large(table):
@@ -171,23 +174,31 @@ def as_solution(network: Network, state: State, problem: Problem, tol: float) ->
 
 
 def warn_constant(
-    constant: NDArray[np.intp], values: Sequence[int] | NDArray[np.bool_], names: Sequence[str] | None = None
+    constant: NDArray[np.intp], values: Sequence[Any] | NDArray[np.bool_], names: Sequence[str] | None = None
 ) -> None:
     """Name the columns that take one value only; ``values`` tells which, for every column."""
     called = range(len(values)) if names is None else names
-    shown = ", ".join(f"{called[column]!r} (always {int(values[column])})" for column in constant[:_SHOWN])
+    always = [values[k] if isinstance(values[k], str | int | float) else int(values[k]) for k in constant[:_SHOWN]]
+    both = zip(constant[:_SHOWN].tolist(), always, strict=True)
+    shown = ", ".join(f"{called[column]!r} (always {value})" for column, value in both)
     more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
     one = len(constant) == 1
     what = f"column {shown} is constant: it gets" if one else f"columns {shown}{more} are constant: they get"
     warn(ConstantColumnWarning(f"{what} no edges."))
 
 
-def count_and_name(table: BinaryTable, weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Return the weight of the ones of every column; name constant columns in one warning, by their names."""
+def name_constant(table: BinaryTable | CategoryTable, weight: NDArray[np.float64] | None) -> None:
+    """Name constant columns in one warning, by their names."""
+    if isinstance(table, CategoryTable):
+        counts = count_categories(table, weight)
+        constant = np.flatnonzero([np.count_nonzero(count) < 2 for count in counts])
+        if len(constant):
+            only = [values[int(count.argmax())] for values, count in zip(table.categories, counts, strict=True)]
+            warn_constant(constant, only, table.names)
+        return
     if weight is not None and not weight.all():
         ones, varies = count_ones(np.ascontiguousarray(table.X[weight > 0]), weight[weight > 0])
     else:
         ones, varies = count_columns(table.X, weight)
     if not varies.all():
         warn_constant(np.flatnonzero(~varies), ones > 0, table.names)
-    return ones

@@ -1,0 +1,191 @@
+"""Estimators of tables with categories: the functions behind them, predictions as labels, missing cells."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from test_categories import mixed_network
+
+from isinglass import (
+    CategoryNetwork,
+    CategoryTable,
+    ExactIsing,
+    IsingLasso,
+    IsingLassoCV,
+    IsingLassoEBIC,
+    IsingLassoStARS,
+    IsingNetwork,
+    NodewiseIsing,
+    ising_path,
+    load,
+    read_categories,
+)
+from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.evaluate.category_imputation import category_marginals, fill_categories, score_categories
+
+READING = {"kinds": {"age": "ordinal", "work": "ordinal"}}
+
+
+def survey(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    trait = rng.normal(size=n)
+    cut = lambda *cuts: np.digitize(trait + rng.normal(size=n), cuts)  # noqa: E731
+    moods = ["low", "mid", "high"]
+    return pd.DataFrame(
+        {
+            "age": cut(-1, 0, 1) + 1,
+            "work": cut(-0.5, 0.5),
+            "mood": pd.Categorical(np.array(moods)[cut(-0.7, 0.7)], moods, ordered=True),
+            "vote": cut(0),
+        }
+    )
+
+
+FRAME = survey()
+TABLE = read_categories(FRAME, **READING)
+
+
+def test_the_estimator_gives_what_the_path_gives():
+    net = IsingLasso(0.1, reading=READING).fit(FRAME)
+    solution = ising_path(TABLE, [0.1])[0]
+    assert net.network_ == solution.network
+    assert net.network_.names == tuple(FRAME)
+    assert IsingLasso(0.1).fit(TABLE).network_ == solution.network
+    assert clone(net).fit(FRAME).network_ == solution.network
+    assert net.score(FRAME) == pytest.approx(solution.network.log_pseudolikelihood(TABLE).mean(), rel=1e-13)
+    np.testing.assert_allclose(net.score_samples(FRAME[:5]), solution.network.log_pseudolikelihood(TABLE[:5]))
+    assert list(net.edges()) == ["source", "target", "coupling", "sign", "weight"]
+
+
+def test_predictions_are_labels():
+    net = IsingLasso(0.02, reading=READING).fit(FRAME)
+    chances = net.predict_proba(FRAME)
+    assert [P.shape for P in chances] == [(300, 4), (300, 3), (300, 3), (300, 2)]
+    for P in chances:
+        np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    labels = net.predict(FRAME)
+    for s, P in enumerate(chances):
+        values = net.network_.categories[s]
+        assert labels[:, s].tolist() == [values[k] for k in P.argmax(axis=1)]
+    assert set(labels[:, 2]) <= {"low", "mid", "high"}
+    numbers = IsingLasso(0.02, reading={"kinds": "ordinal"}).fit(FRAME[["age", "work", "vote"]])
+    assert numbers.predict(FRAME[["age", "work", "vote"]]).dtype == np.int64
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "net",
+    [
+        IsingLassoEBIC(8, reading=READING),
+        IsingNetwork(reading=READING),
+        IsingLassoCV(8, cv=3, random_state=0, reading=READING),
+        IsingLassoStARS(8, n_subsamples=4, random_state=0, reading=READING),
+    ],
+    ids=lambda net: type(net).__name__,
+)
+def test_every_way_to_choose(net, tmp_path):
+    net.fit(FRAME)
+    assert isinstance(net.network_, CategoryNetwork)
+    assert net.converged_
+    net.fit_.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    assert again.network == net.network_
+    assert again.read(FRAME).codes.tobytes() == TABLE.codes.tobytes()
+    assert len(net.edges()) == net.network_.n_edges
+
+
+def test_other_tables_are_read_in_the_same_way():
+    net = IsingLasso(0.1, reading=READING).fit(FRAME)
+    assert net.predict(FRAME[:1]).shape == (1, 4)
+    with pytest.raises(DataError, match=r"got 9 in column"):
+        net.score(FRAME.assign(age=9))
+    other = read_categories(FRAME.assign(age=5 - FRAME["age"]), kinds={"age": "ordinal", "work": "nominal"})
+    assert net.score(other) is not None  # the same categories, in the same order
+    with pytest.raises(DataError, match="categories of fit"):
+        net.score(read_categories(FRAME.assign(age=FRAME["age"] * 2), **READING))
+    with pytest.raises(DataError, match="categories of fit"):
+        IsingLasso(0.1).fit(TABLE).predict(CategoryTable(TABLE.codes, TABLE.kinds, names=TABLE.names))
+    scores = cross_val_score(IsingLasso(0.1), TABLE, cv=3)  # some rows of a table keep its categories
+    assert np.isfinite(scores).all()
+
+
+def test_weights_are_repeated_rows():
+    weight = np.random.default_rng(1).integers(1, 4, 300)
+    one = IsingLasso(0.1, tol=1e-10, reading=READING).fit(FRAME, sample_weight=weight)
+    two = IsingLasso(0.1, tol=1e-10, reading=READING).fit(FRAME.loc[np.repeat(np.arange(300), weight)])
+    np.testing.assert_allclose(one.couplings_, two.couplings_, atol=1e-8)
+    assert one.n_rows_ == two.n_rows_ == weight.sum()
+    assert one.score(FRAME, sample_weight=weight) == pytest.approx(
+        two.score(FRAME.loc[np.repeat(np.arange(300), weight)])
+    )
+
+
+def test_constant_columns_are_named_by_their_value():
+    frame = FRAME.assign(mood=pd.Categorical(["mid"] * 300, ["low", "mid", "high"], ordered=True))
+    with pytest.warns(ConstantColumnWarning, match=r"'mood' \(always mid\)"):
+        net = IsingLasso(0.05, reading=READING).fit(frame)
+    assert not (net.network_.edge_index == 2).any()
+
+
+def test_methods_for_two_values_say_so():
+    for net in (ExactIsing(reading=READING), NodewiseIsing(reading=READING)):
+        with pytest.raises(DataError, match="columns of two values here; got the ordinal column 'age'"):
+            net.fit(FRAME)
+    with pytest.raises(DataError, match="device"):
+        IsingLasso(reading=READING, device="cuda").fit(FRAME)
+
+
+# --- missing cells ----------------------------------------------------------------------------------------------------
+
+
+def exact_marginals(network, row, gone):
+    """Slow twin: P(x_s = k | the observed cells of the others) by summing over all states."""
+    sizes = network.n_categories.tolist()
+    states = np.array(list(product(*map(range, sizes))))
+    weights = np.exp(-network.energy(states))
+    answers = []
+    for s, q in enumerate(sizes):
+        held = [t for t in range(len(sizes)) if t != s and not gone[t]]
+        fits = (states[:, held] == row[held]).all(axis=1)
+        answers.append(np.array([weights[fits & (states[:, s] == k)].sum() for k in range(q)]))
+    return [answer / answer.sum() for answer in answers]
+
+
+def test_missing_cells_are_averaged_over():
+    network, twin, *_ = mixed_network(3)
+    row = twin.X[:1].astype(np.uint8)
+    gone = np.array([[True, False, True, False]])
+    found = category_marginals(network, row, gone, n_draws=6000)
+    expected = exact_marginals(network, row[0], gone[0])
+    for mine, exact in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine[0], exact, atol=0.03)
+    filled = fill_categories(network, row, gone)
+    assert filled[0, 1] == row[0, 1]
+    assert filled[0, 0] == expected[0].argmax()
+    observed = np.log(expected[1][row[0, 1]]) + np.log(expected[3][row[0, 3]])
+    assert score_categories(found, row, gone)[0] == pytest.approx(observed, abs=0.1)
+    draws = fill_categories(
+        network, row.repeat(4000, axis=0), gone.repeat(4000, axis=0), draws={"random_state": 0, "n_sweeps": 20}
+    )
+    np.testing.assert_allclose(np.bincount(draws[:, 0], minlength=3) / 4000, expected[0], atol=0.03)
+
+
+def test_tables_with_holes_are_fitted_and_filled():
+    frame = survey(200, 1).astype(object)
+    hidden = frame.where(np.random.default_rng(2).random(frame.shape) > 0.05)
+    hidden["mood"] = hidden["mood"].astype(FRAME["mood"].dtype)
+    net = IsingNetwork(reading={**READING, "missing": "impute"}).fit(hidden)
+    assert isinstance(net.network_, CategoryNetwork)
+    assert net.fit_.missing.treatment == "impute"
+    assert np.isfinite(net.score(hidden))
+    filled = net.impute(hidden)
+    assert list(filled.columns) == list(hidden.columns)
+    known = hidden.notna().to_numpy()
+    assert (filled.to_numpy()[known] == hidden.astype(object).to_numpy()[known]).all()
+    assert not filled.isna().any().any()
+    assert net.impute(hidden, method="gibbs", random_state=0).shape == hidden.shape
+    with pytest.raises(DataError, match="predict_proba"):
+        net.impute(hidden, probabilities=True)

@@ -1,0 +1,146 @@
+"""Holes in tables of categories: the same rounds, and the same rules of pooling, as for tables of 0 and 1."""
+
+import numpy as np
+import pytest
+
+from isinglass import CategoryTable, complete, load, two_stage
+from isinglass.categories import CategoryNetwork
+from isinglass.errors import DataError
+from isinglass.select import pool
+from isinglass.select.outcome import fit_table
+from isinglass.select.rounds import distance, mean_network
+from isinglass.simulate.category_chains import CategoryChains
+
+P = 6
+LINE = [-1.5, -0.5, 0.5, 1.5]
+SCORES = [*[LINE] * (P - 1), [0, 1]]
+CHAIN = CategoryNetwork(
+    [np.zeros(len(score)) for score in SCORES],
+    SCORES,
+    [[k, k + 1] for k in range(P - 1)],
+    [0.6, 0.6, -0.5, 0.6, 1.5],
+)
+KINDS = [*["ordinal"] * (P - 1), "binary"]
+
+
+def draw(n, seed):
+    chains = CategoryChains(np.zeros((n, P), dtype=np.uint8), random_state=seed)
+    chains.sweep(CHAIN, 60)
+    return chains.table
+
+
+CODES = draw(700, 0)
+GONE = np.random.default_rng(0).random(CODES.shape) < 0.2
+GONE[11] = True
+WHOLE = CategoryTable(CODES, KINDS, scores=SCORES)
+HOLES = CategoryTable(np.where(GONE, 0, CODES), KINDS, scores=SCORES, holes=GONE, n_missing=int(GONE.sum()))
+FOUND = complete(HOLES, n_imputations=5)
+
+
+def test_observed_cells_stay_and_drawn_ones_are_categories():
+    table = FOUND.table
+    assert isinstance(table, CategoryTable)
+    assert (table.kinds, table.categories) == (HOLES.kinds, HOLES.categories)
+    seen = ~GONE[table.rows]
+    np.testing.assert_array_equal(table.codes[seen], CODES[table.rows][seen])
+    assert table.codes[:, :-1].max() == 3
+    assert FOUND.converged
+    assert FOUND.n_empty == 1
+    assert table.sample_weight.sum() == pytest.approx(699)
+    for one in FOUND.tables():
+        np.testing.assert_array_equal(one.codes[~GONE[one.rows]], CODES[one.rows][~GONE[one.rows]])
+
+
+def test_cells_follow_the_network():
+    """The scores of drawn cells have the mean that the network gives them, row by row."""
+    table, column = FOUND.table, 2
+    drawn = GONE[table.rows, column]
+    chances = FOUND.network.category_probabilities(table)[column][drawn]
+    means, squares = chances @ LINE, chances @ np.square(LINE)
+    seen = np.asarray(LINE)[table.codes[drawn, column]]
+    assert drawn.sum() > 500
+    assert abs((seen - means).sum()) < 4 * np.sqrt((squares - means**2).sum())
+
+
+def test_the_chain_is_found_again():
+    imputed, whole = two_stage(FOUND.table, errors=False).solution, two_stage(WHOLE, errors=False).solution
+    assert imputed.edge_index.tolist() == whole.edge_index.tolist() == CHAIN.edge_index.tolist()
+    np.testing.assert_allclose(imputed.edge_values, whole.edge_values, atol=0.35)
+    np.testing.assert_array_equal(np.sign(imputed.edge_values), np.sign(CHAIN.edge_values))
+
+
+def test_same_seed_same_bits():
+    again = complete(HOLES, n_imputations=5, n_threads=2)
+    np.testing.assert_array_equal(again.table.codes, FOUND.table.codes)
+
+
+def test_nothing_missing_is_the_table_itself():
+    found = complete(WHOLE)
+    assert found.table is WHOLE
+    assert found.network is None
+
+
+def test_pooled_errors_know_of_the_holes():
+    support = two_stage(WHOLE).solution
+    pooled, plain = pool(FOUND, support), two_stage(WHOLE).edge_errors
+    assert pooled.edge_errors.mean() > plain.mean()
+    assert ((pooled.edge_information > 0.02) & (pooled.edge_information < 0.9)).all()
+    assert np.isnan(pooled.column_information).all()  # no single field
+    low, high = pooled.edge_intervals().T
+    assert ((low < CHAIN.edge_values) & (CHAIN.edge_values < high)).sum() >= 4
+
+
+def test_a_fit_keeps_the_record(tmp_path):
+    fit = fit_table(HOLES, choice={"alpha": 0.05})
+    fit.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    assert again.missing.n_left_out == 1
+    np.testing.assert_array_equal(again.missing.edge_information, fit.missing.edge_information)
+    np.testing.assert_allclose(again.missing.column_shares, GONE[~GONE.all(axis=1)].mean(axis=0))
+
+
+def test_a_column_without_an_answer_is_named():
+    gone = GONE.copy()
+    gone[:, 4] = True
+    with pytest.raises(DataError, match="got none in 'x4'"):
+        complete(CategoryTable(CODES, KINDS, scores=SCORES, holes=gone))
+
+
+def test_networks_are_averaged_and_compared_by_blocks():
+    """A mean of two nominal networks: blocks that only one has count half, and distances are those of all numbers."""
+    block = np.array([[0.8, -0.8], [-0.4, 0.4], [-0.4, 0.4]])
+    one = CategoryNetwork([[0, 1, 0], [0, 2]], [None, None], [[0, 1]], blocks=[block])
+    other = CategoryNetwork([[0, 0, 0], [0, 0]], [None, None], np.empty((0, 2)), blocks=[])
+    mean = mean_network([one, other])
+    np.testing.assert_allclose(mean.blocks[0], block / 2)
+    np.testing.assert_allclose(mean.category_fields[1], [0, 1])
+    numbers = np.r_[0, 1, 0, 0, 2, block.ravel()]
+    assert distance(one, other) == pytest.approx(np.sqrt((numbers**2).mean()))
+
+
+def test_nominal_columns_are_drawn_too():
+    """Nominal, ordinal and binary columns in one table: the network is found again, and drawn cells follow it."""
+    block = np.where(np.eye(3), 1.2, -0.6)
+    truth = CategoryNetwork(
+        [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0]],
+        [None, None, [-1, 0, 1], [0, 1]],
+        [[0, 1], [1, 2], [2, 3]],
+        blocks=[block, [[0.9], [0.0], [-0.9]], [[1.5]]],
+    )
+    chains = CategoryChains(np.zeros((800, 4), dtype=np.uint8), random_state=0)
+    chains.sweep(truth, 50)
+    gone = np.random.default_rng(1).random(chains.table.shape) < 0.2
+    parts = {"scores": truth.scores, "holes": gone}
+    found = complete(CategoryTable(np.where(gone, 0, chains.table), truth.kinds, **parts), n_imputations=5)
+    seen = ~gone[found.table.rows]
+    np.testing.assert_array_equal(found.table.codes[seen], chains.table[found.table.rows][seen])
+    solution = two_stage(found.table, errors=False).solution
+    assert solution.edge_index.tolist() == truth.edge_index.tolist()
+    whole = two_stage(CategoryTable(chains.table, truth.kinds, scores=truth.scores), errors=False).solution
+    np.testing.assert_allclose(solution.edge_values, whole.edge_values, rtol=0.2)
+    drawn = gone[found.table.rows, 0]
+    chances = found.network.category_probabilities(found.table)[0][drawn]
+    counts, spread = chances.sum(axis=0), np.sqrt((chances * (1 - chances)).sum(axis=0))
+    assert (abs(np.bincount(found.table.codes[drawn, 0], minlength=3) - counts) < 4 * spread).all()
+    pooled = pool(found, solution)
+    assert ((pooled.edge_information > 0.02) & (pooled.edge_information < 0.9)).all()
