@@ -53,7 +53,7 @@ def main() -> None:
     for name, default in (("rows", 3600), ("columns", 160), ("letters", 21), ("contacts", 300), ("alphas", 10)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--strength", type=float, default=0.6, help="standard deviation of a coupling")
-    parser.add_argument("--ratio", type=float, default=0.4, help="last alpha over the first")
+    parser.add_argument("--ratio", type=float, default=0.19, help="last alpha over the first")
     asked = parser.parse_args()
     model = plant(asked.columns, asked.letters, asked.contacts, asked.strength, 1)
     X = draw(model, asked.rows, 2)
