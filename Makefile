@@ -33,7 +33,7 @@ fuzz: $(INSTALLED)  ## attack it at random for FUZZ_MINUTES (4), all suites or t
 
 # What runs kernels without starting a process, which would not use this build; some ten minutes on two cores.
 SANITIZED := tests/_core tests/simulate tests/solve/published \
-	$(addprefix tests/solve/test_,hard_tables.py path.py seam.py dense.py ordinal.py)
+	$(addprefix tests/solve/test_,hard_tables.py path.py seam.py dense.py ordinal.py nominal.py)
 sanitize: $(INSTALLED)  ## run the tests of the core under the address, undefined-behavior and thread sanitizers
 	$(MAKE) --no-print-directory build/sanitize-address,undefined build/sanitize-thread
 

@@ -1,18 +1,20 @@
 """Errors with one base, and warnings that are given once, in the name of the caller."""
 
+import io
 import threading
 import warnings
 
 import numpy as np
 import pytest
 
-from isinglass import IsingLasso, errors, ising_path, stars
+from isinglass import IsingLasso, errors, ising_path, read_table, stars
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
     DataWarning,
     FewColumnsWarning,
     GridEndWarning,
+    setting,
     suppress_warnings,
     warn,
 )
@@ -85,3 +87,17 @@ def test_suppressing_in_one_thread_leaves_the_others_and_the_filters_alone():
         warn(ConstantColumnWarning("heard"))
     release.set()
     thread.join()
+
+
+def test_a_mention_may_hold_infinities():
+    """Found by fuzzing: a cell that reads 1e999 and belongs to no value of ``encode``."""
+    error = errors.DataError(f"Pass {setting('encode', {float('inf'): None, float('-inf'): 1})}.")
+    assert str(error) == "Pass encode={inf: None, -inf: 1}."
+    assert error.spelled(lambda mention: str(mention.value)) == "Pass {inf: None, -inf: 1}."
+    with pytest.raises(errors.DataError, match="inf"):
+        read_table(io.BytesIO(b"01\n10\n1e999\n"), encode={0: 0, 1: 1}, delimiter=",")
+
+
+@pytest.mark.parametrize("value", ["b(", "[" * 10_000, "f()", "x"])
+def test_a_cell_that_looks_like_a_mention_is_shown(value):
+    assert str(errors.DataError(f"got \x1fa\x1e{value}\x1ec\x1f.")) == "got c."

@@ -18,7 +18,7 @@ from isinglass.names import check_names
 from isinglass.network import Network, canonical_edges, read_only
 from isinglass.points import Points
 
-__all__ = ["CategoryNetwork", "block_scale"]
+__all__ = ["CategoryNetwork", "block_scale", "flat_fields"]
 
 FloatArray = NDArray[np.float64]
 
@@ -233,6 +233,17 @@ class CategoryNetwork(Network):
 
     def __repr__(self) -> str:
         return f"Category{super().__repr__()}"
+
+
+def flat_fields(network: Network) -> FloatArray:
+    """Return the fields of a network of any kind as one array: one per node, or one per category of all nodes.
+
+    Examples
+    --------
+    >>> flat_fields(CategoryNetwork([[0, 1, 2], [0, 3]], [[0, 1, 2], [0, 1]], [], [])).tolist()
+    [0.0, 1.0, 2.0, 0.0, 3.0]
+    """
+    return np.concatenate(network.category_fields) if isinstance(network, CategoryNetwork) else network.fields
 
 
 def block_scale(score_s: Any, score_t: Any) -> float:

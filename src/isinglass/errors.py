@@ -84,6 +84,17 @@ def setting(name: str, *value: Any, python: str | None = None) -> str:
     return f"\x1f{name}\x1e{repr(value[0]) if value else ''}\x1e{python}\x1f"
 
 
+class _OddFloats(ast.NodeTransformer):
+    """Reads inf and nan, which are names and no literals."""
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Constant(float(node.id))
+
+
+def _read_literal(text: str) -> Any:
+    return ast.literal_eval(_OddFloats().visit(ast.parse(text, mode="eval")))
+
+
 def _show(value: Any) -> str:
     if isinstance(value, str) and '"' not in value:
         return f'"{value}"'
@@ -106,7 +117,10 @@ class _Message(BaseException):
 
         def replace(found: re.Match[str]) -> str:
             name, value, python = found.groups()
-            return spell(Setting(name, bool(value), ast.literal_eval(value) if value else None, python))
+            try:
+                return spell(Setting(name, bool(value), _read_literal(value) if value else None, python))
+            except (ValueError, SyntaxError, MemoryError, RecursionError):  # no mention: a cell with such characters
+                return python
 
         return (f"{self.where}: " if self.where else "") + _MENTION.sub(replace, self.marked)
 

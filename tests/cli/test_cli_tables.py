@@ -103,8 +103,9 @@ def test_answers(tmp_path):
     table = write_csv(tmp_path / "a.csv", NAMES, words.tolist())
     assert objectives(table, "--encode", "agree=1,disagree=0") == pytest.approx(WANTED)
     assert "--encode" in data_error("fit", "--path", table)
-    for wrong in ("agree", "agree=2,disagree=0", "agree=1,agree=0"):
+    for wrong in ("agree", "agree=two,disagree=0", "agree=1,agree=0"):
         run("fit", "--path", table, "--encode", wrong, code=2)
+    run("fit", "--path", table, "--encode", "agree=2,disagree=0", code=3)  # of columns of categories alone
 
 
 def test_missing(tmp_path):

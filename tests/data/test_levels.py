@@ -92,6 +92,10 @@ def test_words_get_an_order_from_encode():
         encode={"a": ("never", "rarely", "often"), "b": {"never": 0, "rarely": 2, "often": 1}},
     )
     assert by_column.categories == (("never", "rarely", "often"), ("never", "often", "rarely"))
+    mixed = read_categories(
+        words.assign(c=[0, 1, 1, 0]), kinds={"a": "ordinal", "b": "ordinal"}, encode=how, missing="drop"
+    )
+    assert mixed.kinds == ("ordinal", "ordinal", "binary")  # numbers above 1 are for columns of categories
     for bad, message in (
         ({"never": 0, "rarely": 1}, "every value"),
         ({**how, "rarely": 0}, "different numbers"),

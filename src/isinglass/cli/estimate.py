@@ -206,11 +206,11 @@ class Estimate:
 @contextmanager
 def constants_named(data: BinaryTable) -> Iterator[None]:
     """Warn of constant columns by their names, once, and not again inside the block, where names may be unknown."""
-    from isinglass.data import BinaryTable
+    from isinglass.data.table import RowTable
     from isinglass.errors import ConstantColumnWarning, suppress_warnings
     from isinglass.solve.estimable import name_constant
 
-    if not isinstance(data, BinaryTable):  # in parts: its rows are read by the fit alone
+    if not isinstance(data, RowTable):  # in parts: its rows are read by the fit alone
         yield
         return
     name_constant(data, data.sample_weight)
@@ -224,12 +224,14 @@ def describe_fit(found: Fit) -> dict[str, str]:
 
     solution = found.solution
     n_pairs = solution.n_features * (solution.n_features - 1) // 2
-    n_positive = int((solution.edge_values > 0).sum())
+    signs = solution.network.edge_signs
+    n_positive, n_negative = int((signs > 0).sum()), int((signs < 0).sum())
+    unsigned = f", {int((signs == 0).sum())} without a sign" if (signs == 0).any() else ""
     alpha = "one per node" if solution.alpha != solution.alpha else f"{solution.alpha:.6g}"  # NaN: each node its own
     facts = {
         "Alpha": f"{alpha} ({found.chosen})",
         "Network": f"{plural(solution.n_edges, 'edge')} among {plural(n_pairs, 'pair')}, {n_positive} positive, "
-        f"{solution.n_edges - n_positive} negative",
+        f"{n_negative} negative{unsigned}",
     }
     if found.stages:
         said = [f"{stage['criterion'].upper()} {plural(stage['n_edges'], 'edge')}" for stage in found.stages]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from isinglass.cli.groups import Attributes
     from isinglass.data import BinaryTable
     from isinglass.fit import Fit
+    from isinglass.network import Network
 
 __all__ = ["fit", "write_files"]
 
@@ -106,8 +107,21 @@ def _record(found: Fit, data: BinaryTable, estimate: Estimate, criterion: str | 
         "tol": found.tol,
         "missing": describe_missing(found.missing, network.names),
         "network": describe_solution(found.solution),
-        "nodes": records({"name": network.names, "field": network.fields.tolist()}),
+        "nodes": records(_nodes(network)),
         "edges": records(edge_table(network, edge_attributes=found.edge_attributes)),
+    }
+
+
+def _nodes(network: Network) -> dict[str, Any]:
+    """Return the nodes by column: names and fields, and of categories what they are."""
+    fields = getattr(network, "category_fields", None)
+    if fields is None:
+        return {"name": network.names, "field": network.fields.tolist()}
+    return {
+        "name": network.names,
+        "kind": network.kinds,  # type: ignore[attr-defined]
+        "categories": network.labels,  # type: ignore[attr-defined]
+        "fields": [field.tolist() for field in fields],
     }
 
 

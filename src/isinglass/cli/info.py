@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from isinglass.cli.console import Console, format_seconds, plural, printable
@@ -61,6 +62,8 @@ def _describe(data: BinaryTable, rare: float) -> dict[str, Any]:
     from isinglass import objective
     from isinglass.cli.results import describe_table, names_of
 
+    if hasattr(data, "codes"):
+        return _describe_categories(data, rare)
     names, X, weight = names_of(data), data.X, data.sample_weight
     counted = X if weight is None else X[weight > 0]
     share = np.average(X, axis=0, weights=weight)
@@ -77,6 +80,41 @@ def _describe(data: BinaryTable, rare: float) -> dict[str, Any]:
         "rare_columns": {names[k]: float(share[k]) for k in sorted(np.flatnonzero(is_rare), key=lambda k: rarer[k])},
         "equal_columns": _equal_columns(counted[:, ~is_constant], [names[k] for k in np.flatnonzero(~is_constant)]),
         "alpha_max": objective.alpha_max(X, weight),
+    }
+
+
+def _describe_categories(data: Any, rare: float) -> dict[str, Any]:
+    """Return what a table with categories holds."""
+    import numpy as np
+
+    from isinglass.cli.results import describe_table, names_of, shares_of
+    from isinglass.solve.path import ising_path
+
+    names, weight, codes = names_of(data), data.sample_weight, data.codes
+    shares = shares_of(data)
+    is_constant = np.array([np.count_nonzero(share) < 2 for share in shares])
+    rarest = {}
+    for name, values, share in zip(names, data.categories, shares, strict=True):
+        seen = np.flatnonzero(share)
+        least = int(seen[share[seen].argmin()])
+        if len(seen) > 1 and share[least] < rare:
+            rarest[f"{name}={values[least]}"] = float(share[least])
+    kept = np.flatnonzero(~is_constant)
+    complete = replace(data, holes=None)
+    return {
+        **describe_table(data),
+        **_describe_holes(data, names),
+        "n_distinct_rows": len(np.unique(codes, axis=0)),
+        "effective_rows": float(len(codes) if weight is None else weight.sum() ** 2 / (weight**2).sum()),
+        "constant_columns": [names[k] for k in np.flatnonzero(is_constant)],
+        "rare_columns": dict(sorted(rarest.items(), key=lambda item: item[1])),
+        "never_chosen": {
+            name: [values[k] for k in np.flatnonzero(share == 0).tolist()]
+            for name, values, share in zip(names, data.categories, shares, strict=True)
+            if not share.all()
+        },
+        "equal_columns": _equal_columns(codes[:, kept], [names[k] for k in kept]),
+        "alpha_max": ising_path.alpha_max(complete),  # type: ignore[attr-defined]
     }
 
 
@@ -126,12 +164,17 @@ def _estimate(data: BinaryTable, found: Mapping[str, Any]) -> dict[str, Any]:
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            solution = ising_path(data.X, [alpha_max / depth], sample_weight=data.sample_weight)[0]
+            table: Any = data.X
+            if hasattr(data, "codes"):
+                table = replace(table, holes=None)
+            solution = ising_path(table, [alpha_max / depth], sample_weight=data.sample_weight)[0]
         now = time.perf_counter()
         trials.append({"alpha": solution.alpha, "n_edges": solution.n_edges, "seconds": now - begin})
         if now - start > TRIAL:
             break
     sizes = {"bytes": path_bytes(n, p, 0), "bytes_dense": path_bytes(n, p, p * (p - 1) // 2)}
+    if hasattr(data, "codes"):  # known for columns of 0 and 1 only
+        sizes = {}
     return {**sizes, "trial_fits": trials}
 
 
@@ -143,7 +186,7 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[s
     facts = {
         "Rows": f"{n}, {found['n_distinct_rows']} distinct",
         "Columns": f"{p}, {plural(p * (p - 1) // 2, 'pair')}",
-        "Ones": f"{found['share_of_ones']:.1%} of the cells",
+        **_cells(found),
         "Missing": plural(found["n_missing"], "cell"),
     }
     if "missing_by_column" in found:
@@ -163,15 +206,17 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[s
         facts["Weights"] = f"sum {found['sum_of_weights']:.6g}, worth {found['effective_rows']:.1f} equal rows"
     facts |= values
     facts["Constant"] = _list(found["constant_columns"])
-    facts["Rare"] = _list([f"{name} ({share:.1%} ones)" for name, share in found["rare_columns"].items()])
+    what = "" if "kinds" in found else " ones"
+    facts["Rare"] = _list([f"{name} ({share:.1%}{what})" for name, share in found["rare_columns"].items()])
     facts["Rare"] += f" [rarer value below {rare:.0%}]" if found["rare_columns"] else f" below {rare:.0%}"
     facts["Duplicates"] = _list([" = ".join(group) for group in found["equal_columns"]])
     facts["alpha_max"] = f"{found['alpha_max']:.6g}, where all edges vanish"
     estimate = found["estimate"]
-    facts["Memory"] = (
-        f"about {format_bytes(estimate['bytes'])} with few edges, "
-        f"{format_bytes(estimate['bytes_dense'])} if every pair is one (estimated)"
-    )
+    if "bytes" in estimate:
+        facts["Memory"] = (
+            f"about {format_bytes(estimate['bytes'])} with few edges, "
+            f"{format_bytes(estimate['bytes_dense'])} if every pair is one (estimated)"
+        )
     trials = [
         f"{format_seconds(trial['seconds'])} at alpha {trial['alpha']:.3g} ({plural(trial['n_edges'], 'edge')})"
         for trial in estimate["trial_fits"]
@@ -179,6 +224,16 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[s
     facts["Time"] = "one fit " + ", ".join(trials) + " (measured now)" if trials else "nothing to fit"
     width = max(map(len, facts))
     return [f"{name:<{width}}  {printable(value)}" for name, value in facts.items()]
+
+
+def _cells(found: dict[str, Any]) -> dict[str, str]:
+    """Say in words what stands in the cells."""
+    if "kinds" not in found:
+        return {"Ones": f"{found['share_of_ones']:.1%} of the cells"}
+    kinds = list(found["kinds"].values())
+    counts = [f"{kinds.count(kind)} {kind}" for kind in ("binary", "ordinal", "nominal") if kind in kinds]
+    never = [f"{name}: {', '.join(map(str, values))}" for name, values in found["never_chosen"].items()]
+    return {"Kinds": ", ".join(counts), **({"Never chosen": _list(never)} if never else {})}
 
 
 def _list(items: Sequence[str]) -> str:

@@ -91,6 +91,12 @@ class Loaded:
         return {name: fact for name, fact in facts.items() if name not in known}
 
     @property
+    def _has_categories(self) -> bool:
+        from isinglass.categories import CategoryNetwork
+
+        return isinstance(self.model, CategoryNetwork)
+
+    @property
     def can_follow(self) -> bool:
         """Whether it was fitted at one alpha, and a path through it can be made."""
         return self.fit is not None and self.fit.path is None and math.isfinite(self.fit.solution.alpha)
@@ -112,7 +118,11 @@ class Loaded:
             known["missing"] = missing
         if known.get("weights") in reading.said.get("drop", ()):
             del known["weights"]
-        if self.fit is not None and "binarize" not in known:
+        if self.fit is not None and "kinds" not in reading.said and self._has_categories:
+            known["encode"] = self.fit.coding
+            known.pop("kinds", None)
+            known.pop("binarize", None)
+        elif self.fit is not None and "binarize" not in known:
             known["encode"] = dict(self.fit.encoding) or None
         names = self.model.names
         if names != default_names(len(names)) and "transpose" not in {**known, **reading.said}:
@@ -152,19 +162,24 @@ class Loaded:
         """Refuse another table than the one that was fitted, as far as the model knows: its rows and its ones."""
         import numpy as np
 
-        from isinglass.cli.results import describe_table
+        from isinglass.cli.results import describe_table, shares_of
         from isinglass.errors import DataError
 
         if self.fit is None:
             return
         fitted, here = self.fit.n_rows, describe_table(data)["sum_of_weights"]
-        marginals = self.fit.marginals
-        means = np.average(data.X, axis=0, weights=data.sample_weight)
+        marginals, means = self.fit.marginals, shares_of(data)
+        if isinstance(marginals, tuple):  # of a column with categories the largest share tells as much
+            furthest = [int(np.abs(a - b).argmax()) for a, b in zip(means, marginals, strict=True)]
+            means, marginals = (
+                np.array([part[k] for part, k in zip(parts, furthest, strict=True)]) for parts in (means, marginals)
+            )
         worst = int(np.abs(means - marginals).argmax())
         if not np.isclose(fitted, here, rtol=1e-9):
             difference = f"its rows counted {fitted:.6g} in all, and these count {here:.6g}"
         elif not np.isclose(means[worst], marginals[worst], rtol=0, atol=1e-9):
-            shares = f"{marginals[worst]:.2%} ones in the fit, {means[worst]:.2%} here"
+            what = "of a category" if self._has_categories else "ones"
+            shares = f"{marginals[worst]:.2%} {what} in the fit, {means[worst]:.2%} here"
             difference = f"{self.model.names[worst]!r} has {shares}"
         else:
             return

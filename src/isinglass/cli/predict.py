@@ -16,6 +16,7 @@ from isinglass.cli.values import OneOf
 
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
+    from isinglass.network import Network
 
 __all__ = ["predict"]
 
@@ -65,8 +66,9 @@ def predict(
     """Predict every cell of TABLE from the rest of its row with MODEL.
 
     MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin. Prints the probability that a cell
-    is 1 given the other cells of its row, as CSV. --impute prints the table in 0 and 1, its missing cells filled in;
-    --score tells how well the model predicts. Row labels are in the column "row"; weights are not printed.
+    is 1 given the other cells of its row, as CSV; where columns have categories, that of each category. --impute prints
+    the table in 0 and 1, or with its categories, its missing cells filled in; --score tells how well the model
+    predicts. Row labels are in the column "row"; weights are not printed.
 
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, whose missing cells were drawn anew, for
     analyses that are to be repeated on each. Rows without any answer are left out there.
@@ -134,11 +136,19 @@ def _cells(loaded: Loaded, data: BinaryTable, cells: Any) -> tuple[str, dict[str
     """Return a value for every cell, as CSV and as JSON has it."""
     from isinglass.cli.results import row_labels
 
-    names, labels, rows = list(loaded.model.names), row_labels(data), cells.tolist()
+    names, labels, rows = _columns(loaded.model, cells), row_labels(data), cells.tolist()
     record = {"columns": names, "cells": cells, "rows": labels}
     if data.row_names is not None:
         names, rows = ["row", *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
     return csv_text(names, rows), record
+
+
+def _columns(network: Network, cells: Any) -> list[str]:
+    """Return the names of the columns that are printed; where each category has one, ``party=red``."""
+    if cells.shape[1] == network.n_features:
+        return list(network.names)
+    both = zip(network.names, network.labels, strict=True)  # type: ignore[attr-defined]
+    return [f"{name}={label}" for name, labels in both for label in labels]
 
 
 def _score(
@@ -161,21 +171,48 @@ def _score(
 
 
 def _probabilities(loaded: Loaded, data: BinaryTable) -> Any:
-    """Return the probability of a 1 for every cell; missing ones are averaged over by Gibbs draws."""
+    """Return the probability of a 1 for every cell, or of every category; missing ones are averaged over."""
     from isinglass.evaluate.imputation import marginal_probabilities
 
+    if hasattr(loaded.model, "category_probabilities"):
+        import numpy as np
+
+        return np.concatenate(_chances(loaded.model, data), axis=1)
     if data.holes is None:
         return loaded.model.conditional_probabilities(data.X)
     return marginal_probabilities(loaded.model, data.X, data.holes)
 
 
-def _row_scores(loaded: Loaded, data: BinaryTable) -> Any:
+def _chances(network: Any, data: Any) -> list[Any]:
+    """Return the probabilities of the categories of every column."""
+    from isinglass.evaluate.category_imputation import category_marginals
+
+    if data.holes is None:
+        return list(network.category_probabilities(data))
+    return category_marginals(network, data.codes, data.holes)
+
+
+def _row_scores(loaded: Loaded, data: Any) -> Any:
     """Return the log pseudo-likelihood of the observed cells of every row."""
     from isinglass.evaluate.imputation import log_score
 
     if data.holes is None:
         return loaded.model.log_pseudolikelihood(data.X)
+    if hasattr(loaded.model, "category_probabilities"):
+        from isinglass.evaluate.category_imputation import score_categories
+
+        return score_categories(_chances(loaded.model, data), data.codes, data.holes)
     return log_score(_probabilities(loaded, data), data.X, data.holes)
+
+
+def _fill_categories(network: Any, data: Any, fill: str, seed: Any) -> Any:
+    """Return the categories of every cell as they are called."""
+    from isinglass.evaluate.category_imputation import fill_categories, label_cells
+
+    if fill == "probability":
+        raise click.UsageError("--fill probability is for columns of 0 and 1: leave --impute out for probabilities.")
+    draws = {"random_state": seed} if fill == "draw" else None
+    return label_cells(network, fill_categories(network, data.codes, data.holes, draws=draws))
 
 
 def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: Any) -> Any:
@@ -183,6 +220,8 @@ def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: Any) -> Any:
     from isinglass.errors import DataError
     from isinglass.evaluate.imputation import fill_missing
 
+    if hasattr(loaded.model, "category_probabilities"):
+        return _fill_categories(loaded.model, data, fill, seed)
     if data.filled is None and data.holes is None:
         return data.X
     if loaded.fit is None:

@@ -34,7 +34,10 @@ class Reading:
         for name in ("columns", "drop"):
             values[name] = tuple(key for keys in values[name] for key in keys)
         values["na_values"] = _spellings(values["na_values"])
+        kinds = _kinds(values.pop("ordinal"), values.pop("nominal"))
         self.said = {name: value for name, value in values.items() if value not in (None, ())}
+        if kinds:
+            self.said["kinds"] = kinds
         if not values["transpose"]:
             del self.said["transpose"]
 
@@ -94,6 +97,17 @@ class Reading:
         if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}, sum {data.sample_weight.sum():.6g}")
         return ", ".join(parts)
+
+
+def _kinds(ordinal: tuple[Any, ...], nominal: tuple[Any, ...]) -> dict[Any, str]:
+    """Return the kinds of the columns that were named."""
+    both = {"ordinal": ordinal, "nominal": nominal}
+    found: dict[Any, str] = {}
+    for kind, given in both.items():
+        for key in (key for keys in given for key in keys):
+            if found.setdefault(key, kind) != kind:
+                raise click.UsageError(f"--ordinal and --nominal both name {COLUMN.spell(key)}.")
+    return found
 
 
 def _spellings(texts: tuple[str, ...]) -> Any:
@@ -213,6 +227,20 @@ READING = Bundle(
             type=BINARIZE,
             section=SECTION,
             help="Numbers above CUT become 1, others 0: in all columns, or with a cut per column, age=40,income=2e4.",
+        ),
+        Option(
+            "--ordinal",
+            type=COLUMNS,
+            multiple=True,
+            section=SECTION,
+            help="Columns of ordered categories, such as 1 to 5: names, ranges A1:A5, patterns 'A*', or #3.",
+        ),
+        Option(
+            "--nominal",
+            type=COLUMNS,
+            multiple=True,
+            section=SECTION,
+            help="Columns of categories without an order: names, ranges, patterns, or #3.",
         ),
         Option("--weights", type=COLUMN, section=SECTION, help="Column with the weights of the rows."),
         Option(

@@ -78,6 +78,18 @@ def describe_table(table: BinaryTable) -> dict[str, Any]:
         "n_missing": table.n_missing,
         "sum_of_weights": count_rows(table.X, table.sample_weight),
         "encoding": {name: list(values) for name, values in table.encoding.items()},
+        **describe_kinds(table),
+    }
+
+
+def describe_kinds(table: Any) -> dict[str, Any]:
+    """Return kinds and categories of the columns of a table that has some."""
+    if getattr(table, "categories", None) is None:
+        return {}
+    names = names_of(table)
+    return {
+        "kinds": dict(zip(names, table.kinds, strict=True)),
+        "categories": {name: list(values) for name, values in zip(names, table.categories, strict=True)},
     }
 
 
@@ -99,16 +111,18 @@ def names_of(table: BinaryTable) -> tuple[str, ...]:
 
 
 def shares_of(table: BinaryTable) -> Any:
-    """Return the share of ones in every column."""
-    from isinglass.data import count_columns, count_rows
+    """Return the share of ones in every column, or those of its categories."""
+    import numpy as np
 
-    return count_columns(table.X, table.sample_weight)[0] / count_rows(table.X, table.sample_weight)
+    from isinglass.counts import summarize
+
+    return summarize(table, np.empty((0, 2), dtype=np.int32))[1]
 
 
 def judge(solutions: Sequence[Solution], tol: float, shares: Any, *, proved: bool = True) -> dict[str, str]:
     """Say in words whether the fit converged, or where a method stopped that proves nothing itself.
 
-    ``shares`` are those of the ones in every column: the gap is relative to the objective without edges.
+    ``shares`` are those of the ones or categories in every column: the gap is relative to the objective without edges.
     """
     import numpy as np
 
@@ -117,7 +131,8 @@ def judge(solutions: Sequence[Solution], tol: float, shares: Any, *, proved: boo
     gaps = [solution.duality_gap for solution in solutions if not math.isnan(solution.duality_gap)]
     certificate = f"KKT residual {max(solution.kkt_residual for solution in solutions):.1e}"
     if gaps:
-        both = np.clip([shares, 1.0 - np.asarray(shares)], 1e-300, 1.0)
+        every = np.concatenate(shares) if isinstance(shares, tuple) else np.append(shares, 1.0 - np.asarray(shares))
+        both = np.clip(every, 1e-300, 1.0)
         certificate += f", relative duality gap {max(gaps) / max(-float((both * np.log(both)).sum()), 1e-12):.1e}"
     if not proved:
         rule = f"{'NOT ' if missed else ''}by the method's own rule{where} (tolerance {tol:g})"

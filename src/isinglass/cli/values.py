@@ -131,10 +131,15 @@ class EncodeType(_Spelled):
         meanings: dict[str, int | None] = {}
         for part in value.split(","):
             answer, equals, bit = part.rpartition("=")
-            if not equals or bit not in ("0", "1", "") or answer in meanings:
+            if not equals or not _is_whole(bit) or answer in meanings:
                 self.fail(f"{value!r} is neither auto nor a list such as Yes=1,No=0,Unknown=.", param, ctx)
             meanings[answer] = int(bit) if bit else None
         return meanings
+
+
+def _is_whole(word: str) -> bool:
+    """Tell whether a word is a whole number, or nothing."""
+    return word.removeprefix("-").isdecimal() or not word
 
 
 class BinarizeType(_Spelled):

@@ -3,7 +3,7 @@
 from isinglass.data.category_table import CategoryTable
 from isinglass.data.coding import Coding
 from isinglass.data.conversion import read_binary, read_categories, to_binary, weights_of
-from isinglass.data.intake import read_rows, to_weighted
+from isinglass.data.intake import bare_rows, read_rows, to_weighted
 from isinglass.data.parts import PartedTable, over_rows, read_parts
 from isinglass.data.table import BinaryTable, hole_patterns, holes_of, units_of
 from isinglass.data.tallies import (
@@ -21,6 +21,7 @@ __all__ = [
     "CategoryTable",
     "Coding",
     "PartedTable",
+    "bare_rows",
     "check_penalty_weights",
     "check_sample_weight",
     "check_scale",

@@ -161,7 +161,7 @@ def per_column(argument: str, given: Any, names: Sequence[Any] | None, p: int, d
         return list(given)
     entries = [default] * p
     for key, entry in given.items():
-        place = names.index(str(key)) if names is not None and str(key) in names else key
+        place = names.index(key) if isinstance(key, str) and names is not None and key in names else key
         if not (isinstance(place, int) and 0 <= place < p):
             raise ArgumentError(argument, "must name columns of the table", key)
         entries[place] = entry

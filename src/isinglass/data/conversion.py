@@ -268,6 +268,8 @@ def _convert_mixed(
             encode = replace(encode, columns=tuple(encode.columns[j] for j in others), names=None)
         elif by_column(encode):
             encode = {label: entry for label, entry in encode.items() if label in set(known)} or None
+        elif isinstance(encode, Mapping):  # numbers of categories are for the other columns
+            encode = {value: bit for value, bit in encode.items() if bit in (0, 1, None)} or None
         part = source.take(others)
         bits, used = _convert(part, _find_rules(part, known, encode, binarize))
         rules |= dict(zip(others, used, strict=True))

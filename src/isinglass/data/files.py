@@ -100,8 +100,8 @@ def read_table(
     encoding : str, default="utf-8"
         Encoding of a text.
     **options
-        ``kinds``, ``scores``, ``missing``, ``encode`` and ``binarize`` as for `read_categories`; words in ``encode``
-        are read as cells are:
+        ``kinds``, ``scores``, ``missing``, ``encode`` and ``binarize`` as for `read_categories`. Keys of the first two
+        may also be ranges of columns, ``"A1:A5"``, or patterns, ``"A*"``. Words in ``encode`` are read as cells are:
         ``{"1": 0, "2": 1}`` means the numbers. ``max_rows`` (ten million), ``max_columns`` (100 000) and ``max_bytes``
         limit the table in the file; the last one bounds the file, what it decompresses to, and the table: by default
         4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
@@ -158,8 +158,10 @@ def read_table(
         if gone:
             words = {sheet.find(key, "na_values"): Vocabulary.build(values) for key, values in gone.items()}
             sheet = sheet.mark_missing_in(words)
+        said = {name: _by_number(sheet, options.get(name), name) for name in ("kinds", "scores")}
         sheet, weight, kept = _split(sheet, weights, labels)
         sheet = _choose_columns(sheet, columns, drop)
+        options |= {name: _by_place(sheet, entries) for name, entries in said.items()}
         table = convert_source(_checked_source(sheet, nameless), encode=encode, **options)
         rows = slice(None) if table.rows is None else table.rows
         known = {name: tuple(entries[rows]) for name, entries in kept.items()}
@@ -255,6 +257,25 @@ def _split(
     gone = {*places, place}
     rest = [j for j in range(sheet.cells.shape[1]) if j not in gone]
     return sheet if gone == {None} else sheet.take(rest), weight, kept
+
+
+def _by_number(sheet: Sheet, entries: Any, argument: str) -> Any:
+    """Return what is said about columns by their numbers in the file, from names, numbers, ranges and patterns."""
+    if not isinstance(entries, Mapping):
+        return entries
+    numbers = sheet.numbers or range(sheet.cells.shape[1])
+    called = {
+        key: entry if isinstance(entry, str) and argument == "kinds" else argument for key, entry in entries.items()
+    }
+    return {numbers[j]: entry for key, entry in entries.items() for j in sheet.find_all(key, called[key])}
+
+
+def _by_place(sheet: Sheet, entries: Any) -> Any:
+    """Return what is said about columns that are still there, by their places."""
+    if not isinstance(entries, Mapping):
+        return entries
+    numbers = sheet.numbers or range(sheet.cells.shape[1])
+    return {j: entries[number] for j, number in enumerate(numbers) if number in entries}
 
 
 def _choose_columns(sheet: Sheet, columns: Sequence[Any] | None, drop: Sequence[Any] | None) -> Sheet:

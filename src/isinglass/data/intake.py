@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ from isinglass.data.parts import PartedTable, read_parts
 from isinglass.data.table import BinaryTable
 from isinglass.errors import DataError
 
-__all__ = ["AnyTable", "open_rows", "read_rows", "to_weighted"]
+__all__ = ["AnyTable", "bare_rows", "open_rows", "read_rows", "to_weighted"]
 
 AnyTable: TypeAlias = BinaryTable | CategoryTable | PartedTable
 
@@ -47,6 +48,19 @@ def open_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, NDArra
     if sample_weight is not None:
         raise DataError("sample_weight must be given to read_parts for a table in parts; got it beside the table.")
     return X, X, None
+
+
+def bare_rows(table: BinaryTable | CategoryTable) -> Any:
+    """Return what resamples are made of: bytes, or categories without weights, holes and row numbers.
+
+    Examples
+    --------
+    >>> bare_rows(BinaryTable(np.array([[0, 1]], dtype=np.uint8))).tolist()
+    [[0, 1]]
+    """
+    if isinstance(table, BinaryTable):
+        return table.X
+    return replace(table, sample_weight=None, holes=None, rows=None, row_names=None, n_missing=0, labels={})
 
 
 def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[np.float64] | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
 
@@ -78,6 +79,21 @@ class Sheet:
         known = "no names" if self.header is None else ", ".join(map(repr, self.header[:5]))
         more = "" if self.header is None or len(self.header) <= 5 else f" and {len(self.header) - 5} more"
         raise ArgumentError(argument, "must be a column of the table", key, f"The table has {known}{more}.")
+
+    def find_all(self, key: str | int, argument: str) -> list[int]:
+        """Return the positions of the columns that a name, number, range ``A1:A5`` or pattern ``A*`` stands for."""
+        names = self.header or []
+        if isinstance(key, str) and key not in names:
+            first, colon, last = key.partition(":")
+            if colon and first and last:
+                ends = [self.find(_number(end), argument) for end in (first, last)]
+                if ends[0] > ends[1]:
+                    raise ArgumentError(argument, "must name a range from left to right", key)
+                return list(range(ends[0], ends[1] + 1))
+            fitting = [j for j, name in enumerate(names) if fnmatchcase(name, key)] if set("*?[") & set(key) else []
+            if fitting:
+                return fitting
+        return [self.find(key, argument)]
 
     def take(self, kept: Sequence[int]) -> Sheet:
         """Return some of the columns, in this order."""
@@ -179,6 +195,11 @@ class Sheet:
 
         # Column by column: the faster ways know one rule for the whole table.
         return replace(self, cells=replace(cells, column=column, block=None, masked=None, sparse=None, grid=None))
+
+
+def _number(word: str) -> str | int:
+    """Read ``#3`` as the number of the third column."""
+    return int(word[1:]) - 1 if word[:1] == "#" and word[1:].isdecimal() and int(word[1:]) > 0 else word
 
 
 def _transpose(cells: Source) -> Source:

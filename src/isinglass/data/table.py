@@ -56,6 +56,15 @@ class RowTable:
         """How another table is read in the same way."""
         raise NotImplementedError
 
+    @property
+    def encoding(self) -> dict[Hashable, tuple[Any, Any]]:
+        """For each column that was not 0/1 already: its two source values, ``(zero, one)``.
+
+        The key is the name of the column, or its number if there are no names; several values with one meaning are a
+        tuple.
+        """
+        return self.reading.encoding
+
     def with_names(self, names: Sequence[str] | None) -> Self:
         """Return the same table with other names of the columns."""
         known = None if names is None else tuple(names)
@@ -179,15 +188,6 @@ class BinaryTable(RowTable):
     def reading(self) -> Coding:
         """How another table is read in the same way."""
         return self.coding or Coding(self.names, (BITS,) * self.shape[1])
-
-    @property
-    def encoding(self) -> dict[Hashable, tuple[Any, Any]]:
-        """For each column that was not 0/1 already: its two source values, ``(zero, one)``.
-
-        The key is the name of the column, or its number if there are no names; several values with one meaning are a
-        tuple.
-        """
-        return self.reading.encoding
 
 
 def _some(entries: Sequence[Any], rows: Any) -> tuple[Any, ...]:

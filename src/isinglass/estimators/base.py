@@ -24,9 +24,9 @@ from isinglass.data import (
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.table import RowTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
-from isinglass.estimators.frames import complete_like, kind_of, label_cells, make_frame
+from isinglass.estimators.frames import complete_like, kind_of, make_frame
 from isinglass.estimators.opening import ask_rows, check_categories, open_table, sum_rows
-from isinglass.evaluate.category_imputation import category_marginals, fill_categories, score_categories
+from isinglass.evaluate.category_imputation import category_marginals, fill_categories, label_cells, score_categories
 from isinglass.evaluate.imputation import fill_missing, log_score, marginal_probabilities
 from isinglass.fit import Fit
 from isinglass.randomness import RandomSource
@@ -35,8 +35,9 @@ from isinglass.select.impute import complete
 from isinglass.select.method import method_of
 from isinglass.select.outcome import as_fit, with_imputation
 from isinglass.simulate import gibbs_sample
+from isinglass.solve.enumeration import can_enumerate
 from isinglass.solve.estimable import name_constant
-from isinglass.solve.exact import MAX_NODES, exact_sample
+from isinglass.solve.exact import exact_sample
 
 __all__ = ["IsingEstimator", "check_alpha"]
 
@@ -333,14 +334,14 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
-    ) -> Table:
+    ) -> Any:
         """Draw rows from the network: independent ones by enumeration up to 20 columns, else a Gibbs chain.
 
         ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether
         they are enough depends on the network: `isinglass.simulate.gibbs_diagnostics` tells.
         """
         check_is_fitted(self)
-        if self.network_.n_features <= MAX_NODES and not isinstance(self.network_, CategoryNetwork):
+        if can_enumerate(self.network_):
             return exact_sample(self.network_, n_samples, random_state=random_state)
         return gibbs_sample(self.network_, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
 

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.categories import CategoryNetwork
-
-__all__ = ["KINDS", "complete_like", "kind_of", "label_cells", "make_frame"]
+__all__ = ["KINDS", "complete_like", "kind_of", "make_frame"]
 
 KINDS = ("pandas", "polars", "pyarrow")
 
@@ -86,25 +84,6 @@ def complete_like(X: Any, values: NDArray[Any]) -> Any:
         return values
     names = native.columns if kind == "polars" else native.schema.names
     return make_frame(kind, {name: np.ascontiguousarray(values[:, k]) for k, name in enumerate(names)})
-
-
-def label_cells(network: CategoryNetwork, codes: NDArray[Any]) -> NDArray[Any]:
-    """Return the values that category numbers stand for.
-
-    Examples
-    --------
-    >>> from isinglass import CategoryNetwork
-    >>> network = CategoryNetwork([[0, 0], [0, 0]], [[0, 1], [0, 1]], [], [], categories=[("no", "yes"), (1, 2)])
-    >>> label_cells(network, np.array([[0, 1], [1, 0]])).tolist()
-    [['no', 2], ['yes', 1]]
-    """
-    cells = np.empty(codes.shape, dtype=object)
-    for s, field in enumerate(network.category_fields):
-        values = np.empty(len(field), dtype=object)
-        values[:] = range(len(field)) if network.categories is None else network.categories[s]
-        cells[:, s] = values[codes[:, s]]
-    plain = all(isinstance(value, int | float) for values in network.categories or () for value in values)
-    return cells.astype(np.float64 if any(isinstance(v, float) for v in cells.flat) else np.int64) if plain else cells
 
 
 def _unwrapped(X: Any) -> Any:

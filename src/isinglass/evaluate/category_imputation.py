@@ -12,7 +12,7 @@ from isinglass.categories import CategoryNetwork
 from isinglass.randomness import RandomSource, as_generator
 from isinglass.simulate.category_chains import CategoryChains
 
-__all__ = ["category_marginals", "fill_categories", "score_categories"]
+__all__ = ["category_marginals", "fill_categories", "label_cells", "score_categories"]
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -91,3 +91,21 @@ def fill_categories(
     chains = CategoryChains(np.where(missing, 0, codes), missing, random_state=as_generator(draws["random_state"]))
     chains.sweep(model, check_count("n_sweeps", draws.get("n_sweeps", 200)))
     return chains.table
+
+
+def label_cells(network: CategoryNetwork, codes: NDArray[Any]) -> NDArray[Any]:
+    """Return the values that category numbers stand for.
+
+    Examples
+    --------
+    >>> network = CategoryNetwork([[0, 0], [0, 0]], [[0, 1], [0, 1]], [], [], categories=[("no", "yes"), (1, 2)])
+    >>> label_cells(network, np.array([[0, 1], [1, 0]])).tolist()
+    [['no', 2], ['yes', 1]]
+    """
+    cells = np.empty(codes.shape, dtype=object)
+    for s, field in enumerate(network.category_fields):
+        values = np.empty(len(field), dtype=object)
+        values[:] = range(len(field)) if network.categories is None else network.categories[s]
+        cells[:, s] = values[codes[:, s]]
+    plain = all(isinstance(value, int | float) for values in network.categories or () for value in values)
+    return cells.astype(np.float64 if any(isinstance(v, float) for v in cells.flat) else np.int64) if plain else cells

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass._core import count_ones
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable, read_binary, weights_of
+from isinglass.categories import flat_fields
+from isinglass.data import CategoryTable, bare_rows, read_binary, weights_of, which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -37,7 +37,7 @@ from isinglass.select.tasks import kernel_threads, run_tasks
 __all__ = ["Bootstrap", "Differences", "bootstrap"]
 
 FloatArray = NDArray[np.float64]
-Table = NDArray[np.uint8]
+Table = Any  # bytes, or a CategoryTable
 
 DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
@@ -64,9 +64,9 @@ def bootstrap(
 
     Parameters
     ----------
-    X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-        Table of 0 and 1, or of what the estimator reads as such. One that was read with ``missing="impute"`` is imputed
-        anew in every resample; `impute_first` sets how.
+    X : array, data frame, sparse matrix, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
+        Table of 0 and 1, or of what the estimator reads as such; or one with categories. A table that was read with
+        ``missing="impute"`` is imputed anew in every resample; `impute_first` sets how.
     method : estimator, fit, function or float, optional
         What gives the network; `two_stage` by default, as everywhere. An estimator, fitted or not, is fitted anew to
         every resample. A function takes a table and returns a Solution or a record that has one, such as
@@ -120,20 +120,21 @@ def bootstrap(
     weight = weights_of(data, sample_weight)
     draw = _Draw.of(len(data), weight, groups)
     shares = _plan(kind, drop_shares, count, draw)
-    result = run_method(wanted, data.X, sample_weight=weight, groups=draw.labels)
+    rows = bare_rows(data)
+    result = run_method(wanted, rows, sample_weight=weight, groups=draw.labels)
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
-    solution = solution_of(result, wanted, data.X, weight).with_names(data.names or getattr(fitted, "names", None))
+    solution = solution_of(result, wanted, rows, weight).with_names(data.names or getattr(fitted, "names", None))
     again = wanted if reselect else keep_penalty_inside(wanted, result)
     seeds = spawn_seeds(random_state, count)
     inside = run_quickly(again, kernel_threads(n_jobs))
     results = run_tasks(
         _fit_resample,
-        [(data.X, inside, draw, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)],
+        [(rows, inside, draw, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)],
         n_jobs=n_jobs,
         progress=progress,
         checkpoint=checkpoint,
         fingerprint={
-            "X": data.X,
+            "X": rows,
             "sample_weight": weight,
             "groups": draw.labels,
             "method": run_quickly(again, None),
@@ -149,8 +150,10 @@ def bootstrap(
     return _gather(kind, solution, results, shares)
 
 
-def _read(X: Any, method: Any, wanted: Method) -> BinaryTable:
+def _read(X: Any, method: Any, wanted: Method) -> Any:
     """Return the table, read as the estimator says; one with missing cells as it is, if the method imputes them."""
+    if isinstance(X, CategoryTable):
+        return X
     if hasattr(method, "get_params"):
         return read_binary(X, **(method.reading or {}))
     return read_binary(X, missing="impute") if imputes(wanted) else read_binary(X)
@@ -221,14 +224,14 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> 
 def _fit_resample(table: Table, method: Method, draw: _Draw, seed: SeedSequence, share: float) -> dict[str, Any]:
     """Return the network of one resample, and whether a column became constant."""
     weight = draw.weights(np.random.default_rng(seed), share)
-    became_constant = count_ones(table, None)[1] & ~count_ones(table[weight > 0], None)[1]
+    became_constant = which_vary(table, None) & ~which_vary(table[weight > 0], None)
     with suppress_warnings(ConstantColumnWarning, ConvergenceWarning, GridEndWarning):  # two are counted
         result = run_method(method, table, sample_weight=weight, groups=draw.labels)
         solution = solution_of(result, method, table, weight)
     return {
         "edges": solution.edge_index,
         "values": solution.edge_values,
-        "fields": solution.fields,
+        "fields": flat_fields(solution.network),
         "alpha": solution.alpha,
         "constant": became_constant.any(),
         "converged": solution.converged or np.isnan(solution.kkt_residual),  # nobody said so

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError
 from isinglass.network import Network, read_only
 from isinglass.pairs import pair_keys, pairs_of, spread
@@ -44,7 +45,7 @@ class Differing:
     Parameters
     ----------
     structure : float
-        The largest difference of a coupling.
+        The largest difference of a coupling: of its norm, where a pair has more than one parameter.
     strength : float
         The difference of the global strengths Σ_{s<t} |θ_st|.
     edges : ndarray of shape (n_pairs,)
@@ -292,6 +293,9 @@ class GroupComparison:
     def difference(self, first: str | None = None, second: str | None = None) -> Network:
         """Return the couplings of one group minus those of another as a network, whose fields are the same difference.
 
+        Where columns have categories the fields are zero, and for a pair with more than one parameter the difference is
+        that of the two norms.
+
         Parameters
         ----------
         first, second : str, optional
@@ -299,7 +303,11 @@ class GroupComparison:
         """
         one, other = (self._number(group, k) for k, group in enumerate((first, second)))
         values = self.couplings()
-        fields = self.networks[one].fields - self.networks[other].fields
+        networks = self.networks[one], self.networks[other]
+        if any(isinstance(network, CategoryNetwork) for network in networks):
+            fields = np.zeros(len(self.names))
+        else:
+            fields = networks[0].fields - networks[1].fields
         return Network(fields, self.edge_index, values[one] - values[other], self.names)
 
     def _number(self, group: str | None, default: int) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import BinaryTable, read_binary, weights_of
+from isinglass.data import BinaryTable, CategoryTable, read_binary, weights_of
 from isinglass.errors import ArgumentError, DataError
 
 __all__ = ["Plan", "read_groups"]
@@ -22,11 +22,11 @@ Rows = list[NDArray[np.intp]]
 _SHOWN = 5  # rows or subjects named in a message
 
 
-def read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | None) -> tuple[BinaryTable, Plan]:
+def read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | None) -> tuple[Any, Plan]:
     """Return the table with its weights, and who is in which group; rows without any answer are left out."""
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
-    data = read_binary(frame)
+    data = frame if isinstance(frame, CategoryTable) else read_binary(frame)
     data = replace(data, sample_weight=weights_of(data, sample_weight))
     members = _entries("groups", labels, data)
     if subjects is not None:
@@ -41,7 +41,7 @@ def _take_column(X: Any, groups: Any, argument: str) -> tuple[Any, Any]:
     """Return the table and the labels; a name takes that column out of a data frame."""
     if not isinstance(groups, str):
         return X, groups
-    if isinstance(X, BinaryTable) and groups in X.labels:
+    if isinstance(X, BinaryTable | CategoryTable) and groups in X.labels:
         return X, X.labels[groups]
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or groups not in frame.columns:
@@ -49,7 +49,7 @@ def _take_column(X: Any, groups: Any, argument: str) -> tuple[Any, Any]:
     return frame.drop(groups).to_native(), frame[groups].to_list()
 
 
-def _entries(name: str, given: Any, data: BinaryTable) -> NDArray[Any]:
+def _entries(name: str, given: Any, data: Any) -> NDArray[Any]:
     """Return one label per row of the table, none missing; labels of dropped rows are left out."""
     entries = list(given) if hasattr(given, "__iter__") and not isinstance(given, str | bytes) else None
     if entries is not None and len(entries) != len(data) and data.rows is not None and len(entries) > data.rows.max():

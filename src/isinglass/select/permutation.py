@@ -13,9 +13,8 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass._core import count_ones
 from isinglass.arguments import check_count
-from isinglass.data import BinaryTable
+from isinglass.data import BinaryTable, bare_rows, which_vary
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -68,7 +67,7 @@ def compare_groups(
 
     Parameters
     ----------
-    X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
+    X : array, data frame, sparse matrix, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
         Table of 0 and 1, or of what is read as such. One that was read with ``missing="impute"`` is imputed once, from
         the network of all rows, whatever their group; see the notes.
     groups : array-like of shape (n_samples,), or str
@@ -166,10 +165,10 @@ def _name_constant(known: Sequence[str] | None, sample: _Sample, plan: Plan) -> 
     """Warn of columns that do not vary in a group."""
     names = check_names(known, sample.cells.shape[1])
     for group, rows in zip(plan.groups, plan.rows, strict=True):
-        ones, inside = count_ones(sample.cells[sample.places(rows)], None)
-        constant = np.flatnonzero(~inside)
+        some = sample.table[sample.places(rows)]
+        constant, values = np.flatnonzero(~which_vary(_cells(some), None)), np.asarray(some)[0]
         if len(constant):
-            shown = ", ".join(f"{names[k]!r} (always {int(ones[k] > 0)})" for k in constant[:_SHOWN])
+            shown = ", ".join(f"{names[k]!r} (always {values[k]})" for k in constant[:_SHOWN])
             more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
             warn(
                 ConstantColumnWarning(
@@ -179,13 +178,18 @@ def _name_constant(known: Sequence[str] | None, sample: _Sample, plan: Plan) -> 
             )
 
 
+def _cells(table: Any) -> Any:
+    """Return the bytes of a table of 0 and 1, and one with categories as it is."""
+    return table.X if isinstance(table, BinaryTable) else table
+
+
 @dataclass(frozen=True, eq=False)
 class _Sample:
     """The rows that are compared, with the completed copies of those that have holes.
 
     Parameters
     ----------
-    table : ndarray of uint8, or BinaryTable
+    table : ndarray of uint8, BinaryTable or CategoryTable
         The rows; or a completed table in the order of the rows, with weights of its own.
     weight : ndarray of shape (n_samples,), optional
         Weights of an array.
@@ -198,10 +202,10 @@ class _Sample:
     holes: NDArray[np.bool_] | None = None
 
     @classmethod
-    def of(cls, data: BinaryTable, method: Method) -> _Sample:
+    def of(cls, data: Any, method: Method) -> _Sample:
         """Return the rows of a table, imputed without regard to groups unless the method imputes itself."""
         if data.holes is None or imputes(method):
-            return cls(data.X, data.sample_weight, data.holes)
+            return cls(bare_rows(data), data.sample_weight, data.holes)
         table = complete(replace(data, rows=None, row_names=None), n_imputations=COPIES).table
         assert table.rows is not None
         return cls(table[np.argsort(table.rows, kind="stable")], None)
@@ -263,11 +267,11 @@ def _permute(
 ) -> dict[str, Any]:
     """Return the differences of some permutations, and which edges and nodes reach what was observed, as bits."""
     keys = pair_keys(pairs, sample.cells.shape[1])
-    varies = count_ones(sample.cells, None)[1]
+    varies = which_vary(_cells(sample.table), None)
     found = []
     for seed in seeds:
         parts = plan.shuffle(np.random.default_rng(seed))
-        constant = any((varies & ~count_ones(sample.cells[sample.places(rows)], None)[1]).any() for rows in parts)
+        constant = any((varies & ~which_vary(_cells(sample.table[sample.places(rows)]), None)).any() for rows in parts)
         with suppress_warnings(
             ConstantColumnWarning, ConvergenceWarning, GridEndWarning
         ):  # the first two are counted instead

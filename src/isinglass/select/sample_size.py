@@ -12,6 +12,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
+from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, GridEndWarning, suppress_warnings
 from isinglass.evaluate.recovery import edge_confusion, weight_correlation
 from isinglass.network import Network, as_network, read_only
@@ -155,8 +156,7 @@ def sample_size(
         progress=progress,
         checkpoint=checkpoint,
         fingerprint={
-            "network": np.column_stack([truth.edge_index, truth.edge_values]),
-            "fields": truth.fields,
+            "network": truth,
             "rows": sizes,
             "n_repeats": repeats,
             "method": run_quickly(wanted, None),
@@ -170,9 +170,18 @@ def sample_size(
     return SampleSizeStudy(truth, sizes, scores)
 
 
+def _draw_categories(truth: CategoryNetwork, n_rows: int, seed: SeedSequence) -> Any:
+    """Return rows of a network with categories: each from a chain of its own where there are too many states."""
+    if truth.n_categories.prod(dtype=object) <= 2**ENUMERATED:
+        return exact_sample(truth, n_rows, random_state=seed)
+    return gibbs_sample(truth, n_rows, burn_in=BURN_IN // 10, n_chains=n_rows, random_state=seed)
+
+
 def _refit(truth: Network, method: Method, n_rows: int, seed: SeedSequence) -> dict[str, float]:
     """Return how well the network is found in one table."""
-    if truth.n_features <= ENUMERATED:
+    if isinstance(truth, CategoryNetwork):
+        X = _draw_categories(truth, n_rows, seed)
+    elif truth.n_features <= ENUMERATED:
         X = exact_sample(truth, n_rows, random_state=seed)
     else:
         X = gibbs_sample(truth, n_rows, burn_in=BURN_IN, thin=THIN, random_state=seed, n_threads=1)

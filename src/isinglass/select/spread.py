@@ -45,9 +45,9 @@ class Bootstrap:
     edge_index : ndarray of int32, shape (n_pairs, 2)
         Pairs with an edge in the whole table or in at least one resample, in lexicographic order.
     draws : csc_array of shape (n_boot, n_pairs)
-        Their couplings in every resample.
+        Their couplings in every resample; the norms of blocks, where a pair has more than one parameter.
     fields : ndarray of shape (n_boot, n_features)
-        The fields in every resample.
+        The fields in every resample; one per category, node after node, of a network with categories.
     alphas : ndarray of shape (n_boot,)
         The penalty of every resample; NaN where each node has its own.
     dropped : ndarray of shape (n_boot,)
@@ -157,7 +157,8 @@ class Bootstrap:
         if of == "strength":
             return self.strengths
         if of == "expected_influence":
-            return _sums_over_pairs(self.draws, self.edge_index, len(self.names))
+            signed = sp.diags_array(self.solution.network.has_sign(self.edge_index).astype(np.float64))
+            return _sums_over_pairs(sp.csc_array(self.draws @ signed), self.edge_index, len(self.names))
         rows = sp.csr_array(self.draws)
         measured = []
         for k in range(self.n_boot):
@@ -165,7 +166,7 @@ class Bootstrap:
             order = np.argsort(rows.indices[some])
             pairs, values = self.edge_index[rows.indices[some][order]], rows.data[some][order]
             present = values != 0.0
-            network = Network.trusted(self.fields[k], pairs[present], values[present], self.names)
+            network = Network.trusted(np.zeros(len(self.names)), pairs[present], values[present], self.names)
             measured.append(node_measure(network, of, communities))
         return np.array(measured)
 

@@ -1,5 +1,6 @@
 """Random networks, and rows drawn from a network: Gibbs sampling with diagnostics, and enumeration."""
 
+from isinglass.simulate.category_networks import category_network
 from isinglass.simulate.gibbs import gibbs_diagnostics, gibbs_sample
 from isinglass.simulate.graphs import (
     chain_network,
@@ -13,6 +14,7 @@ from isinglass.solve.exact import exact_sample
 
 __all__ = [
     "MixingDiagnostics",
+    "category_network",
     "chain_network",
     "effective_sample_size",
     "exact_sample",

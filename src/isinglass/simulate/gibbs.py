@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.arguments import check_count
+from isinglass.categories import CategoryNetwork
 from isinglass.data import to_binary
 from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource, as_generator, spawn_seeds
 from isinglass.results import Solution
+from isinglass.simulate.category_chains import CategoryChains
 from isinglass.simulate.completions import KernelArrays, kernel_arrays
 from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
@@ -37,7 +40,7 @@ def gibbs_sample(
     start: ArrayLike | None = None,
     random_state: RandomSource = None,
     n_threads: int | None = None,
-) -> NDArray[np.uint8]:
+) -> Any:
     """Draw rows by Gibbs sampling: sweeps that redraw every node given the others, in order.
 
     Row k = 0, 1, … of a chain is its state after ``burn_in + (k + 1) * thin`` sweeps. With ``burn_in=0`` and
@@ -46,7 +49,8 @@ def gibbs_sample(
     Parameters
     ----------
     model : Network or Solution
-        Any number of nodes; the time per sweep is proportional to nodes plus edges.
+        Any number of nodes; the time per sweep is proportional to nodes plus edges. The chains of a network with
+        categories are swept side by side: many of them, such as ``n_chains=n_samples``, take little longer than one.
     n_samples : int
         Number of rows.
     burn_in : int
@@ -60,13 +64,14 @@ def gibbs_sample(
     start : array-like of shape (n_features,) or (n_chains, n_features), optional
         Where the chains start; by default at independent fair coin flips.
     random_state : int, Generator, RandomState, SeedSequence or None
-        Seed; chain k gets a stream of its own, whatever ``n_chains`` is.
+        Seed; chain k gets a stream of its own, whatever ``n_chains`` is. (With categories all chains share one.)
     n_threads : int, optional
         Threads that share the chains; default as in `isinglass.ising_path`. The result does not depend on it.
 
     Returns
     -------
     ndarray of uint8, shape (n_samples, n_features)
+        A `CategoryTable` of this shape, if the network has categories.
 
     Examples
     --------
@@ -79,11 +84,37 @@ def gibbs_sample(
     n_rows = check_count("n_samples", n_samples)
     before, apart = check_count("burn_in", burn_in, least=0), check_count("thin", thin)
     several = check_count("n_chains", n_chains, most=n_rows)
-    chains = _Chains.begin(as_network(model), several, start, random_state, thread_count(n_threads))
-    chains.sweep(before)
+    network = as_network(model)
     share, more = divmod(n_rows, several)
     offsets = np.concatenate([[0], np.cumsum(share + (np.arange(several) < more))])
+    if isinstance(network, CategoryNetwork):
+        return network.table(_sample_categories(network, offsets, before, apart, start, as_generator(random_state)))
+    chains = _Chains.begin(network, several, start, random_state, thread_count(n_threads))
+    chains.sweep(before)
     return chains.record(offsets, apart)
+
+
+def _sample_categories(
+    network: CategoryNetwork,
+    offsets: NDArray[np.int64],
+    burn_in: int,
+    thin: int,
+    start: ArrayLike | None,
+    rng: np.random.Generator,
+) -> NDArray[np.uint8]:
+    """Return the rows ``offsets[c] … offsets[c + 1] - 1`` of every chain c."""
+    shape = (len(offsets) - 1, network.n_features)
+    states = rng.integers(0, network.n_categories, shape, dtype=np.uint8)
+    if start is not None:
+        states[:] = _fitting(network.read_codes(np.atleast_2d(start)), start, shape)
+    chains = CategoryChains(states, random_state=rng)
+    chains.sweep(network, burn_in)
+    rows = np.empty((int(offsets[-1]), shape[1]), dtype=np.uint8)
+    for k in range(int(np.diff(offsets).max())):
+        chains.sweep(network, thin)
+        going = offsets[:-1] + k < offsets[1:]
+        rows[offsets[:-1][going] + k] = chains.table[going]
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +159,10 @@ class _Chains:
 
 
 def _start_states(start: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    states = to_binary(np.atleast_2d(start))
+    return _fitting(to_binary(np.atleast_2d(start)), start, shape)
+
+
+def _fitting(states: NDArray[np.uint8], start: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     if states.shape not in (shape, (1, shape[1])):
         raise DataError(f"start must have shape {(shape[1],)} or {shape}; got {np.shape(start)}.")
     return states
@@ -146,8 +180,8 @@ def gibbs_diagnostics(
 ) -> MixingDiagnostics:
     """Run chains from scattered starts and tell whether ``burn_in`` sweeps are enough for this model.
 
-    The first chain starts at all zeros, the second at all ones, the others at coin flips: chains that agree
-    after such starts have forgotten them. Agreement is evidence, not proof: a region that no chain has found
+    The first chain starts at all zeros, the second at all ones (the last categories), the others at random: chains
+    that agree after such starts have forgotten them. Agreement is evidence, not proof: a region that no chain has found
     is invisible.
 
     Parameters
@@ -183,8 +217,9 @@ def gibbs_diagnostics(
     n_draws, m = check_count("n_samples", n_samples, least=4), check_count("n_chains", n_chains, least=2)
     whole = as_network(model)
     at_start, at_run = spawn_seeds(random_state, 2)
-    start = as_generator(at_start).integers(0, 2, (m, whole.n_features), dtype=np.uint8)
-    start[0], start[1] = 0, 1
+    last = whole.n_categories - 1 if isinstance(whole, CategoryNetwork) else np.ones(whole.n_features, dtype=np.intp)
+    start = as_generator(at_start).integers(0, last + 1, (m, whole.n_features), dtype=np.uint8)
+    start[0], start[1] = 0, last
     rows = gibbs_sample(
         model,
         m * n_draws,
@@ -195,7 +230,8 @@ def gibbs_diagnostics(
         random_state=at_run,
         n_threads=n_threads,
     )
-    diagnostics = diagnose(rows.reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws), burn_in, thin)
+    states = np.asarray(rows).reshape(m, n_draws, -1)
+    diagnostics = diagnose(states, whole.energy(rows).reshape(m, n_draws), burn_in, thin)
     if not diagnostics.mixed:
         warn(MixingWarning(_mixing_message(diagnostics)))
     return diagnostics

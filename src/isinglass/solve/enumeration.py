@@ -6,12 +6,13 @@ state 2 has x_1 = 1 alone. Every vector of length 2^p is in this order.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_whole
+from isinglass.categories import CategoryNetwork
 from isinglass.data import check_sample_weight
 from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.network import Network
@@ -20,6 +21,7 @@ from isinglass.randomness import RandomSource, as_generator
 __all__ = [
     "MAX_NODES",
     "Moments",
+    "can_enumerate",
     "exact_sample",
     "log_likelihood",
     "log_partition",
@@ -33,6 +35,7 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
+_STATES_AT_ONCE = 2**14
 MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core
 
 
@@ -108,13 +111,13 @@ def exact_sample(
     n_samples: int,
     *,
     random_state: RandomSource = None,
-) -> NDArray[np.uint8]:
+) -> Any:
     """Draw independent rows from the model by enumeration: no Markov chain, no burn-in.
 
     Parameters
     ----------
     model : Network
-        At most `MAX_NODES` nodes.
+        At most `MAX_NODES` nodes; with categories, at most 2^20 states.
     n_samples : int
         Number of rows, at least 1.
     random_state : int, Generator, RandomState or None
@@ -123,6 +126,7 @@ def exact_sample(
     Returns
     -------
     ndarray of uint8, shape (n_samples, n_features)
+        A `CategoryTable` of this shape, if the network has categories.
 
     Examples
     --------
@@ -133,6 +137,8 @@ def exact_sample(
     """
     if not is_whole(n_samples) or n_samples < 1:
         raise ArgumentError("n_samples", "must be an integer of at least 1", n_samples)
+    if isinstance(model, CategoryNetwork):
+        return model.table(_sample_categories(model, int(n_samples), as_generator(random_state)))
     cumulative = np.cumsum(state_probabilities(model))
     # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.
     draws = as_generator(random_state).random(int(n_samples)) * cumulative[-1]
@@ -141,7 +147,39 @@ def exact_sample(
     return rows
 
 
+def _sample_categories(model: CategoryNetwork, n_samples: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    sizes, n_states = model.n_categories, int(model.n_categories.prod(dtype=object))
+    if not can_enumerate(model):
+        raise LimitError(
+            f"The network must have at most {2**MAX_NODES} states for enumeration; got {n_states}. "
+            "Use simulate.gibbs_sample."
+        )
+    parts = [np.arange(first, min(first + _STATES_AT_ONCE, n_states)) for first in range(0, n_states, _STATES_AT_ONCE)]
+    weights = np.concatenate([-model.energy(_states(part, sizes)) for part in parts])
+    cumulative = np.cumsum(np.exp(weights - weights.max()))
+    draws = rng.random(n_samples) * cumulative[-1]
+    return _states(np.searchsorted(cumulative, draws, side="right"), sizes)
+
+
+def _states(numbers: NDArray[np.intp], sizes: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """Return the categories of states given by number."""
+    return np.column_stack(np.unravel_index(numbers, sizes)).astype(np.uint8)
+
+
 # ------------------------------------------------------------------------------------------- enumeration
+
+
+def can_enumerate(model: Network) -> bool:
+    """Tell whether the states of a network are few enough to list them all: 2^20.
+
+    Examples
+    --------
+    >>> can_enumerate(Network(np.zeros(20), [], [])), can_enumerate(Network(np.zeros(21), [], []))
+    (True, False)
+    """
+    if isinstance(model, CategoryNetwork):
+        return bool(int(model.n_categories.prod(dtype=object)) <= 2**MAX_NODES)
+    return model.n_features <= MAX_NODES
 
 
 def refuse_above_limit(n_features: int) -> None:

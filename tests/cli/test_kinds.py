@@ -1,0 +1,122 @@
+"""Columns of categories on the command line: --ordinal and --nominal, and what a model remembers of them."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from commands import invoke, run
+
+from isinglass import load, read_table
+
+HEADER = ["a1", "a2", "a3", "party", "vote"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    trait = rng.normal(size=240)
+    columns = [np.digitize(trait + rng.normal(size=240), [-1, 0, 1]) + 1 for _ in range(3)]
+    party = np.array(["blue", "green", "red"])[np.digitize(trait + rng.normal(size=240), [-0.5, 0.5])]
+    vote = (trait + rng.normal(size=240) > 0).astype(int)
+    file = tmp_path_factory.mktemp("kinds") / "survey.csv"
+    rows = zip(*(column.tolist() for column in (*columns, party, vote)), strict=True)
+    file.write_text("\n".join([",".join(HEADER), *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return file
+
+
+KINDS = ("--ordinal", "a1:a3", "--nominal", "party")
+
+
+def test_ranges_patterns_names_and_numbers(table):
+    expected = ("ordinal", "ordinal", "ordinal", "nominal", "binary")
+    for keys in (["a1:a3"], ["a*"], ["#1:#3"], ["a1", "a2", "a3"], [0, 1, 2]):
+        kinds = {**dict.fromkeys(keys, "ordinal"), "party": "nominal"}
+        assert read_table(table, kinds=kinds).kinds == expected
+    kept = read_table(table, kinds={3: "nominal", "a?": "ordinal"}, columns=["party", "a2"])  # numbers of the file
+    assert kept.kinds == ("nominal", "ordinal")
+
+
+def test_a_model_remembers_them(table, tmp_path):
+    assert run("fit", table, *KINDS, "--alpha", "0.1", "-o", tmp_path / "net").exit_code == 0
+    fit = load(tmp_path / "net" / "model.npz")
+    assert fit.network.kinds == ("ordinal", "ordinal", "ordinal", "nominal", "binary")
+    answer = run("predict", tmp_path / "net", table)
+    assert answer.exit_code == 0
+    header, first, *_ = csv.reader(io.StringIO(answer.stdout))
+    assert header[:4] == ["a1=1", "a1=2", "a1=3", "a1=4"]
+    assert header[12:] == ["party=blue", "party=green", "party=red", "vote=0", "vote=1"]
+    P = np.array(first, dtype=float)
+    np.testing.assert_allclose([P[:4].sum(), P[12:15].sum(), P[15:].sum()], 1.0)
+    score = run("predict", tmp_path / "net", table, "--score")
+    expected = fit.network.log_pseudolikelihood(fit.read(read_frame(table))).mean()
+    assert float(score.stdout) == pytest.approx(expected, rel=1e-12)
+
+
+def read_frame(table):
+    import pandas as pd
+
+    return pd.read_csv(table)
+
+
+def test_missing_cells_are_filled_with_categories(table, tmp_path):
+    run("fit", table, *KINDS, "--alpha", "0.1", "-o", tmp_path / "net")
+    holed = tmp_path / "holed.csv"
+    lines = table.read_text().splitlines()
+    holed.write_text("\n".join([lines[0], ",2,1,red,1", "3,,2,,0", *lines[3:10]]) + "\n")
+    answer = run("predict", tmp_path / "net", holed, "--impute")
+    assert answer.exit_code == 0
+    rows = list(csv.reader(io.StringIO(answer.stdout)))
+    assert rows[0] == HEADER
+    assert rows[1][1:] == ["2", "1", "red", "1"]
+    assert rows[1][0] in "1234"
+    assert rows[2][3] in ("blue", "green", "red")
+    assert rows[3:] == [line.split(",") for line in lines[3:10]]
+    refused = run("predict", tmp_path / "net", holed, "--impute", "--fill", "probability", code=2)
+    assert "--fill probability is for columns of 0 and 1" in refused.stderr
+
+
+def test_a_level_that_the_fit_did_not_see(table, tmp_path):
+    run("fit", table, *KINDS, "--alpha", "0.1", "-o", tmp_path / "net")
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join([",".join(HEADER), "1,2,3,pink,0"]) + "\n")
+    answer = run("predict", tmp_path / "net", other, code=3)
+    assert "got 'pink' in column 'party'" in answer.stderr
+    assert "'blue', 'green', 'red'" in answer.stderr
+
+
+def test_info_shows_kinds_and_levels(table):
+    answer = run("info", table, *KINDS)
+    assert answer.exit_code == 0
+    assert "1 binary, 3 ordinal, 1 nominal" in answer.stdout
+    assert "party: nominal, blue, green, red" in answer.stdout
+    assert "ordinal, 1 < 2 < 3 < 4" in answer.stdout
+    record = json.loads(run("info", table, *KINDS, "--json").stdout)
+    assert record["kinds"]["party"] == "nominal"
+    assert record["categories"]["a1"] == [1, 2, 3, 4]
+
+
+def test_words_get_an_order(tmp_path):
+    file = tmp_path / "words.csv"
+    file.write_text("a,b\n" + "never,0\noften,1\nrarely,1\nnever,1\n" * 5)
+    answer = run("info", file, "--ordinal", "a", code=3)
+    assert "in which order" in answer.stderr
+    assert "--encode" in answer.stderr
+    answer = run("info", file, "--ordinal", "a", "--encode", "never=0,rarely=1,often=2")
+    assert "never < rarely < often" in answer.stdout
+
+
+def test_clear_errors(table):
+    for words, message, code in (
+        (["--ordinal", "z1:a3"], "--ordinal must be a column of the table; got 'z1'", 3),
+        (["--ordinal", "a3:a1"], "--ordinal must name a range from left to right", 3),
+        (["--nominal", "z*"], "--nominal must be a column of the table; got 'z*'", 3),
+        (["--ordinal", "a1", "--nominal", "a1"], "both name a1", 2),
+        ([], "(--ordinal) or not (--nominal)", 3),
+    ):
+        answer = invoke("info", table, *words)
+        assert answer.exit_code == code
+        assert message in " ".join(answer.stderr.split())
+    answer = run("fit", table, *KINDS, "--method", "exact", "--alpha", "0.1", code=3)
+    assert "columns of two values here" in answer.stderr
