@@ -154,9 +154,7 @@ static void softmax_row(const Softmax& c, const double* eta, int x, double w, do
     const double logit = P[x] - highest;
     V sum{};
     for (int v = 0; v < ld; v += LANES) {
-        const V y = lane + static_cast<double>(v) < static_cast<double>(c.q)
-                        ? exp_negative(load<V>(P + v) - highest)
-                        : V{};
+        const V y = lane + static_cast<double>(v) < c.q ? exp_negative(load<V>(P + v) - highest) : V{};
         sum += lane + static_cast<double>(v) == static_cast<double>(x) ? V{} : y;
         store(P + v, y);
     }
