@@ -135,6 +135,47 @@ def test_fault_01_links_are_not_followed(tmp_path, context):
         OutputFolder(out, ["a", "b"])
 
 
+def test_fault_01_a_folder_is_never_removed(tmp_path, context):
+    """A folder with the name of a file that an earlier run wrote, and one that a hostile record names."""
+    out = tmp_path / "out"
+    fill(OutputFolder(out, ["a", "b"]), a="1", b="2")
+    (out / "b").unlink()
+    for name in ("b", "c"):
+        (out / name).mkdir()
+        (out / name / "precious").write_text("kept")
+    record = json.loads((out / "run.json").read_text())
+    record["files"] |= {"c": record["files"]["a"], "c/precious": hashlib.sha256(b"kept").hexdigest()}
+    (out / "run.json").write_text(json.dumps(record))
+    with pytest.raises(click.BadParameter, match="is a folder"):
+        OutputFolder(out, ["a", "b"], force=True)
+    fill(OutputFolder(out, ["a"], others=["b", "c"]), a="3")
+    assert (out / "a").read_text() == "3"
+    assert [(out / name / "precious").read_text() for name in ("b", "c")] == ["kept", "kept"]
+
+
+WRITER = """
+import pathlib, sys, click
+from isinglass.cli.output import OutputFolder
+with click.Context(click.Command("fit", params=[]), info_name="fit"):
+    for _ in range(40):
+        with OutputFolder(pathlib.Path(sys.argv[1]), ["a", "b"]).filling() as here:
+            (here / "a").write_text(sys.argv[2]), (here / "b").write_text(sys.argv[2])
+"""
+
+
+def test_fault_01_two_processes_leave_the_files_of_one_and_those_of_others(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "diary").write_text("precious")
+    command = [sys.executable, "-c", WRITER, str(tmp_path / "out")]
+    writers = [subprocess.Popen([*command, word], stderr=subprocess.PIPE) for word in ("one", "two")]
+    assert [writer.communicate()[1] for writer in writers] == [b"", b""]
+    files = files_of(tmp_path / "out")
+    assert files.keys() == {"a", "b", "diary", "run.json"}
+    assert files["a"] == files["b"]
+    assert files["diary"] == b"precious"
+    assert json.loads(files["run.json"])["files"]["a"] == hashlib.sha256(files["a"]).hexdigest()
+
+
 def test_fault_01_two_writers_leave_the_files_of_one(tmp_path, context):
     """Many pairs of threads fill one folder: what is there at the end is of one of them, and its record fits."""
     base = click.get_current_context()
