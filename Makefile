@@ -75,7 +75,7 @@ ifeq ($(shell command -v npm),)
 	@echo "npm is not installed: the scripts of the report page are not linted"
 else
 	test -d $(ESLINT)/node_modules || npm install --prefix $(ESLINT) --no-package-lock --no-audit --no-fund --silent
-	mkdir -p build && cat $(addprefix src/isinglass/show/report/,data.js elements.js view.js tables.js charts.js page.js) > build/page.js
+	mkdir -p build && cat $(addprefix src/isinglass/show/report/,data.js elements.js view.js tables.js charts.js missing.js heatmap.js page.js) > build/page.js
 	$(ESLINT)/node_modules/.bin/eslint --config $(ESLINT)/eslint.config.js build/page.js
 endif
 

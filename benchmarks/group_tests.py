@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest, kstest
 
-from isinglass import BinaryTable, Network, compare_groups, simulate
+from isinglass import Network, compare_groups, simulate
 from isinglass.select.comparison import GroupComparison, reaches
 
 P, ROWS, ALPHA, PERMUTATIONS = 15, 400, 0.03, 99
@@ -26,13 +26,6 @@ REVERSED = 3
 """Number of the edge that has another sign in the second group of the study of power."""
 UNCHANGED = 0.6
 """Share of the subjects who answer the same twice in the study of pairs."""
-
-HOLES: dict[str, tuple[str, int | None, tuple[float, float]]] = {
-    "holes": ("null, 20 % missing", None, (0.2, 0.2)),
-    "unequal": ("null, 10 % and 30 % missing", None, (0.1, 0.3)),
-    "holes-power": ("one coupling reversed, 20 % missing", REVERSED, (0.2, 0.2)),
-}
-"""Studies of tables with holes: the name, the edge that is reversed, and the share of missing cells in either group."""
 
 Draw = Callable[[int], tuple[NDArray[np.uint8], NDArray[np.uint8]]]
 
@@ -85,18 +78,12 @@ def repeated() -> Draw:
     return draw
 
 
-def with_holes(X: NDArray[np.uint8], shares: tuple[float, float], seed: int) -> BinaryTable:
-    """Let cells be missing, with a probability for each group, and leave them to be imputed."""
-    gone = np.random.default_rng([seed, 23]).random(X.shape) < np.repeat(shares, ROWS)[:, None]
-    return BinaryTable(X, holes=gone, n_missing=int(gone.sum()))
-
-
-def run(draw: Draw, n_draws: int, paired: bool, shares: tuple[float, float] | None = None) -> list[GroupComparison]:
-    """Return one comparison per draw; ``shares``: of missing cells in either group."""
+def run(draw: Draw, n_draws: int, paired: bool) -> list[GroupComparison]:
+    """Return one comparison per draw."""
     groups, subject = np.repeat([0, 1], ROWS), np.tile(np.arange(ROWS), 2)
     return [
         compare_groups(
-            np.vstack(draw(seed)) if shares is None else with_holes(np.vstack(draw(seed)), shares, seed),
+            np.vstack(draw(seed)),
             groups,
             ALPHA,
             n_permutations=PERMUTATIONS,
@@ -143,7 +130,7 @@ def main() -> None:
     """Run the studies."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", choices=["null", "power", "paired", "unpaired", *HOLES])
+    parser.add_argument("--only", choices=["null", "power", "paired", "unpaired"])
     parser.add_argument("--draws", type=int, default=1000)
     options = parser.parse_args()
     n_draws = 60 if options.quick else options.draws
@@ -153,13 +140,10 @@ def main() -> None:
         "paired": [("null, subjects twice, paired", repeated(), True, None)],
         "unpaired": [("null, subjects twice, not paired", repeated(), False, None)],
     }
-    studies |= {
-        key: [(name, independent(reverse is not None), False, reverse)] for key, (name, reverse, _) in HOLES.items()
-    }
     for key, listed in studies.items():
         for name, draw, paired, reverse in listed if options.only in (None, key) else ():
             start = time.perf_counter()
-            found = run(draw, n_draws, paired, HOLES[key][2] if key in HOLES else None)
+            found = run(draw, n_draws, paired)
             describe(name, found)
             describe_edges(name, found, reverse)
             print(f"{name:34s} {n_draws} draws, {time.perf_counter() - start:.0f} s", flush=True)

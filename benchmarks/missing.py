@@ -2,6 +2,7 @@
 
     python benchmarks/missing.py recovery --draws 20     errors and AUC, MCAR, MAR and MNAR
     python benchmarks/missing.py coverage --draws 200    95 % intervals of refitted couplings
+    python benchmarks/missing.py groups --draws 120      level of the test of groups
     python benchmarks/missing.py time                    seconds
     python benchmarks/missing.py recovery --quick        two draws, to see that it runs
     python benchmarks/missing.py table --store FILE      the means over the stored draws
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from isinglass import bootstrap, ising_path, simulate, two_stage
+from isinglass import BinaryTable, bootstrap, compare_groups, ising_path, simulate, two_stage
 from isinglass.network import Network
 from isinglass.results import Solution
 from isinglass.select.impute import complete, impute_first
@@ -141,6 +142,23 @@ def held(name: str, low: NDArray[Any], high: NDArray[Any], true: NDArray[Any]) -
     return {"intervals": name, "held": int(((low <= true) & (true <= high)).sum()), "width": float((high - low).mean())}
 
 
+def study_groups(draw: int, p: int = 5, n: int = 100) -> Iterator[dict[str, Any]]:
+    """Yield p-values of two groups with one network, imputed from all rows, or each group from its own."""
+    X = simulate.exact_sample(simulate.chain_network(p, strength=1.5, fields="balanced"), 2 * n, random_state=draw)
+    groups, chance = np.repeat([0, 1], n), np.random.default_rng([draw, 1]).random(X.shape)
+    options: dict[str, Any] = {"n_permutations": 19, "random_state": draw, "n_jobs": 1, "progress": False}
+    for name, shares in (("30 % missing", (0.3, 0.3)), ("10 % and 50 % missing", (0.1, 0.5))):
+        gone = chance < np.repeat(shares, n)[:, None]
+        found = compare_groups(BinaryTable(X, holes=gone), groups, 0.03, **options)
+        yield {"draw": draw, "groups": name, "p": found.p_structure}
+    gone = chance < 0.3
+    gone[gone.all(axis=1), 0] = False
+    parts = [BinaryTable(X[groups == k], holes=gone[groups == k]) for k in (0, 1)]
+    whole = np.vstack([next(complete(part, n_imputations=1).tables()).X for part in parts])
+    found = compare_groups(whole, groups, 0.03, **options)
+    yield {"draw": draw, "groups": "30 %, each group by itself", "p": found.p_structure}
+
+
 def study_time(quick: bool) -> Iterator[dict[str, Any]]:
     """Yield the seconds of an imputation and of the network of the completed table, with M = 10."""
     for p, n, share in [(30, 1000, 0.2)] if quick else [(30, 1000, 0.2), (200, 5000, 0.1)]:
@@ -163,9 +181,14 @@ def summarize(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     whole = {row["draw"]: row for row in rows if row.get("treatment") == "complete"}
     by_name: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
-        names = (row["intervals"],) if "intervals" in row else (row["mechanism"], row["treatment"])
+        kind = next((kind for kind in ("intervals", "groups") if kind in row), None)
+        names = (row["mechanism"], row["treatment"]) if kind is None else (row[kind],)
         by_name.setdefault(names, []).append(row)
     for names, some in by_name.items():
+        if "groups" in some[0]:
+            rejected = float(np.mean([row["p"] <= 0.05 for row in some]))
+            yield {"groups": names[0], "draws": len(some), "rejected": rejected}
+            continue
         if len(names) == 1:
             n, inside = sum(row["n"] for row in some), sum(row["held"] for row in some)
             others = {name: float(np.mean([row[name] for row in some])) for name in ("width", "information")}
@@ -197,7 +220,7 @@ def read_rows(store: Path | None) -> list[dict[str, Any]]:
 def main() -> None:
     """Run one study and print what it found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("study", choices=["recovery", "coverage", "time", "table"])
+    parser.add_argument("study", choices=["recovery", "coverage", "groups", "time", "table"])
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="number of the first draw")
     parser.add_argument(
@@ -217,7 +240,10 @@ def main() -> None:
             return
         for draw in [draw for draw in range(options.first, options.first + draws) if draw not in done]:
             resamples = 20 if options.quick else options.resamples
-            rows = study_recovery(draw) if options.study == "recovery" else study_coverage(draw, resamples)
+            if options.study == "coverage":
+                rows = study_coverage(draw, resamples)
+            else:
+                rows = study_recovery(draw) if options.study == "recovery" else study_groups(draw)
             lines = "".join(f"{json.dumps(row)}\n" for row in rows)
             print(lines, end="", flush=True)
             if options.store is not None:

@@ -81,4 +81,5 @@ plot.network(net)
 # - Sequences have ancestors in common. Weight each by one over the number of its near copies (``sample_weight``),
 #   the usual remedy.
 # - Gaps are missing cells only where an insertion is absent by chance; runs of gaps are better left out as columns.
-# - Two classes lose information. All four letters, as categories without an order, are the subject of :doc:`/discrete`.
+# - Two classes lose information. All four letters are categories without an order: ``ising_path(X, kinds="nominal")``,
+#   :doc:`/discrete`.

@@ -6,7 +6,16 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from isinglass import BinaryTable, CategoryTable, read_binary, read_categories, read_table
+from isinglass import (
+    BinaryTable,
+    CategoryTable,
+    nodewise_path,
+    objective,
+    read_binary,
+    read_categories,
+    read_parts,
+    read_table,
+)
 from isinglass.errors import CellTypeError, DataError
 
 rng = np.random.default_rng(0)
@@ -193,6 +202,7 @@ def test_bad_arguments():
     frame = pd.DataFrame({"a": [0, 1, 2], "b": [0, 1, 1]})
     for options, message in (
         ({"kinds": ["ordinal"]}, "one entry per column"),
+        ({"kinds": 3}, "one word, one entry per column, or a mapping"),
         ({"kinds": {"c": "ordinal"}}, "name columns"),
         ({"kinds": {"a": "ordinal"}, "binarize": {"a": 1}}, "not name the same column"),
         ({"scores": [0, 1, 2]}, "mapping of columns"),
@@ -207,6 +217,15 @@ def test_bad_arguments():
     assert read_categories(table, names=["x", "y"]).names == ("x", "y")
     with pytest.raises(DataError, match="which has its own"):
         read_categories(table, kinds="ordinal")
+
+
+def test_functions_of_two_values_say_so():
+    frame = survey()
+    for function in (nodewise_path, objective.alpha_max, objective.null_model):
+        with pytest.raises(DataError, match="columns of two values here; got the ordinal column 'mood'"):
+            function(frame)
+    with pytest.raises(DataError, match="for a table in parts"):
+        read_parts([frame, frame], kinds="ordinal")
 
 
 def test_files(tmp_path):

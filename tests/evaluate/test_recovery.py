@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from isinglass import simulate
+from isinglass.errors import DataError
+from isinglass.evaluate import metrics
 from isinglass.evaluate.metrics import f1_score
 from isinglass.select import select_ebic
 
@@ -24,3 +26,21 @@ def test_f1_rises_with_the_number_of_rows(name):
         scores.append(float(np.mean([f1_score(choice, model) for choice in choices])))
     assert scores[0] < scores[1] <= scores[2]
     assert scores[2] >= 0.98
+
+
+def test_networks_with_categories_are_compared_by_their_blocks():
+    chain = simulate.chain_network(4, strength=1.0)
+    kinds = ["nominal", "ordinal", "ordinal", "nominal"]
+    one, two = (simulate.category_network(chain, kinds, 3, random_state=seed) for seed in (0, 1))
+    assert metrics.relative_difference(one, one) == 0.0
+    total, size = 0.0, 0.0
+    for a, b, (s, t) in zip(one.blocks, two.blocks, one.edge_index.tolist(), strict=True):
+        factor = 2.0 ** sum(one.scores[node] is None for node in (s, t))  # ‖Θ‖² over ‖B‖²
+        total, size = total + factor * ((a - b) ** 2).sum(), size + factor * (b**2).sum()
+    fields = [np.concatenate(network.category_fields) for network in (one, two)]
+    total, size = total + ((fields[0] - fields[1]) ** 2).sum(), size + (fields[1] ** 2).sum()
+    assert metrics.relative_difference(one, two) == pytest.approx(np.sqrt(total / size))
+    assert metrics.sign_accuracy(one, two) == 1.0  # of the one edge with a sign
+    assert metrics.f1_score(one, two) == 1.0
+    with pytest.raises(DataError, match="same categories"):
+        metrics.relative_difference(one, chain)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from reference_discrete import Discrete
 
-from isinglass import ising_path, refit
+from isinglass import ising_path, refit, simulate
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, column_spread, count_categories
 from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
@@ -142,6 +142,47 @@ def test_a_binary_table_gives_the_same_stages_as_one_with_categories():
     np.testing.assert_allclose(other.solution.couplings, plain.solution.couplings, atol=1e-5)
     np.testing.assert_allclose(other.edge_errors, plain.edge_errors, rtol=1e-3)
     assert other.held_out == pytest.approx(plain.held_out, abs=1e-5)
+
+
+NOMINAL_CHAIN = simulate.category_network(simulate.chain_network(5, strength=2.0), "nominal", 3, random_state=0)
+NOMINAL = simulate.exact_sample(NOMINAL_CHAIN, 600, random_state=0)
+
+
+def test_two_stages_find_the_nominal_chain_and_do_not_care_how_categories_are_numbered():
+    found = two_stage(NOMINAL, alphas=15)
+    assert found.solution.edge_index.tolist() == NOMINAL_CHAIN.edge_index.tolist()
+    assert found.solution.converged
+    np.testing.assert_allclose(found.solution.edge_values, NOMINAL_CHAIN.edge_values, atol=4 * found.edge_errors.max())
+    codes = NOMINAL.codes.copy()
+    codes[:, 1] = np.array([2, 0, 1], dtype=np.uint8)[codes[:, 1]]
+    other = two_stage(CategoryTable(codes, "nominal"), alphas=15)
+    np.testing.assert_allclose(other.solution.edge_values, found.solution.edge_values, rtol=1e-4)
+    np.testing.assert_allclose(other.edge_errors, found.edge_errors, rtol=1e-3)
+    free = refit(NOMINAL, found.solution)
+    assert (free.edge_pvalues < 1e-6).all()
+    assert np.isnan(free.edge_z).all()
+
+
+def test_mixed_tables_are_chosen_from():
+    mixed = simulate.category_network(
+        simulate.chain_network(5, strength=2.0),
+        ["nominal", "ordinal", "binary", "ordinal", "nominal"],
+        [3, 4, 2, 3, 3],
+        random_state=1,
+    )
+    found = two_stage(simulate.exact_sample(mixed, 800, random_state=0), alphas=15)
+    assert found.solution.edge_index.tolist() == mixed.edge_index.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+def test_a_nominal_level_that_a_fold_lacks_is_normal():
+    codes = NOMINAL.codes[:90, :3].copy()
+    codes[:, 0] = np.minimum(codes[:, 0], 1)
+    codes[11, 0] = 2
+    table = CategoryTable(codes, "nominal")
+    cv = cross_validate(table, alphas=5, n_folds=4, random_state=0)
+    assert np.isfinite(cv.scores).all()
+    assert np.isfinite(two_stage(table, alphas=6).held_out)
 
 
 # ------------------------------------------------------------------------------------------- resampling

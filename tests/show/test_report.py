@@ -20,14 +20,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import isinglass
-from isinglass import Network, Path, Solution, bootstrap, ising_path, nodewise_ebic, simulate
+from isinglass import (
+    CategoryNetwork,
+    CategoryTable,
+    Network,
+    Path,
+    Solution,
+    bootstrap,
+    ising_path,
+    nodewise_ebic,
+    simulate,
+)
 from isinglass import select as selection
 from isinglass.data import BinaryTable
 from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
 from isinglass.evaluate import metrics
-from isinglass.show.report import build_report, page, payload, write_report
+from isinglass.show.report import build_report, crosstabs, page, payload, write_report
 
 ROOT = FilePath(__file__).resolve().parents[2]
 HOSTILE = [
@@ -530,3 +540,29 @@ def test_rounding_never_makes_zero():
 
 def test_versions_are_on_the_page(path):
     assert data_of(build_report(path[5]))["versions"]["isinglass"] == isinglass.__version__
+
+
+def test_tables_of_edges_stop_where_the_page_would_grow_too_large(monkeypatch):
+    rng = np.random.default_rng(0)
+    blocks = [b - b.mean(0) - b.mean(1)[:, None] + b.mean() for b in rng.normal(size=(3, 4, 4))]
+    network = CategoryNetwork([[0.0] * 4] * 3, [None] * 3, [[0, 1], [0, 2], [1, 2]], blocks=blocks)
+    every = data_of(build_report(network))
+    monkeypatch.setattr(crosstabs, "MOST_CELLS", 40)
+    some = data_of(build_report(network))
+    assert [table is None for table in every["edge_tables"]] == [False] * 3
+    weakest = int(network.by_strength[-1])
+    assert [table is None for table in some["edge_tables"]] == [k == weakest for k in range(3)]
+    np.testing.assert_allclose(every["edge_tables"][0]["block"], blocks[0], rtol=1e-5)
+    assert every["path"]["signed"] == [False] * 3
+
+
+def test_null_objective_of_categories_is_their_entropy():
+    codes = np.array([[0, 0], [1, 1], [2, 0], [2, 1]], dtype=np.uint8)
+    table = CategoryTable(codes, ["nominal", "binary"], sample_weight=np.array([1.0, 1.0, 1.0, 1.0]))
+    network = CategoryNetwork([[0, 0, 0], [0, 0]], [None, [0, 1]], [[0, 1]], blocks=[[[1.0], [0.0], [-1.0]]])
+    found = data_of(build_report(network, X=table))
+    shares = [[0.25, 0.25, 0.5], [0.5, 0.5]]
+    expected = -sum(p * np.log(p) for share in shares for p in share)
+    assert found["certificate"]["null_objective"] == pytest.approx(expected)
+    assert found["categories"]["shares"] == shares
+    assert found["edge_tables"][0]["counts"] == [[1, 0], [0, 1], [1, 1]]

@@ -9,7 +9,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isinglass import IsingLasso, IsingLassoStARS, Network, NodewiseIsing, Path, Solution, ising_path, simulate
+from isinglass import (
+    CategoryNetwork,
+    CategoryTable,
+    IsingLasso,
+    IsingLassoStARS,
+    Network,
+    NodewiseIsing,
+    Path,
+    Solution,
+    ising_path,
+    simulate,
+)
 from isinglass import select as selection
 from isinglass.data import BinaryTable, read_binary
 from isinglass.evaluate import metrics
@@ -211,7 +222,7 @@ def test_search_finds_a_node(visit, file, path):
     assert page.text_content("#detail-name") == "eve"
     model = path[14].network.with_names(NAMES)
     expected = [edge for edge in triples(model) if "eve" in edge[:2]]
-    shown = page.locator("#detail-list button").all()
+    shown = page.locator("#detail-list button:not(.table)").all()
     assert [item.locator("span").first.text_content() for item in shown] == [
         target if source == "eve" else source for source, target, _ in expected
     ]
@@ -801,3 +812,114 @@ def test_tables_fit_on_paper(visit, tmp_path, table):
     names = net.network_.names
     heights = [position(page, name)[1] for name in names]
     assert max(heights) - min(heights) > drawing["height"] - 110  # no empty bands around it
+
+
+# ------------------------------------------------------------------------------------------- categories
+
+LABELS = [["cat", HOSTILE, "none"], ["no", "yes"], [1, 2, 3, 4], ["p", "q", "r"]]
+BLOCKS = {
+    (0, 1): [[1.5], [-0.5], [-1.0]],
+    (0, 3): [[0.5, -0.25, -0.25], [-0.5, 0.25, 0.25], [0.0, 0.0, 0.0]],
+    (1, 2): [[-0.5]],
+}
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.integers(0, len(labels), 200) for labels in LABELS]).astype(np.uint8)
+    network = CategoryNetwork(
+        [np.zeros(len(labels)) for labels in LABELS],
+        [None, [0, 1], [0, 1, 2, 3], None],
+        list(BLOCKS),
+        names=["pet", "rain", "mood", "route"],
+        categories=LABELS,
+        blocks=list(BLOCKS.values()),
+    )
+    return network, CategoryTable(codes, network.kinds, categories=LABELS, names=network.names)
+
+
+@pytest.fixture(scope="module")
+def mixed_file(tmp_path_factory, mixed):
+    network, table = mixed
+    return write(network, tmp_path_factory.mktemp("mixed") / "mixed.html", X=table, title="Pets")
+
+
+def heat(page, number):
+    table = page.locator("#edge-tables table.heat").nth(number)
+    return [[cell.inner_text() for cell in row.locator("td").all()] for row in table.locator("tbody tr").all()]
+
+
+def click_edge(page, one, other):
+    (x0, y0), (x1, y1) = position(page, one), position(page, other)
+    page.mouse.click((x0 + x1) / 2, (y0 + y1) / 2)
+
+
+def test_a_clicked_edge_shows_its_table_and_its_rows(visit, mixed_file, mixed):
+    page, table = visit(mixed_file), mixed[1]
+    assert page.locator("#edge").is_hidden()
+    click_edge(page, "pet", "route")
+    assert page.inner_text("#edge-title") == "pet – route"
+    assert page.inner_text("#edge-facts") == "norm 1.732 · nominal – nominal"
+    assert heat(page, 0) == [["+0.50", "−0.25", "−0.25"], ["−0.50", "+0.25", "+0.25"], ["0.00", "0.00", "0.00"]]
+    counts = [[str(((table.codes[:, 0] == a) & (table.codes[:, 3] == b)).sum()) for b in range(3)] for a in range(3)]
+    assert heat(page, 1) == counts
+    heads = page.locator("#edge-tables table.heat").first.locator("tbody th")
+    assert heads.all_inner_texts() == LABELS[0]  # the hostile one as text
+    assert "sum to zero" in page.inner_text("#edge-reading")
+    page.keyboard.press("Escape")
+    assert page.locator("#edge").is_hidden()
+
+
+def test_an_edge_with_one_number_is_a_sentence(visit, mixed_file):
+    page = visit(mixed_file)
+    click_edge(page, "rain", "mood")
+    assert page.inner_text("#edge-facts") == "coupling −0.500 · binary – ordinal"
+    assert "“rain” is “yes” rather than “no”" in page.inner_text("#edge-reading")
+    assert "exp(−0.50) = 0.61" in page.inner_text("#edge-reading")
+    assert len(heat(page, 0)) == 2  # the rows only
+    page.click("#edge-close")
+    assert page.locator("#edge").is_hidden()
+
+
+def test_the_table_of_an_edge_is_reached_by_keyboard(visit, mixed_file):
+    page = visit(mixed_file)
+    page.fill("#query", "pet")
+    page.locator("#detail-list button.table").first.focus()
+    page.keyboard.press("Enter")
+    assert page.inner_text("#edge-title") == "pet – rain"
+    assert page.evaluate("document.activeElement.id") == "edge-close"
+    assert [cell for (cell,) in heat(page, 0)] == ["+1.50", "−0.50", "−1.00"]
+
+
+def test_nodes_show_the_shares_of_their_categories(visit, mixed_file, mixed):
+    page, table = visit(mixed_file), mixed[1]
+    page.fill("#query", "mood")
+    shown = page.locator("#detail-shares li")
+    assert [item.locator(".name").inner_text() for item in shown.all()] == ["1", "2", "3", "4"]
+    shares = np.bincount(table.codes[:, 2]) / len(table)
+    for item, share in zip(shown.all(), shares, strict=True):
+        assert float(item.locator(".figure").inner_text().split()[0]) == pytest.approx(100 * share, abs=0.51)
+    headings = [head.inner_text() for head in page.locator("#nodes-table th button").all()]
+    assert {"Kind", "Categories"} <= set(headings)
+    assert "Field" not in headings
+
+
+def test_edges_without_a_sign_have_their_own_filter(visit, mixed_file):
+    page = visit(mixed_file)
+    assert page.inner_text("#count-unsigned") == "2"
+    page.uncheck("#show-unsigned")
+    assert drawn(page)["edges"] == 1
+    page.check("#positive-only")
+    assert drawn(page)["edges"] == 0
+    page.uncheck("#positive-only")
+    assert drawn(page)["edges"] == 3
+    assert page.is_checked("#show-unsigned")
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_tables_of_edges_fit_every_width(visit, mixed_file, width):
+    page = visit(mixed_file, viewport={"width": width, "height": 900})
+    page.locator("#edges-table tbody tr").first.click()
+    assert page.locator("#edge").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from isinglass import bootstrap, simulate
+from isinglass import IsingLasso, bootstrap, simulate
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable
 from isinglass.errors import ArgumentError, DataError, LimitError
@@ -133,3 +133,13 @@ def test_groups_of_an_ordinal_table():
     found = compare_groups(table, ["a"] * 150 + ["b"] * 150, 0.1, n_permutations=19, random_state=0)
     assert found.p_structure == 0.05
     assert found.difference().edge_values[0] > 0
+
+
+def test_bootstrap_reads_frames_as_the_estimator_does():
+    pandas = pytest.importorskip("pandas")
+    table = simulate.exact_sample(ORDINAL, 200, random_state=0)
+    frame = pandas.DataFrame({f"item{s}": table.codes[:, s] for s in range(4)})
+    found = bootstrap(frame, IsingLasso(0.1, reading={"kinds": "ordinal"}), n_boot=4, random_state=0)
+    plain = bootstrap(table, 0.1, n_boot=4, random_state=0)
+    np.testing.assert_allclose(found.edge_values, plain.edge_values)
+    np.testing.assert_allclose(found.draws.toarray(), plain.draws.toarray(), atol=1e-9)

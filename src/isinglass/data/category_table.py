@@ -156,6 +156,8 @@ def per_column(argument: str, given: Any, names: Sequence[Any] | None, p: int, d
     if isinstance(given, str):
         return [given] * p
     if not isinstance(given, Mapping):
+        if not hasattr(given, "__len__"):
+            raise ArgumentError(argument, "must be one word, one entry per column, or a mapping", given)
         if len(given) != p:
             raise ArgumentError(argument, f"must have one entry per column ({p})", len(given))
         return list(given)

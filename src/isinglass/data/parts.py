@@ -240,11 +240,8 @@ def read_parts(
         )
     for name in ("kinds", "scores"):
         if options.pop(name, None) is not None:
-            raise ArgumentError(
-                name,
-                "must not be given for a table in parts, whose columns have two values",
-                "it",
-                "Read it into memory.",
+            raise DataError(
+                f"{name} must not be given for a table in parts, whose columns have two values. Read it into memory."
             )
     blocks = find_blocks(X, weights, sample_weight, options)
     host = find_host(client)

@@ -10,11 +10,11 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.categories import CategoryNetwork
-from isinglass.data import CategoryTable, count_columns, count_rows, over_rows, to_weighted
+from isinglass.data import CategoryTable, count_categories, count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import DataError
 from isinglass.network import Network, as_network, read_only
 
-__all__ = ["NodeTable", "category_shares", "node_table", "share_where"]
+__all__ = ["NodeTable", "node_table", "share_where"]
 
 FloatArray = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
 def _category_nodes(network: CategoryNetwork, table: CategoryTable, weight: FloatArray | None) -> NodeTable:
     """Return the table of a network with categories."""
     unit = np.ones(len(table)) if weight is None else weight
-    shares = category_shares(table, weight)
+    shares = [counts / unit.sum() for counts in count_categories(table, weight)]
     right, deviance = np.zeros((2, network.n_features))
     step = max(CELLS_AT_ONCE // int(table.n_categories.sum()), 1)
     for first in range(0, len(table), step):
@@ -141,20 +141,6 @@ def _category_nodes(network: CategoryNetwork, table: CategoryTable, weight: Floa
         share_where(marginal < 1, accuracy - marginal, 1 - marginal),
         share_where(marginal < 1, entropy - deviance, entropy),
     )
-
-
-def category_shares(table: CategoryTable, weight: FloatArray | None = None) -> list[FloatArray]:
-    """Return the share of every category of every column.
-
-    Examples
-    --------
-    >>> codes = np.array([[0, 2], [1, 2]], dtype=np.uint8)
-    >>> [share.tolist() for share in category_shares(CategoryTable(codes, "ordinal"))]
-    [[0.5, 0.5], [0.0, 0.0, 1.0]]
-    """
-    sizes = table.n_categories.tolist()
-    counts = [np.bincount(table.codes[:, s], weight, q).astype(np.float64) for s, q in enumerate(sizes)]
-    return [count / count.sum() for count in counts]
 
 
 def _predicted(table: NDArray[np.uint8], weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray]:

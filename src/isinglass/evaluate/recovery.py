@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.categories import CategoryNetwork, block_scale, flat_fields
 from isinglass.errors import DataError
 from isinglass.network import Network, as_network, read_only
 from isinglass.pairs import pair_keys, spread
@@ -112,7 +113,7 @@ def hamming_distance(estimate: Any, truth: Any) -> int:
 
 
 def sign_accuracy(estimate: Any, truth: Any) -> float:
-    """Return the share with the right sign among the edges that both networks have; NaN if they share none.
+    """Return the share with the right sign among the edges with a sign that both networks have; NaN without any.
 
     Examples
     --------
@@ -121,8 +122,9 @@ def sign_accuracy(estimate: Any, truth: Any) -> float:
     """
     found, true = _same_size(estimate, truth)
     _, one, two = np.intersect1d(_keys(found), _keys(true), assume_unique=True, return_indices=True)
-    agree = np.count_nonzero(np.sign(found.edge_values[one]) == np.sign(true.edge_values[two]))
-    return ratio(int(agree), len(one))
+    signed = found.has_sign(found.edge_index[one])
+    agree = np.count_nonzero((np.sign(found.edge_values[one]) == np.sign(true.edge_values[two])) & signed)
+    return ratio(int(agree), int(signed.sum()))
 
 
 def weight_correlation(estimate: Any, truth: Any) -> float:
@@ -150,7 +152,8 @@ def weight_correlation(estimate: Any, truth: Any) -> float:
 def relative_difference(a: Any, b: Any) -> float:
     """Return the paper's ε = ‖Θ̃_a − Θ̃_b‖ / ‖Θ̃_b‖ over the upper triangle and the diagonal.
 
-    0 if both are zero, infinite if only ``b`` is.
+    0 if both are zero, infinite if only ``b`` is. With categories, Θ_st has as many entries as the pair has parameters,
+    and there is a field for every category.
 
     Examples
     --------
@@ -158,10 +161,17 @@ def relative_difference(a: Any, b: Any) -> float:
     0.7453559924999299
     """
     one, two = _same_size(a, b)
-    pairs = np.union1d(_keys(one), _keys(two))
-    difference = _at(pairs, one) - _at(pairs, two)
-    top = math.hypot(float(np.linalg.norm(difference)), float(np.linalg.norm(one.fields - two.fields)))
-    bottom = math.hypot(float(np.linalg.norm(two.edge_values)), float(np.linalg.norm(two.fields)))
+    fields = flat_fields(one), flat_fields(two)
+    if type(one) is not type(two) or len(fields[0]) != len(fields[1]):
+        raise DataError("The networks must have the same categories.")
+    if isinstance(one, CategoryNetwork) and isinstance(two, CategoryNetwork):
+        difference = _theta(one) - _theta(two)
+        edges = float(np.sqrt((difference**2).sum() / 2.0))  # either side of the diagonal
+    else:
+        pairs = np.union1d(_keys(one), _keys(two))
+        edges = float(np.linalg.norm(_at(pairs, one) - _at(pairs, two)))
+    top = math.hypot(edges, float(np.linalg.norm(fields[0] - fields[1])))
+    bottom = math.hypot(float(np.linalg.norm(two.edge_values)), float(np.linalg.norm(fields[1])))
     return top / bottom if bottom else math.inf if top else 0.0
 
 
@@ -236,6 +246,14 @@ def _same_size(a: Any, b: Any) -> tuple[Network, Network]:
     if one.n_features != two.n_features:
         raise DataError(f"The networks must have the same number of nodes; got {one.n_features} and {two.n_features}.")
     return one, two
+
+
+def _theta(network: CategoryNetwork) -> Any:
+    """Return a sparse matrix over the coordinates of all nodes, whose norm is that of Θ."""
+    ends = network.edge_index.tolist()
+    sizes = [block_scale(network.scores[s], network.scores[t]) for s, t in ends]
+    blocks = [size * block for size, block in zip(sizes, network.blocks, strict=True)]
+    return network.points.couplings(network.edge_index, network.edge_values, blocks)
 
 
 def _keys(network: Network) -> NDArray[np.int64]:

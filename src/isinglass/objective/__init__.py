@@ -1,5 +1,6 @@
 """The objective of docs/math.md in plain NumPy: value, gradient, KKT residual, duality gap and proofs."""
 
+from isinglass.objective.category_certificate import CategoryCertificate, category_certificate
 from isinglass.objective.functions import (
     alpha_max,
     certified_zeros,
@@ -15,7 +16,9 @@ from isinglass.objective.reduced import penalty_matrix, refuse_vanishing, smooth
 from isinglass.separation import find_separation
 
 __all__ = [
+    "CategoryCertificate",
     "alpha_max",
+    "category_certificate",
     "certified_zeros",
     "duality_gap",
     "find_separation",

@@ -12,7 +12,8 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import check_penalty_weights, to_weighted
+from isinglass.data import CategoryTable, check_penalty_weights, to_weighted
+from isinglass.data.conversion import refuse_categories
 from isinglass.errors import DataError
 
 __all__ = ["EPSILON", "NEGLIGIBLE", "Reduced", "penalty_matrix", "refuse_vanishing", "smoothed_field"]
@@ -85,6 +86,8 @@ class Reduced:
     def of(cls, X: ArrayLike, sample_weight: Weights, penalty_weights: Penalty) -> Reduced:
         """Check the arguments and leave out what cannot be estimated."""
         binary, raw = to_weighted(X, sample_weight)
+        if isinstance(binary, CategoryTable):
+            refuse_categories(binary)
         raw = np.ones(len(binary)) if raw is None else raw
         total = float(raw.sum())
         rows = raw > NEGLIGIBLE * raw.max()

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
 from isinglass.categories import flat_fields
-from isinglass.data import CategoryTable, bare_rows, read_binary, weights_of, which_vary
+from isinglass.data import CategoryTable, bare_rows, read_categories, weights_of, which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -155,8 +155,8 @@ def _read(X: Any, method: Any, wanted: Method) -> Any:
     if isinstance(X, CategoryTable):
         return X
     if hasattr(method, "get_params"):
-        return read_binary(X, **(method.reading or {}))
-    return read_binary(X, missing="impute") if imputes(wanted) else read_binary(X)
+        return read_categories(X, **(method.reading or {}))
+    return read_categories(X, missing="impute") if imputes(wanted) else read_categories(X)
 
 
 class _Draw:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import BinaryTable, CategoryTable, read_binary, weights_of
+from isinglass.data import BinaryTable, CategoryTable, read_categories, weights_of
 from isinglass.errors import ArgumentError, DataError
 
 __all__ = ["Plan", "read_groups"]
@@ -26,7 +26,7 @@ def read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | Non
     """Return the table with its weights, and who is in which group; rows without any answer are left out."""
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
-    data = frame if isinstance(frame, CategoryTable) else read_binary(frame)
+    data = frame if isinstance(frame, CategoryTable) else read_categories(frame)
     data = replace(data, sample_weight=weights_of(data, sample_weight))
     members = _entries("groups", labels, data)
     if subjects is not None:

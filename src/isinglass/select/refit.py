@@ -126,8 +126,9 @@ class Refit:
             lines.append("  edge         coupling  std. error       z  p given the support")
         for k in order:
             pair = "–".join(self.solution.names[node] for node in self.edge_index[k])
+            z = "" if np.isnan(self.edge_z[k]) else f"{self.edge_z[k]:+.2f}"
             lines.append(
-                f"  {pair:<11}  {self.edge_values[k]:+8.4f}  {self.edge_errors[k]:10.4f}  {self.edge_z[k]:+6.2f}  "
+                f"  {pair:<11}  {self.edge_values[k]:+8.4f}  {self.edge_errors[k]:10.4f}  {z:>6s}  "
                 f"{self.edge_pvalues[k]:.2g}"
             )
         if len(self.edge_values) > _SHOWN_EDGES:

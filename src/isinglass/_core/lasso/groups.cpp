@@ -14,6 +14,7 @@ constexpr int MAX_PRODUCTS = 100;  // of one face step
 constexpr double FORCING = 0.05;   // a face is solved to this share of its residual: it may yet change
 constexpr double SHORTEST = 1e-4;  // share of a step
 constexpr int MAX_SECULAR = 60;
+constexpr size_t SHARE = 16384;  // coefficients that one thread takes at a time
 constexpr double CLOSE = 1e-12;  // relative error of the norm that the secular equation is solved to
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -53,6 +54,16 @@ void minimise_group(const double* c, const double* h, size_t size, double limit,
 
 }  // namespace
 
+// task(group) for every group: several at a time, each thread a share of them that is worth waking it for.
+template <class Task>
+void GroupModel::each_group(Task task) {
+    const size_t share = std::max<size_t>(groups_.size() * SHARE / std::max<size_t>(z_.size(), 1), 1);
+    pool_.each((groups_.size() + share - 1) / share, [&](int k, int) {
+        const size_t first = k * share, last = std::min(first + share, groups_.size());
+        for (size_t i = first; i < last; ++i) task(groups_[i]);
+    });
+}
+
 // What the model needs, group after group.
 void GroupModel::gather(const std::vector<double>& gradient, double alpha) {
     groups_.clear(), z_.clear(), slope_.clear(), diagonal_.clear();
@@ -78,8 +89,7 @@ void GroupModel::gather(const std::vector<double>& gradient, double alpha) {
 void GroupModel::multiply(const Values& x, Values& Hx) {
     ++n_products_;
     poll_();
-    pool_.each(groups_.size(), [&](int k, int) {
-        const Group& group = groups_[k];
+    each_group([&](const Group& group) {
         for (int slot : {group.slot_s, group.slot_t})
             for (size_t i = 0; i < group.size; ++i)
                 factors_[set_.at(slot) + i] = static_cast<float>(x[group.begin + i]);
@@ -91,8 +101,7 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
                           products_.data() + first});
     }
     rows_.products(tasks_);
-    pool_.each(groups_.size(), [&](int k, int) {
-        const Group& group = groups_[k];
+    each_group([&](const Group& group) {
         const float *one = products_.data() + set_.at(group.slot_s),
                     *other = products_.data() + set_.at(group.slot_t);
         for (size_t i = 0; i < group.size; ++i) Hx[group.begin + i] = static_cast<double>(one[i]) + other[i];
@@ -134,8 +143,7 @@ void GroupModel::take(const Values& step, const Values& product, double length) 
 // Every group to the minimum of its own parabola, made steeper until the model decreases.
 bool GroupModel::proximal_step() {
     for (double reach = std::min(1.0, 2 * reach_); reach > SHORTEST; reach /= 2) {
-        pool_.each(groups_.size(), [&](int k, int) {
-            const Group& group = groups_[k];
+        each_group([&](const Group& group) {
             double* next = step_.data() + group.begin;
             std::vector<double> c(group.size), h(group.size);
             for (size_t i = 0; i < group.size; ++i) {
@@ -197,8 +205,7 @@ void GroupModel::solve_face(double tolerance) {
     };
     double rz = 0, target = std::max(tolerance, FORCING * largest());
     for (int step = 0; step < MAX_PRODUCTS && largest() > target; ++step) {
-        pool_.each(groups_.size(), [&](int k, int) {
-            const Group& group = groups_[k];
+        each_group([&](const Group& group) {
             for (size_t i = group.begin; i < group.begin + group.size; ++i)
                 scaled_[i] = residual_[i] * inverse_[i];
             rows_.project(group.pair, scaled_.data() + group.begin);

@@ -33,6 +33,8 @@ class GroupModel {
         double limit;
         Pair pair;
     };
+    template <class Task>
+    void each_group(Task task);
     void gather(const std::vector<double>& gradient, double alpha);
     void multiply(const Values& x, Values& Hx);
     double violation() const;

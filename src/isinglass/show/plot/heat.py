@@ -9,9 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from isinglass.categories import CategoryNetwork
-from isinglass.data import CategoryTable
+from isinglass.data import CategoryTable, count_categories
 from isinglass.errors import ArgumentError, DataError
-from isinglass.evaluate.nodes import category_shares
 from isinglass.network import as_network
 from isinglass.show.palette import NEGATIVE, POSITIVE
 from isinglass.show.plot.canvas import PLAIN, axes_or_new, readable
@@ -107,7 +106,8 @@ def shares(result: CategoryTable, ax: Axes | None = None) -> Axes:
         raise ArgumentError("result", "must be a CategoryTable", type(result).__name__)
     names = result.names or tuple(f"x{k}" for k in range(result.shape[1]))
     ax = axes_or_new(ax, (6.5, 1.0 + 0.25 * max(len(names), 4)))
-    for k, share in enumerate(category_shares(result, result.sample_weight)):
+    for k, counts in enumerate(count_categories(result, result.sample_weight)):
+        share = counts / counts.sum()
         left = np.cumsum(share) - share
         steps = np.linspace(0.15, 1.0, len(share))
         tones = steps if result.scores[k] is not None else np.where(np.arange(len(share)) % 2, 0.75, 0.35)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
-from scipy.special import entr
 
 from isinglass.arguments import is_whole
-from isinglass.data import BinaryTable, read_binary
+from isinglass.categories import CategoryNetwork
+from isinglass.counts import summarize
+from isinglass.data import BinaryTable, CategoryTable, read_binary
 from isinglass.data.conversion import refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.nodes import node_table as measure_nodes
@@ -28,6 +30,7 @@ __all__ = ["Contents", "gather"]
 
 FloatArray = NDArray[np.float64]
 
+Table: TypeAlias = BinaryTable | CategoryTable
 SAME_ALPHA = 1e-9
 """Relative difference up to which two alphas are one."""
 
@@ -59,6 +62,10 @@ class Contents:
     settings: dict[str, str] = field(default_factory=dict)
     command: str | None = None
     methods: str | None = None
+    shares: tuple[FloatArray, ...] | None = None  # of the values of every node
+    edge_counts: Mapping[tuple[int, int], NDArray[Any]] = field(
+        default_factory=dict
+    )  # rows by category, where there are more than two
     missing: Missing | None = None  # where cells were missing, and what was done
 
 
@@ -90,9 +97,13 @@ def gather(
     model = as_network(result, names)
     wanted = _wanted(selected, solution, stability, criterion)
     solutions, index = _line_up(model, path, solution, wanted)
-    table = None if X is None else refuse_holes(read_binary(X))
+    table = None if X is None else _read_rows(X, model, result)
     if node_table is None and table is not None:
-        node_table = measure_nodes(model, table.X, table.sample_weight)
+        node_table = measure_nodes(model, table)
+    shares, edge_counts = known.shares, known.edge_counts
+    if shares is None and table is not None:  # those of the fit come first: the caller may have left weights out
+        _, marginals, counts = summarize(table, model.edge_index)
+        shares, edge_counts = _shares(marginals), _by_pair(model, counts)
     members = _read_groups(groups, model.names)
     return Contents(
         names=tuple(model.names),
@@ -101,11 +112,14 @@ def gather(
         tol=known.tol if path is None else path.tol,
         stability=stability,
         curve=read_curve(stability, criterion, known.evidence),
-        node_columns=_wording(wording, model.names) | _node_columns(node_table, model.names) | _holes(known.missing),
+        node_columns=_kinds(model)
+        | _wording(wording, model.names)
+        | _node_columns(node_table, model.names)
+        | _holes(known.missing),
         edge_columns=_edge_columns(known.edge_table, model.names) | _edge_columns(edge_table, model.names),
         groups=members,
         group_colors=_colors(members, group_colors),
-        null_objective=_null_objective(solutions, known.marginals, table),
+        null_objective=_null_objective(solutions, shares),
         **known.count_rows(table),
         proof=known.proof,
         rule=known.rule,
@@ -119,6 +133,8 @@ def gather(
         command=None if command is None else str(command),
         methods=known.methods,
         missing=known.missing,
+        shares=shares,
+        edge_counts=edge_counts,
     )
 
 
@@ -132,13 +148,14 @@ class _Known:
     evidence: Evidence | None = None
     edge_table: Any = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    marginals: FloatArray | None = None
     n_rows: float | None = None
     is_weighted: bool = False
     tol: float = float("nan")
     proof: str = "joint"
     rule: str | None = None
     methods: str | None = None
+    shares: tuple[FloatArray, ...] | None = None
+    edge_counts: Mapping[tuple[int, int], NDArray[Any]] = field(default_factory=dict)
     missing: Missing | None = None
 
     @classmethod
@@ -158,17 +175,18 @@ class _Known:
             evidence=fit.evidence,
             edge_table=fit.edges(),
             settings=said,
-            marginals=fit.marginals,
             n_rows=fit.n_rows,
-            is_weighted=fit.edge_counts.dtype.kind == "f",
+            is_weighted=any(counts.dtype.kind == "f" for counts in _listed(fit.edge_counts)),
             tol=fit.tol,
             proof=fit.method if fit.proves else "published",
             rule=fit.settings.get("rule", "and") if fit.method == "nodewise" else None,
             methods=describe_fit(fit),
+            shares=_shares(fit.marginals),
+            edge_counts=_by_pair(fit.network, fit.edge_counts),
             missing=fit.missing,
         )
 
-    def count_rows(self, table: BinaryTable | None) -> dict[str, float | None]:
+    def count_rows(self, table: Table | None) -> dict[str, float | None]:
         """Return the number of rows and the sum of their weights, as far as they are known."""
         if table is None:
             # What an estimator knows is the sum; counts that are no whole numbers tell that there were weights.
@@ -249,22 +267,51 @@ def _find(
     raise ArgumentError("selected", "must be an alpha of the path or a number on it", wanted, "Pass its Solution too.")
 
 
-def _null_objective(solutions: tuple[Solution, ...], marginals: FloatArray | None, table: BinaryTable | None) -> float:
-    """Return the objective without edges: that of an empty network, or the sum of the columns' entropies.
-
-    The marginals of the fit come before those of a table, whose weights the caller may have left out.
-    """
+def _null_objective(solutions: tuple[Solution, ...], shares: tuple[FloatArray, ...] | None) -> float:
+    """Return the objective without edges: that of an empty network, or the sum of the columns' entropies."""
     empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
     if empty:
         return float(empty[0])
-    if marginals is None and table is not None:
-        marginals = _means(table)
-    return float("nan") if marginals is None else float((entr(marginals) + entr(1.0 - marginals)).sum())
+    return float("nan") if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))
 
 
-def _means(table: BinaryTable) -> FloatArray:
-    means: FloatArray = np.average(table.X, axis=0, weights=table.sample_weight)
-    return np.clip(means, 0.0, 1.0)
+# ------------------------------------------------------------------------------------------- categories
+
+
+def _read_rows(X: Any, model: Network, result: Any) -> Table:
+    """Return the table, read as that of the fit or, for a network by itself, as its columns are."""
+    fit = getattr(result, "fit_", result)
+    if not isinstance(model, CategoryNetwork):
+        return refuse_holes(read_binary(X))
+    read = fit.read(X) if isinstance(fit, Fit) and not isinstance(X, CategoryTable) else X
+    table: Table = refuse_holes(model.table(read))
+    return table
+
+
+def _kinds(model: Network) -> dict[str, list[Any]]:
+    """Return kind and number of categories of every node as columns."""
+    if not isinstance(model, CategoryNetwork):
+        return {}
+    return {"kind": list(model.kinds), "categories": model.n_categories.tolist()}
+
+
+def _shares(marginals: Any) -> tuple[FloatArray, ...]:
+    """Return the share of every value of every column; ``marginals`` are those of a fit."""
+    if isinstance(marginals, tuple):
+        return marginals
+    ones = np.clip(marginals, 0.0, 1.0)
+    return tuple(np.column_stack([1.0 - ones, ones]))
+
+
+def _listed(counts: Any) -> tuple[NDArray[Any], ...]:
+    return counts if isinstance(counts, tuple) else (counts,)
+
+
+def _by_pair(network: Network, counts: Any) -> dict[tuple[int, int], NDArray[Any]]:
+    """Return the tables of categories by edge; nothing where columns are 0 and 1."""
+    if not isinstance(counts, tuple):
+        return {}
+    return dict(zip([(s, t) for s, t in network.edge_index.tolist()], counts, strict=True))
 
 
 # ------------------------------------------------------------------------------------------- tables and groups

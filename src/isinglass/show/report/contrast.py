@@ -187,8 +187,10 @@ def _drawing(network: Network, xy: FloatArray, said: Mapping[str, str], widest: 
     for k in network.by_strength[::-1]:
         s, t = network.edge_index[k]
         share = float(network.weights[k] / max(widest, 1e-300))
-        kind = "up" if network.edge_values[k] > 0 else "down"
-        title = html.escape(f"{network.names[s]} – {network.names[t]}: {network.edge_values[k]:+.3g}")
+        sign = int(network.edge_signs[k])
+        kind = {1: "up", -1: "down", 0: "level"}[sign]
+        number = f"{network.edge_values[k]:{'+' if sign else ''}.3g}"
+        title = html.escape(f"{network.names[s]} – {network.names[t]}: {number}")
         opacity = 1.0 if bold[k] else 0.25 + 0.5 * share
         parts.append(
             f'<line class="{kind}" x1="{places[s, 0]:.1f}" y1="{places[s, 1]:.1f}" x2="{places[t, 0]:.1f}" '

@@ -7,6 +7,11 @@ const N_NODES = NODES.names.length;
 const N_ALPHAS = PATH.alphas.length;
 const SELECTED = PATH.selected;
 const HAS_GROUPS = DATA.groups.length > 0;
+/* Kinds, labels, scores and shares of the categories; null where every column is 0 or 1. */
+const CATEGORIES = DATA.categories;
+/* Edges between columns without an order have a norm and no sign. */
+const HAS_UNSIGNED = PATH.signed.includes(false);
+const HAS_SIGNED = PATH.signed.includes(true) || !HAS_UNSIGNED;
 /* The page stores fewer pairs than the path has. */
 const IS_CAPPED = PATH.n_pairs > PATH.s.length;
 
@@ -31,21 +36,23 @@ function readNetwork(k) {
   const degree = new Float64Array(N_NODES);
   const strength = new Float64Array(N_NODES);
   const influence = new Float64Array(N_NODES);
-  let positive = 0;
+  let [positive, negative] = [0, 0];
   let strongest = 0;
   for (let e = 0; e < PATH.s.length; e += 1) {
     const value = couplingAt(e, k);
     if (value === 0) continue;
-    pairs.push({ e, s: PATH.s[e], t: PATH.t[e], value });
-    if (value > 0) positive += 1;
+    const sign = PATH.signed[e] ? Math.sign(value) : 0; /* a norm has none */
+    pairs.push({ e, s: PATH.s[e], t: PATH.t[e], value, sign });
+    if (sign > 0) positive += 1;
+    if (sign < 0) negative += 1;
     strongest = Math.max(strongest, Math.abs(value));
     for (const node of [PATH.s[e], PATH.t[e]]) {
       degree[node] += 1;
       strength[node] += Math.abs(value);
-      influence[node] += value;
+      influence[node] += sign * Math.abs(value);
     }
   }
-  return { pairs, degree, strength, influence, positive, negative: pairs.length - positive, strongest };
+  return { pairs, degree, strength, influence, positive, negative, unsigned: pairs.length - positive - negative, strongest };
 }
 
 /* Largest coupling anywhere on the path: widths mean the same at every alpha. */
@@ -74,6 +81,11 @@ function formatNumber(value, digits = 3) {
 
 function formatSigned(value, digits = 3) {
   return (value > 0 ? "+" : "") + formatNumber(value, digits);
+}
+
+/* The number of an edge: with its sign, if it has one. */
+function formatValue({ value, sign }, digits = 3) {
+  return sign === 0 ? formatNumber(value, digits) : formatSigned(value, digits);
 }
 
 function formatAlpha(alpha) {

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from isinglass.categories import CategoryNetwork
+from isinglass.data.coding import KINDS
 from isinglass.fit import Fit
+from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
 from isinglass.version import __version__
 
 __all__ = ["citation", "describe_comparison", "describe_fit"]
 
 ESTIMATES = {
-    "joint": "by maximizing the L1-penalized pseudo-likelihood (one coupling per pair of variables)",
+    "joint": "by maximizing the L1-penalized pseudo-likelihood",
     "nodewise": "by an L1-penalized logistic regression of every variable on all others",
     "exact": "by maximizing the L1-penalized likelihood, computed by enumeration",
     "plg": "by the published conversion of the pseudo-likelihood to one logistic lasso",
@@ -47,8 +50,7 @@ def citation(*, comparison: bool = False) -> str:
 
 def describe_fit(fit: Fit) -> str:
     """Return how the network of a fit was estimated, as a paper would say it."""
-    solution = fit.solution
-    n_pairs = solution.network.n_pairs
+    solution, network = fit.solution, fit.network
     rows = f"{fit.n_rows:g}"
     choice = CHOICES.get(fit.criterion, f"The penalty was chosen by {fit.chosen}")
     gamma = fit.choice.get("gamma")
@@ -58,10 +60,11 @@ def describe_fit(fit: Fit) -> str:
         rule = fit.settings.get("rule", "and")
         choice += f"; the two estimates of a pair were combined by the {str(rule).upper()} rule"
     sentences = [
-        f"A pairwise Markov (Ising) network of {solution.n_features} binary variables was estimated from {rows} rows "
-        f"{ESTIMATES.get(fit.method, 'as described')}, with isinglass {__version__}.",
+        f"A pairwise Markov {'' if isinstance(network, CategoryNetwork) else '(Ising) '}network of "
+        f"{_describe_columns(network)} was estimated from {rows} rows {ESTIMATES.get(fit.method, 'as described')} "
+        f"({_describe_pairs(network)}), with isinglass {__version__}.",
         f"{choice}" + (f" (α = {solution.alpha:.4g})." if solution.alpha == solution.alpha else "."),
-        f"The network has {solution.n_edges} of {n_pairs} possible edges.",
+        f"The network has {solution.n_edges} of {network.n_pairs} possible edges.",
     ]
     sentences += _describe_missing(fit)
     if fit.proves and solution.converged:
@@ -70,6 +73,30 @@ def describe_fit(fit: Fit) -> str:
             f"{solution.duality_gap:.1e}, KKT residual {solution.kkt_residual:.1e})."
         )
     return " ".join(sentences)
+
+
+def _describe_columns(network: Network) -> str:
+    """Say how many variables of which kind the network has."""
+    if not isinstance(network, CategoryNetwork):
+        return f"{network.n_features} binary variables"
+    parts = []
+    for kind in KINDS:
+        sizes = sorted({int(q) for q, other in zip(network.n_categories, network.kinds, strict=True) if other == kind})
+        if sizes:
+            several = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
+            levels = "" if kind == "binary" else f" ({several} categories)"
+            parts.append(f"{network.kinds.count(kind)} {kind}{levels}")
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts) + " variables"
+
+
+def _describe_pairs(network: Network) -> str:
+    """Say what is estimated for a pair of variables."""
+    if "nominal" not in getattr(network, "kinds", ()):
+        return "one coupling per pair of variables"
+    return (
+        "one coupling per pair of variables; for a pair with a nominal variable one table of couplings, penalized by "
+        "its Frobenius norm"
+    )
 
 
 def _describe_missing(fit: Fit) -> list[str]:
@@ -111,9 +138,9 @@ def describe_comparison(found: GroupComparison) -> str:
         penalty = f"All groups and permutations used the same penalty{value}."
     apart = "" if len(found.groups) == 2 else " With more than two groups, the two furthest apart count."
     return (
-        f"Networks of {len(found.names)} binary variables were compared between {len(found.groups)} groups, {sizes}, "
-        f"by {found.n_permutations} permutations, {how}, with isinglass {__version__}. {penalty}{apart} The largest "
-        f"difference of a coupling was {found.structure:.3g} (p = {found.p_structure:.3g}), the difference of global "
-        f"strength {found.strength:.3g} (p = {found.p_strength:.3g}). P-values of edges were corrected for the number "
-        "of pairs by the distribution of the largest difference (max-T) and by false discovery rate."
+        f"Networks of {_describe_columns(found.networks[0])} were compared between {len(found.groups)} groups, "
+        f"{sizes}, by {found.n_permutations} permutations, {how}, with isinglass {__version__}. {penalty}{apart} "
+        f"The largest difference of a coupling was {found.structure:.3g} (p = {found.p_structure:.3g}), the difference "
+        f"of global strength {found.strength:.3g} (p = {found.p_strength:.3g}). P-values of edges were corrected for "
+        "the number of pairs by the distribution of the largest difference (max-T) and by false discovery rate."
     )

@@ -4,14 +4,18 @@ const state = {
   k: SELECTED,
   positive: true,
   negative: true,
+  unsigned: true,
   least: 0,
   focus: -1,
+  edge: -1,
   group: -1,
   labels: "auto",
   size: "strength",
   edgeColor: "sign",
   hideIsolated: false,
 };
+
+const VALUE_WORD = HAS_UNSIGNED ? (HAS_SIGNED ? "Coupling or norm" : "Norm") : "Coupling";
 
 function nameFile(what, ending) {
   const alpha = PATH.alphas[state.k];
@@ -79,7 +83,8 @@ function describeRows() {
 function showLead() {
   byId("notes").append(...DATA.notes.map((text) => make("p", { text })));
   const network = networkAt(SELECTED);
-  const capped = IS_CAPPED ? "" : `${network.positive} positive, ${network.negative} negative`;
+  const signs = [[network.positive, "positive"], [network.negative, "negative"]].filter(([count]) => count || !network.unsigned);
+  const capped = IS_CAPPED ? "" : [...signs, ...(network.unsigned ? [[network.unsigned, "without sign"]] : [])].map((part) => part.join(" ")).join(", ");
   const alpha = PATH.alphas[SELECTED];
   const figures = [
     ["Nodes", N_NODES.toLocaleString("en"), ""],
@@ -132,7 +137,7 @@ function showReproduction() {
 /* Hide what there is nothing to say about, and the links that lead there. */
 function showSections() {
   const hasColumn = (name) => DATA.edge_columns.some(({ label }) => label === name);
-  const present = { missing: MISSING !== null, choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
+  const present = { categories: CATEGORIES !== null, binary: CATEGORIES === null, unsigned: HAS_UNSIGNED, signed: HAS_SIGNED, missing: MISSING !== null, choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
   for (const element of document.querySelectorAll("[data-section]")) element.hidden = !present[element.dataset.section];
   byId("choice").hidden = !present.choice;
   byId("predictability").hidden = !present.predictability;
@@ -216,13 +221,13 @@ const edgeTable = new DataTable("edges", {
     { label: "Node", field: "source", value: (pair) => NODES.names[pair.s], searched: true },
     { label: "Neighbour", field: "target", value: (pair) => NODES.names[pair.t], searched: true },
     {
-      label: "Coupling",
+      label: VALUE_WORD,
       field: "coupling",
       number: true,
       value: (pair) => pair.value,
-      write: (pair) => formatSigned(pair.value),
+      write: (pair) => formatValue(pair),
       sortKey: (pair) => pair.value,
-      tone: (pair) => (pair.value > 0 ? "plus" : "minus"),
+      tone: (pair) => ["minus", "none", "plus"][pair.sign + 1],
     },
     { label: "Strength", field: "weight", number: true, value: (pair) => Math.abs(pair.value) },
     ...DATA.edge_columns.map(({ label, field, values }) => ({
@@ -237,7 +242,10 @@ const edgeTable = new DataTable("edges", {
   sortBy: 3,
   descending: true,
   filename: () => nameFile("edges", "csv"),
-  pick: (pair) => focusNode(pair.s),
+  pick: (pair) => {
+    focusEdge(pair);
+    if (state.edge >= 0) byId("edge").scrollIntoView({ block: "nearest" });
+  },
 });
 
 const nodeTable = new DataTable("nodes", {
@@ -252,7 +260,7 @@ const nodeTable = new DataTable("nodes", {
       whole: measure === "degree",
       value: (node) => networkAt(state.k)[measure][node],
     })),
-    { label: "Field", field: "field", number: true, value: (node) => NODES.fields[node] },
+    ...(NODES.fields === null ? [] : [{ label: "Field", field: "field", number: true, value: (node) => NODES.fields[node] }]),
     ...NODES.columns.map(({ label, values }) => ({
       label: label[0].toUpperCase() + label.slice(1).replaceAll("_", " "),
       field: label.replaceAll(" ", "_"),
@@ -283,9 +291,9 @@ const view = new NetworkView(byId("canvas"), byId("tooltip"), state, {
       if (accuracy !== null) lines.push(`predicted in ${(100 * accuracy[node]).toFixed(1)} % of rows`);
       return lines;
     },
-    pair: ({ s, t, value }) => [`${NODES.names[s]} – ${NODES.names[t]}`, `coupling ${formatSigned(value)}`],
+    pair: (pair) => [`${NODES.names[pair.s]} – ${NODES.names[pair.t]}`, `${pair.sign === 0 ? "norm" : "coupling"} ${formatValue(pair)}`],
   },
-  choose: (node) => focusNode(node),
+  choose: (node, pair) => (pair === null ? focusNode(node) : focusEdge(pair)),
 });
 const spark = new Spark(byId("spark"));
 const chart = DATA.curve === null ? null : new CurveChart(byId("choice-chart"), makeCurve());
@@ -293,13 +301,15 @@ const chart = DATA.curve === null ? null : new CurveChart(byId("choice-chart"), 
 function update() {
   const network = networkAt(state.k);
   const least = state.least;
-  const pairs = network.pairs.filter(({ value }) => (value > 0 ? state.positive : state.negative) && Math.abs(value) >= least);
+  const shown = [state.negative, state.unsigned, state.positive];
+  const pairs = network.pairs.filter(({ value, sign }) => shown[sign + 1] && Math.abs(value) >= least);
   view.setEdges(pairs, network);
   edgeTable.setRows([...pairs]);
   nodeTable.setRows([...NODES.names.keys()]);
   showCounts(network, pairs);
   showCertificate();
   showDetail();
+  showEdge(pairs.find(({ e }) => e === state.edge) ?? null, state.k === SELECTED);
 }
 
 function showCounts(network, pairs) {
@@ -311,10 +321,11 @@ function showCounts(network, pairs) {
   byId("edge-count").textContent = shown;
   byId("count-positive").textContent = network.positive.toLocaleString("en");
   byId("count-negative").textContent = network.negative.toLocaleString("en");
+  byId("count-unsigned").textContent = network.unsigned.toLocaleString("en");
   byId("network-aside").textContent = N_ALPHAS > 1 ? `${shown} at α = ${alpha}` : shown;
   byId("edges-aside").textContent = N_ALPHAS > 1 ? `${shown} at α = ${alpha}` : shown;
   byId("nodes-aside").textContent = N_ALPHAS > 1 ? `${N_NODES.toLocaleString("en")} at α = ${alpha}` : N_NODES.toLocaleString("en");
-  byId("strength-value").textContent = `|coupling| ≥ ${formatNumber(state.least, 2)}`;
+  byId("strength-value").textContent = `${HAS_UNSIGNED ? "strength" : "|coupling|"} ≥ ${formatNumber(state.least, 2)}`;
   byId("slider").value = String(k);
   byId("slider").setAttribute("aria-valuetext", `alpha ${alpha}, ${formatCount(total, "edge")}${k === SELECTED ? ", selected" : ""}`);
   byId("back").disabled = k === SELECTED;
@@ -361,22 +372,40 @@ function showDetail() {
   const facts = [column("wording")?.[node], group?.name, `${formatCount(network.degree[node], "edge")}`, `strength ${formatNumber(network.strength[node], 2)}`];
   byId("detail-name").textContent = NODES.names[node];
   byId("detail-facts").textContent = facts.filter(Boolean).join(" · ");
+  showShares(node);
   const edges = [...view.neighbours[node]].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   byId("detail-label").textContent = edges.length ? "Neighbours, strongest first" : "No neighbours here";
   byId("detail-list").replaceChildren(
-    ...edges.map(({ s, t, value }) => {
-      const other = s === node ? t : s;
-      const button = make("button", { type: "button" }, [make("span", { text: NODES.names[other] }), make("span", { class: value > 0 ? "plus" : "minus", text: formatSigned(value, 2) })]);
+    ...edges.map((pair) => {
+      const other = pair.s === node ? pair.t : pair.s;
+      const button = make("button", { type: "button" }, [make("span", { text: NODES.names[other] }), make("span", { class: ["minus", "none", "plus"][pair.sign + 1], text: formatValue(pair, 2) })]);
       button.addEventListener("click", () => {
         focusNode(other);
         byId("detail-close").focus();
       });
-      return make("li", {}, [button]);
+      const table = make("button", { type: "button", class: "table", "aria-label": `Table of the edge to ${NODES.names[other]}`, title: "Table of this edge", text: "⊞" });
+      table.addEventListener("click", () => {
+        focusEdge(pair);
+        byId("edge-close").focus();
+      });
+      return make("li", {}, [button, table]);
     }),
   );
 }
 
+/* Show the table of an edge; a second time, or null, puts it away. */
+function focusEdge(pair) {
+  state.edge = pair === null || pair.e === state.edge ? -1 : pair.e;
+  state.focus = -1;
+  showDetail();
+  showEdge(state.edge < 0 ? null : pair, state.k === SELECTED);
+  view.draw();
+  announce(state.edge < 0 ? "No edge highlighted." : `${NODES.names[pair.s]} – ${NODES.names[pair.t]}: ${pair.sign === 0 ? "norm" : "coupling"} ${formatValue(pair)}.`);
+}
+
 function focusNode(node) {
+  state.edge = -1;
+  showEdge(null, true);
   state.focus = node === state.focus ? -1 : node;
   if (state.focus >= 0) view.reveal(state.focus);
   showDetail();
@@ -436,16 +465,17 @@ function pause() {
 }
 
 function connectFilters() {
-  const [positive, negative, only] = ["show-positive", "show-negative", "positive-only"].map(byId);
+  const [positive, negative, unsigned, only] = ["show-positive", "show-negative", "show-unsigned", "positive-only"].map(byId);
   const apply = () => {
-    [state.positive, state.negative] = [positive.checked, negative.checked];
-    only.checked = positive.checked && !negative.checked;
+    [state.positive, state.negative, state.unsigned] = [positive.checked, negative.checked, unsigned.checked];
+    only.checked = positive.checked && !negative.checked && (!unsigned.checked || !HAS_UNSIGNED);
     update();
   };
   positive.addEventListener("change", apply);
   negative.addEventListener("change", apply);
+  unsigned.addEventListener("change", apply);
   only.addEventListener("change", () => {
-    [positive.checked, negative.checked] = [true, !only.checked];
+    [positive.checked, negative.checked, unsigned.checked] = [true, !only.checked, !only.checked];
     apply();
   });
   byId("strength").addEventListener("input", (event) => {
@@ -510,8 +540,12 @@ function connectSearch() {
     query.value = "";
     query.focus();
   });
+  byId("edge-close").addEventListener("click", () => {
+    focusEdge(null);
+    byId("canvas").focus();
+  });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && state.focus >= 0 && event.target !== byId("canvas")) focusNode(-1);
+    if (event.key === "Escape" && (state.focus >= 0 || state.edge >= 0) && event.target !== byId("canvas")) focusNode(-1);
   });
 }
 
@@ -562,7 +596,7 @@ globalThis.isinglassReport = Object.freeze({
     const [x, y] = view.screen(NODES.names.indexOf(name));
     return [box.left + x, box.top + y];
   },
-  drawn: () => ({ k: state.k, edges: view.pairs.length, focus: NODES.names[state.focus] ?? null, scale: view.scale }),
+  drawn: () => ({ k: state.k, edges: view.pairs.length, focus: NODES.names[state.focus] ?? null, edge: state.edge, scale: view.scale }),
 });
 
 showSections();

@@ -17,7 +17,7 @@ from isinglass.show.report.payload import make_payload
 
 __all__ = ["build_report", "write_report"]
 
-SCRIPTS = ("data.js", "elements.js", "view.js", "tables.js", "charts.js", "missing.js", "page.js")
+SCRIPTS = ("data.js", "elements.js", "view.js", "tables.js", "charts.js", "missing.js", "heatmap.js", "page.js")
 """Parts of the page's script, in order."""
 
 
@@ -51,8 +51,9 @@ def build_report(
         The network the report is about. What an estimator knows (its path, certificate, stability and parameters) is
         used where the arguments below do not say otherwise.
     X : table, optional
-        The rows of 0 and 1 (array, data frame, sparse matrix or BinaryTable), from which the page tells how well the
-        nodes can be predicted.
+        The rows of 0 and 1 (array, data frame, sparse matrix or BinaryTable), or of categories (CategoryTable, or
+        category numbers), from which the page tells how well the nodes can be predicted and, of categories, how many
+        rows have each.
     names : sequence of str, optional
         Names of the nodes; default those of the model.
     path : Path, optional

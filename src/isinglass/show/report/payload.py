@@ -9,11 +9,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from isinglass.categories import CategoryNetwork
 from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.randomness import RandomSource
 from isinglass.results import Missing, Solution, Stability
 from isinglass.show.layout import force_layout
 from isinglass.show.report.contents import SAME_ALPHA, Contents
+from isinglass.show.report.crosstabs import describe_categories, list_tables
 from isinglass.show.report.methods import citation
 from isinglass.version import __version__
 
@@ -30,6 +32,7 @@ NEGATIVE_PULL = 0.1
 def make_payload(contents: Contents, *, max_edges: int, random_state: RandomSource) -> dict[str, Any]:
     """Return what the page's script reads."""
     stored = _stored_pairs(contents.solutions, contents.selected, max_edges)
+    selected = contents.solutions[contents.selected].network
     payload = {
         "format": FORMAT,
         "title": contents.title,
@@ -37,9 +40,11 @@ def make_payload(contents: Contents, *, max_edges: int, random_state: RandomSour
         "n_rows": contents.n_rows,
         "sum_of_weights": contents.sum_of_weights,
         "nodes": _nodes(contents, random_state),
+        "categories": describe_categories(selected, contents.shares),
         "groups": [{"name": name, "color": color} for name, color in contents.group_colors.items()],
         "path": _path(contents, stored),
         "edge_columns": _edge_columns(contents, stored),
+        "edge_tables": list_tables(selected, contents.edge_counts, pairs_of(stored, len(contents.names))),
         "curve": contents.curve,
         "missing": _missing(contents.missing),
         "certificate": _certificate(contents),
@@ -87,6 +92,7 @@ def _round(values: NDArray[np.float64]) -> list[float]:
 
 def _nodes(contents: Contents, random_state: RandomSource) -> dict[str, Any]:
     xy = _positions(contents, random_state)
+    network = contents.solutions[contents.selected].network
     numbers = {name: k for k, name in enumerate(contents.group_colors)}
     columns = {label: values for label, values in contents.node_columns.items() if label not in _COUNTED}
     return {
@@ -94,7 +100,7 @@ def _nodes(contents: Contents, random_state: RandomSource) -> dict[str, Any]:
         "groups": [-1 if group is None else numbers[group] for group in contents.groups],
         "x": xy[:, 0].round(4),
         "y": xy[:, 1].round(4),
-        "fields": contents.solutions[contents.selected].fields,
+        "fields": None if isinstance(network, CategoryNetwork) else network.fields,
         "columns": [{"label": label, "values": values} for label, values in columns.items()],
     }
 
@@ -155,6 +161,7 @@ def _path(contents: Contents, stored: NDArray[np.int64]) -> dict[str, Any]:
         "first": first,
         "values": [_round(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
         "exact": table[:, contents.selected],
+        "signed": solutions[contents.selected].network.has_sign(np.column_stack([s, t])),
     }
 
 
@@ -165,6 +172,10 @@ def _edge_columns(contents: Contents, stored: NDArray[np.int64]) -> list[dict[st
     if contents.stability is not None:
         columns.append(_shares(contents.stability, contents.solutions[contents.selected].alpha, s, t))
     pairs = list(zip(s.tolist(), t.tolist(), strict=True))
+    network = contents.solutions[contents.selected].network
+    if isinstance(network, CategoryNetwork):
+        kinds = [f"{network.kinds[a]} – {network.kinds[b]}" for a, b in pairs]
+        columns.append({"label": "kinds", "field": "kinds", "values": kinds})
     for label, by_pair in contents.edge_columns.items():
         columns.append({"label": label, "field": label, "values": [by_pair.get(pair) for pair in pairs]})
     return [column for column in columns if len(column["values"])]

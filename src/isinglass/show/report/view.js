@@ -5,10 +5,10 @@ const LINES_PER_STROKE = 8; /* measured without a graphics card: single lines an
 const MANY_EDGES = 800; /* from here on dashes wait until nothing moves */
 const DIMMED = 0.1;
 const FONT = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, sans-serif";
-const COLORS = ["ink", "muted", "sunken", "surface", "positive", "negative", "node", "accent"];
+const COLORS = ["ink", "muted", "sunken", "surface", "positive", "negative", "unsigned", "node", "accent"];
 
 class NetworkView {
-  /* `describe` makes a tooltip's lines for a node or a pair; `choose` is told when a node is clicked. */
+  /* `describe` makes a tooltip's lines for a node or a pair; `choose` is told when a node or a pair is clicked. */
   constructor(canvas, tooltip, state, { describe, choose }) {
     Object.assign(this, { canvas, tooltip, state, describe, choose });
     this.context = canvas.getContext("2d");
@@ -82,8 +82,8 @@ class NetworkView {
     for (const pair of this.pairs) {
       const level = Math.min(LEVELS - 1, Math.floor((LEVELS * Math.abs(pair.value)) / (STRONGEST || 1)));
       const [kind, color] = this.paint(pair);
-      const key = `${level}/${kind}/${pair.value < 0}`;
-      if (!buckets.has(key)) buckets.set(key, { level, color, dashed: pair.value < 0, pairs: [] });
+      const key = `${level}/${kind}/${pair.sign < 0}`;
+      if (!buckets.has(key)) buckets.set(key, { level, color, dashed: pair.sign < 0, pairs: [] });
       buckets.get(key).pairs.push(pair);
     }
     this.buckets = [...buckets.values()].sort((a, b) => a.level - b.level);
@@ -95,12 +95,13 @@ class NetworkView {
   }
 
   /* Colour of an edge, as a name that stays when the theme changes. */
-  paint({ s, t, value }) {
+  paint({ s, t, sign }) {
     if (this.state.edgeColor === "group") {
       const group = groupOf(s);
       return group !== null && group === groupOf(t) ? [group.name, () => group.color] : ["", () => this.colors.muted];
     }
-    return value > 0 ? ["+", () => this.colors.positive] : ["-", () => this.colors.negative];
+    if (sign === 0) return ["0", () => this.colors.unsigned];
+    return sign > 0 ? ["+", () => this.colors.positive] : ["-", () => this.colors.negative];
   }
 
   isHidden(node) {
@@ -115,6 +116,8 @@ class NetworkView {
       for (const { s, t } of this.neighbours[centre]) nodes.add(s).add(t);
       return { centre, nodes, has: (pair) => pair.s === centre || pair.t === centre };
     }
+    const edge = this.pairs.find(({ e }) => e === this.state.edge);
+    if (edge !== undefined) return { centre: -1, nodes: new Set([edge.s, edge.t]), has: (pair) => pair === edge };
     if (this.state.group >= 0) {
       const inside = (node) => NODES.groups[node] === this.state.group;
       const nodes = new Set([...NODES.names.keys()].filter(inside));
@@ -377,9 +380,9 @@ class NetworkView {
     return nearest < 6 ? best : -1;
   }
 
-  pairAt(x, y) {
+  pairAt(x, y, within = 4) {
     let best = null;
-    let nearest = 4;
+    let nearest = within;
     for (const pair of this.pairs) {
       const [x0, y0] = this.screen(pair.s);
       const [x1, y1] = this.screen(pair.t);
@@ -398,7 +401,7 @@ class NetworkView {
       this.hover = node;
       this.draw();
     }
-    this.canvas.parentElement.classList.toggle("over-node", node >= 0);
+    this.canvas.parentElement.classList.toggle("over-node", node >= 0 || pair !== null);
     if (node < 0 && pair === null) this.tooltip.hidden = true;
     else this.showTooltip(node >= 0 ? this.describe.node(node) : this.describe.pair(pair), x, y);
   }
@@ -479,7 +482,7 @@ class NetworkView {
     const release = (event) => {
       if (!this.pointers.delete(event.pointerId)) return;
       const clicked = event.type === "pointerup" && this.travelled < 5;
-      if (clicked) this.choose(this.dragged);
+      if (clicked) this.choose(this.dragged, this.dragged < 0 ? this.pairAt(...place(event), event.pointerType === "touch" ? 10 : 5) : null);
       this.dragged = -1;
       canvas.parentElement.classList.remove("dragging");
     };
@@ -534,7 +537,7 @@ class NetworkView {
       ArrowRight: () => this.pan(-40, 0),
       ArrowUp: () => this.pan(0, 40),
       ArrowDown: () => this.pan(0, -40),
-      Escape: () => this.choose(-1),
+      Escape: () => this.choose(-1, null),
     };
     if (!(event.key in actions)) return;
     event.preventDefault();

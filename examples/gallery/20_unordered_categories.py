@@ -1,0 +1,33 @@
+"""
+Categories without an order
+===========================
+
+Party, newspaper, region: some columns have no scale at all. They can stand beside five-point scales and yes/no answers.
+"""
+
+import numpy as np
+import pandas as pd
+
+from isinglass import ising_path, plot
+
+rng = np.random.default_rng(0)
+n = 900
+party = rng.integers(0, 3, n)
+paper = np.where(rng.random(n) < 0.5, party, rng.integers(0, 3, n))  # half of them read what their party reads
+trust = np.digitize(rng.normal(size=n) + (party == 1), [-1, 0, 1])  # on a scale from 0 to 3
+people = pd.DataFrame({"party": party, "paper": paper, "trust": trust, "owns a car": rng.integers(0, 2, n)})
+kinds = ["nominal", "nominal", "ordinal", "binary"]
+solution = ising_path(people, alphas=[0.05], kinds=kinds)[0]
+print(f"{solution.n_edges} edges, converged: {solution.converged}")
+plot.network(solution)
+
+# %%
+# An edge of such a column has a table instead of a sign: which categories go together more often than the rest explains
+# (blue), and which less often.
+
+plot.edge_block(solution, source="party", target="paper")
+
+# %%
+# Beside a scale, it is one number per category: trust is higher in the second party.
+
+plot.edge_block(solution, source="party", target="trust")
