@@ -16,6 +16,7 @@ from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.memory import available_memory, within_memory
 from isinglass.names import check_names
 from isinglass.objective.reduced import NEGLIGIBLE
+from isinglass.pairs import symmetric_matrix
 from isinglass.results import Solution
 from isinglass.solve.estimable import LITTLE, as_solution, warn_constant
 from isinglass.threads import thread_count
@@ -119,10 +120,18 @@ class DiscreteCase:
     def solution(self, state: State, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table, for scores as they were given."""
         edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
-        blocks = self._blocks(edges, state.values)
-        fields = self._fields(state.category_fields, self._centers(edges, blocks))
         known: dict[str, Any] = {"kinds": self.table.kinds, "categories": self.table.categories}
-        network = CategoryNetwork(fields, self.table.scores, edges, None, self.names, blocks=blocks, **known)
+        values = None
+        if any(score is None for score in self.table.scores):
+            known["blocks"] = self._blocks(edges, state.values)
+            centers = self._centers(edges, known["blocks"])
+        else:  # one number per pair: no tables, which would take as long as a small fit
+            values = state.values / self.widths[edges].prod(axis=1)
+            pairs = zip(self.shares, self.table.scores, strict=True)
+            means = [float(share @ score) for share, score in pairs if score is not None]
+            centers = list(symmetric_matrix(edges, values, len(means)) @ np.array(means))
+        fields = self._fields(state.category_fields, centers)
+        network = CategoryNetwork(fields, self.table.scores, edges, values, self.names, **known)
         return as_solution(network, state, self.problem, tol)
 
     def _blocks(self, edges: NDArray[np.int32], values: FloatArray) -> list[FloatArray]:
