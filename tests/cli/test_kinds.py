@@ -54,6 +54,21 @@ def test_a_model_remembers_them(table, tmp_path):
     assert float(score.stdout) == pytest.approx(expected, rel=1e-12)
 
 
+def test_blocks_are_written_and_go_when_there_are_none(table, tmp_path):
+    net = tmp_path / "net"
+    first = run("fit", table, *KINDS, "--alpha", "0.05", "-o", net)
+    assert "blocks.csv" in first.stderr
+    lines = list(csv.DictReader(io.StringIO((net / "blocks.csv").read_text(encoding="utf-8"))))
+    network = load(net / "model.npz").network
+    assert len(lines) == sum(block.size for block in network.blocks)
+    by_party = [float(line["coupling"]) for line in lines if (line["source"], line["target"]) == ("a1", "party")]
+    assert len(by_party) == 3
+    assert sum(by_party) == pytest.approx(0.0, abs=1e-12)
+    again = run("fit", table, "--drop", "a2,a3,party", "--binarize", "a1=2", "-o", net)
+    assert "blocks.csv" not in again.stderr
+    assert not (net / "blocks.csv").exists()
+
+
 def read_frame(table):
     import pandas as pd
 

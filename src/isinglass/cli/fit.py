@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fit", "write_files"]
 
-FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf"]
+FILES, BLOCKS = ["edges.csv", "nodes.csv", "model.npz", "network.gexf"], "blocks.csv"
 PATH_FILES = ["path.csv", "edges.csv"]
 NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained")
 
@@ -33,7 +33,7 @@ NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normali
     "fit",
     click.Argument(["table"], type=TABLES),
     Option("--path", is_flag=True, help="Fit all penalties of --alphas: one line, or with -o one network, for each."),
-    out_folder("edges.csv, nodes.csv, model.npz, network.gexf"),
+    out_folder("edges.csv, nodes.csv, model.npz, network.gexf, and blocks.csv of columns with categories"),
     FORCE,
     Option("--cluster", metavar="ADDRESS", section=ADVANCED, help="Keep TABLE on the workers of this Dask scheduler."),
     bundles=[ESTIMATE, GROUPS, READING],
@@ -58,11 +58,12 @@ def fit(
 
     The edges are printed as CSV. With -o a folder gets the edges, the nodes, the model and a file for Gephi.
     """
-    names = PATH_FILES if path else FILES
+    names = PATH_FILES if path else FILES + ([BLOCKS] if "kinds" in reading.said else [])
     if path and (estimate.said.keys() & {"alpha", "select"}):
         raise click.UsageError("--path fits all penalties: leave --alpha and --select out, or list them with --alphas.")
     criterion = None if path else estimate.criterion
-    folder = OutputFolder(output, names, force=force, inputs=[*files_of(table), groups.groups]) if output else None
+    inputs = [*files_of(table), groups.groups]
+    folder = OutputFolder(output, names, force=force, inputs=inputs, others=[BLOCKS]) if output else None
     raw = reading.read_to_fit(console, table, cluster)
     data, imputed = impute_holes(console, raw)
     facts = {"Table": reading.describe(raw, table), **describe_imputation(imputed)}
@@ -159,8 +160,9 @@ def _fit_path(
 
 def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attributes) -> None:
     """Write edges, nodes, model and GEXF of a fit into a folder."""
+    from isinglass.categories import CategoryNetwork
     from isinglass.evaluate.metrics import node_table
-    from isinglass.export import write_edges, write_gexf, write_nodes
+    from isinglass.export import write_blocks, write_edges, write_gexf, write_nodes
     from isinglass.fit import save
     from isinglass.show.layout import force_layout
 
@@ -169,6 +171,8 @@ def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attribute
     nodes: dict[str, Any] = {**attributes.columns, **{name: measured[name] for name in NODE_MEASURES}}
     write_edges(model, here / "edges.csv", edge_attributes=found.edge_attributes)
     write_nodes(model, here / "nodes.csv", node_attributes=nodes)
+    if isinstance(model, CategoryNetwork):
+        write_blocks(model, here / BLOCKS)
     save(found, here / "model.npz")
     write_gexf(
         model,

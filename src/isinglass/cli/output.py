@@ -71,6 +71,7 @@ class OutputFolder:
             raise click.BadParameter(f"{str(path)!r} is a file, not a folder.", param_hint="'-o'")
         self.path, self.names = path, [*names, RECORD]
         self._others, self._force, self._inputs = set(others).difference(names), force, tuple(inputs)
+        self._written: tuple[str, ...] = ()
         if path.exists():
             with folder_lock(path):  # another run may be between its old files and its new ones
                 self._ours()
@@ -78,7 +79,7 @@ class OutputFolder:
     @property
     def summary(self) -> str:
         """The files in words, for the summary of a command."""
-        return f"{', '.join(name for name in self.names if name != RECORD)} in {self.path}"
+        return f"{', '.join(name for name in self._written or self.names if name != RECORD)} in {self.path}"
 
     @contextmanager
     def filling(self, summary: Mapping[str, str] | None = None) -> Iterator[Path]:
@@ -91,6 +92,7 @@ class OutputFolder:
         with workshop(beside) as here:
             yield here
             written = {name: _digest(here / name) for name in self.names if (here / name).exists()}
+            self._written = tuple(written)
             record = {
                 "schema": SCHEMA,
                 "version": __version__,
