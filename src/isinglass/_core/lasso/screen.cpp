@@ -62,8 +62,8 @@ void Screen::take_reference() {
     if (is_shared_) {
         slack_ = rows_.all_pairs(0, n_lines(), reference_.data());
     } else {
-        std::vector<Pair> pairs;
-        for (int t = 0; t < n_features_; ++t) pairs.push_back({node_, t});
+        std::vector<Pair> pairs(n_features_);
+        for (int t = 0; t < n_features_; ++t) pairs[t] = {node_, t};
         const std::vector<double> values = gradient(pairs);
         std::copy(values.begin(), values.end(), reference_.data());
         slack_ = NARROW;

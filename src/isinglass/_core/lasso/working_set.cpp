@@ -34,7 +34,8 @@ void WorkingSet::arrange() {
     row.resize(edge.size());
     const std::vector<double> old_gradient = std::move(slot_gradient);
     const std::vector<int> old_s = std::move(slot_s), old_t = std::move(slot_t);
-    const std::vector<size_t> old_spot = std::move(spot);
+    std::vector<size_t> old_spot;
+    old_spot.swap(spot);
     slot_s.resize(n_edges());
     slot_t.assign(n_edges(), null_slot());
     std::vector<int> next(offset.begin(), offset.end() - 1);
