@@ -9,9 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
 import interrupts
 
-BESIDE_OTHERS = (
-    2.0  # seconds: other tests run at the same time. The half second is asked by `make fuzz`, which runs alone
-)
+BESIDE_OTHERS = 2.0  # seconds; the half second is asked by `make fuzz`, which runs alone
 
 NAMES = ["exact", "published plg", "kept tasks", "linear program", "all pairs", "counting", "long", "reading text"]
 
