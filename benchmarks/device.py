@@ -31,7 +31,7 @@ PARTS = [
         "small",
         "ten",
         "hundred",
-        "tumour",
+        "tumor",
         "most",
         "weighted",
         "dense",
@@ -164,10 +164,10 @@ def most():
     run("most", X, truth, 10, alpha_min_ratio=0.5)
 
 
-def tumour():
+def tumor():
     """P = 20 000, N = 400."""
     X, truth = ring(400, 20_000, 6, coupling=2.0)
-    run("tumour", X, truth, 10, alpha_min_ratio=0.6)
+    run("tumor", X, truth, 10, alpha_min_ratio=0.6)
 
 
 def pairs():

@@ -80,10 +80,10 @@ class Problem:
 
 def closed_form_alpha_max(X: NDArray[np.uint8], block: int = 1000) -> float:
     """Twice the largest absolute covariance of two columns, by blocks of columns (docs/math.md)."""
-    centred = X - X.mean(axis=0)
+    centered = X - X.mean(axis=0)
     largest = 0.0
     for start in range(0, X.shape[1], block):
-        covariance = np.abs(centred[:, start : start + block].T @ centred) / len(X)
+        covariance = np.abs(centered[:, start : start + block].T @ centered) / len(X)
         rows = np.arange(covariance.shape[0])
         covariance[rows, start + rows] = 0.0
         largest = max(largest, float(covariance.max()))

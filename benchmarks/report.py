@@ -64,7 +64,7 @@ UTC on {cpus} (largest load average when a measurement was stored: {load:.1f}). 
   time is for a less accurate answer, and the column says by how much. Ours runs at its default, relative gap ≤ 1e-7.
 - Node-wise methods solve another problem (one regression per node, alpha/2): their error and gap are those of the mean
   of both directions and are **not comparable**; they are printed in brackets.
-- scikit-learn's liblinear penalises the intercept; `intercept_scaling=1000` weakens that. saga does not penalise it.
+- scikit-learn's liblinear penalizes the intercept; `intercept_scaling=1000` weakens that. saga does not penalize it.
 - A path that glmnet ends early by its own rule is marked with the number of alphas it solved.
 - Beyond p = {2000} the gap quoted is the solver's own certificate."""
 

@@ -81,7 +81,7 @@ def draw_recovery(folder: Path) -> None:
 
 
 def save(ax: Axes, path: Path, dpi: int = 75) -> None:
-    """Write one picture in 256 colours, a third of the size, and without the names of programs."""
+    """Write one picture in 256 colors, a third of the size, and without the names of programs."""
     picture = io.BytesIO()
     ax.figure.savefig(picture, dpi=dpi)
     Image.open(picture).convert("RGB").quantize(256, method=Image.Quantize.FASTOCTREE).save(path, optimize=True)

@@ -19,7 +19,7 @@ QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 
 
 def take(browser: Browser, page_file: Path, scheme: str) -> None:
-    """Photograph the first screen, in 255 colours: a third of the bytes, and no difference to see."""
+    """Photograph the first screen, in 255 colors: a third of the bytes, and no difference to see."""
     context = browser.new_context(
         viewport={"width": 1280, "height": 1080}, color_scheme=scheme, reduced_motion="reduce", device_scale_factor=1.25
     )

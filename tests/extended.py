@@ -15,7 +15,7 @@ assert EPS < 1e-18, "this platform has no extended precision; nothing here would
 
 
 def shares(weight, n):
-    """Normalised weights."""
+    """Normalized weights."""
     raw = np.ones(n, dtype=LONG) if weight is None else np.asarray(weight, dtype=LONG)
     raw = raw / raw.max()
     return raw / raw.sum()
@@ -58,7 +58,7 @@ class Regression:
         return np.where(z != 0, moved, np.maximum(np.abs(g) - self.penalty, 0)).max(initial=0)
 
     def gap(self, z):
-        """F(z) minus the dual at the balanced, scaled residuals; needs every coefficient but intercepts penalised."""
+        """F(z) minus the dual at the balanced, scaled residuals; needs every coefficient but intercepts penalized."""
         a = self.residual(z)
         for block in np.unique(self.block):
             up, down = (self.block == block) & (a > 0), (self.block == block) & (a < 0)

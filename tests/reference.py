@@ -44,7 +44,7 @@ def stack(X, pairs):
     return design, X.T.ravel()
 
 
-def minimise_quadratic(H, b, z, penalty, tol):
+def minimize_quadratic(H, b, z, penalty, tol):
     """Coordinate descent for ½ dᵀHd + bᵀd + Σ penalty |z + d|; return z + d."""
     new, slope = z.copy(), b.copy()  # slope = b + H (new − z)
     for _ in range(20000):
@@ -101,7 +101,7 @@ def proximal_newton(A, y, weight, penalty, tol):
         if residual <= tol:
             return z
         H = A.T @ (A * (weight * sigma * (1.0 - sigma))[:, None]) + 1e-4 * min(residual, 1.0) * np.eye(len(z))
-        step = minimise_quadratic(H, g, z, penalty, 1e-3 * min(tol, residual)) - z
+        step = minimize_quadratic(H, g, z, penalty, 1e-3 * min(tol, residual)) - z
         length, before = 1.0, objective(z)
         while length > 1e-10 and objective(z + length * step) > before + 1e-14 * (1.0 + before):
             length *= 0.5
@@ -206,7 +206,7 @@ def nodewise_violations(X, coefficients, fields, alpha, *, sample_weight=None, o
 
 
 def logistic_lasso(design, y, penalty, *, weight=None, intercept=False, sweeps=20000, tol=1e-13):
-    """(b, b0) of Σ w [log(1+exp η) − y η] + Σ penalty |b| by majorised cyclic descent: one column at a time."""
+    """(b, b0) of Σ w [log(1+exp η) − y η] + Σ penalty |b| by majorized cyclic descent: one column at a time."""
     A = np.asarray(design, dtype=float)
     weight = np.full(len(A), 1.0 / len(A)) if weight is None else np.asarray(weight, dtype=float) / np.sum(weight)
     if intercept:
@@ -297,13 +297,13 @@ class NumpyRows:
             self.kept[node] = columns[begin[k] : begin[k + 1]].copy(), self.curvature(node, majorized)
         return np.concatenate(diagonals).astype(np.float32), *self.blocks(nodes, begin, columns, majorized)[1:]
 
-    def products(self, nodes, begin, columns, d, centres):
+    def products(self, nodes, begin, columns, d, centers):
         values = []
         for k, node in enumerate(nodes):
             kept, v = self.kept[node]
             assert kept.tolist() == columns[begin[k] : begin[k + 1]].tolist()
             x = self.X[:, kept]
-            values.append(x.T @ (v * (x @ d[begin[k] : begin[k + 1]] - centres[k])))
+            values.append(x.T @ (v * (x @ d[begin[k] : begin[k + 1]] - centers[k])))
         return np.concatenate(values).astype(np.float32)
 
     def divergence(self, nodes, c):

@@ -38,7 +38,7 @@ def test_conditionals_are_those_of_the_slow_twin():
     assert -network.log_pseudolikelihood(twin.X).mean() == pytest.approx(twin.loss(theta, fields), rel=1e-13)
 
 
-def test_values_are_what_is_penalised():
+def test_values_are_what_is_penalized():
     network, _, theta, _ = mixed_network(1)
     assert network.kinds == tuple(KINDS)
     for pair, value, signed in zip(network.edge_index.tolist(), network.edge_values, network.is_signed, strict=True):

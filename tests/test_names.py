@@ -41,7 +41,7 @@ def test_nodes_without_names_go_by_number():
     [
         (
             {"sun": 1},
-            "groups must be labelled by the names of the nodes .*got 'sun', which is not a node. Pass",
+            "groups must be labeled by the names of the nodes .*got 'sun', which is not a node. Pass",
         ),
         (pd.Series([1, 2, 3], index=[0, 1, 5]), "got 0, which is not a node"),
         (pd.Series([1, 2], index=["tea", "tea"]), "got 'tea' twice"),

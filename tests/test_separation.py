@@ -48,7 +48,7 @@ def test_a_separation_that_takes_too_long_to_decide_is_a_limit(monkeypatch):
     pairs = np.column_stack(np.triu_indices(30, 1))
     assert separation.find_separation(X, pairs) is None
     monkeypatch.setattr(separation, "SEPARATION_SECONDS", 0.0)
-    with pytest.raises(LimitError, match=r"465 unpenalised parameters.*Use alpha > 0"):
+    with pytest.raises(LimitError, match=r"465 unpenalized parameters.*Use alpha > 0"):
         separation.find_separation(X, pairs)
 
 
@@ -83,7 +83,7 @@ def test_a_triple_is_found_if_and_only_if_three_columns_separate_on_their_own():
     assert min(found.values()) >= 5
 
 
-def test_the_senate_has_no_finite_unpenalised_network():
+def test_the_senate_has_no_finite_unpenalized_network():
     X = load_senate109().X
     pairs = np.column_stack(np.triu_indices(100, 1))
     counts = [len(np.unique(2 * X[:, s] + X[:, t])) for s, t in pairs]

@@ -40,7 +40,7 @@ def nominal_path():
 
 
 def test_networks_come_back(tmp_path):
-    labelled = CategoryNetwork(
+    labeled = CategoryNetwork(
         [[0, 1, -1], [0, 2]],
         [None, [0, 1]],
         [[0, 1]],
@@ -48,7 +48,7 @@ def test_networks_come_back(tmp_path):
         names=["party", "vote"],
         categories=[("red", "blue", "gräe n"), (0, None)],
     )
-    for network in (mixed_network()[0], labelled, ising_path(TABLE, 3)[-1].network):
+    for network in (mixed_network()[0], labeled, ising_path(TABLE, 3)[-1].network):
         save(network, tmp_path / "net.npz")
         again = load(tmp_path / "net.npz")
         assert again == network

@@ -10,7 +10,7 @@ PROBE = (sys.executable, "-c", "import sklearn; print('scikit-learn', sklearn.__
 
 
 def rivals() -> list[ProcessRival]:
-    """Return saga (same objective, free intercept) and liblinear (penalises the intercept, weakened by scaling)."""
+    """Return saga (same objective, free intercept) and liblinear (penalizes the intercept, weakened by scaling)."""
     command = (sys.executable, str(WORKERS / "fit.py"))
     install = "pip install scikit-learn"
 

@@ -80,7 +80,7 @@ def prepare_isinglass(job: Job) -> tuple[Callable, Callable]:
 
 
 def prepare_isinglass_nodewise(job: Job) -> tuple[Callable, Callable]:
-    """One regression per node at half the joint alpha; the coefficients as they are, not symmetrised."""
+    """One regression per node at half the joint alpha; the coefficients as they are, not symmetrized."""
     from isinglass import nodewise_path
 
     X = job.table()

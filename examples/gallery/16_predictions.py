@@ -19,7 +19,7 @@ net = IsingLassoCV(15, cv=5, random_state=0).fit(train)
 print(f"right about {(net.predict(test) == test).to_numpy().mean():.1%} of the votes in 80 other roll calls")
 
 # %%
-# Grey is what guessing the more frequent vote gets right, blue what the votes of the other 99 add.
+# Gray is what guessing the more frequent vote gets right, blue what the votes of the other 99 add.
 
 plot.predictability(metrics.node_table(net, test), n_nodes=15)
 

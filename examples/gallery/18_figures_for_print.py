@@ -2,7 +2,7 @@
 Figures for print
 =================
 
-A journal wants 85 mm at 300 dots per inch, readable in grey. Labels go into the nodes, rings show how well each is
+A journal wants 85 mm at 300 dots per inch, readable in gray. Labels go into the nodes, rings show how well each is
 predicted.
 """
 

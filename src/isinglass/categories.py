@@ -41,7 +41,7 @@ class CategoryNetwork(Network):
     edge_index : array-like of int, shape (n_edges, 2)
         Pairs of variables.
     edge_values : array-like of shape (n_edges,), optional
-        The signed coupling of a pair with one parameter, per unit of both scores; of any other pair what is penalised,
+        The signed coupling of a pair with one parameter, per unit of both scores; of any other pair what is penalized,
         ‖Θ_st‖: 2‖B_st‖ for two nominal variables, √2‖B_st‖ for a nominal and an ordinal one. Not needed beside blocks.
     names : sequence of str, optional
         As for `Network`.

@@ -169,7 +169,7 @@ class ArgumentError(DataError):
 
 
 class _Shown(str):
-    """The repr of an argument, which is not to be quoted again when an error has travelled between processes."""
+    """The repr of an argument, which is not to be quoted again when an error has traveled between processes."""
 
 
 class CellTypeError(DataError, TypeError):

@@ -173,7 +173,7 @@ class Fit:
             - ``source``, ``target``: names of the two columns;
             - ``coupling``: θ_st, the log odds ratio given all other columns, its ``sign``, 1 or -1, and its absolute
               value, ``weight``;
-            - ``std_error``: standard error of the unpenalised coupling, NaN where that is infinite; two stages only;
+            - ``std_error``: standard error of the unpenalized coupling, NaN where that is infinite; two stages only;
             - ``missing_information``: share of what complete cells would tell about the coupling; imputed tables only;
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and

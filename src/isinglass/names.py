@@ -44,7 +44,7 @@ def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]
 def by_node(values: Any, names: Sequence[str], what: str) -> list[Any]:
     """Return one value per node, in the order of the nodes.
 
-    A mapping or a labelled series is joined by name, and nodes that it does not mention get None. Everything else
+    A mapping or a labeled series is joined by name, and nodes that it does not mention get None. Everything else
     goes by position, as does a series whose index only counts its rows.
 
     Parameters
@@ -97,7 +97,7 @@ def find_nodes(labels: Any, names: Sequence[str], what: str) -> list[int | None]
             problem = f"{label!r}, which is not a node" if k is None else f"{label!r} twice"
             shown = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
             raise DataError(
-                f"{what} must be labelled by the names of the nodes ({shown}); got {problem}. "
+                f"{what} must be labeled by the names of the nodes ({shown}); got {problem}. "
                 "Pass a plain list to go by position."
             )
         found[k] = place

@@ -289,7 +289,7 @@ class Missing:
     settled: int = -1  #: round in which the network that cells are drawn from stopped moving; -1 if it never did
     noise: float = 0.0  #: root mean square Monte Carlo error of its parameters
     changes: FloatArray | None = None  #: root mean square by which they changed, round by round
-    #: share of missing information of fields and of couplings, and the Monte Carlo errors of unpenalised couplings;
+    #: share of missing information of fields and of couplings, and the Monte Carlo errors of unpenalized couplings;
     #: NaN where there is no estimate, None where nobody asked
     column_information: FloatArray | None = None
     edge_information: FloatArray | None = None

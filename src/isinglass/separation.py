@@ -1,4 +1,4 @@
-"""Whether an unpenalised optimum is finite, and which pair is to blame if not."""
+"""Whether an unpenalized optimum is finite, and which pair is to blame if not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns ta
 def find_separation(
     X: ArrayLike, pairs: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> tuple[int, int] | None:
-    """Return a pair that sends the unpenalised optimum on ``pairs`` to infinity, or None if that optimum is finite.
+    """Return a pair that sends the unpenalized optimum on ``pairs`` to infinity, or None if that optimum is finite.
 
     Exact: it is infinite if and only if some direction δ of fields and pairs has
     d_ns = (2x_ns−1)(δ_ss + Σ_t δ_st x_nt) ≥ 0 in every cell and > 0 in one, which a linear program decides.
@@ -110,7 +110,7 @@ def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -
 def separating_direction(margins: Any) -> FloatArray | None:
     """Return δ with d = margins @ δ ≥ 0 everywhere and > 0 somewhere, or None if there is none.
 
-    Maximises Σ d subject to d ≥ 0 and |δ| ≤ 1: the maximum is positive if and only if something separates. Raises
+    Maximizes Σ d subject to d ≥ 0 and |δ| ≤ 1: the maximum is positive if and only if something separates. Raises
     LimitError where the linear program takes longer than ``SEPARATION_SECONDS``; no other answer depends on time.
     """
     with held_back():  # the extension modules of scipy turn an interrupt into an ImportError
@@ -125,8 +125,8 @@ def separating_direction(margins: Any) -> FloatArray | None:
     )
     if answer.status == 1:
         raise LimitError(
-            f"whether {margins.shape[1]} unpenalised parameters have a finite optimum must be decided within "
-            f"{SEPARATION_SECONDS:g} s; it was not. Use alpha > 0, however small, or leave fewer pairs unpenalised."
+            f"whether {margins.shape[1]} unpenalized parameters have a finite optimum must be decided within "
+            f"{SEPARATION_SECONDS:g} s; it was not. Use alpha > 0, however small, or leave fewer pairs unpenalized."
         )
     if answer.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code
         raise RuntimeError(f"the linear program for separation failed: {answer.message}")

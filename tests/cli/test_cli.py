@@ -233,7 +233,7 @@ def test_no_color_and_no_terminal():
     assert "\x1b" not in plain.stderr
     assert "\x1b" in forced.stderr
     assert plain.stdout == forced.stdout
-    color = "\x1b[3"  # 30 to 37 are the colours; bold is left to NO_COLOR
+    color = "\x1b[3"  # 30 to 37 are the colors; bold is left to NO_COLOR
     for no_color in (None, "1"):
         changes = bare | {"FORCE_COLOR": "1", "NO_COLOR": no_color}
         warned = run_process("fit", "--path", "-", "--alphas", "0.1", stdin="a,b\n1,1\n1,1\n", **changes)

@@ -38,7 +38,7 @@ def test_one_missing_cell_has_its_conditional_probability():
     np.testing.assert_allclose(gibbs_means[gone], expected, rtol=1e-12)
 
 
-def test_missing_cells_that_are_not_neighbours_are_exact():
+def test_missing_cells_that_are_not_neighbors_are_exact():
     chain = simulate.chain_network(5, strength=1.5, fields="zero")
     rows = simulate.exact_sample(chain, 20, random_state=1)
     gone = np.zeros(rows.shape, dtype=bool)

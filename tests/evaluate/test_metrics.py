@@ -124,7 +124,7 @@ def test_bad_networks_are_named():
 
 
 @given(seed=seeds)
-def test_relative_difference_is_that_of_the_vectorised_parameters(seed):
+def test_relative_difference_is_that_of_the_vectorized_parameters(seed):
     a, b = pair_of_models(seed)
     one, two = vectorize(a.theta), vectorize(b.theta)
     if two.any():

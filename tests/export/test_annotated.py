@@ -42,7 +42,7 @@ def test_attributes_with_labels_are_joined_by_name():
     assert found["age"].values == (1, 2, 3)
     shares = pd.DataFrame([[0, 0, 0.1], [0, 0, 0.2], [0.1, 0.2, 0]], index=list("cba"), columns=list("cba"))
     assert annotate(model, edge_attributes={"share": shares}).edge_columns["share"].values == (0.2, 0.1)
-    with pytest.raises(DataError, match="attribute 'party' must be labelled by the names of the nodes"):
+    with pytest.raises(DataError, match="attribute 'party' must be labeled by the names of the nodes"):
         annotate(model, node_attributes={"party": pd.Series(["A"], index=["z"])})
 
 

@@ -84,7 +84,7 @@ def test_nodes_have_kinds_and_categories_and_no_field(network):
     assert lines[1][2] == "never | some | often"
 
 
-def test_gexf_has_kinds_and_grey_edges(network):
+def test_gexf_has_kinds_and_gray_edges(network):
     stream = io.StringIO()
     write_gexf(network, stream)
     root = ElementTree.fromstring(stream.getvalue())

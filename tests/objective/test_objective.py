@@ -191,8 +191,8 @@ def test_profile_with_free_pairs_is_stationary_from_any_start(seed, scale):
     couplings2, fields2 = objective.profile(X, couplings, fields, penalty_weights=omega)
     edge, node = objective.gradient(X, couplings2, fields2)
     assert max(np.abs(node).max(), np.abs(edge[omega == 0]).max()) <= 1e-12
-    penalised = (omega > 0) & ~np.eye(6, dtype=bool)
-    assert np.array_equal(couplings2[penalised], couplings[penalised])
+    penalized = (omega > 0) & ~np.eye(6, dtype=bool)
+    assert np.array_equal(couplings2[penalized], couplings[penalized])
     assert objective.value(X, couplings2, fields2) <= objective.value(X, couplings, fields)
 
 

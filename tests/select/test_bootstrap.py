@@ -266,7 +266,7 @@ def test_pairs_never_seen_are_not_stored(table):
 
 
 def test_intervals_cover():
-    """Percentile intervals of a fit that is hardly penalised contain the truth about as often as they say."""
+    """Percentile intervals of a fit that is hardly penalized contain the truth about as often as they say."""
     model = simulate.chain_network(3, strength=1.0, fields="balanced")
     rng, covered = np.random.default_rng(5), []
     for _ in range(60):

@@ -123,7 +123,7 @@ def test_table_is_checked():
         ebic(X, NETWORK, sample_weight=np.zeros(4))
 
 
-def test_relaxed_values_are_those_of_the_unpenalised_estimates():
+def test_relaxed_values_are_those_of_the_unpenalized_estimates():
     table = simulate.exact_sample(simulate.chain_network(4, strength=1.0, fields="balanced"), 300, random_state=0)
     path = ising_path(table, 8)
     for point, value in zip(path, ebic(table, path, relaxed=True), strict=True):

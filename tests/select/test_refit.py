@@ -37,13 +37,13 @@ def naive_sandwich(found, X, weights):
         r = 1 / (1 + np.exp(-eta)) - row
         return np.r_[r, [r[s] * row[t] + r[t] * row[s] for s, t in edges]]
 
-    centre = np.r_[found.fields, found.edge_values]
-    hessian, outer = np.zeros((len(centre),) * 2), np.zeros((len(centre),) * 2)
+    center = np.r_[found.fields, found.edge_values]
+    hessian, outer = np.zeros((len(center),) * 2), np.zeros((len(center),) * 2)
     for row, weight in zip(X.astype(float), weights, strict=True):
-        g = mean_gradient(centre, row)
+        g = mean_gradient(center, row)
         outer += weight * np.outer(g, g)
-        for k, unit in enumerate(np.eye(len(centre)) * 1e-5):
-            hessian[k] += weight * (mean_gradient(centre + unit, row) - mean_gradient(centre - unit, row)) / 2e-5
+        for k, unit in enumerate(np.eye(len(center)) * 1e-5):
+            hessian[k] += weight * (mean_gradient(center + unit, row) - mean_gradient(center - unit, row)) / 2e-5
     inverse = np.linalg.inv(hessian)
     return inverse @ outer @ inverse
 
@@ -80,8 +80,8 @@ def test_estimate_is_stationary_and_keeps_the_support(table):
     assert np.abs(edge[tuple(found.edge_index.T)]).max() < 1e-9
     assert found.solution.edge_index.tolist() == found.edge_index.tolist() == [list(pair) for pair in PAIRS]
     assert found.solution.converged
-    penalised = ising_path(table, [0.05])[0]
-    assert (np.abs(refit(table, penalised).edge_values) > np.abs(penalised.edge_values)).all()
+    penalized = ising_path(table, [0.05])[0]
+    assert (np.abs(refit(table, penalized).edge_values) > np.abs(penalized.edge_values)).all()
 
 
 def test_errors_match_the_spread_over_replications():

@@ -380,13 +380,13 @@ def test_rows_of_weight_zero_are_not_there():
 @quiet_ends
 def test_every_fit_gets_the_weights_of_its_rows():
     weight = np.arange(1.0, 301.0)
-    labelled = np.column_stack([(np.arange(300) >> k) & 1 for k in range(9)])  # a row spells its number
+    labeled = np.column_stack([(np.arange(300) >> k) & 1 for k in range(9)])  # a row spells its number
 
     def path_function(X, alphas, *, sample_weight):
         np.testing.assert_array_equal(sample_weight, 1.0 + X @ (1 << np.arange(9)))
         return ising_path(X, alphas, sample_weight=sample_weight)
 
-    stars(labelled, alphas=[0.5, 0.4], path_function=path_function, sample_weight=weight, random_state=0, threshold=0.5)
+    stars(labeled, alphas=[0.5, 0.4], path_function=path_function, sample_weight=weight, random_state=0, threshold=0.5)
 
 
 def test_a_checkpoint_of_other_weights_is_refused(tmp_path):

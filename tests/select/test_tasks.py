@@ -148,14 +148,14 @@ def test_workers_that_are_always_lost_are_given_up(monkeypatch):
 
 
 def test_what_dask_hands_out_for_a_cancelled_task_is_no_result(monkeypatch):
-    class Cancelling:
+    class Canceling:
         def __init__(self, **settings):
             pass
 
         def __call__(self, calls):
             return ["cancelled" for _ in calls]
 
-    monkeypatch.setattr(joblib, "Parallel", Cancelling)
+    monkeypatch.setattr(joblib, "Parallel", Canceling)
     with pytest.raises(RuntimeError, match="ended without a result: 'cancelled'"):
         run_tasks(draw, arguments(2))
 

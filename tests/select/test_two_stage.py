@@ -146,8 +146,8 @@ def test_groups_stay_together():
     leaked = apart.stages[0].held_out[apart.stages[0].index]
     honest = together.stages[0].held_out[together.stages[0].index]
     assert leaked > honest  # a row whose copy is in the training part is easier
-    relabelled = two_stage(X[rows], groups=rows + 10_000)
-    assert relabelled.held_out == together.held_out
+    relabeled = two_stage(X[rows], groups=rows + 10_000)
+    assert relabeled.held_out == together.held_out
     with pytest.raises(DataError, match="groups must have one entry per row"):
         two_stage(X, groups=[1, 2])
 

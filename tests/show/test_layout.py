@@ -33,7 +33,7 @@ def graphs(draw):
 
 
 @given(graphs(), st.integers(0, 5))
-def test_positions_are_finite_bounded_centred_and_distinct(graph, n_iter):
+def test_positions_are_finite_bounded_centered_and_distinct(graph, n_iter):
     n_nodes, edges, weights = graph
     xy = force_layout(n_nodes, edges, weights, n_iter=n_iter)
     assert xy.shape == (n_nodes, 2)
@@ -121,9 +121,9 @@ def test_senate_splits_into_parties_with_chafee_and_ben_nelson_between():
     positive = network.edge_values > 0
     xy = force_layout(100, network.edge_index[positive], network.edge_values[positive])
     party = np.array(senate.parties)
-    centres = {name: np.median(xy[party == name], axis=0) for name in "RD"}
-    axis = centres["D"] - centres["R"]
-    share = (xy - centres["R"]) @ axis / (axis @ axis)  # 0 at the Republicans' centre, 1 at the Democrats'
+    centers = {name: np.median(xy[party == name], axis=0) for name in "RD"}
+    axis = centers["D"] - centers["R"]
+    share = (xy - centers["R"]) @ axis / (axis @ axis)  # 0 at the Republicans' center, 1 at the Democrats'
     chafee = next(k for k, name in enumerate(senate.names) if name.startswith("CHAFEE"))
     nelson = next(k for k, name in enumerate(senate.names) if name.startswith("NELSON") and senate.states[k] == "NE")
     between = np.isin(np.arange(100), [chafee, nelson])

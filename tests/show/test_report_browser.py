@@ -229,7 +229,7 @@ def test_search_finds_a_node(visit, file, path):
     assert [number(item.locator("span").last.text_content()) for item in shown] == pytest.approx(
         [coupling for *_, coupling in expected], abs=0.005
     )
-    shown[0].click()  # from neighbour to neighbour
+    shown[0].click()  # from neighbor to neighbor
     assert drawn(page)["focus"] in expected[0][:2]
     assert drawn(page)["focus"] != "eve"
     page.keyboard.press("Escape")

@@ -96,7 +96,7 @@ def test_edges_are_as_easy_to_find_as_those_of_balanced_yes_no_columns():
 def test_bad_requests_are_named():
     chain = simulate.chain_network(3)
     with pytest.raises(ArgumentError, match="kinds"):
-        simulate.category_network(chain, "colour")
+        simulate.category_network(chain, "color")
     with pytest.raises(ArgumentError, match="n_categories"):
         simulate.category_network(chain, n_categories=[3, 4])
 

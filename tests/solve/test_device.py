@@ -62,9 +62,9 @@ def test_every_call_equals_numpy(kind, device):
         for call in ("blocks", "diagonals"):
             for a, b in zip(*(getattr(each, call)(*tasks, majorized) for each in (twin, rows)), strict=True):
                 np.testing.assert_allclose(a, b, atol=5e-7, rtol=5e-5)
-        d, centres = rng.normal(size=len(tasks[2])).astype(np.float32), rng.normal(size=len(tasks[0]))
+        d, centers = rng.normal(size=len(tasks[2])).astype(np.float32), rng.normal(size=len(tasks[0]))
         np.testing.assert_allclose(
-            rows.products(*tasks, d, centres), twin.products(*tasks, d, centres), atol=5e-6, rtol=1e-4
+            rows.products(*tasks, d, centers), twin.products(*tasks, d, centers), atol=5e-6, rtol=1e-4
         )
     nodes = np.arange(p, dtype=np.int32)
     assert rows.divergence(nodes, 0.7) == pytest.approx(twin.divergence(nodes, 0.7), rel=1e-11)

@@ -175,7 +175,7 @@ def test_twenty_nodes_are_within_the_limit():
 
 
 def naive_objective(X, couplings, fields, alpha, omega, weight=None):
-    """Exact penalised objective by a loop over states; constant columns must not be present."""
+    """Exact penalized objective by a loop over states; constant columns must not be present."""
     p = X.shape[1]
     model = Network.from_couplings(couplings, fields)
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
@@ -217,7 +217,7 @@ def independent_optimum(X, alpha, omega, weight=None):
 
 
 @pytest.mark.parametrize(("p", "n", "seed"), [(4, 60, 0), (5, 40, 1), (6, 200, 2), (6, 40, 4)])
-def test_agrees_with_an_independent_optimiser(p, n, seed):
+def test_agrees_with_an_independent_optimizer(p, n, seed):
     X = random_table(seed, n, p)
     omega = np.ones((p, p))
     path = exact_path(X, exact_path.alpha_max(X) * np.array([0.7, 0.3, 0.1]))
@@ -241,7 +241,7 @@ def test_agrees_with_it_for_row_and_pair_weights():
     top = exact_path.alpha_max(X, weight, penalty_weights=omega)
     path = exact_path(X, [top, 0.4 * top], sample_weight=weight, penalty_weights=omega)
     assert path.converged.all()
-    assert path[0].edge_index.tolist() == [[0, 1]]  # ω = 0: present even where nothing penalised is
+    assert path[0].edge_index.tolist() == [[0, 1]]  # ω = 0: present even where nothing penalized is
     assert path[1].couplings[1, 2] == 0  # ω = inf
     for solution in path:
         _, couplings, fields = independent_optimum(X, solution.alpha, omega, weight)
@@ -371,7 +371,7 @@ def test_gap_is_primal_minus_dual_and_bounds_the_distance_to_the_optimum(seed):
     # A point that is not optimal but matches the means, as the certificate needs.
     theta = np.concatenate([np.zeros(4), rng.normal(scale=0.3, size=6)])
     penalty = np.concatenate([np.zeros(4), np.full(6, alpha)])
-    theta, _ = exact._minimise(
+    theta, _ = exact._minimize(
         problem, np.concatenate([np.zeros(4), np.full(6, np.inf)]), 0 * theta, tol=1e-9, max_iter=9
     )
     theta[4:] = rng.normal(scale=0.3, size=6)

@@ -140,7 +140,7 @@ def test_a_column_of_two_categories_gives_the_binary_path():
             assert not block[:, 2].any()
 
 
-def test_relabelling_changes_nothing():
+def test_relabeling_changes_nothing():
     rng = np.random.default_rng(6)
     levels, kinds = [5, 4, 3, 2, 3], ["nominal", "nominal", "ordinal", "binary", "nominal"]
     X = answers(rng, 300, levels)

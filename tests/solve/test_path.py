@@ -249,7 +249,7 @@ def test_standardized_weights_are_the_sums_of_standard_deviations(mode):
         np.testing.assert_allclose(theta(one), theta(other), atol=1e-8)
 
 
-def test_alpha_zero_is_the_unpenalised_fit(mode):
+def test_alpha_zero_is_the_unpenalized_fit(mode):
     X = random_table(np.random.default_rng(13), 500, 4, strength=0.3)
     solution = ising_path(X, [0.0])[0]
     assert solution.converged

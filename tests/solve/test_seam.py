@@ -98,8 +98,8 @@ def test_every_call_of_the_compiled_rows_equals_numpy(weighted):
             for call in ("blocks", "diagonals"):
                 for a, b in zip(*(getattr(each, call)(*tasks, majorized) for each in (twin, other)), strict=True):
                     np.testing.assert_allclose(a, b, atol=2e-7, rtol=2e-5)
-            d, centres = rng.normal(size=len(tasks[2])).astype(np.float32), rng.normal(size=len(tasks[0]))
-            a, b = twin.products(*tasks, d, centres), other.products(*tasks, d, centres)
+            d, centers = rng.normal(size=len(tasks[2])).astype(np.float32), rng.normal(size=len(tasks[0]))
+            a, b = twin.products(*tasks, d, centers), other.products(*tasks, d, centers)
             np.testing.assert_allclose(a, b, atol=2e-6)
         nodes = np.arange(p, dtype=np.int32)
         assert other.divergence(nodes, 0.7) == pytest.approx(twin.divergence(nodes, 0.7), rel=1e-12)
@@ -129,7 +129,7 @@ def test_lean_rows_answer_the_same_bits_whatever_they_keep_and_after_they_were_m
     X = random_table(4, n, p)
     weight = random_weight(n) if weighted else None
     nodes = np.arange(p, dtype=np.int32)
-    d, centres = np.linspace(-1, 1, 33).astype(np.float32), np.linspace(0, 1, 11)
+    d, centers = np.linspace(-1, 1, 33).astype(np.float32), np.linspace(0, 1, 11)
     answers = []
     for n_kept, again in ((0, False), (5, False), (p, False), (0, True), (7, True)):
         rows = LeanRows(X, weight, 0.0, 1 + n_kept % 2, n_kept)
@@ -145,7 +145,7 @@ def test_lean_rows_answer_the_same_bits_whatever_they_keep_and_after_they_were_m
         answers.append(
             bits(
                 (
-                    rows.products(*tasks, d, centres),
+                    rows.products(*tasks, d, centers),
                     rows.drift(nodes),
                     rows.gradients(*tasks),
                     rows.blocks(*tasks, False),

@@ -22,7 +22,7 @@ class State:
     n_working: int
     n_products: int  # with the Hessian, since the problem began
     n_iter: int
-    largest_eta: float  # where an edge is unpenalised, else 0
+    largest_eta: float  # where an edge is unpenalized, else 0
 
 class PairList:
     """Pairs in lexicographic order, with |g| / ω of each (infinite for free pairs)."""
@@ -39,7 +39,7 @@ def count_ones(
 def gibbs_start(words: NDArray[np.uint64], states: NDArray[np.uint8]) -> None: ...
 def gibbs_sweep(
     start: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
+    neighbors: NDArray[np.int32],
     couplings: NDArray[np.float64],
     fields: NDArray[np.float64],
     words: NDArray[np.uint64],
@@ -49,7 +49,7 @@ def gibbs_sweep(
 ) -> None: ...
 def gibbs_sweep_cells(
     start: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
+    neighbors: NDArray[np.int32],
     couplings: NDArray[np.float64],
     fields: NDArray[np.float64],
     words: NDArray[np.uint64],
@@ -62,7 +62,7 @@ def gibbs_sweep_cells(
 ) -> None: ...
 def gibbs_record(
     start: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
+    neighbors: NDArray[np.int32],
     couplings: NDArray[np.float64],
     fields: NDArray[np.float64],
     words: NDArray[np.uint64],
@@ -111,7 +111,7 @@ class CpuRows:
         begin: NDArray[np.int64],
         columns: NDArray[np.int32],
         d: NDArray[np.float32],
-        centres: NDArray[np.float64],
+        centers: NDArray[np.float64],
     ) -> NDArray[np.float32]: ...
     def divergence(self, nodes: NDArray[np.int32], c: float) -> float: ...
     def largest_predictor(self, nodes: NDArray[np.int32]) -> float: ...

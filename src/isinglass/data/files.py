@@ -72,7 +72,7 @@ def read_table(
     Parameters
     ----------
     path : path, "-" or file object
-        "-" is the standard input. Files compressed by gzip, bzip2 or xz are recognised by their first bytes.
+        "-" is the standard input. Files compressed by gzip, bzip2 or xz are recognized by their first bytes.
     format : {"text", "npy", "npz", "parquet", "feather", "stata", "spss"}, optional
         Kind of file; by default told by its first bytes and its ending. "parquet" and "feather" need pyarrow, "stata"
         and "spss" need pyreadstat (the extra ``io``).
@@ -146,12 +146,12 @@ def read_table(
         else:
             sheet = _LOADERS[kind](document.data, document.limits).mark_missing(vocabulary)
         document = replace(document, data=b"")  # what was read from it stays
-        labelled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
+        labeled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
         # After a transposition these arguments speak of other columns.
         spoken_of = [*(columns or ()), *labels, *gone]
         named = set() if transpose else _named_columns(weights, spoken_of, drop, encode)
         sheet = _name_rows(
-            sheet, id_column, named, labelled=labelled, numbers_are_data=options.get("binarize") is not None
+            sheet, id_column, named, labeled=labeled, numbers_are_data=options.get("binarize") is not None
         )
         nameless = id_column == "auto" and sheet.row_names is None and not transpose
         sheet = sheet.transpose() if transpose else sheet
@@ -211,12 +211,12 @@ def _named_columns(weights: Any, columns: Any, drop: Any, encode: Any) -> set[An
 
 
 def _name_rows(
-    sheet: Sheet, id_column: str | int | None, named: set[Any], *, labelled: bool, numbers_are_data: bool
+    sheet: Sheet, id_column: str | int | None, named: set[Any], *, labeled: bool, numbers_are_data: bool
 ) -> Sheet:
     if id_column is None:
         return sheet
     if id_column == "auto":
-        found = sheet.find_id_column(numbers_are_data=numbers_are_data) if labelled else None
+        found = sheet.find_id_column(numbers_are_data=numbers_are_data) if labeled else None
         if found is None or (sheet.header is not None and sheet.header[found] in named):
             return sheet
         return sheet.with_row_names(found)

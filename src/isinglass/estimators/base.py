@@ -56,7 +56,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Number of geometric steps from the smallest alpha without edges down to a hundredth of it, or the values.
     penalty_weights : None, "standardized" or symmetric matrix, default None
         Weight of each pair's penalty: 1; the sum of the two standard deviations; or given, where 0 leaves a pair
-        unpenalised and inf forbids it.
+        unpenalized and inf forbids it.
     tol : float, default 1e-7
         Bound on the relative duality gap and on the KKT residual over all pairs.
     max_iter : int, default 100

@@ -34,7 +34,7 @@ class NodewiseIsing(IsingEstimator):
         the mean of those that are non-zero. "mean": (a + b) / 2 with zeros counted (IsingFit's AND = FALSE). "min",
         "max": the smaller or larger in absolute value.
     standardize : bool, default False
-        Penalise as if the columns had unit standard deviation. IsingFit does: set it to True to get its networks.
+        Penalize as if the columns had unit standard deviation. IsingFit does: set it to True to get its networks.
     criterion : None or "ebic", default None
         "ebic": every column chooses its own penalty by the extended BIC. Its number of rows is the sum of the row
         weights: rescale weights that are not whole to mean 1.
@@ -113,7 +113,7 @@ class NodewiseIsing(IsingEstimator):
 
 
 class ExactIsing(IsingEstimator):
-    """Sparse Ising network by the L1-regularised likelihood itself, for at most 20 columns.
+    """Sparse Ising network by the L1-regularized likelihood itself, for at most 20 columns.
 
     Enumerates all 2^p states: what the pseudo-likelihood approximates, at a price. The certificate is that of the exact
     problem; `score` is the pseudo-likelihood, as for all estimators here.

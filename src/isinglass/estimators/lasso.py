@@ -60,7 +60,7 @@ class IsingNetwork(IsingEstimator):
         What each stage tried, chose and proves; ``"network"`` marks the one that the network belongs to, and
         ``"reason"`` says why.
     edge_errors_ : ndarray of shape (n_edges,)
-        Standard error of each coupling in `solution_`, of its unpenalised estimate; NaN where that is infinite.
+        Standard error of each coupling in `solution_`, of its unpenalized estimate; NaN where that is infinite.
     fit_, network_, solution_, path_ and others
         As for every `IsingEstimator`.
 
@@ -103,9 +103,9 @@ class IsingNetwork(IsingEstimator):
 
 
 class IsingLasso(IsingEstimator):
-    """Sparse Ising network by L1-regularised pseudo-likelihood at a given penalty.
+    """Sparse Ising network by L1-regularized pseudo-likelihood at a given penalty.
 
-    Minimises the mean negative log pseudo-likelihood plus ``alpha * sum(penalty_weights * abs(couplings))`` over pairs.
+    Minimizes the mean negative log pseudo-likelihood plus ``alpha * sum(penalty_weights * abs(couplings))`` over pairs.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class IsingLassoEBIC(IsingEstimator):
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
     relaxed : bool, default False
-        Judge each network by the unpenalised estimate on its edges. The network returned is the penalised one, at the
+        Judge each network by the unpenalized estimate on its edges. The network returned is the penalized one, at the
         smallest of consecutive alphas with the edges that are chosen.
     alphas, penalty_weights, tol, max_iter, n_threads, device, reading
         As for every `IsingEstimator`; 30 alphas by default.

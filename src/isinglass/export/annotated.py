@@ -52,7 +52,7 @@ class Annotated:
 
     @property
     def edge_values(self) -> dict[str, Column]:
-        """All that is said about edges besides their ends and colours."""
+        """All that is said about edges besides their ends and colors."""
         table = {name: tuple(column.tolist()) for name, column in self.network.edges().items()}
         return {
             "coupling": Column("real", table["coupling"]),
@@ -63,7 +63,7 @@ class Annotated:
 
     @property
     def edge_colors(self) -> tuple[str, ...]:
-        """Blue for positive couplings, vermillion for negative ones, grey for edges without a sign."""
+        """Blue for positive couplings, vermillion for negative ones, gray for edges without a sign."""
         return tuple(SIGNS[sign] for sign in self.network.edges()["sign"].tolist())
 
 

@@ -32,7 +32,7 @@ def edge_table(network: Any, **attributes: Any) -> dict[str, list[Any]]:
     -------
     dict of str to list
         ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the attributes. The
-        sign of an edge with more than one parameter is 0, and its coupling the norm that is penalised.
+        sign of an edge with more than one parameter is 0, and its coupling the norm that is penalized.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def write_network(
 ) -> None:
     """Write a network in the format that the name of the file asks for.
 
-    A format takes of the following what it can hold: CSV has no colours and no places.
+    A format takes of the following what it can hold: CSV has no colors and no places.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ def write_network(
     edge_attributes : mapping of str to matrix, optional
         Columns for the edges, each a symmetric matrix, dense or sparse, with one row per node.
     color_by : str, optional
-        The node attribute whose values are the groups that get a colour each.
+        The node attribute whose values are the groups that get a color each.
     group_colors : mapping, optional
-        Colours of some of these groups, ``#rrggbb`` or a name such as "red"; the others are chosen.
+        Colors of some of these groups, ``#rrggbb`` or a name such as "red"; the others are chosen.
     positions : array-like of shape (n_features, 2), optional
         Where the nodes lie, for example from `isinglass.show.layout`.
     spreadsheet_safe : bool, default False

@@ -32,7 +32,7 @@ def write_gexf(network: Any, path: Target, **attributes: Any) -> None:
     """Write a network for Gephi; the arguments are those of `write_network`.
 
     An edge has ``weight`` = |coupling|, because Gephi's layouts and statistics do not work with negative weights, and
-    ``coupling``, ``sign`` and ``color`` beside it; an edge without a sign has sign 0 and is grey. A node has ``field``
+    ``coupling``, ``sign`` and ``color`` beside it; an edge without a sign has sign 0 and is gray. A node has ``field``
     (or ``kind`` and ``categories``), ``degree``, ``strength`` and its attributes.
     Nodes are called n0, n1, … in the file; their names are the labels. Positions are multiplied by 1000, so that
     [−1, 1]² fills Gephi's window.

@@ -38,7 +38,7 @@ def certify(problem: Reduced, theta: FloatArray, field: FloatArray, alpha: float
     moments, sizes = problem.balanced_sums(problem.signed(margin) * side)
     point = _Point(theta, field, margin, side, moments, 4.0 * problem.rounding * sizes)
     plain = _prove(problem, point, alpha, problem.free)
-    faint = problem.penalised & (limits < _FAINT * point.error)
+    faint = problem.penalized & (limits < _FAINT * point.error)
     if not faint.any():
         return plain
     return min(plain, _prove(problem, point, alpha, problem.free | faint), key=lambda proof: proof.gap)
@@ -65,9 +65,9 @@ def _prove(problem: Reduced, point: _Point, alpha: float, zeroed: BoolArray) -> 
         return Certificate(value, np.full_like(limits, np.inf))
     error = point.error + np.add.outer(repair.moment, repair.moment)
     moments, reach = np.where(zeroed, 0.0, point.moments), np.where(zeroed, 0.0, np.abs(point.moments) + error)
-    over = problem.penalised & (reach > limits * (1.0 - _RESERVE))
+    over = problem.penalized & (reach > limits * (1.0 - _RESERVE))
     scale = float((limits[over] * (1.0 - _RESERVE) / reach[over]).min(initial=1.0))
-    used = np.triu(problem.penalised & (theta != 0.0))
+    used = np.triu(problem.penalized & (theta != 0.0))
     size, bound = np.abs(theta[used]), limits[used]
     pairs = np.maximum(bound * size + scale * moments[used] * theta[used], 0.0)
     pairs += (scale * error[used] + _RESERVE * bound) * size
@@ -101,7 +101,7 @@ def _divergence_bound(
 def divergence(margin: FloatArray, scale: FloatArray) -> FloatArray:
     """Return KL(x + c r ‖ σ) = c e log c + (1 − c e) softplus(log(1−c) − m), e = 1/(1+exp(m)), per cell."""
     miss, hit = scipy.special.expit(-margin), scipy.special.expit(margin)
-    kept = (1.0 - scale) + scale * hit  # 1 − c e, without cancelling when e rounds to 1
+    kept = (1.0 - scale) + scale * hit  # 1 − c e, without canceling when e rounds to 1
     with np.errstate(divide="ignore", invalid="ignore"):
         shrunk = np.where(scale > 0.0, scale * miss * np.log(scale), 0.0)
         cell = shrunk + kept * np.logaddexp(0.0, np.log1p(-scale) - margin)

@@ -1,13 +1,13 @@
 """The objective of docs/math.md in plain NumPy: value, gradient, KKT residual, duality gap and proofs.
 
 This is the yardstick, not the solver: the tests recompute here whatever the solver certifies. With row weights w
-normalised to sum to one, η_ns = θ_ss + Σ_t θ_st x_nt, and penalty weights ω,
+normalized to sum to one, η_ns = θ_ss + Σ_t θ_st x_nt, and penalty weights ω,
 
     F(Θ) = Σ_n w_n Σ_s [ log(1+exp η_ns) − x_ns η_ns ]  +  α Σ_{s<t} ω_st |θ_st|        (docs/math.md)
 
 Common to all functions: ``X`` is a 0/1 table, ``couplings`` the symmetric matrix θ_st with zero diagonal, ``fields``
 the vector θ_ss; ``sample_weight`` is None or one weight per row; ``penalty_weights`` is None (all 1),
-``"standardized"`` (sd_s + sd_t) or a symmetric matrix of ω in [0, inf]. A pair is *free* if ω = 0, *penalised* if
+``"standardized"`` (sd_s + sd_t) or a symmetric matrix of ω in [0, inf]. A pair is *free* if ω = 0, *penalized* if
 0 < ω < inf, *forbidden* if ω = inf or one of its columns is constant over the rows with positive weight. F is
 extended-valued: a non-zero forbidden coupling makes the value, the KKT residual and the gap infinite, a zero one is
 skipped in every sum. Constant columns are left out altogether, and fields given for them are ignored (docs/math.md).
@@ -85,7 +85,7 @@ def gradient(
 
 
 def alpha_max(X: ArrayLike, sample_weight: Weights = None, *, penalty_weights: Penalty = None) -> float:
-    """Return the smallest alpha at which every penalised coupling is zero; 0 if nothing is penalised.
+    """Return the smallest alpha at which every penalized coupling is zero; 0 if nothing is penalized.
 
     Also 0 if no pair depends on each other, up to rounding: if changing the weights in their last digits could make
     all columns independent.
@@ -96,7 +96,7 @@ def alpha_max(X: ArrayLike, sample_weight: Weights = None, *, penalty_weights: P
     0.5
     """
     problem = Reduced.of(X, sample_weight, penalty_weights)
-    mask = problem.penalised
+    mask = problem.penalized
     edge = _null_gradient(problem) if problem.free.any() else 2.0 * problem.covariance()
     with np.errstate(over="ignore"):
         ratios = np.abs(edge[mask]) / problem.penalty[mask]
@@ -105,7 +105,7 @@ def alpha_max(X: ArrayLike, sample_weight: Weights = None, *, penalty_weights: P
 
 
 def _null_gradient(problem: Reduced) -> FloatArray:
-    """Return g_st without penalised edges, exactly zero where it cannot be told from rounding."""
+    """Return g_st without penalized edges, exactly zero where it cannot be told from rounding."""
     margin = problem.margin(*null_point(problem))
     edge, node = problem.gradient(margin)
     noise = 4.0 * problem.rounding * problem.pair_sums(np.abs(problem.signed(margin)))
@@ -115,7 +115,7 @@ def _null_gradient(problem: Reduced) -> FloatArray:
 def null_model(
     X: ArrayLike, *, sample_weight: Weights = None, penalty_weights: Penalty = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return (couplings, fields) of the optimum without penalised edges: logit means, or the fit of the free edges too.
+    """Return (couplings, fields) of the optimum without penalized edges: logit means, or the fit of the free edges too.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def kkt_residual(
     at_zero = np.maximum(np.abs(edge) - bound, 0.0)
     with np.errstate(invalid="ignore"):  # infinity times the sign of zero, which is not used
         violation = np.where(theta != 0.0, np.abs(edge + bound * np.sign(theta)), at_zero)
-    candidates = np.r_[np.abs(node), violation[problem.penalised | problem.free]]
+    candidates = np.r_[np.abs(node), violation[problem.penalized | problem.free]]
     return float(candidates.max(initial=0.0))
 
 
@@ -172,7 +172,7 @@ def profile(
     sample_weight: Weights = None,
     penalty_weights: Penalty = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return Θ′: fields and free edges at their optimum given the penalised couplings, which stay (docs/math.md (i)).
+    """Return Θ′: fields and free edges at their optimum given the penalized couplings, which stay (docs/math.md (i)).
 
     Forbidden couplings are set to zero and constant columns get their smoothed field, so that Θ′ is always admissible.
 
@@ -203,7 +203,7 @@ def duality_gap(
     """Return an upper bound of F(Θ) − min F from a feasible point of the dual (docs/math.md).
 
     Rounding is part of the bound: it holds for the Θ, the weights and the penalties as given, whatever their size.
-    At ``alpha=0`` every pair is free, as with ω = 0. Where the unpenalised optimum lies at infinity, the gap is
+    At ``alpha=0`` every pair is free, as with ω = 0. Where the unpenalized optimum lies at infinity, the gap is
     then F(Θ): a valid but vacuous bound.
 
     Examples
@@ -249,7 +249,7 @@ def certified_zeros(
     sample_weight: Weights = None,
     penalty_weights: Penalty = None,
 ) -> NDArray[np.bool_]:
-    """Return the symmetric matrix of penalised pairs proved to be zero in *every* optimum, whatever Θ is.
+    """Return the symmetric matrix of penalized pairs proved to be zero in *every* optimum, whatever Θ is.
 
     Forbidden pairs are zero by decree, not by proof, and stay False.
 
@@ -265,7 +265,7 @@ def certified_zeros(
     variance = np.add.outer(problem.sd**2, problem.sd**2) * (1.0 + problem.rounding)
     reach = certificate.moments + np.sqrt(certificate.gap * variance / 2.0) * (1.0 + 4.0 * EPSILON)
     proved = np.zeros((problem.n_features,) * 2, dtype=bool)
-    proved[np.ix_(problem.columns, problem.columns)] = problem.penalised & (reach < problem.limits(alpha))
+    proved[np.ix_(problem.columns, problem.columns)] = problem.penalized & (reach < problem.limits(alpha))
     return proved
 
 

@@ -1,4 +1,4 @@
-"""Fields and free edges at their optimum while the penalised couplings stay: step 1 of the certificate in docs/math.md.
+"""Fields and free edges at their optimum while the penalized couplings stay: step 1 of the certificate in docs/math.md.
 
 How close to stationary a point is counts relative to the size of its terms: with a few rows of overwhelming weight,
 every gradient is small in absolute terms, at the optimum or not.
@@ -24,7 +24,7 @@ _STEPS = 200  # far more than the bisections between two adjacent floats; Newton
 
 
 def null_point(problem: Reduced) -> tuple[FloatArray, FloatArray]:
-    """Return the optimum without penalised edges."""
+    """Return the optimum without penalized edges."""
     theta = np.zeros_like(problem.penalty)
     return profiled(problem, theta, problem.logit) if problem.free.any() else (theta, problem.logit)
 
@@ -76,11 +76,11 @@ def _balance(log_miss: FloatArray, margin: FloatArray, is_one: NDArray[np.bool_]
 def _profile_free(
     problem: Reduced, theta: FloatArray, field: FloatArray, pairs: NDArray[np.intp]
 ) -> tuple[FloatArray, FloatArray]:
-    """Minimise the loss over the free edges and the fields of their nodes; refuse if the optimum is at infinity."""
+    """Minimize the loss over the free edges and the fields of their nodes; refuse if the optimum is at infinity."""
     block = _FreeBlock.of(problem, pairs)
     offset = problem.table @ np.where(problem.free, 0.0, theta)[:, block.nodes]
     start = np.r_[theta[pairs[:, 0], pairs[:, 1]], field[block.nodes]]
-    z, reached = block.minimise(offset, start)
+    z, reached = block.minimize(offset, start)
     margin = block.sign * (offset + block.predict(z))
     # A row of small weight has to go further before its share of the gradient fades.
     distance = margin - np.log(problem.weight / problem.weight.max())[:, None]
@@ -101,7 +101,7 @@ def _profile_free(
 
 @dataclass(frozen=True)
 class _FreeBlock:
-    """The unpenalised logistic problem in z = (free couplings, fields of their nodes), with dense Newton steps."""
+    """The unpenalized logistic problem in z = (free couplings, fields of their nodes), with dense Newton steps."""
 
     nodes: NDArray[np.intp]
     designs: tuple[tuple[FloatArray, NDArray[np.intp]], ...]  # per node: [x_neighbors, 1] and their places in z
@@ -138,8 +138,8 @@ class _FreeBlock:
             result[np.ix_(place, place)] += design.T @ (v[:, None] * design)
         return result
 
-    def minimise(self, offset: FloatArray, z: FloatArray) -> tuple[FloatArray, bool]:
-        """Return the minimiser from start ``z`` and whether every slope is small next to its terms."""
+    def minimize(self, offset: FloatArray, z: FloatArray) -> tuple[FloatArray, bool]:
+        """Return the minimizer from start ``z`` and whether every slope is small next to its terms."""
         best, smallest = z, np.inf
         for _ in range(_STEPS):
             eta = offset + self.predict(z)

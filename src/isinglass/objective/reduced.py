@@ -42,7 +42,7 @@ def smoothed_field(n_ones: ArrayLike, n_total: float) -> FloatArray:
 
 
 def penalty_matrix(sd: FloatArray, penalty_weights: Penalty) -> FloatArray:
-    """Return ω as a dense matrix with zero diagonal (fields are not penalised), given each column's population sd.
+    """Return ω as a dense matrix with zero diagonal (fields are not penalized), given each column's population sd.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Reduced:
         return np.log(self.raw @ self.table) - np.log(self.raw @ (1.0 - self.table))
 
     @property
-    def penalised(self) -> BoolArray:
+    def penalized(self) -> BoolArray:
         """Pairs with 0 < ω < inf."""
         return (self.penalty > 0) & np.isfinite(self.penalty)
 
@@ -134,8 +134,8 @@ class Reduced:
         return replace(self, penalty=np.where(np.isinf(self.penalty), np.inf, 0.0))
 
     def limits(self, alpha: float) -> FloatArray:
-        """Return α ω of the penalised pairs and 0 elsewhere; infinite where the product overflows."""
-        mask = self.penalised
+        """Return α ω of the penalized pairs and 0 elsewhere; infinite where the product overflows."""
+        mask = self.penalized
         result = np.zeros_like(self.penalty)
         refuse_vanishing(alpha, self.penalty[mask])
         with np.errstate(over="ignore"):

@@ -60,7 +60,7 @@ def bootstrap(
     """Estimate the network again from resampled rows, choice of the penalty included.
 
     The intervals are those of the method. A penalty shrinks couplings in every resample alike, so the intervals of a
-    penalised fit lie around the shrunken value, not around the true one.
+    penalized fit lie around the shrunken value, not around the true one.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class EbicSelection:
     gamma : float
         Weight of the number of candidate networks.
     relaxed : bool
-        Whether each network was judged by the unpenalised estimate on its edges.
+        Whether each network was judged by the unpenalized estimate on its edges.
     """
 
     alpha: float
@@ -96,7 +96,7 @@ def ebic(
     nodes. In a table with categories log N counts once for every parameter of an edge: one for two columns on a line,
     the product of categories − 1 where they are nominal; the term with γ counts once for the edge. Columns that are
     constant over the rows of positive weight are left out of logPL and of p: their fields are not estimates, and they
-    can be nobody's neighbour.
+    can be nobody's neighbor.
 
     Parameters
     ----------
@@ -164,8 +164,8 @@ def select_ebic(
     gamma : float, default 0.25
         As for `ebic`.
     relaxed : bool, default False
-        As for `ebic`: finds the true edges more surely. The solutions on the path stay the penalised ones; `refit`
-        gives the unpenalised estimate of the choice.
+        As for `ebic`: finds the true edges more surely. The solutions on the path stay the penalized ones; `refit`
+        gives the unpenalized estimate of the choice.
     path_function : callable, default ising_path
         ``path_function(X, alphas, *, sample_weight)``; use `functools.partial` to set its other options.
     sample_weight : array-like of shape (n_samples,), optional

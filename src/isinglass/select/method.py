@@ -92,7 +92,7 @@ def method_of(method: str, settings: Mapping[str, Any], criterion: str | None, c
     """
     path_function = path_function_of(method, settings)
     if criterion == "ebic" and method == "nodewise":
-        # `nodewise_path` and its estimator standardise only if asked to.
+        # `nodewise_path` and its estimator standardize only if asked to.
         return functools.partial(nodewise_ebic, **{"standardize": False, **settings, **choice})
     functions: dict[str | None, Method] = {
         None: fit_at,

@@ -28,7 +28,7 @@ ROUNDS, SWEEPS = 3, 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pooled:
-    """Unpenalised estimates on a support from several completed tables, put together by Rubin's rules.
+    """Unpenalized estimates on a support from several completed tables, put together by Rubin's rules.
 
     Arrays over parameters hold the fields, then the edges; NaN where an estimate would be infinite, a column is
     constant or, for fields, has more than two categories.

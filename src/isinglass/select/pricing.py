@@ -70,7 +70,7 @@ def _dimensions(table: Any, weight: FloatArray | None) -> NDArray[np.intp] | Non
 
 @dataclass(frozen=True)
 class AicPrice:
-    """What the edges of a penalised network add to the AIC: 4 for each effective parameter.
+    """What the edges of a penalized network add to the AIC: 4 for each effective parameter.
 
     A block that the penalty shrinks uses fewer parameters than it has: 1 + (m_s m_t − 1) ‖Θ‖/‖Θ free‖, as Yuan and Lin
     (2006) derive for groups of coefficients. The free estimate is that of the block alone, ‖Θ‖ + α ω / h, where

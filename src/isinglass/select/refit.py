@@ -1,4 +1,4 @@
-"""Unpenalised estimates on a given support, with standard errors that do not trust the pseudo-likelihood.
+"""Unpenalized estimates on a given support, with standard errors that do not trust the pseudo-likelihood.
 
 Legend: the parameters are the fields of the varying columns, then the edges; ``d`` is their number. With
 r_ns = σ_ns − x_ns and v_ns = σ_ns (1 − σ_ns) (docs/math.md), row n has the score r_ns for a field and
@@ -48,7 +48,7 @@ _SHOWN_EDGES = 10  # in the repr
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Refit:
-    """Unpenalised estimates on a support, with standard errors, z and p values.
+    """Unpenalized estimates on a support, with standard errors, z and p values.
 
     The z and p values treat the support as if it had been fixed before seeing the data. If it was selected from the
     same rows they are too optimistic: see the page on trusting a network.
@@ -56,7 +56,7 @@ class Refit:
     Parameters
     ----------
     solution : Solution
-        The unpenalised estimate, with its certificate. In a network with categories it is found by Newton's method and
+        The unpenalized estimate, with its certificate. In a network with categories it is found by Newton's method and
         has a KKT residual, but no duality gap.
     edge_index : ndarray of int32, shape (n_edges, 2)
         The support, in the order of the arrays below.
@@ -120,7 +120,7 @@ class Refit:
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     def __repr__(self) -> str:
-        lines = [f"Refit({len(self.edge_values)} edges among {self.solution.n_features} nodes, unpenalised)"]
+        lines = [f"Refit({len(self.edge_values)} edges among {self.solution.n_features} nodes, unpenalized)"]
         order = np.argsort(-np.abs(self.edge_z), kind="stable")[:_SHOWN_EDGES]
         if len(order):
             lines.append("  edge         coupling  std. error       z  p given the support")
@@ -265,7 +265,7 @@ def nearly_free(
 
 
 def standard_errors(solution: Solution, table: Any, weight: FloatArray | None) -> FloatArray:
-    """Return the standard error of every edge's unpenalised estimate; NaN where that is infinite.
+    """Return the standard error of every edge's unpenalized estimate; NaN where that is infinite.
 
     Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
     by the information left on them, that of a fraction of one row. NaN everywhere if the matrices would be too large.
@@ -337,7 +337,7 @@ def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:
     if lost.any():
         s, t = (int(node) for node in solution.edge_index[lost][0])
         raise SeparationError(
-            f"the unpenalised optimum must be finite; one of the columns {s} and {t} is constant in X, so that their "
+            f"the unpenalized optimum must be finite; one of the columns {s} and {t} is constant in X, so that their "
             "coupling cannot be estimated. Remove that edge, or refit on rows in which both columns vary."
         )
 

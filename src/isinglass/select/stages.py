@@ -35,7 +35,7 @@ class Stage:
     """One stage: a path of convex problems, what it was judged by, and the choice."""
 
     criterion: str  #: what the scores are
-    #: pairs are penalised in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
+    #: pairs are penalized in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
     exponent: float
     path: Path  #: solutions in order of decreasing alpha, each with its certificate
     scores: FloatArray  #: the criterion; smaller is better

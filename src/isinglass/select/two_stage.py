@@ -76,7 +76,7 @@ class TwoStage:
     #: cross-validated log pseudo-likelihood per row of independent columns, which gains are gains over; NaN without
     #: cross-validation
     independent: float
-    #: standard errors of the couplings; NaN where the unpenalised estimate is infinite, or if not asked for
+    #: standard errors of the couplings; NaN where the unpenalized estimate is infinite, or if not asked for
     edge_errors: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:

@@ -32,7 +32,7 @@ Repulsion: TypeAlias = Callable[[FloatArray, FloatArray], tuple[FloatArray, Floa
 ATTRACTION = 1.5
 """Exponent of the distance in the pull of an edge: 0 is LinLog, 1 ForceAtlas2, 2 Fruchterman and Reingold."""
 ALL_PAIRS_UP_TO = 1500
-"""Nodes of a component up to which every pair repels each other; above, distant nodes act as the centres of cells."""
+"""Nodes of a component up to which every pair repels each other; above, distant nodes act as the centers of cells."""
 BLOCK = 16_384
 """Pairs at a time there, so that intermediate results stay in the cache."""
 CELLS = 16
@@ -74,7 +74,7 @@ def force_layout(
     Returns
     -------
     ndarray of shape (n_nodes, 2)
-        Positions in the square from −1 to 1, centred, no two of them equal; the wider side reaches the border.
+        Positions in the square from −1 to 1, centered, no two of them equal; the wider side reaches the border.
 
     Notes
     -----
@@ -181,9 +181,9 @@ def _first_positions(graph: sp.csr_array, rng: Generator) -> FloatArray:
     n_nodes = graph.shape[0]
     pivots = rng.choice(n_nodes, min(PIVOTS, n_nodes), replace=False)
     hops = dijkstra(graph, directed=False, indices=pivots, unweighted=True) ** 2
-    centred = hops - hops.mean(axis=0) - hops.mean(axis=1)[:, None] + hops.mean()
-    _, vectors = np.linalg.eigh(centred @ centred.T)
-    xy = centred.T @ vectors[:, -2:]
+    centered = hops - hops.mean(axis=0) - hops.mean(axis=1)[:, None] + hops.mean()
+    _, vectors = np.linalg.eigh(centered @ centered.T)
+    xy = centered.T @ vectors[:, -2:]
     xy = xy / max(float(np.abs(xy).max()), 1e-12)
     shaken: FloatArray = xy + rng.normal(scale=0.1, size=xy.shape)
     return shaken
@@ -244,13 +244,13 @@ def _repel_all(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def _repel_by_cells(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the same for many nodes: near ones count one by one, the rest as the centres of a grid's cells."""
+    """Return the same for many nodes: near ones count one by one, the rest as the centers of a grid's cells."""
     low, extent = xy.min(axis=0), np.ptp(xy, axis=0) + 1e-9
     place = np.minimum(((xy - low) / extent * CELLS).astype(np.int64), CELLS - 1) @ np.array([CELLS, 1])
     cells, cell = np.unique(place, return_inverse=True)
     total = np.bincount(cell, mass, len(cells))
-    centre = np.column_stack([np.bincount(cell, mass * xy[:, k], len(cells)) / total for k in (0, 1)])
-    dx, dy = (xy[:, k, None] - centre[:, k] for k in (0, 1))
+    center = np.column_stack([np.bincount(cell, mass * xy[:, k], len(cells)) / total for k in (0, 1)])
+    dx, dy = (xy[:, k, None] - center[:, k] for k in (0, 1))
     # Inside its own cell a node must not be pushed by itself; a softened distance keeps that push small.
     soft = float((extent / CELLS).prod()) / 4
     stiff = mass[:, None] * total * _springs(dx * dx + dy * dy + soft)
@@ -291,7 +291,7 @@ def _push_apart(xy: FloatArray) -> FloatArray:
 
 
 def _shelve(boxes: list[FloatArray]) -> list[FloatArray]:
-    """Return a corner for every component so that they stand in centred rows, the largest first, without touching."""
+    """Return a corner for every component so that they stand in centered rows, the largest first, without touching."""
     # Half a unit of margin around isolated nodes, one around others.
     margins = [1.0 if len(box) == 1 else 2.0 for box in boxes]
     sizes = np.array([box.max(axis=0) + margin for box, margin in zip(boxes, margins, strict=True)])

@@ -1,7 +1,7 @@
-"""Colours that people with the common colour vision deficiencies can tell apart, for files, figures and pages.
+"""Colors that people with the common color vision deficiencies can tell apart, for files, figures and pages.
 
 They are those of Okabe and Ito (2008). Blue and vermillion are kept for the sign of an edge and purple for edges
-between groups, so that the colours of groups begin with the others. Edges without a sign are grey.
+between groups, so that the colors of groups begin with the others. Edges without a sign are gray.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ NAMED: Mapping[str, str] = {
     "vermillion": "#d55e00",
     "red": "#d55e00",  # the red of this palette
     "purple": "#cc79a7",
-    "grey": "#bbbbbb",  # not Okabe and Ito's; lighter, as purple looks grey without green cones
+    "gray": "#bbbbbb",  # not Okabe and Ito's; lighter, as purple looks gray without green cones
 }
-POSITIVE, NEGATIVE, BETWEEN, NEUTRAL = NAMED["blue"], NAMED["vermillion"], NAMED["purple"], NAMED["grey"]
+POSITIVE, NEGATIVE, BETWEEN, NEUTRAL = NAMED["blue"], NAMED["vermillion"], NAMED["purple"], NAMED["gray"]
 UNSIGNED = "#6b7075"  # darker than nodes without a group, which the edges end in
 SIGNS: Mapping[int, str] = {1: POSITIVE, -1: NEGATIVE, 0: UNSIGNED}
-"""Colour of an edge by its sign; 0 for those that have none."""
+"""Color of an edge by its sign; 0 for those that have none."""
 GROUPS = tuple(NAMED[name] for name in ("orange", "sky blue", "green", "yellow", "black", "blue", "vermillion"))
-"""Colours of groups in the order in which they are given out; with more groups they come round again."""
+"""Colors of groups in the order in which they are given out; with more groups they come round again."""
 
 
 def read_color(color: object) -> str:
@@ -58,7 +58,7 @@ def read_color(color: object) -> str:
             return NAMED[color]
         if re.fullmatch(r"#[0-9a-fA-F]{6}", color):
             return color.lower()
-    raise DataError(f"a colour must be #rrggbb or one of {', '.join(NAMED)}; got {color!r}.")
+    raise DataError(f"a color must be #rrggbb or one of {', '.join(NAMED)}; got {color!r}.")
 
 
 def channels(color: str) -> tuple[int, int, int]:
@@ -73,7 +73,7 @@ def channels(color: str) -> tuple[int, int, int]:
 
 
 def color_groups(groups: Iterable[object], chosen: Mapping[object, str] | None = None) -> dict[object, str]:
-    """Return a colour for every group, in the order in which the groups first occur.
+    """Return a color for every group, in the order in which the groups first occur.
 
     Examples
     --------

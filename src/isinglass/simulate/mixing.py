@@ -135,7 +135,7 @@ class MixingDiagnostics:
 
 
 def diagnose(states: NDArray[np.uint8], energies: FloatArray, burn_in: int, thin: int) -> MixingDiagnostics:
-    """Summarise chains of shape (n_chains, n_draws, n_features) and their energies (n_chains, n_draws)."""
+    """Summarize chains of shape (n_chains, n_draws, n_features) and their energies (n_chains, n_draws)."""
     m, n, _ = states.shape
     return MixingDiagnostics(
         effective_sample_size(states),
@@ -177,7 +177,7 @@ def _ess(halves: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = 1.0 - (within - _autocovariance(halves).mean(axis=1)) / total
     rho[0] = 1.0
-    # Sums of neighbouring lags are positive and decreasing for a reversible chain (Geyer 1992); from the first
+    # Sums of neighboring lags are positive and decreasing for a reversible chain (Geyer 1992); from the first
     # that is not, there is only noise.
     pairs = rho[0 : n - n % 2 : 2] + rho[1:n:2]
     positive = np.logical_and.accumulate(pairs > 0, axis=0)
@@ -191,8 +191,8 @@ def _ess(halves: FloatArray) -> FloatArray:
 def _autocovariance(halves: FloatArray) -> FloatArray:
     """Return the autocovariances (divided by n) at lags 0 … n − 1, shape (n, m, quantities)."""
     n = halves.shape[1]
-    centred = halves - halves.mean(axis=1, keepdims=True)
-    spectrum = np.fft.rfft(centred, 2 * n, axis=1)
+    centered = halves - halves.mean(axis=1, keepdims=True)
+    spectrum = np.fft.rfft(centered, 2 * n, axis=1)
     products = np.fft.irfft(spectrum.real**2 + spectrum.imag**2, 2 * n, axis=1)[:, :n]
     covariances: FloatArray = np.moveaxis(products, 1, 0) / n
     return covariances

@@ -302,7 +302,7 @@ class DeviceRows:
             diagonal[place[counts]] = self._take(sums * (rest / total))[counts]
         return diagonal.astype(np.float32), b.astype(np.float32), curve
 
-    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centres: Doubles) -> Floats:
+    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centers: Doubles) -> Floats:
         if self.curves is None:
             raise RuntimeError("a product needs its diagonal first")
         values = np.empty(len(columns), np.float32)
@@ -310,7 +310,7 @@ class DeviceRows:
             v = self.curves[self._give(nodes[tasks].astype(np.int64))]
             x = self._columns(columns, place, self.torch.float32)
             factor = self._give(np.where(counts, d[place], np.float32(0.0)))
-            z = (factor[:, None, :] @ x)[:, 0] - self._give(centres[tasks].astype(np.float32))[:, None]
+            z = (factor[:, None, :] @ x)[:, 0] - self._give(centers[tasks].astype(np.float32))[:, None]
             values[place[counts]] = self._take((x @ (v * z)[:, :, None])[:, :, 0])[counts]
         return values
 

@@ -108,7 +108,7 @@ class Varying:
         return 0.0 if self.weight is None else float(np.log(self.weight.max() / self.weight.min()))
 
     def refuse_separation(self, pairs: NDArray[np.int32]) -> None:
-        """Raise if the optimum with these pairs of varying columns unpenalised lies at infinity."""
+        """Raise if the optimum with these pairs of varying columns unpenalized lies at infinity."""
         if len(pairs) == 0:
             return
         table, weight = self.table, self.weight
@@ -123,8 +123,8 @@ class Varying:
         if found is not None:
             s, t = (int(self.columns[node]) for node in found)
             raise SeparationError(
-                f"the unpenalised optimum must be finite; columns {s} and {t} separate the table, so that their "
-                "coupling grows without bound. Penalise that pair: alpha > 0 and a penalty weight > 0."
+                f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so that their "
+                "coupling grows without bound. Penalize that pair: alpha > 0 and a penalty weight > 0."
             )
 
 

@@ -53,9 +53,9 @@ def exact_path(
     max_iter: int = 200,
     alpha_min_ratio: float = 0.01,
 ) -> Path:
-    """Minimise the exact negative log-likelihood with an L1 penalty, for decreasing alpha.
+    """Minimize the exact negative log-likelihood with an L1 penalty, for decreasing alpha.
 
-    Per row: Ψ(Θ) − Σ_{s≤t} θ_st m̂_st + α Σ_{s<t} ω_st |θ_st|. Fields are not penalised. The same
+    Per row: Ψ(Θ) − Σ_{s≤t} θ_st m̂_st + α Σ_{s<t} ω_st |θ_st|. Fields are not penalized. The same
     strength as the joint pseudo-likelihood at 2α, so that alpha_max is half of the joint one.
 
     Parameters
@@ -67,7 +67,7 @@ def exact_path(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; an integer weight equals repeated rows.
     penalty_weights : array-like of shape (n_features, n_features) or "standardized", optional
-        ω_st: 0 is never penalised, inf is never an edge.
+        ω_st: 0 is never penalized, inf is never an edge.
     tol : float
         For the relative duality gap and the KKT residual.
     max_iter : int
@@ -116,7 +116,7 @@ def exact_path(
         # From alpha_max on the null model is the optimum; starting there keeps it exactly zero.
         start = null if alpha >= alpha_max else state
         penalty = problem.penalty(float(alpha))
-        state, n_iter = _minimise(problem, penalty, start, tol=tol * min(scale, 1.0), max_iter=max_iter)
+        state, n_iter = _minimize(problem, penalty, start, tol=tol * min(scale, 1.0), max_iter=max_iter)
         proof = certify(problem, state, penalty)
         diagnostics: dict[str, Any] = {
             "objective": problem.objective(state, penalty)[0],
@@ -134,7 +134,7 @@ def exact_path(
 def _alpha_max(
     X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
 ) -> float:
-    """Return the smallest alpha whose exact optimum has no penalised edge: max |cov(x_s, x_t)| / ω_st."""
+    """Return the smallest alpha whose exact optimum has no penalized edge: max |cov(x_s, x_t)| / ω_st."""
     problem = Likelihood.of(X, sample_weight, penalty_weights)
     return _largest_ratio(problem, _fit_null(problem, 1e-7, 200))
 
@@ -164,17 +164,17 @@ def _warn_unconverged(solutions: list[Solution], tol: float, max_iter: int) -> N
 
 
 def _fit_null(problem: Likelihood, tol: float, max_iter: int) -> FloatArray:
-    """Return the optimum without penalised edges: log odds, or the fit of the free edges too."""
+    """Return the optimum without penalized edges: log odds, or the fit of the free edges too."""
     if not (problem.omega == 0).any():
         return problem.independent
     penalty = np.where(np.r_[np.zeros(problem.n_varying), problem.omega] > 0, np.inf, 0.0)
     _refuse_separation(problem, penalty)
-    return _minimise(problem, penalty, problem.independent, tol=tol, max_iter=max_iter)[0]
+    return _minimize(problem, penalty, problem.independent, tol=tol, max_iter=max_iter)[0]
 
 
 def _largest_ratio(problem: Likelihood, null: FloatArray) -> float:
-    """Return the largest |g| / ω of a penalised pair without penalised edges; 0 where it is within rounding."""
-    penalised = (problem.omega > 0) & np.isfinite(problem.omega)
+    """Return the largest |g| / ω of a penalized pair without penalized edges; 0 where it is within rounding."""
+    penalized = (problem.omega > 0) & np.isfinite(problem.omega)
     g, _ = problem.derivatives(null)
     moments, n = problem.statistics, problem.n_varying
     s, t = problem.pairs
@@ -182,13 +182,13 @@ def _largest_ratio(problem: Likelihood, null: FloatArray) -> float:
     noise += np.abs(g[s]) + np.abs(g[t])
     edge = np.where(np.abs(g[n:]) <= noise, 0.0, np.abs(g[n:]))
     with np.errstate(over="ignore"):
-        return float(np.max(edge[penalised] / problem.omega[penalised], initial=0.0)) * (
+        return float(np.max(edge[penalized] / problem.omega[penalized], initial=0.0)) * (
             1 + 4 * np.finfo(np.float64).eps
         )
 
 
 def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
-    """Raise if the optimum over fields and unpenalised pairs lies at infinity."""
+    """Raise if the optimum over fields and unpenalized pairs lies at infinity."""
     free = np.flatnonzero(penalty == 0)
     if (free < problem.n_varying).all():  # varying columns always have a finite field
         return
@@ -196,7 +196,7 @@ def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
     if worst is not None:
         s, t = problem.describe(worst)
         raise SeparationError(
-            f"The unpenalised edges must have a finite optimum; got a table in which the pair ({s}, {t}) "
+            f"The unpenalized edges must have a finite optimum; got a table in which the pair ({s}, {t}) "
             "separates: its estimate is infinite. Use alpha > 0 and a positive penalty weight."
         )
 
@@ -204,14 +204,14 @@ def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
 # ------------------------------------------------------------------------------------------- proximal Newton
 
 
-def _minimise(
+def _minimize(
     problem: Likelihood, penalty: FloatArray, theta: FloatArray, *, tol: float, max_iter: int
 ) -> tuple[FloatArray, int]:
-    """Return the minimiser of the exact objective and the number of Newton steps.
+    """Return the minimizer of the exact objective and the number of Newton steps.
 
-    Each step minimises the quadratic model with the L1 penalty and searches along the line. It aims
+    Each step minimizes the quadratic model with the L1 penalty and searches along the line. It aims
     far below ``tol``, because the gap is of the order of residual·Σ|θ| and, where the penalty is tiny, of
-    residual / penalty; the last steps converge quadratically. The unpenalised moments are then matched
+    residual / penalty; the last steps converge quadratically. The unpenalized moments are then matched
     to rounding, as the certificate needs.
     """
     enough, previous = 1e-4 * tol, np.inf
@@ -222,7 +222,7 @@ def _minimise(
         if residual <= target or 0.5 * previous < residual <= enough:  # reached, or rounding is all that is left
             return _match_moments(problem, penalty, theta), n_iter
         previous = residual
-        aim = _minimise_model(hessian, g, theta, penalty, residual * min(0.1, residual))
+        aim = _minimize_model(hessian, g, theta, penalty, residual * min(0.1, residual))
         step = _search_line(problem, penalty, theta, aim - theta, g)
         if step == 0:  # F cannot tell the two points apart any more
             break
@@ -232,10 +232,10 @@ def _minimise(
     return _match_moments(problem, penalty, theta), n_iter
 
 
-def _minimise_model(
+def _minimize_model(
     hessian: FloatArray, g: FloatArray, theta: FloatArray, penalty: FloatArray, goal: float
 ) -> FloatArray:
-    """Minimise g·(u−θ) + ½(u−θ)ᵀH(u−θ) + Σ penalty|u| by sweeps of coordinate descent and Newton on the support.
+    """Minimize g·(u−θ) + ½(u−θ)ᵀH(u−θ) + Σ penalty|u| by sweeps of coordinate descent and Newton on the support.
 
     The sweeps find the support, the solve on it with fixed signs ends what would be a slow tail for
     strongly correlated columns.
@@ -297,7 +297,7 @@ def _search_line(
 
 
 def _match_moments(problem: Likelihood, penalty: FloatArray, theta: FloatArray) -> FloatArray:
-    """Newton on fields and unpenalised pairs until their moments match, so that the dual point is feasible."""
+    """Newton on fields and unpenalized pairs until their moments match, so that the dual point is feasible."""
     free = np.flatnonzero(penalty == 0)
     best, smallest = theta, np.inf
     for _ in range(20):

@@ -64,11 +64,11 @@ def certify(problem: Likelihood, theta: FloatArray, penalty: FloatArray) -> Proo
         error[n:] += repair
     if flips > 0.25 or not np.isfinite(repair):
         return Proof(vacuous, residual, 0)
-    penalised = (penalty > 0) & np.isfinite(penalty)
+    penalized = (penalty > 0) & np.isfinite(penalty)
     reach = np.abs(g) + error
-    over = penalised & (reach > penalty * (1 - 4 * _EPSILON))
+    over = penalized & (reach > penalty * (1 - 4 * _EPSILON))
     c = float(np.min(penalty[over] * (1 - 4 * _EPSILON) / reach[over], initial=1.0))
-    used = penalised & (theta != 0)
+    used = penalized & (theta != 0)
     pairs = np.maximum(penalty[used] * np.abs(theta[used]) + c * g[used] * theta[used], 0.0)
     pairs += (c * error[used] + 4 * _EPSILON * penalty[used]) * np.abs(theta[used])
     gap = float(pairs.sum()) + _mixture_divergence(problem.empirical, log_p, c) * (1 + rounding)
@@ -79,7 +79,7 @@ def certify(problem: Likelihood, theta: FloatArray, penalty: FloatArray) -> Proo
     gap = min(gap, vacuous)
     # H(q*) − H(q) ≥ KL(q ‖ q*) at the dual optimum q*, and by Pinsker no event's probability differs by more
     # than sqrt(KL/2): a moment that far inside its bound is inside it at the optimum, and its edge is zero.
-    n_zeros = np.count_nonzero(c * reach[penalised] + np.sqrt(gap / 2) * (1 + 4 * _EPSILON) < penalty[penalised])
+    n_zeros = np.count_nonzero(c * reach[penalized] + np.sqrt(gap / 2) * (1 + 4 * _EPSILON) < penalty[penalized])
     return Proof(gap, residual, int(n_zeros))
 
 
@@ -152,7 +152,7 @@ def _mixture_divergence(empirical: FloatArray, log_p: FloatArray, c: float) -> f
 
 
 def separating_pair(problem: Likelihood, free: NDArray[np.intp]) -> int | None:
-    """Return the statistic of a pair whose unpenalised estimate is infinite, or None."""
+    """Return the statistic of a pair whose unpenalized estimate is infinite, or None."""
     observed = np.flatnonzero(problem.empirical)
     rows = (observed[:, None] >> np.arange(problem.n_varying) & 1).astype(bool)
     for k in free[free >= problem.n_varying]:  # cheap and sufficient: an empty cell of the pair's own 2×2 table
@@ -170,7 +170,7 @@ def _separating_direction(problem: Likelihood, free: NDArray[np.intp]) -> FloatA
 
     Such a δ exists if and only if the likelihood has no finite maximum: the observed moments lie on a
     face of the polytope of all moments. Observed rows must tie, so δ lives in the null space of their
-    differences (usually {0}, and nothing more is done). Among those a linear program maximises
+    differences (usually {0}, and nothing more is done). Among those a linear program maximizes
     δ·(t(observed) − mean of t over all states), which is 0 only for δ = 0; the states it violates
     are added until there are none.
     """

@@ -1,4 +1,4 @@
-"""The exact penalised likelihood of a small table: sufficient statistics, objective and derivatives by enumeration.
+"""The exact penalized likelihood of a small table: sufficient statistics, objective and derivatives by enumeration.
 
 The columns that vary, with their rarer answer coded as 1: every moment is then a sum of small positive numbers, which
 floating point knows to a small relative error even if one row outweighs all others by thirteen decades. Θ in this

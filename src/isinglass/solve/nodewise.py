@@ -47,8 +47,8 @@ def nodewise_path(
 ) -> NodewisePath:
     """Regress every column on all others with an L1 penalty, along decreasing ``alpha``, and merge the results.
 
-    Minimises, for every column and every alpha, the mean negative log-likelihood of a logistic regression plus
-    ``alpha * sum(abs(coefficients))``; intercepts are not penalised and become the fields.
+    Minimizes, for every column and every alpha, the mean negative log-likelihood of a logistic regression plus
+    ``alpha * sum(abs(coefficients))``; intercepts are not penalized and become the fields.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def nodewise_path(
         else 0. "or": the mean of those that are non-zero. "mean": (a + b) / 2, which halves an edge that only one
         regression found (IsingFit's AND = FALSE). "min", "max": the smaller or larger in absolute value.
     standardize : bool, default False
-        Penalise as if the columns had unit standard deviation: the penalty of column t's coefficient is
+        Penalize as if the columns had unit standard deviation: the penalty of column t's coefficient is
         alpha · sd(x_t). Coefficients are returned on the scale of the table either way.
     alpha_min_ratio : float, default 0.01
         Last alpha over first alpha when ``alphas`` is a number.
@@ -253,7 +253,7 @@ def choose_per_node(
 
 
 def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
-    """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardised."""
+    """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
     case = _Case.prepare(X, sample_weight, standardize, None, quiet=True)
     return float(case.alpha_max().max(initial=0.0))
 
@@ -348,7 +348,7 @@ class _Case:
             if found is not None:
                 s, t = int(self.varying[node]), int(self.varying[found])
                 raise SeparationError(
-                    f"the unpenalised regression of column {s} must have a finite optimum; the other columns separate "
+                    f"the unpenalized regression of column {s} must have a finite optimum; the other columns separate "
                     f"its zeros from its ones, so that the coefficient of column {t} grows without bound. "
                     "Use alpha > 0."
                 )

@@ -1,4 +1,4 @@
-"""The regularisation path of the joint pseudo-likelihood.
+"""The regularization path of the joint pseudo-likelihood.
 
 Screening, solver and certificate are explained in docs/algorithm.md; they are in ``_core``.
 """
@@ -54,7 +54,7 @@ CELLS_AT_ONCE = 500_000
 WIDE = 2000
 """Columns from which on alpha_max is not taken from a matrix of all pairs."""
 SUSPICIOUS_ETA = 10.0
-"""Largest |η| above which an unpenalised optimum is checked for lying at infinity."""
+"""Largest |η| above which an unpenalized optimum is checked for lying at infinity."""
 
 
 def ising_path(
@@ -72,10 +72,10 @@ def ising_path(
     kinds: Kinds | None = None,
     scores: Scores | None = None,
 ) -> Path:
-    """Fit the L1-penalised pseudo-likelihood along decreasing ``alpha``, each solution with its certificate.
+    """Fit the L1-penalized pseudo-likelihood along decreasing ``alpha``, each solution with its certificate.
 
-    Minimises, for every alpha, the mean negative log pseudo-likelihood plus
-    ``alpha * sum(penalty_weights * abs(couplings))`` over pairs; fields are not penalised.
+    Minimizes, for every alpha, the mean negative log pseudo-likelihood plus
+    ``alpha * sum(penalty_weights * abs(couplings))`` over pairs; fields are not penalized.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def ising_path(
         Row weights; an integer weight equals repeated rows.
     penalty_weights : None, "standardized" or symmetric matrix, default None
         Weight of each pair's penalty: 1; the sum of the two standard deviations; or given, where 0 leaves
-        a pair unpenalised and inf forbids it.
+        a pair unpenalized and inf forbids it.
     alpha_min_ratio : float, default 0.01
         Last alpha over first alpha when ``alphas`` is a number.
     tol : float, default 1e-7
@@ -235,7 +235,7 @@ class _Case:
             self.varying.refuse_separation(self.allowed_pairs())
 
     def refuse_separation(self, pairs: NDArray[np.int32], largest_eta: float) -> None:
-        """Raise if the optimum with these pairs unpenalised lies at infinity (checked only where it may)."""
+        """Raise if the optimum with these pairs unpenalized lies at infinity (checked only where it may)."""
         if largest_eta + self.varying.log_spread > SUSPICIOUS_ETA:
             self.varying.refuse_separation(pairs)
 

@@ -80,8 +80,8 @@ class Rows(Protocol):
     def diagonals(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
         """Return the diagonals only, Σ v x and Σ v, and keep columns and curvatures for ``products``."""
 
-    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centres: Doubles) -> Floats:
-        """Return Σ v x (Xd − centre) with the columns and curvatures of the last ``diagonals``."""
+    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centers: Doubles) -> Floats:
+        """Return Σ v x (Xd − center) with the columns and curvatures of the last ``diagonals``."""
 
     def divergence(self, nodes: Ints, c: float) -> float:
         """Return Σ w KL(x + c·r ‖ σ) over these nodes, for 0 < c < 1."""
@@ -162,8 +162,8 @@ class SumRows:
         each = np.arange(len(columns))
         return _merge(self.ask("diagonals", nodes, begin, columns, majorized), begin, each, each)
 
-    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centres: Doubles) -> Floats:
-        return _total(self.ask("products", nodes, begin, columns, d, centres)).astype(np.float32)
+    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centers: Doubles) -> Floats:
+        return _total(self.ask("products", nodes, begin, columns, d, centers)).astype(np.float32)
 
     def divergence(self, nodes: Ints, c: float) -> float:
         return float(sum(self.ask("divergence", nodes, c)))

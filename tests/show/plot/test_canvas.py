@@ -70,9 +70,9 @@ def test_a_font_of_your_own_counts():
         assert readable("abc 漢") == "abc �"
 
 
-@pytest.mark.parametrize("color", ["no such colour", object(), (2, 3)])
+@pytest.mark.parametrize("color", ["no such color", object(), (2, 3)])
 def test_colors_are_checked(color):
-    with pytest.raises(DataError, match="a colour must be one that matplotlib knows"):
+    with pytest.raises(DataError, match="a color must be one that matplotlib knows"):
         any_color(color)
 
 

@@ -249,7 +249,7 @@ def test_nothing_but_a_new_figure_is_left_behind():
     assert dict(mpl.rcParams) == before
 
 
-def test_nodes_without_groups_are_grey():
+def test_nodes_without_groups_are_gray():
     ax = network(random_model(4))
     assert to_hex(ax.collections[1].get_facecolor()[0]) == NEUTRAL
 
@@ -262,7 +262,7 @@ def test_nodes_without_groups_are_grey():
         ({"groups": ["a"]}, "groups must have one entry per node"),
         ({"groups": "abc"}, "groups must have one entry per node"),
         ({"group_colors": {"a": "red"}}, "group_colors must come with groups"),
-        ({"groups": list("aab"), "group_colors": {"a": "no such colour"}}, "a colour must be one"),
+        ({"groups": list("aab"), "group_colors": {"a": "no such color"}}, "a color must be one"),
         ({"labels": ["a"]}, "labels must be True, False or one text per node"),
         ({"labels": "abc"}, "labels must be True, False or one text per node"),
         ({"min_weight": -1}, "min_weight must be a number that is not negative"),

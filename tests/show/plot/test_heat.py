@@ -1,4 +1,4 @@
-"""Pictures of networks with categories: edges without a sign are grey and say so, blocks and shares are drawn."""
+"""Pictures of networks with categories: edges without a sign are gray and say so, blocks and shares are drawn."""
 
 import matplotlib as mpl
 import numpy as np
@@ -38,7 +38,7 @@ def network():
     return make()
 
 
-def test_edges_without_a_sign_are_grey_and_the_legend_says_so(network):
+def test_edges_without_a_sign_are_gray_and_the_legend_says_so(network):
     ax = plot.network(network)
     lines = ax.collections[0]
     assert [to_hex(color) for color in lines.get_colors()] == [NEGATIVE, UNSIGNED]  # the weakest first
@@ -53,7 +53,7 @@ def test_a_path_has_norms(network):
     assert [to_hex(color) for color in ax.collections[0].get_colors()] == [UNSIGNED, NEGATIVE]
     norm = np.sqrt(2) * np.linalg.norm(BLOCK)
     np.testing.assert_allclose(ax.collections[0].get_segments()[0][:, 1], [norm / 2, norm])
-    assert ax.get_ylabel() == "coupling, or norm (grey)"
+    assert ax.get_ylabel() == "coupling, or norm (gray)"
 
 
 def test_strength_stacks_norms_last(network):
@@ -77,7 +77,7 @@ def test_measures_take_norms(network):
 
 
 @pytest.mark.parametrize("ends", [("pet_$x", "mood"), ("mood", "pet_$x"), (0, 1)])
-def test_the_table_of_an_edge_is_labelled(network, ends):
+def test_the_table_of_an_edge_is_labeled(network, ends):
     ax = plot.edge_block(network, source=ends[0], target=ends[1])
     shown = ax.images[0].get_array()
     np.testing.assert_allclose(shown if ends[0] != "mood" else shown.T, BLOCK)

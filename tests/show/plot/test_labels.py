@@ -20,8 +20,8 @@ def test_labels_never_overlap_and_stay_inside(n, seed, spread):
     anchors, sizes, radii = random_problem(n, seed, spread)
     legend = np.array([[50.0, 50.0, 200.0, 200.0]])
     bounds = (-300.0, -300.0, 300.0, 300.0)
-    centres, placed = place_labels(anchors, sizes, radii, bounds, order=np.arange(n), obstacles=legend)
-    boxes = [*boxes_at(centres, sizes)[placed], legend[0]]
+    centers, placed = place_labels(anchors, sizes, radii, bounds, order=np.arange(n), obstacles=legend)
+    boxes = [*boxes_at(centers, sizes)[placed], legend[0]]
     for k, one in enumerate(boxes):
         assert not any(overlap(one, two) for two in boxes[:k])
         assert np.abs(one).max() <= 300
@@ -30,24 +30,24 @@ def test_labels_never_overlap_and_stay_inside(n, seed, spread):
 @given(st.integers(1, 30), st.integers(0, 1000))
 def test_a_label_stands_outside_its_node(n, seed):
     anchors, sizes, radii = random_problem(n, seed, 200.0)
-    centres, placed = place_labels(anchors, sizes, radii, (-1e4, -1e4, 1e4, 1e4), order=np.arange(n))
+    centers, placed = place_labels(anchors, sizes, radii, (-1e4, -1e4, 1e4, 1e4), order=np.arange(n))
     assert placed.all()
-    for box, anchor, radius in zip(boxes_at(centres, sizes), anchors, radii, strict=True):
+    for box, anchor, radius in zip(boxes_at(centers, sizes), anchors, radii, strict=True):
         assert not overlap(box, [*(anchor - 0.999 * radius), *(anchor + 0.999 * radius)])
 
 
 def test_lonely_labels_touch_their_nodes():
     anchors, sizes, radii = np.array([[0.0, 0.0], [500.0, 0.0]]), np.full((2, 2), [40.0, 8.0]), np.full(2, 3.0)
-    centres, _ = place_labels(anchors, sizes, radii, (-1e4, -1e4, 1e4, 1e4), order=np.arange(2))
-    gaps = np.abs(centres - anchors) - sizes / 2 - radii[:, None]
+    centers, _ = place_labels(anchors, sizes, radii, (-1e4, -1e4, 1e4, 1e4), order=np.arange(2))
+    gaps = np.abs(centers - anchors) - sizes / 2 - radii[:, None]
     np.testing.assert_allclose(gaps.max(axis=1), 0.0, atol=1e-9)
 
 
 def test_other_nodes_are_not_covered_where_there_is_room():
     anchors = np.array([[0.0, 0.0], [12.0, 0.0]])  # the second one is where a label on the right would be
     sizes, radii = np.array([[20.0, 8.0], [20.0, 8.0]]), np.full(2, 3.0)
-    centres, _ = place_labels(anchors, sizes, radii, (-1e3, -1e3, 1e3, 1e3), order=np.arange(2))
-    for box in boxes_at(centres, sizes):
+    centers, _ = place_labels(anchors, sizes, radii, (-1e3, -1e3, 1e3, 1e3), order=np.arange(2))
+    for box in boxes_at(centers, sizes):
         assert not any(overlap(box, [*(anchor - 2.9), *(anchor + 2.9)]) for anchor in anchors)
 
 

@@ -136,8 +136,8 @@ def test_written_in_every_format(kind, tmp_path):
 
 
 def test_bad_options():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        plot.network(draw(3), colour="red")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'color'"):
+        plot.network(draw(3), color="red")
     with pytest.raises(DataError, match='legend must be True, False or "outside"'):
         plot.network(draw(3), legend="left")
     with pytest.raises(DataError, match="max_weight must be a positive number"):

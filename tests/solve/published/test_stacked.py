@@ -80,7 +80,7 @@ def test_its_logistic_likelihood_is_the_pseudolikelihood(X, seed):
 
 @settings(deadline=None, max_examples=30)
 @given(p=st.integers(1, 12), seed=st.integers(0, 2**31))
-def test_vectorise_and_unvectorize_are_inverse(p, seed):
+def test_vectorize_and_unvectorize_are_inverse(p, seed):
     theta = np.random.default_rng(seed).normal(size=(p, p))
     theta = theta + theta.T
     vector = vectorize(theta)

@@ -27,17 +27,16 @@ void require(bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
 }
 
-Network to_network(const Starts& start, const Indices& neighbours, const Doubles& couplings,
+Network to_network(const Starts& start, const Indices& neighbors, const Doubles& couplings,
                    const Doubles& fields) {
-    const int64_t p = static_cast<int64_t>(fields.shape(0)),
-                  count = static_cast<int64_t>(neighbours.shape(0));
+    const int64_t p = static_cast<int64_t>(fields.shape(0)), count = static_cast<int64_t>(neighbors.shape(0));
     require(static_cast<int64_t>(start.shape(0)) == p + 1 && start(0) == 0 && start(p) == count,
             "start must have one entry per node and a last one, from 0 to the number of couplings");
-    require(couplings.shape(0) == neighbours.shape(0), "one coupling per neighbour");
+    require(couplings.shape(0) == neighbors.shape(0), "one coupling per neighbor");
     for (int64_t s = 0; s < p; ++s) require(start(s) <= start(s + 1), "start must not decrease");
     for (int64_t k = 0; k < count; ++k)
-        require(neighbours(k) >= 0 && neighbours(k) < p, "neighbors must be nodes");
-    return {start.data(), neighbours.data(), couplings.data(), fields.data(), static_cast<int>(p)};
+        require(neighbors(k) >= 0 && neighbors(k) < p, "neighbors must be nodes");
+    return {start.data(), neighbors.data(), couplings.data(), fields.data(), static_cast<int>(p)};
 }
 
 Chains to_chains(const Words& words, const Rows& states, size_t n_nodes) {
@@ -76,37 +75,37 @@ void bind_gibbs(nb::module_& m) {
         nb::arg("words").noconvert(), nb::arg("states").noconvert());
     m.def(
         "gibbs_sweep",
-        [](const Starts& start, const Indices& neighbours, const Doubles& couplings, const Doubles& fields,
+        [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
            const Words& words, const Rows& states, int64_t n_sweeps, int n_threads) {
-            const Network network = to_network(start, neighbours, couplings, fields);
+            const Network network = to_network(start, neighbors, couplings, fields);
             const Chains chains = to_chains(words, states, fields.shape(0));
             nb::gil_scoped_release release;
             sweep(network, chains, n_sweeps, n_threads);
         },
-        nb::arg("start"), nb::arg("neighbours"), nb::arg("couplings"), nb::arg("fields"),
+        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"),
         nb::arg("words").noconvert(), nb::arg("states").noconvert(), nb::arg("n_sweeps"),
         nb::arg("n_threads"));
     m.def(
         "gibbs_record",
-        [](const Starts& start, const Indices& neighbours, const Doubles& couplings, const Doubles& fields,
+        [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
            const Words& words, const Rows& states, int64_t thin, const Starts& offsets, int64_t first,
            int64_t last, const Rows& rows, int n_threads) {
-            const Network network = to_network(start, neighbours, couplings, fields);
+            const Network network = to_network(start, neighbors, couplings, fields);
             const Chains chains = to_chains(words, states, fields.shape(0));
             check_offsets(offsets, words, rows, fields.shape(0));
             require(first >= 0, "first must not be negative");
             nb::gil_scoped_release release;
             record(network, chains, thin, offsets.data(), first, last, rows.data(), n_threads);
         },
-        nb::arg("start"), nb::arg("neighbours"), nb::arg("couplings"), nb::arg("fields"),
+        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"),
         nb::arg("words").noconvert(), nb::arg("states").noconvert(), nb::arg("thin"), nb::arg("offsets"),
         nb::arg("first"), nb::arg("last"), nb::arg("rows").noconvert(), nb::arg("n_threads"));
     m.def(
         "gibbs_sweep_cells",
-        [](const Starts& start, const Indices& neighbours, const Doubles& couplings, const Doubles& fields,
+        [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
            const Words& words, const Rows& states, const Starts& first_cell, const Indices& cells,
            int64_t n_sweeps, std::optional<Totals> totals, int n_threads) {
-            const Network network = to_network(start, neighbours, couplings, fields);
+            const Network network = to_network(start, neighbors, couplings, fields);
             const Chains chains = to_chains(words, states, fields.shape(0));
             const Cells visited = to_cells(first_cell, cells, words, fields.shape(0));
             require(!totals || totals->shape(0) == cells.shape(0), "one total per cell");
@@ -114,7 +113,7 @@ void bind_gibbs(nb::module_& m) {
             nb::gil_scoped_release release;
             sweep_cells(network, chains, visited, n_sweeps, sums, n_threads);
         },
-        nb::arg("start"), nb::arg("neighbours"), nb::arg("couplings"), nb::arg("fields"),
+        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"),
         nb::arg("words").noconvert(), nb::arg("states").noconvert(), nb::arg("first_cell"), nb::arg("cells"),
         nb::arg("n_sweeps"), nb::arg("totals").none(), nb::arg("n_threads"));
 }

@@ -182,16 +182,16 @@ nb::tuple second_derivatives(Part& part, const Line<int32_t>& nodes, const Line<
 }
 
 auto products(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-              const Line<int32_t>& columns, const Line<float>& d, const Line<double>& centres) {
+              const Line<int32_t>& columns, const Line<float>& d, const Line<double>& centers) {
     const std::vector<Beside> inner = beside(part, nodes, begin, columns);
-    require(d.shape(0) == columns.shape(0) && centres.shape(0) == inner.size(),
+    require(d.shape(0) == columns.shape(0) && centers.shape(0) == inner.size(),
             "one number per column and one center per node");
     std::vector<float> values(columns.shape(0));
     {
         const nb::gil_scoped_release release;
         std::vector<Product> tasks;
         for (size_t k = 0; k < inner.size(); ++k)
-            tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centres(k), values.data() + begin(k)});
+            tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centers(k), values.data() + begin(k)});
         part.rows().products(tasks);
     }
     return give(std::move(values));
@@ -319,7 +319,7 @@ void bind_rows(nb::module_& m) {
                const Line<int32_t>& columns,
                bool majorized) { return second_derivatives(part, nodes, begin, columns, majorized, false); },
             arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
-        .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centres"))
+        .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centers"))
         .def(
             "divergence",
             [](Part& part, const Line<int32_t>& nodes, double c) {

@@ -120,16 +120,16 @@ class PythonRows final : public Rows {
         const nb::gil_scoped_acquire acquire;
         Columns inner;
         std::vector<float> d;
-        std::vector<double> centres;
+        std::vector<double> centers;
         for (const Product& task : tasks) {
             inner.add(task.inner);
             d.insert(d.end(), task.d, task.d + task.inner.count);
-            centres.push_back(task.centre);
+            centers.push_back(task.center);
         }
         const size_t size = d.size();
         const nb::object answer = rows_.attr("products")(nodes_of(tasks), give(std::move(inner.begin)),
                                                          give(std::move(inner.columns)), give(std::move(d)),
-                                                         give(std::move(centres)));
+                                                         give(std::move(centers)));
         const Line<float> values = read<float>(answer, size, "products");
         const float* next = values.data();
         for (const Product& task : tasks) {

@@ -66,7 +66,7 @@ class Chain {
 
  private:
     // The sum is made afresh at every visit. Rejected: keeping all sums and changing them at every flip,
-    // which saves little where neighbours are few and lets rounding errors pile up over a long run.
+    // which saves little where neighbors are few and lets rounding errors pile up over a long run.
     double logit(int s) const {
         const int64_t end = network_.start[s + 1];
         int64_t k = network_.start[s];
@@ -79,7 +79,7 @@ class Chain {
     }
     double term(int64_t k) const {
         return std::bit_cast<double>(std::bit_cast<uint64_t>(network_.couplings[k]) &
-                                     masks_[network_.neighbours[k]]);
+                                     masks_[network_.neighbors[k]]);
     }
     static uint64_t mask(bool one) { return -static_cast<uint64_t>(one); }
     // Returns the log-odds of a 1.

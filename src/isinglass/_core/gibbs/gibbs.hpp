@@ -34,10 +34,10 @@ class Generator {
     uint64_t s_[4];
 };
 
-// Symmetric couplings in compressed rows: node s has the neighbours start[s] ... start[s + 1] - 1.
+// Symmetric couplings in compressed rows: node s has the neighbors start[s] ... start[s + 1] - 1.
 struct Network {
     const int64_t* start;
-    const int32_t* neighbours;
+    const int32_t* neighbors;
     const double* couplings;
     const double* fields;
     int n_nodes;

@@ -13,7 +13,7 @@ constexpr int GRAM_SHARE =
     8;  // rows per column of the first attempt to bound the eigenvalues of a Gram matrix
 constexpr double FAINT = 1000;  // a penalty below so many rounding errors is drowned by them
 
-// KL(x + c r || sigma) of one cell with this margin (the predictor in favour of the observed answer).
+// KL(x + c r || sigma) of one cell with this margin (the predictor in favor of the observed answer).
 double cell_divergence(double margin, double c) {
     const double log_c = std::log(c), log_rest = std::log1p(-c);
     const double wrong = 1 / (1 + std::exp(margin)), z = log_rest - margin;
@@ -45,7 +45,7 @@ struct Flaw {
     double mass = 0;    // sum w |r|
     double share = 0;   // of the heavier side, to be taken off so that both weigh the same
     double stray = 0;   // by which balancing, rounding and repair move a pair moment, at most
-    double size = 0;    // sum |theta| over its penalised edges
+    double size = 0;    // sum |theta| over its penalized edges
     double repair = 0;  // norm of the change that makes moments zero where they must be
     double drift = 0;   // error of its predictor
 };

@@ -25,7 +25,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 // The minimum of c^T z + z^T diag(h) z / 2 + limit ||z|| over z. It is zero if ||c|| <= limit, else
 // z = -c / (h + limit / ||z||): one equation for the norm, whose left side less right side falls.
-void minimise_group(const double* c, const double* h, size_t size, double limit, double* z) {
+void minimize_group(const double* c, const double* h, size_t size, double limit, double* z) {
     const double steepness = norm(c, size);
     if (steepness <= limit) {
         std::fill(z, z + size, 0.0);
@@ -151,7 +151,7 @@ bool GroupModel::proximal_step() {
                 h[i] = diagonal_[place] / reach;
                 c[i] = slope_[place] - h[i] * z_[place];
             }
-            minimise_group(c.data(), h.data(), group.size, group.limit, next);
+            minimize_group(c.data(), h.data(), group.size, group.limit, next);
             rows_.project(group.pair, next);
             for (size_t i = 0; i < group.size; ++i) next[i] -= z_[group.begin + i];
         });
@@ -240,7 +240,7 @@ bool GroupModel::face_step(double tolerance) {
     return false;
 }
 
-int64_t GroupModel::minimise(const std::vector<double>& gradient, double alpha, double tolerance,
+int64_t GroupModel::minimize(const std::vector<double>& gradient, double alpha, double tolerance,
                              std::vector<double>& d) {
     n_products_ = 0;
     gather(gradient, alpha);

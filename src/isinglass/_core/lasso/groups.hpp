@@ -1,6 +1,6 @@
 // The quadratic model of a Newton step where coefficients come in groups,
 //   m(d) = g^T d + d^T H d / 2 + alpha sum_e omega_e ||theta_e + d_e||,
-// minimised over the inner edges by products with H alone.
+// minimized over the inner edges by products with H alone.
 //
 // Away from zero the norm of a group is smooth, so that two steps alternate: a proximal one, in which every
 // group goes to the minimum of its own separable parabola and which decides who is zero, and conjugate
@@ -20,9 +20,9 @@ class GroupModel {
     GroupModel(const WorkingSet& set, Rows& rows, Pool& pool)
         : set_(set), rows_(rows), pool_(pool), poll_(pool.poll()) {}
 
-    // Until no group's optimality condition is violated by more than tolerance; d: the minimiser. Returns the
+    // Until no group's optimality condition is violated by more than tolerance; d: the minimizer. Returns the
     // number of products.
-    int64_t minimise(const std::vector<double>& gradient, double alpha, double tolerance,
+    int64_t minimize(const std::vector<double>& gradient, double alpha, double tolerance,
                      std::vector<double>& d);
 
  private:

@@ -1,4 +1,4 @@
-// What every solver of a penalised quadratic model knows about the penalty.
+// What every solver of a penalized quadratic model knows about the penalty.
 #pragma once
 
 #include <algorithm>

@@ -482,7 +482,7 @@ bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
     const double before = point_.loss() + penalty_of(set_, alpha);
     model_.reset();
     profile_gradient();
-    free_only ? model_.minimise_free(alpha, inner_tolerance) : model_.minimise(alpha, inner_tolerance);
+    free_only ? model_.minimize_free(alpha, inner_tolerance) : model_.minimize(alpha, inner_tolerance);
     find_field_steps();
     const double predicted = predicted_change(alpha);
     const std::vector<double> start = set_.theta, start_fields = point_.fields;

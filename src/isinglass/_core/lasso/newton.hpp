@@ -17,7 +17,7 @@ struct State {
     std::vector<Pair> edges;
     std::vector<double> values;  // of every edge: one coefficient or a group (see Rows::has_groups)
     double loss, objective, kkt_residual, duality_gap;
-    // Over the nodes with edges, if one is free: a hint that an unpenalised optimum is at infinity.
+    // Over the nodes with edges, if one is free: a hint that an unpenalized optimum is at infinity.
     double largest_eta;
     int64_t certified_zeros;  // in the working set
     size_t n_working;
@@ -34,7 +34,7 @@ struct Tolerances {
 class Newton {
  public:
     Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool is_shared);
-    // Nodes with a wider neighbourhood become operators (see Quadratic).
+    // Nodes with a wider neighborhood become operators (see Quadratic).
     void set_widest_block(int width) { set_.widest_block = width; }
     // The model without edges, of the nodes from this one on.
     void start(int first_node);

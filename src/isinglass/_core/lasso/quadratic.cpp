@@ -17,12 +17,12 @@ constexpr double SLOW = 0.2;            // a sweep that leaves more than this sh
 constexpr int MAX_PRODUCTS = 200;       // of one face step
 constexpr int MAX_CUTS = 30;            // face steps in a row that end at a sign change
 constexpr double CHECK = 0.1;  // the face is looked at again whenever the residual has shrunk to this share
-constexpr int PATIENCE = 6;    // products before the matrix of the face may be factorised
-constexpr double FACTOR_COST = 70;       // products that a factorisation may cost
+constexpr int PATIENCE = 6;    // products before the matrix of the face may be factorized
+constexpr double FACTOR_COST = 70;       // products that a factorization may cost
 constexpr float SMALLEST_PIVOT = 1e-6f;  // relative to the diagonal: below, single precision has nothing left
 
 constexpr size_t CHUNK = 4096;  // edges that one thread gathers at a time
-constexpr size_t LANES = 8;  // partial results side by side, in a fixed order, for the compiler to vectorise
+constexpr size_t LANES = 8;  // partial results side by side, in a fixed order, for the compiler to vectorize
 
 double largest_of(const std::vector<double>& values) {
     double largest[LANES] = {};
@@ -103,15 +103,15 @@ double Quadratic::sweep(double alpha, bool only_active) {
     return violation;
 }
 
-void Quadratic::minimise(double alpha, double tolerance) {
+void Quadratic::minimize(double alpha, double tolerance) {
     if (set_.has_groups) {
-        n_products += groups_.minimise(gradient, alpha, tolerance, d);
+        n_products += groups_.minimize(gradient, alpha, tolerance, d);
         return;
     }
-    set_.has_operators ? minimise_by_faces(alpha, tolerance) : minimise_by_sweeps(alpha, tolerance);
+    set_.has_operators ? minimize_by_faces(alpha, tolerance) : minimize_by_sweeps(alpha, tolerance);
 }
 
-void Quadratic::minimise_by_sweeps(double alpha, double tolerance) {
+void Quadratic::minimize_by_sweeps(double alpha, double tolerance) {
     for (int round = 0; round < MAX_ROUNDS; ++round) {
         double violation = sweep(alpha, false);
         if (violation <= tolerance) return;
@@ -129,7 +129,7 @@ void Quadratic::minimise_by_sweeps(double alpha, double tolerance) {
     }
 }
 
-void Quadratic::minimise_by_faces(double alpha, double tolerance) {
+void Quadratic::minimize_by_faces(double alpha, double tolerance) {
     for (int round = 0; round < MAX_FACES; ++round) {
         double violation = 0;
         for (int e : set_.inner)
@@ -161,7 +161,7 @@ bool Quadratic::gradient_step(double alpha) {
     return false;
 }
 
-void Quadratic::minimise_free(double alpha, double tolerance) {
+void Quadratic::minimize_free(double alpha, double tolerance) {
     face_.clear();
     residual_.clear();
     for (int e : set_.inner) {
@@ -233,7 +233,7 @@ bool Quadratic::leaves_face(double alpha) const {
 }
 
 // Conjugate gradients for H x = residual on the face, preconditioned by the diagonal and, if that takes long,
-// by a factorisation; leaves x in x_. With alpha: ends early on a face that will change anyhow.
+// by a factorization; leaves x in x_. With alpha: ends early on a face that will change anyhow.
 void Quadratic::solve_face(double tolerance, double alpha) {
     const size_t m = face_.size();
     index_face();
@@ -248,7 +248,7 @@ void Quadratic::solve_face(double tolerance, double alpha) {
             if (leaves_face(alpha)) return;
             check = CHECK * largest;
         }
-        if (step == PATIENCE) factorise_face();
+        if (step == PATIENCE) factorize_face();
         precondition();
         const double next = dot(residual_, scaled_);
         // A new metric starts anew.
@@ -306,8 +306,8 @@ void Quadratic::apply_operators(float* out, Value value) {
         const int node = set_.operators[k], first = set_.offset[node], count = set_.inner_degree[node];
         float* factors = slot_factors_.data() + first;
         for (int i = 0; i < count; ++i) factors[i] = static_cast<float>(value(first + i));
-        const double centre = dot(set_.b.data() + first, factors, count) / set_.curve[node];
-        operators_[k] = {set_.first_node + node, set_.inner_of(node), factors, centre, out + first};
+        const double center = dot(set_.b.data() + first, factors, count) / set_.curve[node];
+        operators_[k] = {set_.first_node + node, set_.inner_of(node), factors, center, out + first};
     });
     rows_.products(operators_);
 }
@@ -337,7 +337,7 @@ void Quadratic::multiply() {
 // Cholesky in single precision, where it costs no more than the products it saves. On strongly correlated
 // columns those are dozens per face step. An edge that depends on the ones before it gets its diagonal for a
 // pivot, as if it were independent: each costs one product more.
-void Quadratic::factorise_face() {
+void Quadratic::factorize_face() {
     const size_t m = face_.size(), stride = (m + 15) / 16 * 16;
     if (set_.has_operators) return;
     double work = 0;

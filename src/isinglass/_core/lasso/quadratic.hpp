@@ -1,6 +1,6 @@
 // The quadratic model of one Newton step on a working set,
 //   m(d) = g^T d + d^T H d / 2 + alpha sum_e omega_e |theta_e + d_e|,
-// minimised over the inner edges; the other edges stay where they are, at zero. With a block for every node:
+// minimized over the inner edges; the other edges stay where they are, at zero. With a block for every node:
 // coordinate descent, and conjugate gradients on the face of the current signs. Where a node is an operator a
 // coordinate step would cost a product, and faces do all the work. Groups of coefficients: see groups.hpp.
 #pragma once
@@ -24,29 +24,29 @@ class Quadratic {
           groups_(set, rows, pool) {}
 
     std::vector<double> gradient;  // profiled gradient at d = 0, to be filled by the caller
-    std::vector<double> d;         // the minimiser
+    std::vector<double> d;         // the minimizer
     int64_t n_products = 0;        // with H, so far
 
     void reset();  // forgets d; sizes everything for the working set
     // Until no coordinate's optimality condition is violated by more than tolerance.
-    void minimise(double alpha, double tolerance);
-    // Only the unpenalised edges (alpha omega = 0) move; the others stay where they are.
-    void minimise_free(double alpha, double tolerance);
+    void minimize(double alpha, double tolerance);
+    // Only the unpenalized edges (alpha omega = 0) move; the others stay where they are.
+    void minimize_free(double alpha, double tolerance);
 
  private:
     double slope(int e) const;  // of the smooth part
     void move(int e, double change);
     double visit(int e, double alpha);
     double sweep(double alpha, bool only_active);
-    void minimise_by_sweeps(double alpha, double tolerance);
-    void minimise_by_faces(double alpha, double tolerance);
+    void minimize_by_sweeps(double alpha, double tolerance);
+    void minimize_by_faces(double alpha, double tolerance);
     bool gradient_step(double alpha);
     enum class FaceStep { whole, cut, none };  // cut: it ended where an edge became zero
     FaceStep face_step(double alpha, double tolerance, bool with_violators);
     bool leaves_face(double alpha) const;
     void solve_face(double tolerance, double alpha);
     void index_face();
-    void factorise_face();
+    void factorize_face();
     void precondition();
     template <class Value>
     void apply_operators(float* out, Value value);

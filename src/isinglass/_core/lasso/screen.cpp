@@ -268,7 +268,7 @@ double Screen::covariance_ratio(const PairList& found) {
     return any ? largest : 0;
 }
 
-// By |g| / omega of some penalised pair, for certain.
+// By |g| / omega of some penalized pair, for certain.
 double Screen::reached() {
     if (rows_.scans()) return rows_.largest();
     double largest = 0;

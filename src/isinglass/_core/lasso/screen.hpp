@@ -30,7 +30,7 @@ class Screen {
     // All pairs with |g| >= threshold * omega (omega finite). The gradient of the working set is known.
     // The certificate is that of the point, at alpha; its stray is added to |g| for either end.
     PairList above(double threshold, const WorkingSet& set, const Certificate& certificate, double alpha);
-    // Largest |g| / omega over the penalised pairs, as an upper bound; 0 where no pair is above rounding.
+    // Largest |g| / omega over the penalized pairs, as an upper bound; 0 where no pair is above rounding.
     double alpha_max(const WorkingSet& set, const Certificate& certificate);
     // What alpha_max was asked about last, rounding never taken for zero.
     double top() const { return top_; }

@@ -1,7 +1,7 @@
 // The coefficients a solve may change, arranged by node, with the blocks of the Hessian.
 //
 // A coefficient (edge) has a slot at node s and, where both ends share it, a second one at node t; else the
-// second slot is the null slot, which reads as zero everywhere. A node has one slot per neighbour in the
+// second slot is the null slot, which reads as zero everywhere. A node has one slot per neighbor in the
 // working set, inner ones first.
 //
 // Gradients are kept for the whole working set, second derivatives only for its inner edges: those that are
@@ -9,7 +9,7 @@
 // block costs the square of its size. The Hessian of the edges is the sum of the nodes' embedded matrices,
 // each a block (see Block in rows.hpp) or, where that would cost too much, an operator.
 //
-// An edge has one coefficient or, where a column has no order (has_groups), a group of them, penalised by its
+// An edge has one coefficient or, where a column has no order (has_groups), a group of them, penalized by its
 // norm. What there is one of per edge or slot is then indexed by first() or at(), and all nodes are
 // operators.
 #pragma once
@@ -43,7 +43,7 @@ struct WorkingSet {
     std::vector<int> offset;  // first slot of each node
     std::vector<int> degree, inner_degree;
     std::vector<int> edge;              // of a slot; -1 in the padding
-    std::vector<int> column;            // of the slot's neighbour
+    std::vector<int> column;            // of the slot's neighbor
     std::vector<double> slot_gradient;  // sum_n w r_s x_t
 
     Buffer<float> blocks, b, diagonal;

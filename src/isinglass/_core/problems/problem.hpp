@@ -36,7 +36,7 @@ class Problem {
     // The null model; one_node: of this node, whichever was solved before.
     void start(int node);
     void mark_null();
-    // Largest |g| / omega over the penalised pairs at the current point, the null model: where a path begins.
+    // Largest |g| / omega over the penalized pairs at the current point, the null model: where a path begins.
     double alpha_max();
     // The certified solution at alpha, from the one before on the path; `next` is the alpha to come.
     State follow(double alpha, double next, const Following& options);
@@ -46,7 +46,7 @@ class Problem {
         return screen_.above(threshold, newton_.set(), newton_.certificate(), newton_.alpha());
     }
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
-    // Minimises F over the given pairs and the current support from the current point.
+    // Minimizes F over the given pairs and the current support from the current point.
     State solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances);
     // The unit of the largest gradient: the KKT residual and its tolerance are in units of 1.
     void set_gradient_unit(double unit) { unit_ = unit; }

@@ -122,7 +122,7 @@ LognetState Lognet::solve(double lambda) {
         previous_b0_ = b0_;
         for (int j : active_) previous_b_[j] = b_[j];
         refresh_curvatures();
-        const bool reached = minimise_model(lambda);
+        const bool reached = minimize_model(lambda);
         refresh_model();
         if (!reached) return state(before, n_outer, false);
         // Every weight is next to nothing: the quadratic model has nothing left to say.
@@ -133,7 +133,7 @@ LognetState Lognet::solve(double lambda) {
 }
 
 // Sweeps until a full one over the strong columns moves nothing; false if the sweeps are used up.
-bool Lognet::minimise_model(double lambda) {
+bool Lognet::minimize_model(double lambda) {
     for (;;) {
         if (sweep(lambda, strong_) < limit_) return true;
         do

@@ -141,7 +141,7 @@ void CpuRows::multiply(const Product& task, int worker) {
     float* sums = room(scratch.sums, packed.lanes());
     std::copy(task.d, task.d + d, coefficients);
     std::fill(coefficients + d, coefficients + 32 * packed.groups(), 0.0f);
-    std::fill(z, z + stride_, static_cast<float>(-task.centre));
+    std::fill(z, z + stride_, static_cast<float>(-task.center));
     std::fill(z + stride_, z + rows, 0.0f);
     packed.add(coefficients, stride_, z, kernels_);
     kernels_.scale(made_from_[line(task.node)].data(), stride_, z);

@@ -34,7 +34,7 @@ Tree widest_tree(const double* confusion, int q) {
 
 }  // namespace
 
-void factorise(std::vector<double>& A, int d) {
+void factorize(std::vector<double>& A, int d) {
     for (int i = 0; i < d; ++i)
         for (int j = 0; j <= i; ++j) {
             double sum = A[i * d + j];
@@ -99,7 +99,7 @@ double relative_size(const std::vector<double>& slopes, const double* confusion)
 // gradient changes by more than the sum of these, and the divergence by no more than twice the loss times the
 // largest share of what is there that is taken (docs/discrete.md). Two sums of one sign that differ by as
 // much say the same.
-NodeSums summarise_fields(const std::vector<double>& slopes, const double* sums) {
+NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums) {
     const int q = static_cast<int>(slopes.size());
     double mass = 0, moved = 0, share = 0, largest = 0;
     for (int k = 0; k < q; ++k) {

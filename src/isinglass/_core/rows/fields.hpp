@@ -13,7 +13,7 @@
 namespace isinglass {
 
 // A = L L^T in place, the lower triangle; d x d.
-void factorise(std::vector<double>& A, int d);
+void factorize(std::vector<double>& A, int d);
 void solve_lower(const std::vector<double>& L, int d, double* y);  // y <- L^-1 y
 void solve_upper(const std::vector<double>& L, int d, double* y);  // y <- L^-T y
 
@@ -24,7 +24,7 @@ std::vector<double> field_slopes(const double* confusion, int q);
 // The largest slope relative to the weight of its terms.
 double relative_size(const std::vector<double>& slopes, const double* confusion);
 // What the certificate takes from a node whose fields have these slopes.
-NodeSums summarise_fields(const std::vector<double>& slopes, const double* sums);
+NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums);
 
 constexpr int MAX_FIELD_STEPS = 40;         // of Newton's method
 constexpr double STATIONARY_FIELD = 1e-13;  // slopes, relative to the weight of their terms
@@ -46,7 +46,7 @@ std::vector<double> settle_fields(std::vector<double>& fields, const double* sum
         if (size <= STATIONARY_FIELD || is_stuck) break;
         before = size;
         std::vector<double> L = field_curvature(sums + q * q, q), change(slopes.begin() + 1, slopes.end());
-        factorise(L, q - 1);
+        factorize(L, q - 1);
         solve_lower(L, q - 1, change.data());
         solve_upper(L, q - 1, change.data());
         const std::vector<double> start = fields;

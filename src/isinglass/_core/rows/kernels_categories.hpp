@@ -1,7 +1,7 @@
 // Kernels for columns with categories, part of kernels_impl.hpp.
 //
 // A node of category_pass has one predictor per row. The others work on rows of `ld` numbers side by side,
-// one per category (padded with zeros), or of one number (ld = 1): a neighbour's category selects the row of
+// one per category (padded with zeros), or of one number (ld = 1): a neighbor's category selects the row of
 // a small table that is added, or to which is added. ld is 1, 4 or a multiple of 8.
 
 static void category_pass(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n,

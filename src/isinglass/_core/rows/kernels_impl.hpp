@@ -347,9 +347,9 @@ static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* 
         for (int j = 0; j < d; ++j)
             for (int i = 0; i < rows; i += FLOATS) {
                 const vf value = bytes_to_floats(x[j] + row + i);
-                const vf centred = value * high[j] + (1.0f - value) * low[j];
-                store(plain + static_cast<size_t>(j) * GRAM_ROWS + i, centred);
-                store(weighted + static_cast<size_t>(j) * GRAM_ROWS + i, centred * load<vf>(wv + row + i));
+                const vf centered = value * high[j] + (1.0f - value) * low[j];
+                store(plain + static_cast<size_t>(j) * GRAM_ROWS + i, centered);
+                store(weighted + static_cast<size_t>(j) * GRAM_ROWS + i, centered * load<vf>(wv + row + i));
             }
         for (int i = 0; i < d; i += 4)
             for (int j = i; j < d; j += 4) {

@@ -178,7 +178,7 @@ void LeanRows::multiply(const Product& task, int worker) {
     const int d = task.inner.count;
     double *z = scratch.line.data(), *numbers = room(scratch.coefficients, d);
     std::copy(task.d, task.d + d, numbers);
-    std::fill(z, z + table_->stride, -task.centre);
+    std::fill(z, z + table_->stride, -task.center);
     kernels_.add_columns(z, 0.0, list_columns(*table_, task.inner, scratch.sums.columns), numbers, d,
                          table_->stride);
     for (int n = 0; n < table_->stride; ++n) z[n] *= curves[n];

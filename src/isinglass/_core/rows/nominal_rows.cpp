@@ -79,12 +79,12 @@ NominalRows::Column NominalRows::describe(int column, int range) {
     const std::vector<double> share = shares(*table_, column);
     Column described{};
     uint8_t number[256] = {};
-    double centre = 0, square = 0, size = 0;
+    double center = 0, square = 0, size = 0;
     for (int value = 0; value < 256; ++value) {
         if (share[value] == 0.0) continue;
         number[value] = static_cast<uint8_t>(described.share.size());
         described.share.push_back(share[value]);
-        centre += share[value] * value;
+        center += share[value] * value;
         square += share[value] * share[value];
         if (range > 0) described.score.push_back(value);
     }
@@ -97,7 +97,7 @@ NominalRows::Column NominalRows::describe(int column, int range) {
         square = size = 0;
         for (int k = 0; k < q; ++k) {
             double& score = described.score[k];
-            score = (score - centre) / range;
+            score = (score - center) / range;
             size += described.share[k] * std::abs(score);
             square += described.share[k] * score * score;
         }
@@ -117,7 +117,7 @@ double NominalRows::rounding() const {
     return (2.0 * stride_ + 256) * EPSILON / 2;
 }
 
-// Where the entry (k, l) of the block of a node and a neighbour is: that of a pair has the first column's
+// Where the entry (k, l) of the block of a node and a neighbor is: that of a pair has the first column's
 // categories for rows.
 int NominalRows::index(int s, int t, int k, int l) const {
     return s < t ? k * columns_[t].width + l : l * columns_[s].width + k;
@@ -141,7 +141,7 @@ void NominalRows::project(const Pair& pair, double* block) const {
         for (int l = 0; l < width; ++l) block[static_cast<size_t>(k) * width + l] -= mean[l];
 }
 
-// What a neighbour's categories add to a node's predictor.
+// What a neighbor's categories add to a node's predictor.
 template <class T, class U>
 void NominalRows::fill_table(int node, int t, const U* block, T* table) const {
     const Column &own = columns_[node], &other = columns_[t];
@@ -154,7 +154,7 @@ void NominalRows::fill_table(int node, int t, const U* block, T* table) const {
 }
 
 // The other way: from sums over the rows of every category to a block. shift: the sums over all rows, which
-// should be zero, times the neighbour's mean point, are taken off.
+// should be zero, times the neighbor's mean point, are taken off.
 template <class T, class U>
 void NominalRows::read_table(int node, int t, const T* table, const double* shift, U* block) const {
     const Column &own = columns_[node], &other = columns_[t];
@@ -173,7 +173,7 @@ void NominalRows::read_table(int node, int t, const T* table, const double* shif
     }
 }
 
-// Tables for these neighbours, all zero, and where their blocks begin.
+// Tables for these neighbors, all zero, and where their blocks begin.
 template <class T>
 void NominalRows::lay_out(int node, const Beside& beside, Scratch& scratch, Tables<T>& tables) const {
     scratch.codes.clear(), scratch.begin.clear(), tables.of.clear();
@@ -236,7 +236,7 @@ NodeSums NominalRows::settle(int node, Scratch& scratch) {
     own.shift = slopes;
     if (!column.score.empty())
         own.shift = {std::inner_product(slopes.begin(), slopes.end(), column.score.begin(), 0.0)};
-    return summarise_fields(slopes, scratch.sums.data());
+    return summarize_fields(slopes, scratch.sums.data());
 }
 
 void NominalRows::add_columns(const Move& task, Scratch& scratch) {
@@ -314,7 +314,7 @@ void NominalRows::make_curvature(const Block& task, Curvature curvature, Scratch
         kernels_.narrow(scratch.P.data(), stride_ * column.ld, P);
     }
     node.L = field_curvature(scratch.sums.data() + q * q, q);
-    factorise(node.L, q - 1);
+    factorize(node.L, q - 1);
     *task.curve = scratch.sums[2 * q * q + 1];
     if (task.inner.count == 0) return;
     kernels_.variances(curve(task.node, scratch), stride_, scratch.z.data());
@@ -444,7 +444,7 @@ void NominalRows::remember(std::span<const int> nodes) {
     });
 }
 
-// Residuals times centred points: sums of residuals do not matter.
+// Residuals times centered points: sums of residuals do not matter.
 std::vector<Moved> NominalRows::drift(std::span<const int> nodes) {
     std::vector<Moved> moved(nodes.size());
     pool_.each(nodes.size(), [&](int k, int) {

@@ -6,7 +6,7 @@
 // simplex: fields are free and probabilities add up to 1, hence gradients, and all that is made of them, add
 // up to zero over a nominal side. Categories that do not occur are left out.
 //
-// A node's predictor has one number per category (on a line: one), row after row. What a neighbour adds is
+// A node's predictor has one number per category (on a line: one), row after row. What a neighbor adds is
 // the row of a small table that its category selects; gradients and products with the Hessian are collected
 // in such tables. No column of 0 and 1 is ever stored, and no block of second derivatives.
 #pragma once
@@ -58,7 +58,7 @@ class NominalRows final : public Rows {
         std::vector<double> L;              // factor of the curvature of the fields
         bool is_majorized = false;
     };
-    // One table per neighbour: a row of numbers, as a node's predictor has them, for each of its categories.
+    // One table per neighbor: a row of numbers, as a node's predictor has them, for each of its categories.
     template <class T>
     struct Tables {
         Buffer<T> data;
@@ -66,7 +66,7 @@ class NominalRows final : public Rows {
         size_t numbers = 0;
     };
     struct Scratch {
-        std::vector<const uint8_t*> codes;  // of the neighbours
+        std::vector<const uint8_t*> codes;  // of the neighbors
         std::vector<size_t> begin;          // of their blocks
         Tables<double> wide;
         Tables<float> single;

@@ -37,16 +37,16 @@ OrdinalRows::OrdinalRows(std::shared_ptr<const Table> table, const uint8_t* rang
         std::vector<double> share(256);
         for (int n = 0; n < table_->n_distinct; ++n) share[table_->column(s)[n]] += table_->w[n];
         column.unit = 1.0 / ranges[s];
-        column.centre = 0;
+        column.center = 0;
         for (int value = 0; value < 256; ++value) {
             if (share[value] == 0.0) continue;
             column.value.push_back(value);
             column.share.push_back(share[value]);
-            column.centre += share[value] * value;
+            column.center += share[value] * value;
         }
         double size = 0, square = 0;
         for (size_t k = 0; k < column.value.size(); ++k) {
-            column.score.push_back((column.value[k] - column.centre) * column.unit);
+            column.score.push_back((column.value[k] - column.center) * column.unit);
             size += column.share[k] * std::abs(column.score[k]);
             square += column.share[k] * column.score[k] * column.score[k];
         }
@@ -84,7 +84,7 @@ std::vector<Overlap> OrdinalRows::overlaps(std::span<const Pair> pairs) {
         const uint8_t *x = table_->column(pairs[k].s), *y = table_->column(pairs[k].t);
         long double up = 0, down = 0;
         for (int n = 0; n < table_->n_distinct; ++n) {
-            const double product = (x[n] - s.centre) * s.unit * ((y[n] - t.centre) * t.unit);
+            const double product = (x[n] - s.center) * s.unit * ((y[n] - t.center) * t.unit);
             (product > 0 ? up : down) += table_->w[n] * std::abs(product);
         }
         found[k] = {static_cast<double>(up), static_cast<double>(down), 1.0, 1.0};
@@ -106,7 +106,7 @@ NodeSums OrdinalRows::settle(int node, Scratch& scratch) {
         settle_fields(nodes_[node].fields, scratch.sums.data(), [&] { pass(node, scratch); });
     nodes_[node].shift = 0;
     for (size_t k = 0; k < slopes.size(); ++k) nodes_[node].shift += slopes[k] * columns_[node].score[k];
-    return summarise_fields(slopes, scratch.sums.data());
+    return summarize_fields(slopes, scratch.sums.data());
 }
 
 void OrdinalRows::move(std::span<const Move> tasks, bool afresh) {
@@ -127,7 +127,7 @@ void OrdinalRows::move(std::span<const Move> tasks, bool afresh) {
             for (int i = 0; i < task.moved.count; ++i) {
                 const Column& column = columns_[task.moved.column[i]];
                 scratch.coefficients[i] *= column.unit;
-                offset -= scratch.coefficients[i] * column.centre;
+                offset -= scratch.coefficients[i] * column.center;
             }
             kernels_.add_columns(e, offset, columns(task.moved, scratch), scratch.coefficients.data(),
                                  task.moved.count, stride_);
@@ -143,7 +143,7 @@ void OrdinalRows::dots(const double* a, double sum, const Beside& asked, double*
     kernels_.dots(a, columns(asked, scratch), asked.count, stride_, out);
     for (int k = 0; k < asked.count; ++k) {
         const Column& column = columns_[asked.column[k]];
-        out[k] = (out[k] - column.centre * sum) * column.unit;
+        out[k] = (out[k] - column.center * sum) * column.unit;
     }
 }
 
@@ -178,13 +178,13 @@ void OrdinalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     });
 }
 
-// Takes the fields out of a block. Centring has done so for the direction of the scores; of B S^-1 B^T, with
+// Takes the fields out of a block. Centering has done so for the direction of the scores; of B S^-1 B^T, with
 // S the curvature of the fields and B their mixed derivatives, it remains to subtract what is orthogonal.
 void OrdinalRows::profile(const Block& task, Scratch& scratch) {
     const Column& column = columns_[task.node];
     const int q = static_cast<int>(column.value.size()), m = q - 1, d = task.inner.count;
     std::vector<double> L = field_curvature(scratch.sums.data() + q * q, q), B(static_cast<size_t>(m) * d);
-    factorise(L, m);
+    factorize(L, m);
     const double *r = wr(task.node), *w = table_->w.data(), *inverse_w = table_->inverse_w.data();
     const uint8_t* x = table_->column(task.node);
     for (int k = 1; k < q; ++k) {
@@ -192,7 +192,7 @@ void OrdinalRows::profile(const Block& task, Scratch& scratch) {
         double* line = scratch.line.data();
         double sum = 0;
         for (int n = 0; n < stride_; ++n) {
-            const double mean = (x[n] - column.centre) * column.unit + r[n] * inverse_w[n];
+            const double mean = (x[n] - column.center) * column.unit + r[n] * inverse_w[n];
             sum += line[n] = w[n] * P[n] * (column.score[k] - mean);
         }
         dots(line, sum, task.inner, B.data() + static_cast<size_t>(k - 1) * d, scratch);

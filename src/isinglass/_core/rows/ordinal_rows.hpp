@@ -2,7 +2,7 @@
 // and the conditional distribution of a node is softmax_k(field_k + score_k eta). Binary columns are the case
 // of two categories.
 //
-// Scores are scaled to a range of 1 and centred, so that everything above the seam is as for 0 and 1. A
+// Scores are scaled to a range of 1 and centered, so that everything above the seam is as for 0 and 1. A
 // node's fields, one per category, are always at their optimum for its predictor: each move ends with
 // Newton's method on them, and blocks have them profiled out. What is left of their gradient is in NodeSums.
 #pragma once
@@ -38,7 +38,7 @@ class OrdinalRows final : public Rows {
  private:
     struct Column {
         std::vector<double> value, score, share;  // of every category that occurs
-        double centre, unit;                      // score = (value - centre) * unit
+        double center, unit;                      // score = (value - center) * unit
     };
     struct Node {
         std::vector<double> fields;

@@ -13,7 +13,7 @@
 
 namespace isinglass {
 
-// Columns beside a node: its neighbours in a working set, or some of them.
+// Columns beside a node: its neighbors in a working set, or some of them.
 struct Beside {
     const int* column = nullptr;
     int count = 0;
@@ -36,9 +36,9 @@ struct Gradient {
     double* gradient;  // out
 };
 
-// Second derivatives of a node's loss in its neighbours' coefficients, its field profiled out:
+// Second derivatives of a node's loss in its neighbors' coefficients, its field profiled out:
 //   G = X^T diag(w v) X - b b^T / S,   b = X^T (w v), S = sum w v,
-// computed from centred columns, which is the same without cancellation.
+// computed from centered columns, which is the same without cancellation.
 struct Block {
     int node;
     Beside inner;
@@ -49,12 +49,12 @@ struct Block {
     double* curve;    // out: S
 };
 
-// Hd = G d for the columns and the curvatures of the node's last Block without G; centre = b d / S.
+// Hd = G d for the columns and the curvatures of the node's last Block without G; center = b d / S.
 struct Product {
     int node;
     Beside inner;
     const float* d;
-    double centre;
+    double center;
     float* Hd;  // out
 };
 
@@ -113,7 +113,7 @@ class Rows {
     // remembered.
     virtual bool scans() const { return false; }
     virtual Scanned scan(const Scan&) { return {}; }
-    // A value that |g| / omega of some penalised pair reaches for certain; as large as can be told.
+    // A value that |g| / omega of some penalized pair reaches for certain; as large as can be told.
     virtual double largest() { return 0; }
 
     // Rows whose nodes have more than two categories keep the fields themselves, at their optimum for the

@@ -1,4 +1,4 @@
-"""Pictures, each ``(result, ax=None) -> ax``, in colours that people with colour vision deficiencies can tell apart."""
+"""Pictures, each ``(result, ax=None) -> ax``, in colors that people with color vision deficiencies can tell apart."""
 
 try:
     import matplotlib as _matplotlib  # noqa: F401

@@ -48,12 +48,12 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = Fals
 
 
 def ink() -> str:
-    """Return the colour in which the current style draws lines: black on white, white on black."""
+    """Return the color in which the current style draws lines: black on white, white on black."""
     return to_hex(rcParams["axes.edgecolor"])
 
 
 def any_color(color: Any) -> str:
-    """Return ``#rrggbb`` of a name of our palette or of anything that matplotlib takes for a colour.
+    """Return ``#rrggbb`` of a name of our palette or of anything that matplotlib takes for a color.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def any_color(color: Any) -> str:
     try:
         return to_hex(color)
     except (TypeError, ValueError):
-        raise DataError(f"a colour must be one that matplotlib knows; got {color!r}.") from None
+        raise DataError(f"a color must be one that matplotlib knows; got {color!r}.") from None
 
 
 def readable(name: Any, longest: int = 30) -> str:

@@ -37,7 +37,7 @@ def path(
     alpha: float | None = None,
     n_labels: int = 8,
 ) -> Axes:
-    """Draw every coupling along a path, from few edges on the left to many on the right; norms are grey.
+    """Draw every coupling along a path, from few edges on the left to many on the right; norms are gray.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def path(
     _scale_alphas(ax, alphas)
     reach = 1.05 * float(np.abs(values).max(initial=0.0)) or 1.0
     ax.set_ylim(max(-reach, 1.05 * float(values.min(initial=0.0)) - 0.05 * reach), reach)
-    ax.set_ylabel("coupling" if signed.all() else "norm" if not signed.any() else "coupling, or norm (grey)")
+    ax.set_ylabel("coupling" if signed.all() else "norm" if not signed.any() else "coupling, or norm (gray)")
     if alpha is not None:
         _mark_alpha(ax, alpha)
     strongest = np.argsort(-np.abs(values[-1]), kind="stable")[: check_count("n_labels", n_labels, least=0)]

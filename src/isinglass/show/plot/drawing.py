@@ -40,11 +40,11 @@ FloatArray = NDArray[np.float64]
 Corner: TypeAlias = Literal["upper left", "upper right", "lower left", "lower right"]
 CORNERS: tuple[Corner, ...] = ("upper left", "upper right", "lower left", "lower right")
 MARKERS = "osD^vPX"
-"""Shapes of the nodes: the next one each time the colours of groups come round again."""
+"""Shapes of the nodes: the next one each time the colors of groups come round again."""
 THINNEST, THICKEST = 0.5, 4.5
 """Width in points of an edge of weight zero and, but for small nodes, of the strongest edge."""
 DASHES = (0, (3.0, 1.2))
-"""Negative edges are dashed, so that their sign can be seen in print and without colour vision."""
+"""Negative edges are dashed, so that their sign can be seen in print and without color vision."""
 
 
 def network(
@@ -165,7 +165,7 @@ def network(
 def _read_groups(
     groups: Any, group_colors: Mapping[Any, Any] | None, names: Sequence[str]
 ) -> tuple[list[Any], dict[Any, str]]:
-    """Return the group of every node and the colour of every group."""
+    """Return the group of every node and the color of every group."""
     if groups is None:
         if group_colors is not None:
             raise DataError("group_colors must come with groups, one per node; got None.")
@@ -258,7 +258,7 @@ def _draw_edges(
 
 
 def _opacity(color: str, share: float) -> float:
-    """Let strong edges be seen, and the edges between groups, which are few and light in colour."""
+    """Let strong edges be seen, and the edges between groups, which are few and light in color."""
     return 0.75 + 0.2 * share if color == BETWEEN else 0.35 + 0.5 * share
 
 
@@ -279,7 +279,7 @@ def _draw_nodes(ax: Axes, xy: FloatArray, members: list[Any], colors: Mapping[An
 
 
 def _markers(colors: Mapping[Any, str]) -> list[str]:
-    """Return a shape for every group: groups of one colour differ in shape."""
+    """Return a shape for every group: groups of one color differ in shape."""
     seen: dict[str, int] = {}
     shapes = []
     for color in colors.values():

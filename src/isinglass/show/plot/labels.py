@@ -27,7 +27,7 @@ def place_labels(
     order: NDArray[np.intp],
     obstacles: FloatArray | None = None,
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the centre of every label and whether there was room for it.
+    """Return the center of every label and whether there was room for it.
 
     Labels stand around their nodes, as near as they can: they never overlap each other or an obstacle, and cover other
     nodes only where it cannot be helped. Those that come last in ``order`` go without if there is no room.
@@ -35,36 +35,36 @@ def place_labels(
     Examples
     --------
     >>> anchors, sizes = np.array([[0.0, 0.0], [1.0, 0.0]]), np.full((2, 2), [30.0, 8.0])
-    >>> centres, placed = place_labels(anchors, sizes, np.ones(2), (-50, -50, 50, 50), order=np.array([0, 1]))
-    >>> placed.tolist(), bool((np.abs(centres[0] - centres[1]) >= [30.0, 8.0]).any())
+    >>> centers, placed = place_labels(anchors, sizes, np.ones(2), (-50, -50, 50, 50), order=np.array([0, 1]))
+    >>> placed.tolist(), bool((np.abs(centers[0] - centers[1]) >= [30.0, 8.0]).any())
     ([True, True], True)
     """
     n = len(anchors)
-    centres, placed = anchors.astype(np.float64), np.zeros(n, dtype=bool)
+    centers, placed = anchors.astype(np.float64), np.zeros(n, dtype=bool)
     taken = np.empty((0, 4)) if obstacles is None else np.asarray(obstacles, dtype=np.float64).reshape(-1, 4)
     nodes = np.column_stack([anchors - radii[:, None], anchors + radii[:, None]])
     middle = anchors.mean(axis=0) if n else np.zeros(2)
     for sweep in range(1 + SWEEPS):
-        before = centres.copy()
+        before = centers.copy()
         for k in order:
             places, prices = _candidates(anchors[k], sizes[k], radii[k], middle)
             boxes = boxes_at(places, sizes[k])
             around = np.r_[boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)][None]  # all that matters is in here
             placed[k] = False
-            others = np.vstack([taken, boxes_at(centres[placed], sizes[placed])])
+            others = np.vstack([taken, boxes_at(centers[placed], sizes[placed])])
             others = others[_overlaps(around, others)[0]]
             free = _inside(boxes, bounds) & ~_overlaps(boxes, others).any(axis=1)
             if free.any():
                 covered = _share_covered(boxes, nodes[_overlaps(around, nodes)[0]])
                 price = prices + OVER_NODE * sizes[k, 1] * covered
-                centres[k] = places[np.where(free, price, np.inf).argmin()]
+                centers[k] = places[np.where(free, price, np.inf).argmin()]
                 placed[k] = True
-        if sweep and np.array_equal(centres, before):
+        if sweep and np.array_equal(centers, before):
             break
-    return centres, placed
+    return centers, placed
 
 
-def boxes_at(centres: FloatArray, sizes: FloatArray) -> FloatArray:
+def boxes_at(centers: FloatArray, sizes: FloatArray) -> FloatArray:
     """Return left, bottom, right and top of boxes.
 
     Examples
@@ -72,7 +72,7 @@ def boxes_at(centres: FloatArray, sizes: FloatArray) -> FloatArray:
     >>> boxes_at(np.array([[0.0, 0.0]]), np.array([[4.0, 2.0]])).tolist()
     [[-2.0, -1.0, 2.0, 1.0]]
     """
-    return np.column_stack([centres - sizes / 2, centres + sizes / 2])
+    return np.column_stack([centers - sizes / 2, centers + sizes / 2])
 
 
 def _candidates(

@@ -170,7 +170,7 @@ def draw_beside(
     sizes = np.array([[box.width, box.height] for box in boxes]) + 2 * _GAP * pixel
     anchors, frame = ax.transData.transform(xy), ax.get_window_extent()
     radii = (diameters / 2 + _GAP) * pixel
-    centres, placed = place_labels(
+    centers, placed = place_labels(
         anchors,
         sizes,
         radii,
@@ -178,12 +178,12 @@ def draw_beside(
         order=np.argsort(-strength, kind="stable"),
         obstacles=None if legend is None else np.array([legend.get_window_extent().extents]),
     )
-    for label, anchor, centre, has_room in zip(labels, anchors, centres, placed, strict=True):
+    for label, anchor, center, has_room in zip(labels, anchors, centers, placed, strict=True):
         if has_room and label.get_text():
-            label.set_position(tuple((centre - anchor) / pixel))
+            label.set_position(tuple((center - anchor) / pixel))
         else:
             label.remove()
-    _draw_leaders(ax, anchors[placed], centres[placed], sizes[placed], 1.6 * radii[placed])
+    _draw_leaders(ax, anchors[placed], centers[placed], sizes[placed], 1.6 * radii[placed])
     return int((~placed).sum())
 
 
@@ -205,9 +205,9 @@ def _label(ax: Axes, point: FloatArray, text: str, font_size: float) -> Annotati
     return label
 
 
-def _draw_leaders(ax: Axes, anchors: FloatArray, centres: FloatArray, sizes: FloatArray, nearest: FloatArray) -> None:
+def _draw_leaders(ax: Axes, anchors: FloatArray, centers: FloatArray, sizes: FloatArray, nearest: FloatArray) -> None:
     """Join labels to their nodes where the gap is wide enough to ask whose label it is."""
-    ends = np.clip(anchors, centres - sizes / 2, centres + sizes / 2)
+    ends = np.clip(anchors, centers - sizes / 2, centers + sizes / 2)
     far = np.hypot(*(ends - anchors).T) > nearest
     segments = ax.transData.inverted().transform(np.stack([anchors[far], ends[far]], axis=1).reshape(-1, 2))
     leaders = LineCollection(list(segments.reshape(-1, 2, 2)), colors=ink(), linewidths=0.4, zorder=3)

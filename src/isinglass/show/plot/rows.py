@@ -28,7 +28,7 @@ __all__ = ["bootstrap_differences", "bootstrap_intervals", "edge_frequencies", "
 FloatArray = NDArray[np.float64]
 
 LOSS: dict[str, Any] = {"facecolor": NEGATIVE, "hatch": "///", "edgecolor": "white", "linewidth": 0}
-"""What is negative is also hatched, so that it can be seen without colours."""
+"""What is negative is also hatched, so that it can be seen without colors."""
 CROWDED, TALLEST = 60, 200.0
 """Rows beyond which they move closer together, and inches that no figure exceeds: files have at most 65536 dots."""
 MOST_ROWS = 200
@@ -105,7 +105,7 @@ def bootstrap_intervals(
     """Draw estimate and bootstrap interval of every edge.
 
     The line goes from the 2.5 % to the 97.5 % quantile over the resamples, the bar marks their median, the dot is the
-    estimate from the whole table, and the number on the right is the share of resamples with the edge. For a penalised
+    estimate from the whole table, and the number on the right is the share of resamples with the edge. For a penalized
     fit this is the spread of the shrunken estimate: see the page about trust.
 
     Parameters
@@ -153,7 +153,7 @@ def bootstrap_intervals(
     ax.axvline(0.0, color=ink(), linewidth=0.6)
     pairs = result.edge_index[rows]
     _name_rows(ax, [f"{readable(labels[s], 20)} – {readable(labels[t], 20)}" for s, t in pairs])
-    what = "coupling" if signed.all() else "coupling, or norm (grey)"
+    what = "coupling" if signed.all() else "coupling, or norm (gray)"
     ax.set_xlabel(what + _left_out(len(ranked), len(every), "pairs", "strongest"))
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=_row_font(len(rows)))
@@ -173,7 +173,7 @@ def bootstrap_differences(
     """Draw which edges, or which node strengths, differ: the interval of their difference does not hold zero.
 
     A cell is blue where the one in its row is larger than the one in its column, vermillion where it is smaller, and
-    grey where the resamples do not tell. There is no correction for the number of comparisons.
+    gray where the resamples do not tell. There is no correction for the number of comparisons.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def node_strength(
 def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int | None = None) -> Axes:
     """Draw how well the network predicts every node, beside what its mean alone would give.
 
-    Grey is the share of rows that the more frequent value gets right, blue what the rest of the row adds to it. Where
+    Gray is the share of rows that the more frequent value gets right, blue what the rest of the row adds to it. Where
     the network does worse than the mean, the loss is vermillion and hatched.
 
     Parameters
@@ -337,7 +337,7 @@ def _order(shares: FloatArray, order: str | Sequence[int]) -> NDArray[np.intp]:
             raise ArgumentError("order", 'must be "similar", "given" or a list of all nodes', order)
         if order == "given" or p < 3:
             return np.arange(p)
-        # A node counts as its own neighbour: two nodes that are joined are the nearer for it.
+        # A node counts as its own neighbor: two nodes that are joined are the nearer for it.
         rows = shares + np.eye(p)
         scale = np.sqrt((rows**2).sum(axis=1))
         distance = np.clip(1.0 - (rows @ rows.T) / np.outer(scale, scale), 0.0, 1.0)

@@ -30,7 +30,7 @@ class Style:
     Parameters
     ----------
     edge_color : {"sign", "group"}, default "sign"
-        Blue and vermillion for positive and negative couplings, grey for edges without a sign; or the color of the
+        Blue and vermillion for positive and negative couplings, gray for edges without a sign; or the color of the
         group for edges within it and purple for those between groups. Negative edges are dashed either way.
     positive_only : bool, default False
         Leave out all but positive couplings.

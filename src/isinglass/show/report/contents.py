@@ -49,7 +49,7 @@ class Contents:
     node_columns: dict[str, list[Any]]  # further columns of the tables; the edges' are by pair of node numbers
     edge_columns: dict[str, dict[tuple[int, int], Any]]
     groups: tuple[str | None, ...]  # the group of every node; empty if there are none
-    group_colors: dict[str, str]  # the colour of every group, in the order of the legend
+    group_colors: dict[str, str]  # the color of every group, in the order of the legend
     null_objective: float  # objective without edges; NaN if unknown
     n_rows: float | None  # rows of the table
     sum_of_weights: float | None  # the sum of their weights; None where every row counts once

@@ -38,7 +38,7 @@ function announce(text) {
   byId("status").textContent = text;
 }
 
-/* Outline of a group's mark around (0, 0): shapes say the same as colours for those who cannot tell them apart. */
+/* Outline of a group's mark around (0, 0): shapes say the same as colors for those who cannot tell them apart. */
 const SHAPES = ["circle", "square", "diamond", "triangle", "hexagon"];
 
 function shapeOf(node) {

@@ -1,6 +1,6 @@
 /* One edge as tables: its couplings and the rows behind it, by category; and the categories of a node. */
 
-const STRONGEST_TINT = 50; /* per cent of colour in the strongest cell: more would hide its number */
+const STRONGEST_TINT = 50; /* per cent of color in the strongest cell: more would hide its number */
 const CATEGORIES_AT_ONCE = 12;
 
 const quote = (text) => `“${text}”`;

@@ -185,7 +185,7 @@ function makeCurve() {
     return { alphas: curve.alphas, lines: [{ kind: "main", values: curve.values }], band, choice: curve.choice, yLabel: "held-out score per row", summary: `Held-out score along the path; the choice is alpha ${alpha}.` };
   }
   title.textContent = "Extended BIC";
-  text.textContent = `Fit and number of edges weighed against each other (γ = ${curve.gamma}${curve.relaxed ? ", judged by unpenalised estimates" : ""}), smaller is better. The choice is α = ${alpha}.`;
+  text.textContent = `Fit and number of edges weighed against each other (γ = ${curve.gamma}${curve.relaxed ? ", judged by unpenalized estimates" : ""}), smaller is better. The choice is α = ${alpha}.`;
   return { alphas: curve.alphas, lines: [{ kind: "main", values: curve.values }], choice: curve.choice, yLabel: "EBIC", summary: `Extended BIC along the path; the choice is alpha ${alpha}.` };
 }
 
@@ -219,7 +219,7 @@ const edgeTable = new DataTable("edges", {
   noun: "edge",
   columns: [
     { label: "Node", field: "source", value: (pair) => NODES.names[pair.s], searched: true },
-    { label: "Neighbour", field: "target", value: (pair) => NODES.names[pair.t], searched: true },
+    { label: "Neighbor", field: "target", value: (pair) => NODES.names[pair.t], searched: true },
     {
       label: VALUE_WORD,
       field: "coupling",
@@ -373,8 +373,8 @@ function showDetail() {
   byId("detail-name").textContent = NODES.names[node];
   byId("detail-facts").textContent = facts.filter(Boolean).join(" · ");
   showShares(node);
-  const edges = [...view.neighbours[node]].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-  byId("detail-label").textContent = edges.length ? "Neighbours, strongest first" : "No neighbours here";
+  const edges = [...view.neighbors[node]].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  byId("detail-label").textContent = edges.length ? "Neighbors, strongest first" : "No neighbors here";
   byId("detail-list").replaceChildren(
     ...edges.map((pair) => {
       const other = pair.s === node ? pair.t : pair.s;

@@ -72,9 +72,9 @@ def build_report(
         Further columns for the edge table, with ``source`` and ``target``, beside the ``edges()`` of an estimator: for
         example the ``edges()`` of a Bootstrap.
     groups : mapping or sequence, optional
-        Group of each node, by name or in order, for colours and a legend.
+        Group of each node, by name or in order, for colors and a legend.
     group_colors : mapping, optional
-        Colours of groups, ``"#rrggbb"`` or a name such as ``"blue"``; default a colour-blind-safe palette.
+        Colors of groups, ``"#rrggbb"`` or a name such as ``"blue"``; default a color-blind-safe palette.
     title : str, default "Network"
         Heading.
     notes : str or iterable of str, default ()

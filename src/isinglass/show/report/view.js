@@ -16,7 +16,7 @@ class NetworkView {
     this.y = Float64Array.from(NODES.y, (y) => -y); /* screens count downwards */
     this.pairs = [];
     this.buckets = [];
-    this.neighbours = Array.from({ length: N_NODES }, () => []);
+    this.neighbors = Array.from({ length: N_NODES }, () => []);
     this.radius = new Float64Array(N_NODES).fill(1);
     this.importance = Array.from({ length: N_NODES }, (_, k) => k);
     this.loneliness = nearestDistances(this.x, this.y);
@@ -58,10 +58,10 @@ class NetworkView {
   /* Take the edges that pass the filters, and the network they come from. */
   setEdges(pairs, network) {
     this.pairs = pairs;
-    for (const list of this.neighbours) list.length = 0;
+    for (const list of this.neighbors) list.length = 0;
     for (const pair of pairs) {
-      this.neighbours[pair.s].push(pair);
-      this.neighbours[pair.t].push(pair);
+      this.neighbors[pair.s].push(pair);
+      this.neighbors[pair.t].push(pair);
     }
     const measure = this.state.size === "equal" ? null : network[this.state.size];
     const largest = measure === null ? 0 : measure.reduce((a, b) => Math.max(a, b), 0);
@@ -94,7 +94,7 @@ class NetworkView {
     }
   }
 
-  /* Colour of an edge, as a name that stays when the theme changes. */
+  /* Color of an edge, as a name that stays when the theme changes. */
   paint({ s, t, sign }) {
     if (this.state.edgeColor === "group") {
       const group = groupOf(s);
@@ -105,23 +105,23 @@ class NetworkView {
   }
 
   isHidden(node) {
-    return this.state.hideIsolated && this.neighbours[node].length === 0;
+    return this.state.hideIsolated && this.neighbors[node].length === 0;
   }
 
   /* What is highlighted: null for everything, else the nodes and a test of pairs. */
   highlight() {
-    const centre = this.hover >= 0 ? this.hover : this.state.focus;
-    if (centre >= 0) {
-      const nodes = new Set([centre]);
-      for (const { s, t } of this.neighbours[centre]) nodes.add(s).add(t);
-      return { centre, nodes, has: (pair) => pair.s === centre || pair.t === centre };
+    const center = this.hover >= 0 ? this.hover : this.state.focus;
+    if (center >= 0) {
+      const nodes = new Set([center]);
+      for (const { s, t } of this.neighbors[center]) nodes.add(s).add(t);
+      return { center, nodes, has: (pair) => pair.s === center || pair.t === center };
     }
     const edge = this.pairs.find(({ e }) => e === this.state.edge);
-    if (edge !== undefined) return { centre: -1, nodes: new Set([edge.s, edge.t]), has: (pair) => pair === edge };
+    if (edge !== undefined) return { center: -1, nodes: new Set([edge.s, edge.t]), has: (pair) => pair === edge };
     if (this.state.group >= 0) {
       const inside = (node) => NODES.groups[node] === this.state.group;
       const nodes = new Set([...NODES.names.keys()].filter(inside));
-      return { centre: -1, nodes, has: (pair) => inside(pair.s) && inside(pair.t) };
+      return { center: -1, nodes, has: (pair) => inside(pair.s) && inside(pair.t) };
     }
     return null;
   }
@@ -295,7 +295,7 @@ class NetworkView {
       const isLit = lit === null || lit.nodes.has(node);
       context.globalAlpha = isLit ? 1 : 0.22;
       context.fillStyle = group === null ? this.colors.node : group.color;
-      const marked = node === this.state.focus || (lit !== null && node === lit.centre);
+      const marked = node === this.state.focus || (lit !== null && node === lit.center);
       context.strokeStyle = marked ? this.colors.ink : this.rims.get(group) ?? this.colors.sunken;
       this.outline(shapeOf(node), x, y, this.size(node));
       context.fill();
@@ -337,9 +337,9 @@ class NetworkView {
     context.lineWidth = 3;
     context.strokeStyle = this.colors.sunken;
     const order = lit === null ? shown : shown.filter((node) => lit.nodes.has(node));
-    if (lit !== null) order.sort((a, b) => (b === lit.centre) - (a === lit.centre));
+    if (lit !== null) order.sort((a, b) => (b === lit.center) - (a === lit.center));
     for (const node of order) {
-      const always = this.state.labels === "all" || (lit !== null && node === lit.centre);
+      const always = this.state.labels === "all" || (lit !== null && node === lit.center);
       const box = this.placeLabel(node, crowd, always);
       if (box === null) continue;
       crowd.add(box);
@@ -428,7 +428,7 @@ class NetworkView {
     this.home = [Float64Array.from(this.x), Float64Array.from(this.y)];
   }
 
-  /* Let the others follow the dragged node. A node's shift is the mean of its neighbours' shifts, weighted by coupling
+  /* Let the others follow the dragged node. A node's shift is the mean of its neighbors' shifts, weighted by coupling
      and held back by a spring to where it was: a few rounds of that per frame are smooth and cannot run away. */
   followDragged() {
     const [homeX, homeY] = this.home;
@@ -436,9 +436,9 @@ class NetworkView {
     let still = true;
     for (let round = 0; round < 3; round += 1) {
       for (const node of this.importance) {
-        if (node === this.dragged || this.neighbours[node].length === 0) continue;
+        if (node === this.dragged || this.neighbors[node].length === 0) continue;
         let [total, dx, dy] = [held, 0, 0];
-        for (const { s, t, value } of this.neighbours[node]) {
+        for (const { s, t, value } of this.neighbors[node]) {
           const other = s === node ? t : s;
           const weight = Math.max(value, 0);
           total += weight;
@@ -464,7 +464,7 @@ class NetworkView {
       const [x, y] = place(event);
       canvas.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, [x, y]);
-      this.travelled = this.pointers.size > 1 ? Infinity : 0;
+      this.traveled = this.pointers.size > 1 ? Infinity : 0;
       const node = this.pointers.size === 1 ? this.nodeAt(x, y) : -1;
       if (node >= 0) this.grab(node);
       else this.dragged = -1;
@@ -481,7 +481,7 @@ class NetworkView {
     });
     const release = (event) => {
       if (!this.pointers.delete(event.pointerId)) return;
-      const clicked = event.type === "pointerup" && this.travelled < 5;
+      const clicked = event.type === "pointerup" && this.traveled < 5;
       if (clicked) this.choose(this.dragged, this.dragged < 0 ? this.pairAt(...place(event), event.pointerType === "touch" ? 10 : 5) : null);
       this.dragged = -1;
       canvas.parentElement.classList.remove("dragging");
@@ -496,7 +496,7 @@ class NetworkView {
   dragTo(pointer, x, y) {
     const [x0, y0] = this.pointers.get(pointer);
     const [dx, dy] = [x - x0, y - y0];
-    this.travelled += Math.hypot(dx, dy);
+    this.traveled += Math.hypot(dx, dy);
     if (this.pointers.size === 2) {
       const [other] = [...this.pointers].filter(([id]) => id !== pointer).map(([, point]) => point);
       const before = Math.hypot(x0 - other[0], y0 - other[1]) || 1;
@@ -545,7 +545,7 @@ class NetworkView {
   }
 }
 
-/* Relative luminance of a computed colour, as in the web's rules of contrast. */
+/* Relative luminance of a computed color, as in the web's rules of contrast. */
 function luminance(color) {
   const [red, green, blue] = color.match(/[\d.]+/g).map((part) => {
     const share = Number(part) / 255;

@@ -1,6 +1,6 @@
 """The paper's comparators as published: the stacked logistic regression (PLG) and Höfling–Tibshirani's algorithm (BMN).
 
-Both minimise the objective of `isinglass.ising_path` and take the same ``alpha``; what they call their own parameter
+Both minimize the objective of `isinglass.ising_path` and take the same ``alpha``; what they call their own parameter
 is converted here (docs/math.md, units). They are rivals to measure against, not the way to fit a network: each stops
 by its own rule, which bounds the last step and not the distance to the optimum. So the two halves of a result mean
 different things here:
@@ -50,7 +50,7 @@ def plg(
 ) -> Path:
     """Fit the network as one logistic regression on the stacked design: Algorithm 1 of the paper.
 
-    Build X̃ and ỹ, fit the logistic lasso by glmnet's algorithm with an unpenalised column for every field, put the
+    Build X̃ and ỹ, fit the logistic lasso by glmnet's algorithm with an unpenalized column for every field, put the
     coefficients back into a symmetric matrix. glmnet's λ is α(p−1)/(p(p+1)), p counting the columns that vary.
 
     Parameters
@@ -97,7 +97,7 @@ def plg(
         grid * (p - 1) / (p * (p + 1)),
         sample_weight=None if case.weight is None else np.tile(case.weight, p),
         penalty_factor=np.repeat([1.0, 0.0], [n_pairs, p]),
-        rescale_factors=p > 1,  # a single column has nothing that is penalised
+        rescale_factors=p > 1,  # a single column has nothing that is penalized
         intercept=False,
         thresh=thresh,
         max_iter=max_iter,

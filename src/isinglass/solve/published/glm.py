@@ -1,9 +1,9 @@
-"""L1-penalised logistic regression along a list of penalties, by the algorithm of glmnet.
+"""L1-penalized logistic regression along a list of penalties, by the algorithm of glmnet.
 
 It is here for one purpose: to run the paper's comparator as the paper ran it (`isinglass.published.plg`). The
 algorithm is the one Friedman, Hastie and Tibshirani published (Journal of Statistical Software 33(1), 2010) with the
 strong rules of Tibshirani et al. (JRSS B 74, 2012): quadratic models, cyclic coordinate descent on the columns that
-were ever non-zero, sequential strong rules and a check of the columns left out. With weights w normalised to sum to
+were ever non-zero, sequential strong rules and a check of the columns left out. With weights w normalized to sum to
 one and φ the penalty factors, every λ has the objective
 
     Σ_i w_i [ log(1+exp η_i) − y_i η_i ]  +  λ Σ_j φ_j |b_j| ,     η = b_0 + Σ_j b_j x_j
@@ -94,12 +94,12 @@ def logistic_path(
     sample_weight : array-like of shape (n_rows,), optional
         Row weights; an integer weight equals repeated rows.
     penalty_factor : array-like of shape (n_columns,), optional
-        Multiples φ of λ, 0 for a column that is not penalised; default 1.
+        Multiples φ of λ, 0 for a column that is not penalized; default 1.
     rescale_factors : bool, default True
         Multiply the factors by one number so that they sum to the number of columns, which is what glmnet does.
         With False they are used as they are.
     intercept : bool, default True
-        Fit an unpenalised intercept. The columns are then centred, which costs nothing.
+        Fit an unpenalized intercept. The columns are then centered, which costs nothing.
     standardize : bool, default False
         Divide the columns by their population standard deviation, so that λ acts on that scale.
     thresh : float, default 1e-7
