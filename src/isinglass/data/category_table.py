@@ -13,13 +13,15 @@ from isinglass.data.coding import KINDS, Coding, Levels
 from isinglass.data.table import BinaryTable, RowTable
 from isinglass.errors import ArgumentError, DataError, setting
 
-__all__ = ["MOST_CATEGORIES", "CategoryTable", "Kinds", "Scores", "per_column", "read_codes"]
+__all__ = ["MOST_CATEGORIES", "MOST_STEPS", "CategoryTable", "Kinds", "Scores", "per_column", "read_codes"]
 
 FloatArray = NDArray[np.float64]
 Kinds = str | Sequence[str] | Mapping[Any, str]
 Scores = Mapping[Any, ArrayLike]
 
 MOST_CATEGORIES = 256
+MOST_STEPS = MOST_CATEGORIES - 1
+"""Of equal length from the smallest to the largest score."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
