@@ -93,7 +93,8 @@ class DiscreteCase:
                 steps = _steps(s, score)
                 points[:, k], ranges[k] = steps[points[:, k]], steps.max()
         if not varies.all():
-            warn_constant(np.flatnonzero(~varies), [int(share.argmax()) for share in shares], names)
+            always = [known[int(share.argmax())] for known, share in zip(table.categories, shares, strict=True)]
+            warn_constant(np.flatnonzero(~varies), always, names)
         penalty = check_penalty_weights(penalty_weights, len(varies))
         with within_memory():
             problem = Problem(
