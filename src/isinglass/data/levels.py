@@ -26,8 +26,6 @@ from isinglass.data.coding import (
 from isinglass.data.sources import Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
-__all__ = ["ABSENT", "UNKNOWN", "convert_levels", "find_levels"]
-
 ABSENT, UNKNOWN = -1, -2  # instead of a category number: a missing cell, and a value that stands for nothing
 FEW = 5
 """Categories up to which nobody asks whether there are rows enough for them."""
