@@ -19,7 +19,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 # From the bottom to the top. A module may import from its own layer and from the layers before it.
 LAYERS = (
     ("_core",),
-    ("version", "errors", "arguments", "names", "pairs", "randomness", "threads", "interrupts"),
+    ("version", "arrays", "errors", "arguments", "names", "pairs", "randomness", "threads", "interrupts"),
     ("memory", "atomic", "archive"),
     ("data", "network", "points", "categories", "results", "counts", "variables", "storage", "fit"),
     ("objective", "separation"),

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from isinglass.atomic import replacing
 from isinglass.errors import DataError
 
-__all__ = ["Archive", "DamagedError", "OversizedError", "most_unpacked", "read_array", "write_archive"]
-
 HEADER = "header.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The oldest time an archive can hold: two runs write the same bytes."""

@@ -9,8 +9,6 @@ import numpy as np
 
 from isinglass.errors import ArgumentError
 
-__all__ = ["check_count", "check_positive", "is_real", "is_whole"]
-
 
 def is_whole(value: Any) -> bool:
     """Tell whether a value is an integer of Python or NumPy; True and False are not.

@@ -24,8 +24,6 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["folder_lock", "open_plain", "remove_abandoned", "remove_unfinished", "replacing", "workshop"]
-
 _TEMPORARY = re.compile(r"\.isinglass-[0-9a-f]{16}\.(tmp|part)")
 _YOUNG = 60.0 if fcntl else 86400.0
 """Seconds in which a temporary without a lock is left alone: it may have been made a moment ago, or elsewhere."""

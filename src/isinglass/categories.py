@@ -11,16 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray, read_only
 from isinglass.data.category_table import CategoryTable, read_codes
 from isinglass.data.coding import KINDS
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
-from isinglass.network import Network, canonical_edges, read_only
+from isinglass.network import Network, canonical_edges
 from isinglass.points import Points
-
-__all__ = ["CategoryNetwork", "block_scale", "flat_fields"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.data import BinaryTable, CategoryTable, count_categories, count_columns, count_rows, over_rows
-
-__all__ = ["COUNTS", "count_edges", "count_tables", "summarize"]
-
-FloatArray = NDArray[np.float64]
 
 COUNTS = ("n11", "n10", "n01", "n00")
 CELLS_AT_ONCE = 1 << 22

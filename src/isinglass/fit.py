@@ -20,18 +20,15 @@ from numpy.typing import NDArray
 
 from isinglass.archive import Archive, DamagedError, OversizedError, most_unpacked, write_archive
 from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.counts import COUNTS, summarize
 from isinglass.data import BinaryTable, CategoryTable, Coding, read_categories
 from isinglass.errors import DataError, LimitError, setting
-from isinglass.network import Network, read_only
+from isinglass.network import Network
 from isinglass.pairs import symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.storage import NotStorableError, Reading, Writing, from_json, to_json
 from isinglass.version import __version__
-
-__all__ = ["Fit", "load", "read_model", "save"]
-
-FloatArray = NDArray[np.float64]
 
 FORMAT, SCHEMA = "isinglass model", 3
 MAX_BYTES = 1 << 31
@@ -42,7 +39,7 @@ PLAIN = ("method", "settings", "criterion", "choice", "chosen", "tol", "n_rows",
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Fit:
+class Fit(Frozen):
     """What one run found and what it was asked.
 
     What a fitted estimator calls ``solution_`` or ``path_`` has these names here, too: figures and pages take either.
@@ -106,11 +103,6 @@ class Fit:
     stages: list[dict[str, Any]] | None = None
     edge_errors: FloatArray | None = None
     missing: Missing | None = None
-
-    def __post_init__(self) -> None:
-        for arrays in (self.marginals, self.edge_counts, self.edge_errors):
-            for array in arrays if isinstance(arrays, tuple) else () if arrays is None else (arrays,):
-                read_only(array)
 
     @classmethod
     def of(cls, solution: Solution, table: BinaryTable | CategoryTable, **found: Any) -> Fit:

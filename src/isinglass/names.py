@@ -8,8 +8,6 @@ from typing import Any
 
 from isinglass.errors import ArgumentError, DataError
 
-__all__ = ["by_node", "check_names", "default_names", "find_nodes"]
-
 
 @lru_cache(maxsize=16)
 def default_names(n_features: int) -> tuple[str, ...]:

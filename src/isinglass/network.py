@@ -8,21 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray, read_only
 from isinglass.data import to_binary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 from isinglass.pairs import pair_keys, symmetric_matrix
-
-__all__ = ["Network", "as_network", "canonical_edges", "expit", "read_only"]
-
-FloatArray = NDArray[np.float64]
-Array = TypeVar("Array", bound=NDArray[Any])
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
 _SYMMETRY_RTOL = 1e-12
@@ -343,12 +339,6 @@ def expit(eta: FloatArray) -> FloatArray:
     """
     with np.errstate(over="ignore"):
         return np.asarray(1.0 / (1.0 + np.exp(-eta)))
-
-
-def read_only(array: Array) -> Array:
-    """Return ``array`` with writing switched off: a frozen record shares it, nobody changes it."""
-    array.flags.writeable = False
-    return array
 
 
 def _numbers(values: Any, name: str) -> FloatArray:

@@ -9,9 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["all_pairs", "pair_keys", "pairs_of", "spread", "symmetric_matrix"]
-
-FloatArray = NDArray[np.float64]
+from isinglass.arrays import FloatArray
 
 
 @lru_cache(maxsize=8)

@@ -9,9 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Points", "corners"]
-
-FloatArray = NDArray[np.float64]
+from isinglass.arrays import FloatArray
 
 
 def corners(n_categories: int) -> FloatArray:

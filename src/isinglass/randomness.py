@@ -7,8 +7,6 @@ from numpy.random import Generator, RandomState, SeedSequence
 
 from isinglass.errors import ArgumentError
 
-__all__ = ["RandomSource", "as_generator", "spawn_seeds"]
-
 RandomSource = int | Generator | RandomState | SeedSequence | None
 """What ``random_state`` may be. A Generator or a RandomState is advanced, so that the next call differs."""
 

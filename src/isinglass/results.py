@@ -10,19 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.data.table import RowTable, hole_patterns
-from isinglass.network import Network, read_only
-
-__all__ = ["Evidence", "Missing", "Path", "Solution", "Stability"]
-
-FloatArray = NDArray[np.float64]
+from isinglass.network import Network
 
 MOST_PATTERNS = 10
 """Patterns of missing cells that a record lists."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution:
+class Solution(Frozen):
     """The network at one ``alpha``, and the proof of how close to the optimum it is.
 
     Parameters
@@ -61,10 +58,6 @@ class Solution:
     converged: bool = False
     alphas_per_node: FloatArray | None = None
 
-    def __post_init__(self) -> None:
-        if self.alphas_per_node is not None:
-            read_only(self.alphas_per_node)
-
     @classmethod
     def from_dense(
         cls,
@@ -79,45 +72,15 @@ class Solution:
         network = Network(fields, index, couplings[index[:, 0], index[:, 1]], names)
         return cls(network, float(alpha), **diagnostics)
 
-    @property
-    def fields(self) -> FloatArray:
-        """θ_ss."""
-        return self.network.fields
-
-    @property
-    def edge_index(self) -> NDArray[np.int32]:
-        """Pairs (s, t) with s < t whose coupling is not zero, in lexicographic order."""
-        return self.network.edge_index
-
-    @property
-    def edge_values(self) -> FloatArray:
-        """θ_st of these pairs."""
-        return self.network.edge_values
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the nodes."""
-        return self.network.names
-
-    @property
-    def n_features(self) -> int:
-        """Number of nodes, isolated ones included."""
-        return self.network.n_features
-
-    @property
-    def n_edges(self) -> int:
-        """Number of non-zero couplings."""
-        return self.network.n_edges
-
-    @property
-    def couplings(self) -> FloatArray:
-        """Dense symmetric coupling matrix with zero diagonal, made on demand."""
-        return self.network.couplings
-
-    @property
-    def couplings_sparse(self) -> sp.csr_array:
-        """Symmetric coupling matrix in compressed rows."""
-        return self.network.couplings_sparse
+    # Parts of the network, under their names there.
+    fields = property(lambda self: self.network.fields, doc="θ_ss.")
+    edge_index = property(lambda self: self.network.edge_index, doc="Pairs (s, t), s < t, whose coupling is not zero.")
+    edge_values = property(lambda self: self.network.edge_values, doc="θ_st of these pairs.")
+    names = property(lambda self: self.network.names, doc="Names of the nodes.")
+    n_features = property(lambda self: self.network.n_features, doc="Number of nodes, isolated ones included.")
+    n_edges = property(lambda self: self.network.n_edges, doc="Number of non-zero couplings.")
+    couplings = property(lambda self: self.network.couplings, doc="Dense symmetric coupling matrix, made on demand.")
+    couplings_sparse = property(lambda self: self.network.couplings_sparse, doc="The same in compressed rows.")
 
     def with_names(self, names: Sequence[str] | None) -> Solution:
         """Return the same solution with other names of the nodes; None keeps those it has."""
@@ -187,7 +150,7 @@ class Path(Sequence[Solution]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability:
+class Stability(Frozen):
     """What ``stars`` chose, and how far the subsamples agreed along the grid.
 
     Parameters
@@ -235,10 +198,6 @@ class Stability:
     n_fits_saved: int
     n_constant: int
 
-    def __post_init__(self) -> None:
-        for array in (self.alphas, self.instability, self.monotone, *(f.data for f in self.edge_frequencies)):
-            read_only(array)
-
     def frequencies(self, index: int | None = None) -> FloatArray:
         """Return the share of subsamples with each pair as a dense symmetric matrix, at the choice or at an alpha."""
         shares = self.edge_frequencies[self.index if index is None else index]
@@ -254,7 +213,7 @@ class Stability:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evidence:
+class Evidence(Frozen):
     """The curve that a penalty was read from."""
 
     kind: str  #: extended BIC, where smaller is better; or log pseudo-likelihood of held-out rows, where larger is
@@ -265,14 +224,9 @@ class Evidence:
     #: what the criterion was set to: gamma and relaxed, or the rule
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        for array in (self.alphas, self.values, self.errors):
-            if array is not None:
-                read_only(array)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Missing:
+class Missing(Frozen):
     """Where cells of a table were missing, and what was done about them."""
 
     treatment: str  #: "impute", "zero" or "drop"
@@ -294,11 +248,6 @@ class Missing:
     column_information: FloatArray | None = None
     edge_information: FloatArray | None = None
     edge_noise: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                read_only(value)
 
     @classmethod
     def of(cls, table: RowTable) -> Missing | None:

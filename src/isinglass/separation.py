@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.data.conversion import to_weighted
 from isinglass.errors import LimitError
 from isinglass.interrupts import held_back
-
-__all__ = ["find_separation", "free_neighbors", "separating_direction", "separating_pair"]
-
-FloatArray = NDArray[np.float64]
 
 SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns takes minutes
 

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.archive import Archive, DamagedError
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data.coding import KINDS
 from isinglass.errors import DataError
@@ -21,9 +22,6 @@ from isinglass.pairs import pair_keys, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.variables import Variables, cut_tables, flat_blocks, join_arrays
 
-__all__ = ["NotStorableError", "Reading", "Writing", "from_json", "to_json"]
-
-FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
 
 SCALARS = ("objective", "kkt_residual", "duality_gap")

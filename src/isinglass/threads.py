@@ -10,8 +10,6 @@ from isinglass.errors import ArgumentError, DataError
 MAX_THREADS = 256
 """More are never started."""
 
-__all__ = ["thread_count"]
-
 
 def thread_count(n_threads: int | None = None) -> int:
     """Return ``n_threads``, or what the environment or the machine says.

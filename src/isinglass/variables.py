@@ -11,11 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.archive import DamagedError
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
-
-__all__ = ["Variables", "cut_tables", "flat_blocks", "join_arrays"]
-
-FloatArray = NDArray[np.float64]
 
 
 def flat_blocks(network: CategoryNetwork) -> FloatArray:

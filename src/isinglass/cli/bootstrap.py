@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.select import Bootstrap
 
-__all__ = ["bootstrap"]
-
 FILES = {
     "rows": ["edges.csv", "nodes.csv"],
     "case-drop": ["drops.csv"],

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.select import GroupComparison
 
-__all__ = ["compare"]
-
 FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html"]
 
 

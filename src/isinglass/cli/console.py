@@ -19,8 +19,6 @@ from isinglass.cli.settings import spell
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
-__all__ = ["Console", "csv_text", "format_seconds", "plural", "printable"]
-
 PATIENCE = 1.0
 """Seconds before a bar is shown."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from isinglass.fit import Fit
     from isinglass.network import Network
 
-__all__ = ["demo"]
-
 ALPHA = 0.06
 """The penalty of the paper's figure."""
 FILES = ["report.html", "senate.png", "senate.gexf", "edges.csv", "nodes.csv", "model.npz"]

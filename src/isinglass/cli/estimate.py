@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from isinglass.results import Path
     from isinglass.select.contract import Method, PathFunction
 
-__all__ = ["ESTIMATE", "SETTINGS", "Estimate", "constants_named", "describe_fit"]
-
 SECTION, METHOD_SECTION = "Selecting the penalty", "Method"
 CRITERIA = ("two-stage", "stars", "ebic", "cv")
 SEEDED = ("two-stage", "stars", "cv")

@@ -11,8 +11,6 @@ from isinglass.cli.console import printable
 from isinglass.cli.settings import option_of, spell
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, LimitError, SeparationError
 
-__all__ = ["EPILOG", "Failure", "discard_output", "report_error"]
-
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
 INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13  # as a shell reports what a signal has ended
 

@@ -14,8 +14,6 @@ from isinglass.cli.options import MODEL, OUT_FILE, SEED, Option, command
 from isinglass.cli.output import check_target
 from isinglass.cli.values import OneOf
 
-__all__ = ["export"]
-
 WITH_PLACES = {"gexf", "json"}
 ENDINGS = (".csv", ".gexf", ".json")
 FORMATS = ["edges", "blocks", "nodes", "matrix", "gexf", "json"]

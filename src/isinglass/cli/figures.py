@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-__all__ = ["require_matplotlib", "save_figure"]
-
 # What would differ from run to run, or from version to version.
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None, "Producer": None}}
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from isinglass.fit import Fit
     from isinglass.network import Network
 
-__all__ = ["fit", "write_files"]
-
 FILES, BLOCKS = ["edges.csv", "nodes.csv", "model.npz", "network.gexf"], "blocks.csv"
 PATH_FILES = ["path.csv", "edges.csv"]
 NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained")

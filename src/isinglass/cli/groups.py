@@ -15,8 +15,6 @@ from isinglass.cli.options import Bundle, Option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["GROUPS", "Attributes", "Groups"]
-
 SECTION = "Nodes"
 WORDING = "wording"
 """The attribute that holds the wording of items, for the report; it gives no colors unless asked to."""

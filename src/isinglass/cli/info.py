@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from isinglass.data import BinaryTable
 
-__all__ = ["info"]
-
 SHOWN = 10
 """Names listed before the rest is counted."""
 TRIAL = 1.0

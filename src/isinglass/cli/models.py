@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from isinglass.results import Path
     from isinglass.select.contract import PathFunction
 
-__all__ = ["SAME_OPTIONS", "Loaded"]
-
 SAME_OPTIONS = "Read it with the options of the fit, such as --weights, --missing or --drop."
 
 

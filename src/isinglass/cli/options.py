@@ -18,8 +18,6 @@ from isinglass.cli.exits import Failure, discard_output
 from isinglass.cli.settings import longest, spell_value
 from isinglass.cli.values import MODEL_FILE
 
-__all__ = ["FORCE", "IN_FILE", "JOBS", "MODEL", "OUT_FILE", "SEED", "TABLE", "Bundle", "Option", "command"]
-
 Function = Callable[..., None]
 
 GENERAL, ADVANCED = "General", "Advanced"

@@ -18,8 +18,6 @@ from isinglass.cli.options import command_line
 from isinglass.cli.stopping import undivided
 from isinglass.version import __version__
 
-__all__ = ["RECORD", "OutputFolder", "check_target", "read_record", "write_file"]
-
 RECORD = "run.json"
 """The file in an output folder that says what wrote it, and the SHA-256 of every file it wrote."""
 SCHEMA = "isinglass/run/2"

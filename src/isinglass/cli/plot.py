@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from isinglass.results import Stability
     from isinglass.select import Bootstrap
 
-__all__ = ["plot"]
-
 NO_PATH = "fit it with --method joint and without --alpha, or add TABLE, the table of the fit"
 FOLLOWED = 50
 """Alphas of a path that the fit did not make."""

@@ -15,8 +15,6 @@ from isinglass.cli.options import FORCE, MODEL, Option, checkpoint_folder, comma
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.values import COUNTS
 
-__all__ = ["power"]
-
 FILES = ["power.csv", "power.pdf", "power.png"]
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.network import Network
 
-__all__ = ["predict"]
-
 MOST_TABLES = 100
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from isinglass.data.coding import Coding
     from isinglass.select.impute import Imputation
 
-__all__ = ["READING", "Reading", "describe_coding", "describe_imputation", "impute_holes"]
-
 SECTION = "Reading the table"
 OF_THE_FILE = ("format", "max_rows", "max_columns", "max_bytes")
 """Options that say nothing about another copy of the table."""

@@ -19,8 +19,6 @@ from isinglass.cli.output import check_target, read_record
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import ALPHAS
 
-__all__ = ["report"]
-
 SAME_COUPLING = 1e-3
 """Difference up to which two fits of one table count as one: beyond their tolerance, below what anybody reads."""
 

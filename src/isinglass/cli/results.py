@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from isinglass.network import Network
     from isinglass.results import Missing, Solution, Stability
 
-__all__ = ["SCHEMAS", "json_text"]
-
 SCHEMAS = {
     name: f"isinglass/{name}/1"
     for name in (

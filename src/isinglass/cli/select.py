@@ -11,8 +11,6 @@ from isinglass.cli.estimate import SELECTING, Estimate
 from isinglass.cli.options import TABLE, command, was_given
 from isinglass.cli.reading import READING, Reading, describe_imputation, impute_holes
 
-__all__ = ["select"]
-
 COLUMNS = ["criterion", "alpha", "n_edges", "n_positive", "ebic", "held_out"]
 
 

@@ -10,8 +10,6 @@ import click
 if TYPE_CHECKING:
     from isinglass.errors import Setting
 
-__all__ = ["longest", "option_of", "spell", "spell_value"]
-
 NOT_OPTIONS = {"X": "the table", "path": "the file"}
 
 

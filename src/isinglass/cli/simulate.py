@@ -15,8 +15,6 @@ from isinglass.cli.values import Number, OneOf
 if TYPE_CHECKING:
     from isinglass.network import Network
 
-__all__ = ["simulate"]
-
 FILES = ["table.csv", "truth.npz", "edges.csv"]
 KINDS = ["random", "chain", "regular"]
 COUNT = click.IntRange(min=1)

@@ -18,8 +18,6 @@ from typing import NoReturn
 from isinglass.atomic import remove_unfinished
 from isinglass.interrupts import SIGNALS, held_back
 
-__all__ = ["listening", "undivided"]
-
 GRACE = 0.25
 """Seconds for the orderly way out; the rest of the half second is the system's, which takes back the memory."""
 

@@ -11,21 +11,6 @@ from typing import Any
 
 import click
 
-__all__ = [
-    "ALPHAS",
-    "BINARIZE",
-    "COLUMN",
-    "COLUMNS",
-    "COUNTS",
-    "ENCODE",
-    "MODEL_FILE",
-    "TABLES",
-    "Number",
-    "OneOf",
-    "files_of",
-    "split_words",
-]
-
 
 class Number(click.FloatRange):
     """A finite number, within bounds if there are some."""

@@ -26,8 +26,6 @@ from isinglass.data.sheet import Sheet
 from isinglass.data.sources import Column, Grid, Source
 from isinglass.errors import DataError, LimitError
 
-__all__ = ["FORMATS", "load_apart"]
-
 FORMATS = {
     "parquet": ("parquet", "pyarrow"),
     "feather": ("feather", "pyarrow"),

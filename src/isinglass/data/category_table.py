@@ -9,13 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.data.coding import KINDS, Coding, Levels
 from isinglass.data.table import BinaryTable, RowTable
 from isinglass.errors import ArgumentError, DataError, setting
 
-__all__ = ["MOST_CATEGORIES", "CategoryTable", "Kinds", "Scores", "per_column", "read_codes"]
-
-FloatArray = NDArray[np.float64]
 Kinds = str | Sequence[str] | Mapping[Any, str]
 Scores = Mapping[Any, ArrayLike]
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from isinglass.errors import DataError, setting
 
-__all__ = ["NA_VALUES", "Vocabulary"]
-
 NA_VALUES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?")
 
 _TRUTH = {"TRUE": True, "True": True, "true": True, "FALSE": False, "False": False, "false": False}

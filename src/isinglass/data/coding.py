@@ -15,24 +15,6 @@ from numpy.typing import NDArray
 from isinglass.data.sources import Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
-__all__ = [
-    "BAD",
-    "BITS",
-    "KINDS",
-    "MISSING",
-    "AnyRule",
-    "Coding",
-    "Cut",
-    "Levels",
-    "Rule",
-    "Values",
-    "choose_pairs",
-    "distinct",
-    "distinct_in",
-    "order_pair",
-    "read_rules",
-]
-
 MISSING, BAD = 2, 3  # what a value can stand for beside 0 and 1
 
 # Words whose meaning is known, 0 before 1; compared without regard to case.

@@ -14,8 +14,6 @@ from isinglass.data.sheet import Sheet
 from isinglass.data.sources import Source, open_source
 from isinglass.errors import DataError, LimitError, setting
 
-__all__ = ["load_npy", "load_npz", "sheet_of"]
-
 _SPARSE_FORMATS = ("csr", "csc", "coo", "bsr", "dia")
 
 

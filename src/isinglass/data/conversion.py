@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import Bytes
 from isinglass.data.category_table import CategoryTable, Kinds, Scores
 from isinglass.data.coding import (
     BAD,
@@ -35,9 +36,6 @@ from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 
-__all__ = ["convert_source", "read_binary", "read_categories", "to_binary", "to_weighted"]
-
-Bytes = NDArray[np.uint8]
 Rows = TypeVar("Rows", bound=RowTable)
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
 

@@ -17,8 +17,6 @@ from typing import Any
 from isinglass.data.limits import Limits
 from isinglass.errors import DataError, LimitError, setting
 
-__all__ = ["Document", "open_document"]
-
 _CHUNK = 2**20
 _LZMA_MEMORY = 2**28  # an xz header may ask for 4 GiB; the strongest preset needs 65 MiB
 _FEED = 2**13

@@ -24,8 +24,6 @@ from isinglass.data.text import find_delimiter, read_records, to_utf8
 from isinglass.data.uniform import read_named_rows, read_uniform
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
-__all__ = ["read_table"]
-
 _LOADERS: dict[str, Callable[[bytes, Limits], Sheet]] = {
     "npy": load_npy,
     "npz": load_npz,

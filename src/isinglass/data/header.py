@@ -14,8 +14,6 @@ from isinglass.data.sources import Grid, Source
 from isinglass.data.text import Records
 from isinglass.errors import DataError, setting
 
-__all__ = ["has_header", "lay_out"]
-
 
 def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> Sheet:
     """Interpret the fields and split off the header."""

@@ -15,8 +15,6 @@ from isinglass.data.parts import PartedTable, read_parts
 from isinglass.data.table import BinaryTable
 from isinglass.errors import DataError
 
-__all__ = ["AnyTable", "bare_rows", "open_rows", "read_rows", "to_weighted"]
-
 AnyTable: TypeAlias = BinaryTable | CategoryTable | PartedTable
 
 

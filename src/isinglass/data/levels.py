@@ -26,8 +26,6 @@ from isinglass.data.coding import (
 from isinglass.data.sources import Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
-__all__ = ["ABSENT", "UNKNOWN", "convert_levels", "find_levels"]
-
 ABSENT, UNKNOWN = -1, -2  # instead of a category number: a missing cell, and a value that stands for nothing
 MOST_STEPS = 255
 """Of equal length from the smallest to the largest score."""

@@ -9,8 +9,6 @@ from isinglass.archive import most_unpacked
 from isinglass.arguments import check_count
 from isinglass.errors import LimitError, setting
 
-__all__ = ["Limits"]
-
 LARGEST = 2**32
 """Bytes, unless the user says otherwise."""
 LONGEST_LINE = 2**26

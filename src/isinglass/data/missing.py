@@ -27,9 +27,6 @@ from isinglass.data.sources import Source
 from isinglass.data.table import BinaryTable
 from isinglass.errors import DataError, DataWarning, setting, warn
 
-__all__ = ["settle"]
-
-Bytes = NDArray[np.uint8]
 SMALL = 20
 """Tables with fewer rows can be looked at, and need no warning."""
 MANY_ROWS, MANY_CELLS, MOST_OF_A_COLUMN = 0.1, 0.05, 0.5

@@ -15,8 +15,6 @@ from isinglass.data.cells import Vocabulary
 from isinglass.data.sources import Column, Grid, Source, open_source
 from isinglass.errors import ArgumentError, DataError, setting
 
-__all__ = ["ID_NAMES", "Sheet"]
-
 # Headers of a first column that names the rows. pandas and R leave the header empty.
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
 

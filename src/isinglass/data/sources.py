@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from isinglass.errors import DataError
 
-__all__ = ["Column", "Grid", "Source", "open_source"]
-
 _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 
 

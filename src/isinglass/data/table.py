@@ -14,8 +14,6 @@ from isinglass.data.weights import check_sample_weight
 from isinglass.errors import DataError
 from isinglass.names import check_names
 
-__all__ = ["BinaryTable", "RowTable", "hole_patterns", "holes_of", "units_of"]
-
 
 class RowTable:
     """What tables share whatever their cells stand for: names, weights and numbers of rows, and some of the rows."""

@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import count_ones
+from isinglass.arrays import FloatArray
 from isinglass.data.category_table import CategoryTable
 from isinglass.data.parts import PartedTable, over_rows
 from isinglass.data.weights import measure_scale, warn_scale
-
-__all__ = ["check_scale", "column_spread", "count_categories", "count_columns", "count_rows", "which_vary"]
-
-FloatArray = NDArray[np.float64]
 
 
 def count_rows(table: Any, weight: FloatArray | None) -> float:

@@ -18,8 +18,6 @@ from isinglass.data.cells import NA_VALUES
 from isinglass.data.limits import LONGEST_LINE, Limits
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
-__all__ = ["Records", "check_lines", "find_delimiter", "read_records", "to_utf8"]
-
 _CANDIDATES = ("\t", ",", ";", "|", " ")
 _SAMPLE_BYTES, _SAMPLE_RECORDS = 2**16, 100
 _PIECE, _SHORT_LINE = 2**20, 2**17

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from isinglass.data.limits import Limits
 from isinglass.data.text import Records, check_lines, read_records
 
-__all__ = ["read_named_rows", "read_uniform"]
-
 _WORDS = [chr(byte) for byte in range(128)]
 _PIECE = 2**20
 

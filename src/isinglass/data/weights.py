@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
 
-__all__ = ["check_penalty_weights", "check_sample_weight", "measure_scale", "warn_scale", "warn_weight_scale"]
-
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:
     """Return finite, non-negative row weights with a positive sum, or None for equal weights."""

@@ -11,6 +11,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import Frozen
+
 __all__ = ["RollCall", "Senate109", "load_senate109"]
 
 
@@ -28,7 +30,7 @@ class RollCall:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Senate109:
+class Senate109(Frozen):
     """Votes of the U.S. Senate in 2006; the arrays are read-only.
 
     Parameters
@@ -52,10 +54,6 @@ class Senate109:
     parties: tuple[str, ...]
     rollcalls: tuple[RollCall, ...]
     description: str
-
-    def __post_init__(self) -> None:
-        self.X.flags.writeable = False
-        self.votes.flags.writeable = False
 
     def __repr__(self) -> str:
         n_rollcalls, n_senators = self.votes.shape

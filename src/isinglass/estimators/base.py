@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from isinglass.arguments import is_real
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import (
     BinaryTable,
@@ -38,11 +39,6 @@ from isinglass.simulate import gibbs_sample
 from isinglass.solve.enumeration import can_enumerate
 from isinglass.solve.estimable import name_constant
 from isinglass.solve.exact import exact_sample
-
-__all__ = ["IsingEstimator", "check_alpha"]
-
-FloatArray = NDArray[np.float64]
-Table = NDArray[np.uint8]
 
 
 class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -118,7 +114,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Parameters
         ----------
         X : array, data frame, sparse matrix, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
-            Table of 0 and 1 or of categories, or what ``reading`` makes that. Not modified, and not kept.
+            Bytes of 0 and 1 or of categories, or what ``reading`` makes that. Not modified, and not kept.
             `IsingNetwork`, `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as `isinglass.read_parts`
             does. Missing cells that were read with ``missing="impute"`` are drawn by `isinglass.complete`;
             ``imputation_`` says how.
@@ -310,7 +306,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
         Returns
         -------
-        DataFrame, Table or ndarray of shape (n_samples, n_features)
+        DataFrame, Bytes or ndarray of shape (n_samples, n_features)
             A frame of the kind of ``X`` with its columns (and the index of pandas), an array for everything else; in
             0/1 coding, whatever the coding of ``X``. If the network has categories, these as they are called; the most
             probable ones are then found by Gibbs draws.

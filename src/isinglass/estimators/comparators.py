@@ -16,8 +16,6 @@ from isinglass.results import Solution
 from isinglass.solve.nodewise import choose_per_node, nodewise_path
 from isinglass.solve.regressions import NodewisePath
 
-__all__ = ["ExactIsing", "NodewiseIsing"]
-
 
 class NodewiseIsing(IsingEstimator):
     """Ising network of one logistic lasso per column; with ``criterion="ebic"`` what R's IsingFit computes.

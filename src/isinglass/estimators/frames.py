@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KINDS", "complete_like", "kind_of", "make_frame"]
-
 KINDS = ("pandas", "polars", "pyarrow")
 
 

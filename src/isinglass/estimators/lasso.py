@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from isinglass.data import BinaryTable, read_rows
@@ -19,9 +19,6 @@ from isinglass.select.contract import Method
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.method import path_function_of
 
-__all__ = ["IsingLasso", "IsingLassoCV", "IsingLassoEBIC", "IsingLassoStARS", "IsingNetwork"]
-
-FloatArray = NDArray[np.float64]
 Alphas = int | float | ArrayLike
 Penalty = ArrayLike | str | None
 Options = Mapping[str, Any] | None

@@ -5,20 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import BinaryTable, PartedTable, check_sample_weight, read_parts, read_rows
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.table import RowTable
 from isinglass.errors import DataError, setting
 from isinglass.network import Network
-
-__all__ = ["ask_rows", "check_categories", "open_table", "sum_rows"]
-
-FloatArray = NDArray[np.float64]
-Table = NDArray[np.uint8]
 
 
 def open_table(X: Any, sample_weight: ArrayLike | None, **reading: Any) -> BinaryTable:
@@ -40,7 +35,7 @@ def check_categories(network: Network, table: Any) -> None:
         )
 
 
-def sum_rows(table: Table, weight: FloatArray | None, network: Network) -> float:
+def sum_rows(table: Bytes, weight: FloatArray | None, network: Network) -> float:
     """Return the log pseudo-likelihood of some rows under their weights."""
     rows = network.log_pseudolikelihood(table)
     return float(rows.sum() if weight is None else weight @ rows)
@@ -53,7 +48,7 @@ def ask_rows(table: BinaryTable, question: str, network: Network) -> Any:
     return getattr(network, question)(table.X)
 
 
-def _answer_rows(table: Table, weight: FloatArray | None, question: str, network: Network) -> Any:
+def _answer_rows(table: Bytes, weight: FloatArray | None, question: str, network: Network) -> Any:
     return getattr(network, question)(table)
 
 

@@ -8,21 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.categories import CategoryNetwork
 from isinglass.randomness import RandomSource, as_generator
 from isinglass.simulate.category_chains import CategoryChains
-
-__all__ = ["category_marginals", "fill_categories", "label_cells", "score_categories"]
-
-FloatArray = NDArray[np.float64]
-Codes = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
 
 _ROWS_AT_ONCE = 4096
 
 
 def category_marginals(
-    model: CategoryNetwork, codes: Codes, missing: Mask, *, n_draws: int = 200, random_state: RandomSource = 0
+    model: CategoryNetwork, codes: Bytes, missing: Mask, *, n_draws: int = 200, random_state: RandomSource = 0
 ) -> list[FloatArray]:
     """Return P(x_s = k | the observed cells of the other columns), an array (n_samples, categories) per column.
 
@@ -56,7 +51,7 @@ def category_marginals(
     return result
 
 
-def score_categories(probabilities: list[FloatArray], codes: Codes, missing: Mask) -> FloatArray:
+def score_categories(probabilities: list[FloatArray], codes: Bytes, missing: Mask) -> FloatArray:
     """Return the sum over the observed cells of every row of the log probability of their category.
 
     Examples
@@ -73,8 +68,8 @@ def score_categories(probabilities: list[FloatArray], codes: Codes, missing: Mas
 
 
 def fill_categories(
-    model: CategoryNetwork, codes: Codes, missing: Mask | None, *, draws: dict[str, Any] | None = None
-) -> Codes:
+    model: CategoryNetwork, codes: Bytes, missing: Mask | None, *, draws: dict[str, Any] | None = None
+) -> Bytes:
     """Return the table with every missing cell filled: its most probable category, or a draw after ``n_sweeps``.
 
     Examples

@@ -10,14 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError
 from isinglass.names import by_node
-from isinglass.network import Network, as_network, read_only
+from isinglass.network import Network, as_network
 from isinglass.pairs import symmetric_matrix
-
-__all__ = ["BRIDGES", "MEASURES", "Centrality", "centrality", "node_measure"]
-
-FloatArray = NDArray[np.float64]
 
 MEASURES = ("strength", "expected_influence", "closeness", "betweenness")
 BRIDGES = ("bridge_strength", "bridge_expected_influence")

@@ -13,8 +13,6 @@ from isinglass.errors import ArgumentError
 from isinglass.network import as_network
 from isinglass.randomness import RandomSource, as_generator
 
-__all__ = ["communities", "modularity"]
-
 METHODS = ("louvain", "greedy")
 
 

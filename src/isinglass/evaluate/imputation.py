@@ -9,16 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray, Mask
 from isinglass.data import BinaryTable
 from isinglass.errors import ConvergenceWarning, warn
 from isinglass.network import Network, expit
 from isinglass.randomness import RandomSource, as_generator
 from isinglass.simulate.completions import Completions
-
-__all__ = ["conditional_fill", "fill_missing", "gibbs_fill", "log_score", "marginal_probabilities"]
-
-FloatArray = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 SETTLED = 1e-10
 """Largest change of a probability in the last sweep over the missing cells."""

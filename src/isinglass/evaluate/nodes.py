@@ -9,14 +9,11 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, count_categories, count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import DataError
-from isinglass.network import Network, as_network, read_only
-
-__all__ = ["NodeTable", "node_table", "share_where"]
-
-FloatArray = NDArray[np.float64]
+from isinglass.network import Network, as_network
 
 CELLS_AT_ONCE = 4_000_000
 """Cells whose predictions exist at a time."""
@@ -24,7 +21,7 @@ _SHOWN_NODES = 30  # in the repr of a table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NodeTable:
+class NodeTable(Frozen):
     """What a network says about each of its nodes: one column per measure, one entry per node."""
 
     names: tuple[str, ...]  #: the nodes
@@ -39,11 +36,6 @@ class NodeTable:
     normalized_accuracy: FloatArray
     #: 1 − deviance given the rest / deviance of the column's mean; NaN for a constant column
     deviance_explained: FloatArray
-
-    def __post_init__(self) -> None:
-        for column in self.columns.values():
-            if isinstance(column, np.ndarray):
-                read_only(column)
 
     @property
     def columns(self) -> dict[str, tuple[str, ...] | NDArray[np.generic]]:

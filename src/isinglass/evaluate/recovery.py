@@ -14,27 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.categories import CategoryNetwork, block_scale, flat_fields
 from isinglass.errors import DataError
-from isinglass.network import Network, as_network, read_only
+from isinglass.network import Network, as_network
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Path
-
-__all__ = [
-    "EdgeConfusion",
-    "RocCurve",
-    "edge_confusion",
-    "f1_score",
-    "hamming_distance",
-    "matthews_correlation",
-    "ratio",
-    "relative_difference",
-    "roc_curve",
-    "sign_accuracy",
-    "weight_correlation",
-]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -176,7 +161,7 @@ def relative_difference(a: Any, b: Any) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RocCurve:
+class RocCurve(Frozen):
     """Rates of edge recovery along a path."""
 
     fpr: FloatArray  #: false and true positive rates, sorted by both; from (0, 0) to (1, 1)
@@ -185,10 +170,6 @@ class RocCurve:
         FloatArray  #: penalty of each point: infinite for (0, 0), NaN for the added (1, 1) and where it is not known
     )
     auc: float  #: area under the points joined by straight lines
-
-    def __post_init__(self) -> None:
-        for array in (self.fpr, self.tpr, self.alphas):
-            read_only(array)
 
     def __repr__(self) -> str:
         return f"RocCurve(auc={self.auc:.4f}, {len(self.fpr)} points)"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.columns import Cell, Column, check_name, pair_column, read_column
@@ -17,10 +18,6 @@ from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.results import Solution
 from isinglass.show.palette import SIGNS, color_groups
-
-__all__ = ["Annotated", "annotate", "check_positions", "list_blocks"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

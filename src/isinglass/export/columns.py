@@ -14,8 +14,6 @@ from isinglass.errors import DataError
 from isinglass.export.escaping import storable
 from isinglass.names import find_nodes
 
-__all__ = ["Cell", "Column", "check_name", "pair_column", "plain_value", "read_column"]
-
 Cell: TypeAlias = str | float | int | bool | None
 Kind: TypeAlias = Literal["text", "real", "integer", "boolean"]
 

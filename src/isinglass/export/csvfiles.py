@@ -15,8 +15,6 @@ from isinglass.export.escaping import csv_line
 from isinglass.export.streams import Target, write_lines
 from isinglass.network import Network, as_network
 
-__all__ = ["edge_table", "write_blocks", "write_edges", "write_matrix", "write_nodes"]
-
 
 def edge_table(network: Any, **attributes: Any) -> dict[str, list[Any]]:
     """Return the edges as columns, ready for a data frame: the largest |coupling| first, ties in node order.

@@ -12,8 +12,6 @@ import re
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
-__all__ = ["cell_text", "csv_line", "csv_text", "number_text", "storable", "xml_element", "xml_text"]
-
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n\r"}
 _PICTURES |= {0xFFFE: 0xFFFD, 0xFFFF: 0xFFFD}

@@ -13,8 +13,6 @@ from isinglass.export.csvfiles import write_blocks, write_edges, write_matrix, w
 from isinglass.export.graphfiles import write_gexf, write_json
 from isinglass.export.streams import Target, TextStream
 
-__all__ = ["FORMATS", "write_network"]
-
 _EVERYTHING = ("names", "node_attributes", "edge_attributes", "color_by", "group_colors", "positions")
 # Format -> its writer, and the options it can hold.
 FORMATS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {

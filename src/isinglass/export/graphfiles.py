@@ -19,8 +19,6 @@ from isinglass.export.streams import Target, write_lines
 from isinglass.network import Network
 from isinglass.show.palette import channels
 
-__all__ = ["KIND", "VERSION", "to_json", "to_networkx", "write_gexf", "write_json"]
-
 SPREAD = 1000.0
 """Gephi draws a node about 10 units wide, so that a layout in [−1, 1]² has to be spread out."""
 KIND, VERSION = "isinglass network", 1

@@ -13,8 +13,6 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from isinglass.atomic import replacing
 from isinglass.errors import DataError
 
-__all__ = ["Target", "TextStream", "write_lines"]
-
 
 @runtime_checkable
 class TextStream(Protocol):

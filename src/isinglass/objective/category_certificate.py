@@ -13,30 +13,23 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.categories import CategoryNetwork, block_scale, flat_fields
 from isinglass.data import CategoryTable, check_penalty_weights, column_spread, count_categories, to_weighted
 from isinglass.errors import ArgumentError, DataError
-from isinglass.network import read_only
-
-__all__ = ["CategoryCertificate", "category_certificate"]
-
-FloatArray = NDArray[np.float64]
 
 _STEPS = 100
 _STATIONARY = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryCertificate:
+class CategoryCertificate(Frozen):
     """What a network with categories proves about the minimum of the objective."""
 
     objective: float  #: F at the network
     kkt_residual: float  #: largest violation of the optimality conditions over fields and pairs
     duality_gap: float  #: F minus a lower bound of its minimum
     certified_zeros: NDArray[np.bool_]  #: pairs that are zero in every optimum, as a symmetric matrix
-
-    def __post_init__(self) -> None:
-        read_only(self.certified_zeros)
 
 
 def category_certificate(

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 
-from isinglass.objective.reduced import EPSILON, BoolArray, FloatArray, Reduced
-
-__all__ = ["Certificate", "certify"]
+from isinglass.arrays import FloatArray, Mask
+from isinglass.objective.reduced import EPSILON, Reduced
 
 _RESERVE = 4.0 * EPSILON  # of products and quotients of rounded numbers
 _FAINT = 1000.0  # a penalty below so many rounding errors is drowned by them
@@ -56,7 +55,7 @@ class _Point:
     error: FloatArray  # of a moment, from rounding
 
 
-def _prove(problem: Reduced, point: _Point, alpha: float, zeroed: BoolArray) -> Certificate:
+def _prove(problem: Reduced, point: _Point, alpha: float, zeroed: Mask) -> Certificate:
     """Return the bound if the moments of the pairs ``zeroed`` are made exactly zero and the others scaled down."""
     theta, limits = point.theta, problem.limits(alpha)
     value = problem.value(theta, point.field, alpha) * (1.0 + problem.rounding)
@@ -128,7 +127,7 @@ class _Repair:
         return float(scale * (first + 2.0 * self.norm**2).sum())
 
 
-def _repair(problem: Reduced, point: _Point, zeroed: BoolArray) -> _Repair | None:
+def _repair(problem: Reduced, point: _Point, zeroed: Mask) -> _Repair | None:
     """Bound the change of the residuals that makes the moments of some pairs exactly zero.
 
     Either node of a pair takes half. Node s needs G λ = e for the Gram matrix G of [x_neighbors, 1] under w v;

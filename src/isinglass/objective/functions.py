@@ -21,23 +21,11 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, SeparationError
 from isinglass.objective.certificate import certify
 from isinglass.objective.profiling import null_point, profiled
-from isinglass.objective.reduced import EPSILON, FloatArray, Penalty, Reduced, Weights
-
-__all__ = [
-    "alpha_max",
-    "certified_zeros",
-    "duality_gap",
-    "gradient",
-    "kkt_residual",
-    "null_model",
-    "profile",
-    "relative_gap",
-    "value",
-]
-
+from isinglass.objective.reduced import EPSILON, Penalty, Reduced, Weights
 
 # ---------------------------------------------------------------- the objective
 

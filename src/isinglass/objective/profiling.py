@@ -12,11 +12,10 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.errors import SeparationError, setting
-from isinglass.objective.reduced import FloatArray, Reduced
+from isinglass.objective.reduced import Reduced
 from isinglass.separation import free_neighbors, separating_pair
-
-__all__ = ["null_point", "profiled"]
 
 _STATIONARY = 1e-14  # |g| over Σ w |r| at which Newton stops; the bound accounts for what is left
 _FAR = 10.0  # margins beyond this may be on their way to infinity: ask the linear program

@@ -12,14 +12,11 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray, Mask
 from isinglass.data import CategoryTable, check_penalty_weights, to_weighted
 from isinglass.data.conversion import refuse_categories
 from isinglass.errors import DataError
 
-__all__ = ["EPSILON", "NEGLIGIBLE", "Reduced", "penalty_matrix", "refuse_vanishing", "smoothed_field"]
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Weights = ArrayLike | None
 Penalty = ArrayLike | str | None
 
@@ -113,12 +110,12 @@ class Reduced:
         return np.log(self.raw @ self.table) - np.log(self.raw @ (1.0 - self.table))
 
     @property
-    def penalized(self) -> BoolArray:
+    def penalized(self) -> Mask:
         """Pairs with 0 < ω < inf."""
         return (self.penalty > 0) & np.isfinite(self.penalty)
 
     @property
-    def free(self) -> BoolArray:
+    def free(self) -> Mask:
         """Pairs with ω = 0."""
         return np.asarray((self.penalty == 0) & ~np.eye(len(self.columns), dtype=bool))
 

@@ -13,6 +13,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray
 from isinglass.categories import flat_fields
 from isinglass.data import CategoryTable, bare_rows, read_categories, weights_of, which_vary
 from isinglass.errors import (
@@ -36,7 +37,6 @@ from isinglass.select.tasks import kernel_threads, run_tasks
 
 __all__ = ["Bootstrap", "Differences", "bootstrap"]
 
-FloatArray = NDArray[np.float64]
 Table = Any  # bytes, or a CategoryTable
 
 DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)

@@ -8,15 +8,12 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, count_rows
 from isinglass.errors import DataError, SeparationError
 from isinglass.results import Solution
 from isinglass.select.information import Sums, Support
-
-__all__ = ["LEAST_INFORMATION", "RIDGE", "BlockErrors", "block_errors", "network_of", "newton"]
-
-FloatArray = NDArray[np.float64]
 
 LEAST_INFORMATION = 0.05
 """Information on a coupling, in rows, below which its estimate counts as infinite..."""

@@ -29,8 +29,6 @@ from isinglass.archive import Archive, write_archive
 from isinglass.atomic import folder_lock, open_plain, remove_abandoned, replacing
 from isinglass.errors import ArgumentError, DataError
 
-__all__ = ["Checkpoint", "describe"]
-
 KIND, VERSION = "isinglass checkpoint", 2
 RECORD = "checkpoint.json"
 LONGEST_RECORD, LARGEST_TASK = 1 << 24, 1 << 33

@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError
-from isinglass.network import Network, read_only
+from isinglass.network import Network
 from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.results import Solution
-
-__all__ = ["Differing", "GroupComparison", "reaches"]
-
-FloatArray = NDArray[np.float64]
 
 ROUNDING = 1e-6
 """Statistics that differ by less, relative to their size, are equal: fits agree to their tolerance, not to the bit."""
@@ -76,7 +73,7 @@ class Differing:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupComparison:
+class GroupComparison(Frozen):
     """The networks of two or more groups, and the differences that relabeled rows give.
 
     A p-value is (1 + permutations that reach what was observed) / (1 + permutations). With more than two groups a
@@ -123,15 +120,10 @@ class GroupComparison:
     n_constant: int = 0
     n_unconverged: int = 0
 
-    def __post_init__(self) -> None:
-        for array in vars(self).values():
-            if isinstance(array, np.ndarray):
-                read_only(array)
-
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the nodes."""
-        return self.solutions[0].names
+        return self.solutions[0].network.names
 
     @property
     def networks(self) -> tuple[Network, ...]:

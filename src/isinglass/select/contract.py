@@ -21,17 +21,6 @@ from numpy.typing import NDArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.results import Path
 
-__all__ = [
-    "Method",
-    "PathFunction",
-    "alpha_max_of",
-    "fixed_option",
-    "parameters_of",
-    "run_method",
-    "settings_of",
-    "with_threads",
-]
-
 PathFunction = Callable[..., Path]
 Method = Callable[..., Any]
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import to_weighted
 from isinglass.errors import DataError, GridEndWarning, suppress_warnings
-from isinglass.network import read_only
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.cv import cross_validate
@@ -20,13 +20,9 @@ from isinglass.select.scoring import warn_at_grid_end
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.path import ising_path
 
-__all__ = ["CriteriaComparison", "compare_criteria"]
-
-FloatArray = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CriteriaComparison:
+class CriteriaComparison(Frozen):
     """One row per criterion: what it chooses, and how the other criteria judge that."""
 
     criterion: tuple[str, ...]  #: names of the criteria
@@ -37,11 +33,6 @@ class CriteriaComparison:
     held_out: FloatArray  #: mean log pseudo-likelihood per held-out row
     ebic_gamma: float  #: gamma of the column ``ebic``
     path: Path  #: the solutions that criteria of one path chose from
-
-    def __post_init__(self) -> None:
-        for array in vars(self).values():
-            if isinstance(array, np.ndarray):
-                read_only(array)
 
     @property
     def columns(self) -> dict[str, tuple[str, ...] | NDArray[np.generic]]:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import read_only
 from isinglass.data import PartedTable, to_weighted, units_of, which_vary
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
-from isinglass.network import read_only
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, with_threads

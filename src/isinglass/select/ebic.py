@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import check_scale, over_rows, to_weighted, units_of, which_vary
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
-from isinglass.network import read_only
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.pricing import edge_price
@@ -19,13 +19,9 @@ from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import check_width, sum_scores, warn_at_grid_end
 from isinglass.solve.path import ising_path
 
-__all__ = ["EbicSelection", "ebic", "select_ebic"]
-
-FloatArray = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EbicSelection:
+class EbicSelection(Frozen):
     """A path, the extended BIC of its solutions, and the one with the smallest.
 
     Parameters
@@ -50,9 +46,6 @@ class EbicSelection:
     scores: FloatArray
     gamma: float
     relaxed: bool = False
-
-    def __post_init__(self) -> None:
-        read_only(self.scores)
 
     @property
     def solution(self) -> Solution:

@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.data import BinaryTable, CategoryTable, read_categories, weights_of
 from isinglass.errors import ArgumentError, DataError
 
-__all__ = ["Plan", "read_groups"]
-
 Rows = list[NDArray[np.intp]]
 
 _SHOWN = 5  # rows or subjects named in a message

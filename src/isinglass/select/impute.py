@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import BinaryTable, CategoryTable, read_binary, weights_of
 from isinglass.data.table import RowTable
 from isinglass.errors import (
@@ -30,17 +31,12 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.names import default_names
-from isinglass.network import Network, read_only
+from isinglass.network import Network
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Missing, Solution
 from isinglass.select.contract import Method, run_method
 from isinglass.select.method import keep_penalty, run_quickly, solution_of
 from isinglass.select.rounds import AVERAGED, Model, Stack, run_rounds
-
-__all__ = ["Completed", "Imputation", "complete", "impute_first", "imputes", "keep_penalty_inside"]
-
-FloatArray = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 FEW_ANSWERS = 10
 """Columns with fewer answers are named in a warning."""
@@ -49,7 +45,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Imputation:
+class Imputation(Frozen):
     """A table whose missing cells were drawn several times, and how.
 
     Parameters
@@ -87,10 +83,6 @@ class Imputation:
     changes: FloatArray
     settled: int
     n_empty: int
-
-    def __post_init__(self) -> None:
-        for array in (self.copies, self.missing, self.answered, self.n_edges, self.changes):
-            read_only(array)
 
     @property
     def n_rounds(self) -> int:

@@ -13,13 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, count_categories
 from isinglass.points import corners
-
-__all__ = ["Sums", "Support"]
-
-FloatArray = NDArray[np.float64]
 
 _ROWS_PER_BLOCK = 4096
 

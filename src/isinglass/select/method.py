@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.fit import Fit
 from isinglass.results import Solution
@@ -24,19 +25,6 @@ from isinglass.solve.exact import exact_path
 from isinglass.solve.nodewise import nodewise_at, nodewise_ebic, nodewise_path
 from isinglass.solve.path import ising_path
 from isinglass.solve.published.baselines import bmn, plg
-
-__all__ = [
-    "as_method",
-    "fit_at",
-    "keep_penalty",
-    "method_of",
-    "path_function_of",
-    "run_quickly",
-    "solution_of",
-]
-
-FloatArray = NDArray[np.float64]
-Table = NDArray[np.uint8]
 
 RUN_SETTINGS: dict[str, Any] = {
     "n_jobs": None,
@@ -192,7 +180,7 @@ def _keep_per_node(solution: Solution, settings: Mapping[str, Any], scale: float
 
 
 def _fit_stages(
-    X: Table,
+    X: Bytes,
     *,
     first_alpha: float,
     alpha: float,

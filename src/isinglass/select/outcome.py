@@ -18,8 +18,6 @@ from isinglass.select.pooling import pool
 from isinglass.select.refit import errors_are_too_large
 from isinglass.select.two_stage import TwoStage, describe_stages, network_ebic
 
-__all__ = ["as_fit", "fit_table", "with_imputation"]
-
 
 def fit_table(
     table: BinaryTable,

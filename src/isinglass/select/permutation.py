@@ -14,6 +14,7 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import BinaryTable, bare_rows, which_vary
 from isinglass.errors import (
     ConstantColumnWarning,
@@ -36,8 +37,6 @@ from isinglass.select.tasks import kernel_threads, run_tasks
 
 __all__ = ["GroupComparison", "compare_groups"]
 
-FloatArray = NDArray[np.float64]
-Table = NDArray[np.uint8]
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
 """Permutations in one task where the penalty is kept, and cells of the table times permutations."""
@@ -68,7 +67,7 @@ def compare_groups(
     Parameters
     ----------
     X : array, data frame, sparse matrix, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
-        Table of 0 and 1, or of what is read as such. One that was read with ``missing="impute"`` is imputed once, from
+        Bytes of 0 and 1, or of what is read as such. One that was read with ``missing="impute"`` is imputed once, from
         the network of all rows, whatever their group; see the notes.
     groups : array-like of shape (n_samples,), or str
         The group of every row; or the name of the column of a data frame that holds it and is no node then, or of the
@@ -211,7 +210,7 @@ class _Sample:
         return cls(table[np.argsort(table.rows, kind="stable")], None)
 
     @functools.cached_property
-    def cells(self) -> Table:
+    def cells(self) -> Bytes:
         """The cells of all rows and copies."""
         return np.asarray(self.table)
 

@@ -9,25 +9,21 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import CategoryTable, to_weighted
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
-from isinglass.network import read_only
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.impute import Imputation
 from isinglass.select.refit import free_estimate, nearly_free
 from isinglass.select.rounds import PRIOR, make_chains
 
-__all__ = ["Pooled", "pool"]
-
-FloatArray = NDArray[np.float64]
-
 ROUNDS, SWEEPS = 3, 5
 """Rounds and sweeps in which each imputation forgets the common network for one of its own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pooled:
+class Pooled(Frozen):
     """Unpenalized estimates on a support from several completed tables, put together by Rubin's rules.
 
     Arrays over parameters hold the fields, then the edges; NaN where an estimate would be infinite, a column is
@@ -50,10 +46,6 @@ class Pooled:
     within: FloatArray
     between: FloatArray
     n_imputations: int
-
-    def __post_init__(self) -> None:
-        for array in (self.edge_index, self.values, self.within, self.between):
-            read_only(array)
 
     @property
     def n_features(self) -> int:

@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, column_spread, count_categories, count_rows, which_vary
 from isinglass.errors import ArgumentError
 from isinglass.results import Solution
-
-__all__ = ["AIC", "AicPrice", "EdgePrice", "edge_price"]
-
-FloatArray = NDArray[np.float64]
 
 AIC = 4.0
 """Price of a parameter in the AIC. Without a true edge, twice the gain in log pseudo-likelihood is twice a chi-square
@@ -37,9 +34,9 @@ class EdgePrice:
     def of(self, solution: Solution) -> float:
         """Return the price of all edges of a network."""
         if self.dimensions is None:
-            return (self.per_parameter + self.per_edge) * solution.n_edges
+            return (self.per_parameter + self.per_edge) * solution.network.n_edges
         n_parameters = int(self.dimensions[solution.edge_index].prod(axis=1).sum())
-        return self.per_parameter * n_parameters + self.per_edge * solution.n_edges
+        return self.per_parameter * n_parameters + self.per_edge * solution.network.n_edges
 
 
 def edge_price(table: Any, weight: FloatArray | None, gamma: float) -> EdgePrice:
@@ -89,7 +86,7 @@ class AicPrice:
     def of(self, solution: Solution, penalties: FloatArray) -> float:
         """Return the price of all edges of a network, given α ω of each."""
         if self.dimensions is None or not isinstance(solution.network, CategoryNetwork):
-            return AIC * solution.n_edges
+            return AIC * solution.network.n_edges
         m, share = self.dimensions[solution.edge_index], np.abs(solution.edge_values)
         curvature = 2.0 * (self.variances[solution.edge_index] / m).prod(axis=1)
         share = share / (share + penalties / curvature)

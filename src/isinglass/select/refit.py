@@ -14,27 +14,16 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import CategoryTable, count_columns, count_rows, over_rows, to_weighted, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
-from isinglass.network import expit, read_only
+from isinglass.network import expit
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Solution
 from isinglass.select.category_refit import LEAST_INFORMATION, RIDGE, block_errors, network_of, newton
 from isinglass.select.information import Support
 from isinglass.select.scoring import check_width
 from isinglass.solve.path import ising_path
-
-__all__ = [
-    "Refit",
-    "errors_are_too_large",
-    "estimate_unpenalized",
-    "free_estimate",
-    "nearly_free",
-    "refit",
-    "standard_errors",
-]
-
-FloatArray = NDArray[np.float64]
 
 MAX_PARAMETERS = 20_000
 """Fields and edges up to which the covariance is computed: a matrix of this size takes 3 GiB."""
@@ -47,7 +36,7 @@ _SHOWN_EDGES = 10  # in the repr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Refit:
+class Refit(Frozen):
     """Unpenalized estimates on a support, with standard errors, z and p values.
 
     The z and p values treat the support as if it had been fixed before seeing the data. If it was selected from the
@@ -79,15 +68,10 @@ class Refit:
     edge_chi2: FloatArray | None = None
     edge_dimensions: NDArray[np.intp] | None = None
 
-    def __post_init__(self) -> None:
-        for array in (self.edge_index, self.edge_values, self.edge_errors, self.field_errors, self.covariance):
-            if array is not None:
-                read_only(array)
-
     @property
     def fields(self) -> FloatArray:
         """Estimated fields; smoothed ones for constant columns."""
-        return self.solution.fields
+        return self.solution.network.fields
 
     @property
     def edge_z(self) -> FloatArray:

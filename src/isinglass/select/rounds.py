@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, to_weighted
 from isinglass.data.table import RowTable
@@ -23,12 +24,6 @@ from isinglass.select.refit import nearly_free
 from isinglass.select.two_stage import two_stage
 from isinglass.simulate.category_chains import CategoryChains
 from isinglass.simulate.completions import Completions, start_values
-
-__all__ = ["AVERAGED", "PRIOR", "Model", "Stack", "make_chains", "run_rounds"]
-
-FloatArray = NDArray[np.float64]
-Codes = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
 
 FEW = 2
 """Copies of the rows with holes that the network of a round is estimated from."""
@@ -154,7 +149,7 @@ class Stack:
 
 
 def make_chains(
-    data: Any, cells: Codes, missing: Mask, random_state: RandomSource, n_threads: int | None = None
+    data: Any, cells: Bytes, missing: Mask, random_state: RandomSource, n_threads: int | None = None
 ) -> Any:
     """Return chains that redraw the missing cells of rows with the columns of a table."""
     if isinstance(data, CategoryTable):

@@ -9,22 +9,18 @@ from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
-from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray, read_only
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, GridEndWarning, suppress_warnings
 from isinglass.evaluate.recovery import edge_confusion, weight_correlation
-from isinglass.network import Network, as_network, read_only
+from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.select.contract import Method, run_method
 from isinglass.select.method import as_method, run_quickly, solution_of
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.simulate import exact_sample, gibbs_sample
-
-__all__ = ["MEASURES", "SampleSizeStudy", "sample_size"]
-
-FloatArray = NDArray[np.float64]
 
 MEASURES = ("sensitivity", "specificity", "correlation")
 ENUMERATED = 15

@@ -16,15 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
-from isinglass.network import read_only
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, alpha_max_of, parameters_of
 from isinglass.solve.grid import alpha_grid
 
-__all__ = ["Lattice", "Search", "search"]
-
-FloatArray = NDArray[np.float64]
 Score = Callable[[Solution], float]
 Scored = tuple[Solution, float, bool]
 """A solution, its score, and whether it belongs to the first pass."""
@@ -58,7 +55,7 @@ class Lattice:
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class Search(Frozen):
     """A path with its scores, smaller being better, and the best solution."""
 
     path: Path  # all solutions that were looked at, in order of decreasing alpha
@@ -66,10 +63,6 @@ class Search:
     index: int  # the first with the smallest
     coarse: NDArray[np.bool_]  # which belong to the first pass
     extended: bool  # whether the choice lies beyond the usual end of a grid, a hundredth of the first alpha
-
-    def __post_init__(self) -> None:
-        read_only(self.scores)
-        read_only(self.coarse)
 
     @property
     def solution(self) -> Solution:

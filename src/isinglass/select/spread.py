@@ -10,15 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.centrality import node_measure
-from isinglass.network import Network, read_only
+from isinglass.network import Network
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Solution
-
-__all__ = ["Bootstrap", "Differences"]
-
-FloatArray = NDArray[np.float64]
 
 QUANTILES = (0.025, 0.5, 0.975)
 COLUMNS = ("q2.5", "q50", "q97.5")
@@ -30,7 +27,7 @@ _SHOWN_EDGES = 10  # in the repr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap:
+class Bootstrap(Frozen):
     """Networks of resampled rows, beside the network of the whole table.
 
     Pairs without an edge in the whole table and in all resamples are not stored: their couplings, quantiles and shares
@@ -68,14 +65,10 @@ class Bootstrap:
     n_constant: int = 0
     n_unconverged: int = 0
 
-    def __post_init__(self) -> None:
-        for array in (self.edge_index, self.draws.data, self.fields, self.alphas, self.dropped):
-            read_only(array)
-
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the nodes."""
-        return self.solution.names
+        return self.solution.network.names
 
     @property
     def n_boot(self) -> int:
@@ -330,7 +323,7 @@ class Bootstrap:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Differences:
+class Differences(Frozen):
     """Intervals of the differences between edges, or between node strengths, over the resamples."""
 
     of: str  #: what is compared
@@ -339,10 +332,6 @@ class Differences:
     lower: FloatArray  #: ends of the interval of value i − value j; 0 on the diagonal
     upper: FloatArray
     level: float  #: its coverage
-
-    def __post_init__(self) -> None:
-        for array in (self.values, self.lower, self.upper):
-            read_only(array)
 
     @property
     def different(self) -> NDArray[np.bool_]:

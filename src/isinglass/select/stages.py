@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import read_only
 from isinglass.data import column_spread, count_rows
 from isinglass.data.parts import Fold
-from isinglass.network import read_only
 from isinglass.objective import penalty_matrix
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, fixed_option

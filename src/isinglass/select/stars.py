@@ -17,6 +17,7 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_whole
+from isinglass.arrays import FloatArray
 from isinglass.data import PartedTable, to_weighted, units_of, which_vary
 from isinglass.errors import (
     ArgumentError,
@@ -37,10 +38,7 @@ from isinglass.select.tasks import Result, kernel_threads, run_tasks
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ising_path
 
-__all__ = ["stars"]
-
 Table = Any  # bytes, or a CategoryTable
-FloatArray = NDArray[np.float64]
 
 ABOVE = 1.0 + 1e-9
 """A grid starts this far above the largest alpha_max, so that rounding cannot put an edge at its first point."""

@@ -23,8 +23,6 @@ from isinglass.arguments import is_whole
 from isinglass.errors import ArgumentError, IsinglassWarning, suppress_warnings, suppressed
 from isinglass.select.checkpoint import Checkpoint
 
-__all__ = ["kernel_threads", "run_tasks"]
-
 logger = logging.getLogger("isinglass")
 
 Result = dict[str, NDArray[Any]]

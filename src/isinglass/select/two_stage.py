@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import read_only
 from isinglass.categories import CategoryNetwork
 from isinglass.data import (
     CategoryTable,
@@ -28,7 +29,7 @@ from isinglass.data import (
 )
 from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
-from isinglass.network import Network, read_only
+from isinglass.network import Network
 from isinglass.objective import smoothed_field
 from isinglass.randomness import RandomSource, as_generator
 from isinglass.results import Path, Solution

@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
 from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import as_network
 from isinglass.pairs import symmetric_matrix
@@ -25,7 +26,6 @@ from isinglass.randomness import RandomSource, as_generator
 
 __all__ = ["force_layout", "shared_layout"]
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Repulsion: TypeAlias = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 

@@ -11,20 +11,6 @@ from collections.abc import Iterable, Mapping
 
 from isinglass.errors import DataError
 
-__all__ = [
-    "BETWEEN",
-    "GROUPS",
-    "NAMED",
-    "NEGATIVE",
-    "NEUTRAL",
-    "POSITIVE",
-    "SIGNS",
-    "UNSIGNED",
-    "channels",
-    "color_groups",
-    "read_color",
-]
-
 NAMED: Mapping[str, str] = {
     "black": "#000000",
     "orange": "#e69f00",

@@ -7,14 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.categories import CategoryNetwork
 from isinglass.randomness import RandomSource, as_generator
-
-__all__ = ["CategoryChains"]
-
-FloatArray = NDArray[np.float64]
-Codes = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
 
 
 class CategoryChains:
@@ -43,7 +38,7 @@ class CategoryChains:
     [[2, 1], [2, 1]]
     """
 
-    def __init__(self, table: Codes, missing: Mask | None = None, *, random_state: RandomSource = None) -> None:
+    def __init__(self, table: Bytes, missing: Mask | None = None, *, random_state: RandomSource = None) -> None:
         self.table = np.array(table, dtype=np.uint8, order="C")
         gone = np.ones(self.table.shape, dtype=bool) if missing is None else missing
         self._rows = {s: np.flatnonzero(gone[:, s]) for s in np.flatnonzero(gone.any(axis=0)).tolist()}
@@ -83,7 +78,7 @@ class _Node:
             tables.append((t, seen[:, 0] if network.scores[s] is not None else seen))
         return cls(network.category_fields[s], network.scores[s], tuple(tables))
 
-    def logits(self, table: Codes, rows: NDArray[np.intp]) -> FloatArray:
+    def logits(self, table: Bytes, rows: NDArray[np.intp]) -> FloatArray:
         """Return log P(x_s = k | the rest), up to a constant, for some rows."""
         if self.score is None:
             total = np.tile(self.field, (len(rows), 1))

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork, block_scale
 from isinglass.data.category_table import MOST_CATEGORIES, Kinds, per_column
 from isinglass.data.coding import KINDS
 from isinglass.errors import ArgumentError
 from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
-
-__all__ = ["category_network"]
-
-FloatArray = NDArray[np.float64]
 
 
 def category_network(

@@ -8,15 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import gibbs_sweep_cells
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
 from isinglass.threads import thread_count
 
-__all__ = ["Completions", "KernelArrays", "kernel_arrays", "start_values"]
-
-FloatArray = NDArray[np.float64]
-Table = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
 KernelArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]
 
 _VISITS_PER_CALL = 30_000_000  # after which control comes back to Python
@@ -52,7 +48,7 @@ class Completions:
     """
 
     def __init__(
-        self, table: Table, missing: Mask, *, random_state: RandomSource = None, n_threads: int | None = None
+        self, table: Bytes, missing: Mask, *, random_state: RandomSource = None, n_threads: int | None = None
     ) -> None:
         self.table = np.array(table, dtype=np.uint8, order="C")
         self._first = np.concatenate([[0], np.cumsum(missing.sum(axis=1))]).astype(np.int64)
@@ -85,7 +81,7 @@ def kernel_arrays(network: Network) -> KernelArrays:
     )
 
 
-def start_values(table: Table, missing: Mask, counted: Mask, random_state: RandomSource) -> Table:
+def start_values(table: Bytes, missing: Mask, counted: Mask, random_state: RandomSource) -> Bytes:
     """Return the table with a random answer of the same column in every missing cell.
 
     Parameters

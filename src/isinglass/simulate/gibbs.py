@@ -23,10 +23,6 @@ from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnosti
 from isinglass.solve.exact import MAX_NODES
 from isinglass.threads import thread_count
 
-__all__ = ["gibbs_diagnostics", "gibbs_sample"]
-
-FloatArray = NDArray[np.float64]
-
 _UPDATES_PER_CALL = 30_000_000  # about a third of a second, after which an interrupt is noticed
 
 

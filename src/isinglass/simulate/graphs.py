@@ -11,16 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass.arguments import check_count, is_real
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
 
-__all__ = ["chain_network", "graph_network", "grid_network", "random_network", "random_regular_network"]
-
-FloatArray = NDArray[np.float64]
 Edges = Iterable[tuple[int, int]]
 Couplings = str | float | tuple[float, float]
 

@@ -12,12 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import DataError
-from isinglass.network import read_only
-
-__all__ = ["MixingDiagnostics", "diagnose", "effective_sample_size", "split_rhat"]
-
-FloatArray = NDArray[np.float64]
 
 RHAT_LIMIT = 1.05
 """Largest split-R̂ that counts as mixed: the classical 1.1 lets two phases of a magnet pass too often."""
@@ -87,7 +83,7 @@ def split_rhat(draws: ArrayLike) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MixingDiagnostics:
+class MixingDiagnostics(Frozen):
     """How well Gibbs chains from scattered starts have mixed."""
 
     ess: FloatArray  #: effective sample size and split-R̂ of the mean of every node; NaN for a node that never changed
@@ -98,10 +94,6 @@ class MixingDiagnostics:
     n_draws: int
     burn_in: int  #: sweeps discarded, and from row to row
     thin: int
-
-    def __post_init__(self) -> None:
-        for array in (self.ess, self.rhat):
-            read_only(array)
 
     @property
     def n_constant(self) -> int:

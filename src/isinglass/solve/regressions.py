@@ -11,8 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from isinglass.arrays import read_only
 from isinglass.errors import ArgumentError
-from isinglass.network import Network, read_only
+from isinglass.network import Network
 from isinglass.results import Path, Solution
 
 __all__ = ["RULES", "NodeFits", "NodewisePath", "symmetrize"]

@@ -28,8 +28,8 @@ BYTES_OTHER = 3
 """Per cell: the compiled table, its bits, and the bytes that it is made of."""
 ROUNDS_TOLD = 100
 """Rounds between two messages about progress; each round by itself is told at level DEBUG."""
-RARE = 0.04
-"""Share of ones of a part below which lists of them are worked on instead of cells."""
+RARE = 0.03
+"""Share of ones below which lists of them are worked on instead of cells."""
 FEW_CELLS = 1_000_000
 """Of a part up to which threads cost more than they save."""
 

@@ -25,12 +25,6 @@ double norm(const std::vector<double>& values) {
 
 }  // namespace
 
-std::vector<double> NominalRows::shares(const Table& table, int column) {
-    std::vector<double> share(256);
-    for (int n = 0; n < table.n_distinct; ++n) share[table.column(column)[n]] += table.w[n];
-    return share;
-}
-
 size_t NominalRows::bytes(const Table& table, const uint8_t* ranges, int n_threads) {
     size_t rows = 0, widest = 0;
     for (int s = 0; s < table.n_features; ++s) {
@@ -44,14 +38,10 @@ size_t NominalRows::bytes(const Table& table, const uint8_t* ranges, int n_threa
 }
 
 NominalRows::NominalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Pool& pool)
-    : kernels_(kernels()),
-      table_(std::move(table)),
-      stride_(table_->stride),
-      pool_(pool),
+    : CategoryRows(std::move(table), pool),
       nodes_(table_->n_features),
       codes_(static_cast<size_t>(stride_) * table_->n_features),
       w_(stride_),
-      ones_(stride_),
       scratch_(pool.size()) {
     size_t wide = 0, narrow = 0;
     int most = 4;
@@ -64,7 +54,7 @@ NominalRows::NominalRows(std::shared_ptr<const Table> table, const uint8_t* rang
     }
     eta_.resize(narrow);
     wr_.resize(narrow);
-    for (int n = 0; n < stride_; ++n) w_[n] = static_cast<float>(table_->w[n]), ones_[n] = 1;
+    for (int n = 0; n < stride_; ++n) w_[n] = static_cast<float>(table_->w[n]);
     for (Scratch& scratch : scratch_) {
         scratch.P.resize(static_cast<size_t>(most) * stride_);
         scratch.z.resize(scratch.P.size());
@@ -104,9 +94,7 @@ NominalRows::Column NominalRows::describe(int column, int range) {
         described.score.resize(described.ld, 0.0);
         described.single_score.assign(described.score.begin(), described.score.end());
     }
-    margins_.mean.push_back(size);
-    margins_.rest.push_back(size);
-    margins_.sd.push_back(std::sqrt(square));
+    add_margins(size, square);
     uint8_t* codes = codes_.data() + static_cast<size_t>(column) * stride_;
     for (int n = 0; n < stride_; ++n) codes[n] = number[table_->column(column)[n]];
     return described;
@@ -209,7 +197,7 @@ void NominalRows::pass(int node, Scratch& scratch) {
     const Column& column = columns_[node];
     const int q = column.q, ld = column.ld;
     std::vector<double>& fields = scratch.padded;
-    fields = nodes_[node].fields;
+    fields = fields_[node];
     fields.resize(ld, NOWHERE);
     const Softmax softmax{q, ld, fields.data(), column.score.empty() ? nullptr : column.score.data()};
     const double loss = kernels_.softmax(softmax, eta(node), codes(node), table_->w.data(), stride_, wr(node),
@@ -232,7 +220,7 @@ NodeSums NominalRows::settle(int node, Scratch& scratch) {
     const Column& column = columns_[node];
     scratch.sums.resize(2 * column.q * column.q + 2);
     const std::vector<double> slopes =
-        settle_fields(own.fields, scratch.sums.data(), [&] { pass(node, scratch); });
+        settle_fields(fields_[node], scratch.sums.data(), [&] { pass(node, scratch); });
     own.shift = slopes;
     if (!column.score.empty())
         own.shift = {std::inner_product(slopes.begin(), slopes.end(), column.score.begin(), 0.0)};
@@ -268,10 +256,7 @@ void NominalRows::move(std::span<const Move> tasks, bool afresh) {
         Scratch& scratch = scratch_[worker];
         if (afresh) {
             std::fill(eta(task.node), eta(task.node) + cells(columns_[task.node]), 0.0);
-            std::vector<double>& fields = nodes_[task.node].fields;
-            fields.clear();
-            for (double share : columns_[task.node].share)
-                fields.push_back(std::log(share / columns_[task.node].share[0]));
+            start_fields(task.node, columns_[task.node].share);
         }
         if (task.moved.count > 0) add_columns(task, scratch);
         *task.sums = settle(task.node, scratch);
@@ -384,15 +369,9 @@ void NominalRows::multiply(const Product& task, Scratch& scratch) {
         read_table(task.node, task.inner.column[j], tables.of[j], nullptr, task.Hd + scratch.begin[j]);
 }
 
-double NominalRows::divergence(std::span<const int> nodes, double c) {
-    const double log_c = std::log(c), log_rest = std::log1p(-c);
-    std::vector<double> parts(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int worker) {
-        pass(nodes[k], scratch_[worker]);
-        parts[k] = kernels_.divergence(scratch_[worker].margin.data(), ones_.data(), table_->w.data(),
-                                       stride_, c, log_c, log_rest);
-    });
-    return std::accumulate(parts.begin(), parts.end(), 0.0);
+const double* NominalRows::own_odds(int node, int worker) {
+    pass(node, scratch_[worker]);
+    return scratch_[worker].margin.data();
 }
 
 double NominalRows::largest_predictor(std::span<const int> nodes) {
@@ -401,11 +380,6 @@ double NominalRows::largest_predictor(std::span<const int> nodes) {
         for (size_t i = 0; i < cells(columns_[node]); ++i)
             largest = std::max(largest, std::abs(eta(node)[i]));
     return largest;
-}
-
-// For free edges, which are refused with categories: nothing is known.
-std::vector<double> NominalRows::gram(int, const Beside& beside, int) {
-    return std::vector<double>(static_cast<size_t>(beside.count + 1) * (beside.count + 1));
 }
 
 // The covariance of two columns, every entry a difference of sums of one sign.
@@ -495,12 +469,6 @@ double NominalRows::all_pairs(int first, int last, float* band) {
             }
     }
     return 2.5e-7;  // norms of at most 2, rounded to single precision
-}
-
-std::vector<double> NominalRows::category_fields() const {
-    std::vector<double> fields;
-    for (const Node& node : nodes_) fields.insert(fields.end(), node.fields.begin(), node.fields.end());
-    return fields;
 }
 
 }  // namespace isinglass

@@ -11,35 +11,27 @@
 // in such tables. No column of 0 and 1 is ever stored, and no block of second derivatives.
 #pragma once
 
-#include <memory>
-
-#include "rows/pool.hpp"
-#include "rows/rows.hpp"
+#include "rows/category_rows.hpp"
 
 namespace isinglass {
 
-class NominalRows final : public Rows {
+class NominalRows final : public CategoryRows {
  public:
     // The table holds scores in equal steps from 0, up to ranges, or, where the range is 0, category numbers.
     NominalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Pool& pool);
     // What such rows take, before they take it.
     static size_t bytes(const Table& table, const uint8_t* ranges, int n_threads);
 
-    const Margins& margins() const override { return margins_; }
     double rounding() const override;
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
     void move(std::span<const Move> tasks, bool afresh) override;
     void gradients(std::span<const Gradient> tasks) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     void products(std::span<const Product> tasks) override;
-    double divergence(std::span<const int> nodes, double c) override;
     double largest_predictor(std::span<const int> nodes) override;
-    std::vector<double> gram(int node, const Beside& beside, int most) override;
     void remember(std::span<const int> nodes) override;
     double all_pairs(int first, int last, float* band) override;
     std::vector<Moved> drift(std::span<const int> nodes) override;
-    bool has_categories() const override { return true; }
-    std::vector<double> category_fields() const override;
     bool has_groups() const override { return true; }
     int width(int column) const override { return columns_[column].width; }
     void project(const Pair& pair, double* block) const override;
@@ -54,8 +46,8 @@ class NominalRows final : public Rows {
         size_t wide, narrow;  // where its rows of ld and of lead numbers begin
     };
     struct Node {
-        std::vector<double> fields, shift;  // shift: sum w r
-        std::vector<double> L;              // factor of the curvature of the fields
+        std::vector<double> shift;  // sum w r
+        std::vector<double> L;      // factor of the curvature of the fields
         bool is_majorized = false;
     };
     // One table per neighbor: a row of numbers, as a node's predictor has them, for each of its categories.
@@ -74,7 +66,6 @@ class NominalRows final : public Rows {
         Buffer<float> z, weights;
         std::vector<double> sums, padded;
     };
-    static std::vector<double> shares(const Table& table, int column);
     Column describe(int column, int range);
     const uint8_t* codes(int column) const { return codes_.data() + static_cast<size_t>(column) * stride_; }
     double* eta(int node) { return eta_.data() + columns_[node].narrow; }
@@ -89,6 +80,7 @@ class NominalRows final : public Rows {
     template <class T>
     void lay_out(int node, const Beside& beside, Scratch& scratch, Tables<T>& tables) const;
     void pass(int node, Scratch& scratch);
+    const double* own_odds(int node, int worker) override;
     NodeSums settle(int node, Scratch& scratch);
     void add_columns(const Move& task, Scratch& scratch);
     void collect(int node, const Beside& asked, double* gradient, Scratch& scratch);
@@ -98,17 +90,11 @@ class NominalRows final : public Rows {
     size_t halves_of(int node, int begin, int end, std::vector<int>& columns) const;
     void read_diagonal(const Block& task, Scratch& scratch) const;
 
-    const Kernels& kernels_;
-    const std::shared_ptr<const Table> table_;
-    const int stride_;
-    Pool& pool_;
-    Margins margins_;
     std::vector<Column> columns_;
     std::vector<Node> nodes_;
     Buffer<uint8_t> codes_;
     Buffer<double> eta_, wr_;
     Buffer<float> P_, reference_wr_, w_;
-    Buffer<uint8_t> ones_;
     std::vector<Scratch> scratch_;  // one per thread
 };
 

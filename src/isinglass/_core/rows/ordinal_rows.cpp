@@ -16,26 +16,18 @@ constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 }  // namespace
 
 OrdinalRows::OrdinalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Pool& pool)
-    : kernels_(kernels()),
-      table_(std::move(table)),
-      stride_(table_->stride),
-      pool_(pool),
+    : CategoryRows(std::move(table), pool),
       columns_(table_->n_features),
-      nodes_(table_->n_features),
+      shift_(table_->n_features),
       eta_(static_cast<size_t>(stride_) * table_->n_features),
       wr_(eta_.size()),
       quarter_w_(stride_),
-      ones_(stride_),
       scratch_(pool.size()) {
-    for (int n = 0; n < stride_; ++n) {
-        quarter_w_[n] = static_cast<float>(table_->w[n] / 4);
-        ones_[n] = 1;
-    }
+    for (int n = 0; n < stride_; ++n) quarter_w_[n] = static_cast<float>(table_->w[n] / 4);
     size_t most = 2;
     for (int s = 0; s < table_->n_features; ++s) {
         Column& column = columns_[s];
-        std::vector<double> share(256);
-        for (int n = 0; n < table_->n_distinct; ++n) share[table_->column(s)[n]] += table_->w[n];
+        const std::vector<double> share = shares(*table_, s);
         column.unit = 1.0 / ranges[s];
         column.center = 0;
         for (int value = 0; value < 256; ++value) {
@@ -50,10 +42,7 @@ OrdinalRows::OrdinalRows(std::shared_ptr<const Table> table, const uint8_t* rang
             size += column.share[k] * std::abs(column.score[k]);
             square += column.share[k] * column.score[k] * column.score[k];
         }
-        // What stands above the seam for a share is how far a coefficient moves the predictor; no odds.
-        margins_.mean.push_back(size);
-        margins_.rest.push_back(size);
-        margins_.sd.push_back(std::sqrt(square));
+        add_margins(size, square);
         most = std::max(most, column.value.size());
     }
     for (Scratch& scratch : scratch_) {
@@ -95,7 +84,7 @@ std::vector<Overlap> OrdinalRows::overlaps(std::span<const Pair> pairs) {
 // Residuals, curvatures, margins, probabilities and sums at the node's predictor and fields.
 void OrdinalRows::pass(int node, Scratch& scratch) {
     const Column& column = columns_[node];
-    const Categories categories{static_cast<int>(column.value.size()), nodes_[node].fields.data(),
+    const Categories categories{static_cast<int>(column.value.size()), fields_[node].data(),
                                 column.score.data(), column.value.data()};
     kernels_.category_pass(categories, eta(node), table_->column(node), table_->w.data(), stride_, wr(node),
                            scratch.wv.data(), scratch.margin.data(), scratch.P.data(), scratch.sums.data());
@@ -103,9 +92,9 @@ void OrdinalRows::pass(int node, Scratch& scratch) {
 
 NodeSums OrdinalRows::settle(int node, Scratch& scratch) {
     const std::vector<double> slopes =
-        settle_fields(nodes_[node].fields, scratch.sums.data(), [&] { pass(node, scratch); });
-    nodes_[node].shift = 0;
-    for (size_t k = 0; k < slopes.size(); ++k) nodes_[node].shift += slopes[k] * columns_[node].score[k];
+        settle_fields(fields_[node], scratch.sums.data(), [&] { pass(node, scratch); });
+    shift_[node] = 0;
+    for (size_t k = 0; k < slopes.size(); ++k) shift_[node] += slopes[k] * columns_[node].score[k];
     return summarize_fields(slopes, scratch.sums.data());
 }
 
@@ -116,10 +105,7 @@ void OrdinalRows::move(std::span<const Move> tasks, bool afresh) {
         double* e = eta(task.node);
         if (afresh) {
             std::fill(e, e + stride_, 0.0);
-            std::vector<double>& fields = nodes_[task.node].fields;
-            fields.clear();
-            for (double share : columns_[task.node].share)
-                fields.push_back(std::log(share / columns_[task.node].share[0]));
+            start_fields(task.node, columns_[task.node].share);
         }
         if (task.moved.count > 0) {
             double offset = 0;
@@ -133,7 +119,7 @@ void OrdinalRows::move(std::span<const Move> tasks, bool afresh) {
                                  task.moved.count, stride_);
         }
         *task.sums = settle(task.node, scratch);
-        dots(wr(task.node), nodes_[task.node].shift, task.asked, task.gradient, scratch);
+        dots(wr(task.node), shift_[task.node], task.asked, task.gradient, scratch);
     });
 }
 
@@ -150,7 +136,7 @@ void OrdinalRows::dots(const double* a, double sum, const Beside& asked, double*
 void OrdinalRows::gradients(std::span<const Gradient> tasks) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Gradient& task = tasks[k];
-        dots(wr(task.node), nodes_[task.node].shift, task.asked, task.gradient, scratch_[worker]);
+        dots(wr(task.node), shift_[task.node], task.asked, task.gradient, scratch_[worker]);
     });
 }
 
@@ -220,17 +206,9 @@ void OrdinalRows::profile(const Block& task, Scratch& scratch) {
         }
 }
 
-double OrdinalRows::divergence(std::span<const int> nodes, double c) {
-    const double log_c = std::log(c), log_rest = std::log1p(-c);
-    std::vector<double> parts(nodes.size());
-    // By the log odds of the observed category: as for two categories, of which the one was observed.
-    pool_.each(nodes.size(), [&](int k, int worker) {
-        Scratch& scratch = scratch_[worker];
-        pass(nodes[k], scratch);
-        parts[k] = kernels_.divergence(scratch.margin.data(), ones_.data(), table_->w.data(), stride_, c,
-                                       log_c, log_rest);
-    });
-    return std::accumulate(parts.begin(), parts.end(), 0.0);
+const double* OrdinalRows::own_odds(int node, int worker) {
+    pass(node, scratch_[worker]);
+    return scratch_[worker].margin.data();
 }
 
 double OrdinalRows::largest_predictor(std::span<const int> nodes) {
@@ -238,11 +216,6 @@ double OrdinalRows::largest_predictor(std::span<const int> nodes) {
     for (int node : nodes)
         for (int n = 0; n < table_->n_distinct; ++n) largest = std::max(largest, std::abs(eta(node)[n]));
     return largest;
-}
-
-// For free edges, which are refused with categories: nothing is known.
-std::vector<double> OrdinalRows::gram(int, const Beside& beside, int) {
-    return std::vector<double>(static_cast<size_t>(beside.count + 1) * (beside.count + 1));
 }
 
 void OrdinalRows::remember(std::span<const int> nodes) {
@@ -268,20 +241,14 @@ double OrdinalRows::all_pairs(int first, int last, float* band) {
     std::iota(every.begin(), every.end(), first);
     std::vector<double> C(static_cast<size_t>(wide) * wide);
     pool_.each(wide, [&](int k, int worker) {
-        dots(wr(first + k), nodes_[first + k].shift, {every.data(), wide},
-             C.data() + static_cast<size_t>(k) * wide, scratch_[worker]);
+        dots(wr(first + k), shift_[first + k], {every.data(), wide}, C.data() + static_cast<size_t>(k) * wide,
+             scratch_[worker]);
     });
     for (int s = 0; s < last - first; ++s)
         for (int t = s + 1; t < wide; ++t)
             *band++ = static_cast<float>(C[static_cast<size_t>(s) * wide + t] +
                                          C[static_cast<size_t>(t) * wide + s]);
     return 2.5e-7;  // sums of at most 2, rounded to single precision
-}
-
-std::vector<double> OrdinalRows::category_fields() const {
-    std::vector<double> fields;
-    for (const Node& node : nodes_) fields.insert(fields.end(), node.fields.begin(), node.fields.end());
-    return fields;
 }
 
 }  // namespace isinglass

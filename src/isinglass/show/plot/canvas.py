@@ -19,8 +19,6 @@ from isinglass.arguments import check_positive
 from isinglass.errors import DataError
 from isinglass.show.palette import NAMED
 
-__all__ = ["PLAIN", "any_color", "axes_or_new", "ink", "paper_axes", "readable", "write_below", "write_legend"]
-
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """For every text that holds a name: a dollar sign is a dollar sign."""
 _MISSING = "\ufffd"

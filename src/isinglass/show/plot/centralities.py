@@ -17,8 +17,6 @@ from isinglass.select.spread import Bootstrap
 from isinglass.show.palette import GROUPS, POSITIVE
 from isinglass.show.plot.canvas import MILLIMETERS, PLAIN, axes_or_new, ink, readable, write_legend
 
-__all__ = ["centrality", "sample_size"]
-
 CROWDED = 40
 """Nodes beyond which rows move closer together."""
 LINES = ("-", "--", ":", "-.")

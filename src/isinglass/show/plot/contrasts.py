@@ -17,8 +17,6 @@ from isinglass.show.palette import NEUTRAL
 from isinglass.show.plot.canvas import MILLIMETERS, PLAIN, axes_or_new, ink, readable
 from isinglass.show.plot.drawing import network
 
-__all__ = ["group_difference", "group_networks", "permutations"]
-
 
 def group_networks(
     result: GroupComparison, axes: Sequence[Axes] | None = None, *, width: float = 180.0, **options: Any

@@ -10,19 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
-from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
 from isinglass.evaluate.recovery import RocCurve
 from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.results import Path, Stability
 from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
-
-__all__ = ["certificate", "instability", "path", "roc"]
-
-FloatArray = NDArray[np.float64]
 
 FLOOR = 1e-17
 """Where zeros are drawn on a logarithmic axis: below the rounding of every certificate."""
@@ -234,6 +230,7 @@ def _read_path(result: Any) -> Path:
 
 
 def read_stability(result: Any) -> Stability:
+    """Return what StARS found, of an estimator that holds it."""
     found = getattr(result, "stability_", result)
     if not isinstance(found, Stability):
         raise DataError(f"result must be a Stability, as stars returns it; got {type(result).__name__}.")

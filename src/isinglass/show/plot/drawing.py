@@ -13,6 +13,7 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.annotated import check_positions
 from isinglass.export.columns import plain_value
@@ -32,10 +33,6 @@ from isinglass.show.plot.marks import (
     scale_sizes,
 )
 from isinglass.show.plot.style import read_style
-
-__all__ = ["network"]
-
-FloatArray = NDArray[np.float64]
 
 Corner: TypeAlias = Literal["upper left", "upper right", "lower left", "lower right"]
 CORNERS: tuple[Corner, ...] = ("upper left", "upper right", "lower left", "lower right")

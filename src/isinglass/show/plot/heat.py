@@ -15,8 +15,6 @@ from isinglass.network import as_network
 from isinglass.show.palette import NEGATIVE, POSITIVE
 from isinglass.show.plot.canvas import PLAIN, axes_or_new, readable
 
-__all__ = ["edge_block", "shares"]
-
 WRITTEN_UP_TO = 150
 """Cells up to which a heat map writes its numbers."""
 BOTH_SIDES = LinearSegmentedColormap.from_list("signs", [NEGATIVE, "#ffffff", POSITIVE])

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["boxes_at", "place_labels"]
-
-FloatArray = NDArray[np.float64]
+from isinglass.arrays import FloatArray
 
 DIRECTIONS = 16
 RINGS = (0.0, 0.35, 0.8, 1.4, 2.2, 3.2, 4.5)

@@ -13,9 +13,9 @@ from matplotlib.colors import to_hex
 from matplotlib.legend import Legend
 from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import node_measure
 from isinglass.names import by_node
@@ -23,19 +23,6 @@ from isinglass.network import Network
 from isinglass.show.palette import NEUTRAL
 from isinglass.show.plot.canvas import PLAIN, ink
 from isinglass.show.plot.labels import place_labels
-
-__all__ = [
-    "RING",
-    "draw_beside",
-    "draw_inside",
-    "draw_rings",
-    "fits_inside",
-    "node_values",
-    "room_for_nodes",
-    "scale_sizes",
-]
-
-FloatArray = NDArray[np.float64]
 
 RING, HOLE = 1.38, 1.08
 """Outer and inner diameter of a ring, relative to its node."""

@@ -14,6 +14,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import NodeTable
 from isinglass.names import check_names
@@ -22,10 +23,6 @@ from isinglass.select.bootstrap import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS, UNSIGNED
 from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
 from isinglass.show.plot.curves import read_stability
-
-__all__ = ["bootstrap_differences", "bootstrap_intervals", "edge_frequencies", "node_strength", "predictability"]
-
-FloatArray = NDArray[np.float64]
 
 LOSS: dict[str, Any] = {"facecolor": NEGATIVE, "hatch": "///", "edgecolor": "white", "linewidth": 0}
 """What is negative is also hatched, so that it can be seen without colors."""

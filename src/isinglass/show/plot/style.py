@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from isinglass.arguments import check_positive
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError
 from isinglass.randomness import RandomSource
 from isinglass.show.plot.marks import room_for_nodes
-
-__all__ = ["Style", "read_style"]
-
-FloatArray = NDArray[np.float64]
 
 USUAL = (8.0, 6.0)
 """Inches of a figure in which nodes and labels have their usual size; they are smaller in smaller ones."""

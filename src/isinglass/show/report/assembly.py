@@ -8,8 +8,6 @@ import re
 from collections.abc import Mapping
 from importlib.resources import files
 
-__all__ = ["digest", "fill_template", "read_part"]
-
 
 def fill_template(name: str, parts: Mapping[str, str]) -> str:
     """Return a template with every ``@@PART@@`` filled in."""

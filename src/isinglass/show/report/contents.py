@@ -11,6 +11,7 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arguments import is_whole
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.counts import summarize
 from isinglass.data import BinaryTable, CategoryTable, read_binary
@@ -25,10 +26,6 @@ from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.show.palette import color_groups
 from isinglass.show.report.curve import read_curve
 from isinglass.show.report.methods import describe_fit
-
-__all__ = ["Contents", "gather"]
-
-FloatArray = NDArray[np.float64]
 
 Table: TypeAlias = BinaryTable | CategoryTable
 SAME_ALPHA = 1e-9

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError
 from isinglass.export.streams import Target, write_lines
 from isinglass.names import by_node
@@ -17,10 +18,6 @@ from isinglass.select.comparison import GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.report.assembly import digest, fill_template, read_part
 from isinglass.show.report.methods import citation, describe_comparison
-
-__all__ = ["build_comparison", "write_comparison"]
-
-FloatArray = NDArray[np.float64]
 
 SIZE, MARGIN = 440.0, 46.0
 """Side of a drawing and room for labels around it."""

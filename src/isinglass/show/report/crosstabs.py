@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.network import Network
-
-__all__ = ["describe_categories", "list_tables"]
-
-FloatArray = NDArray[np.float64]
 
 MOST_CELLS = 200_000
 """Cells of tables that a page stores: those of the strongest edges come first."""

@@ -7,8 +7,6 @@ from typing import Any
 from isinglass.errors import ArgumentError
 from isinglass.results import Evidence, Stability
 
-__all__ = ["read_curve"]
-
 
 def read_curve(stability: Stability | None, criterion: Any, evidence: Evidence | None) -> dict[str, Any] | None:
     """Return the curve as the page draws it, from the first who has one; None if nobody has."""

@@ -9,8 +9,6 @@ from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
 from isinglass.version import __version__
 
-__all__ = ["citation", "describe_comparison", "describe_fit"]
-
 ESTIMATES = {
     "joint": "by maximizing the L1-penalized pseudo-likelihood",
     "nodewise": "by an L1-penalized logistic regression of every variable on all others",

@@ -15,8 +15,6 @@ from isinglass.show.report.assembly import digest, fill_template, read_part
 from isinglass.show.report.contents import gather
 from isinglass.show.report.payload import make_payload
 
-__all__ = ["build_report", "write_report"]
-
 SCRIPTS = ("data.js", "elements.js", "view.js", "tables.js", "charts.js", "missing.js", "heatmap.js", "page.js")
 """Parts of the page's script, in order."""
 

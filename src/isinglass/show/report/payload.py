@@ -19,8 +19,6 @@ from isinglass.show.report.crosstabs import describe_categories, list_tables
 from isinglass.show.report.methods import citation
 from isinglass.version import __version__
 
-__all__ = ["make_payload"]
-
 FORMAT = 1
 """Version of this layout."""
 DIGITS = 6

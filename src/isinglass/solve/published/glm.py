@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Lognet
 from isinglass.arguments import check_count, check_positive
+from isinglass.arrays import read_only
 from isinglass.data import check_sample_weight
 from isinglass.errors import ArgumentError, DataError
-from isinglass.network import read_only
 
 __all__ = ["GlmPath", "logistic_path"]
 

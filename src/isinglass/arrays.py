@@ -1,0 +1,40 @@
+"""Kinds of arrays by name, and records whose arrays nobody changes."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Array = TypeVar("Array", bound=NDArray[Any])
+
+
+def read_only(array: Array) -> Array:
+    """Return ``array`` with writing switched off: a frozen record shares it, nobody changes it."""
+    array.flags.writeable = False
+    return array
+
+
+class Frozen:
+    """What frozen records share: their arrays, alone, in tuples or of sparse matrices, can only be read.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, eq=False)
+    ... class Curve(Frozen):
+    ...     values: FloatArray
+    >>> Curve(np.zeros(2)).values.flags.writeable
+    False
+    """
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            for part in value if isinstance(value, tuple) else (value,):
+                array = getattr(part, "data", None) if hasattr(part, "nnz") else part
+                if isinstance(array, np.ndarray):
+                    read_only(array)
