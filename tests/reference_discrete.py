@@ -7,6 +7,7 @@ number per category, the first of them 0. Everything is stated for uncentered sc
 from itertools import combinations
 
 import numpy as np
+import pytest
 from scipy.special import logsumexp, xlogy
 
 
@@ -156,6 +157,32 @@ class Discrete:
             field = fields[s] - phi @ shift
             every.append(field - field[0])
         return every
+
+
+def parts(reference, solution):
+    """Theta and fields as the slow twin wants them."""
+    theta, _ = reference.null()
+    for (s, t), block in zip(solution.edge_index.tolist(), solution.network.blocks, strict=True):
+        left, right = (
+            np.eye(1) if phi.shape[1] == 1 else np.linalg.pinv(phi)
+            for phi in (reference.scores[s], reference.scores[t])
+        )
+        theta[s, t] = left @ block @ right.T
+    return theta, list(solution.network.category_fields)
+
+
+def assert_certified(reference, path):
+    """Recompute value, norms and certificates of all solutions; the bounds must hold and not be loose."""
+    for solution in path:
+        theta, fields = parts(reference, solution)
+        assert solution.converged
+        assert solution.objective == pytest.approx(reference.objective(theta, fields, solution.alpha), rel=1e-12)
+        for (s, t), value in zip(solution.edge_index.tolist(), solution.edge_values, strict=True):
+            assert abs(value) == pytest.approx(np.linalg.norm(theta[s, t]), rel=1e-10)
+        residual, gap = (f(theta, fields, solution.alpha) for f in (reference.kkt_residual, reference.gap))
+        assert residual <= solution.kkt_residual + 1e-12
+        assert -1e-12 <= gap <= solution.duality_gap + 1e-10
+        assert solution.duality_gap <= 1.01 * gap + 1e-9  # not a loose bound either
 
 
 def _proximal_step(problem, point, gradient, alpha, rate):

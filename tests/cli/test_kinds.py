@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from commands import invoke, run
 
-from isinglass import load, read_table
+from isinglass import compare_groups, load, read_table
 
 HEADER = ["a1", "a2", "a3", "party", "vote"]
 
@@ -110,6 +110,51 @@ def test_info_shows_kinds_and_levels(table):
     record = json.loads(run("info", table, *KINDS, "--json").stdout)
     assert record["kinds"]["party"] == "nominal"
     assert record["categories"]["a1"] == [1, 2, 3, 4]
+
+
+def test_groups_are_compared(table, tmp_path):
+    rows = table.read_text().splitlines()
+    by = tmp_path / "by.csv"
+    by.write_text("\n".join([f"{rows[0]},sex", *(f"{row},{'fm'[k % 2]}" for k, row in enumerate(rows[1:]))]) + "\n")
+    words = ["--by", "sex", *KINDS, "--alpha", "0.02", "-B", "19", "--seed", "3"]
+    record = json.loads(run("compare", by, *words, "--json").stdout)
+    data = read_table(table, kinds={"a1:a3": "ordinal", "party": "nominal"})
+    sex = np.where(np.arange(len(data.codes)) % 2, "m", "f")
+    found = compare_groups(data, sex, 0.02, n_permutations=19, random_state=3)
+    assert (record["p_structure"], record["strength"]) == (found.p_structure, found.strength)
+    run("compare", by, *words, "-o", tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "the coupling is the norm of a table" in page
+    assert 'class="level"' in page  # the edges of party have no sign
+    assert "3 ordinal (4 categories) and 1 nominal (3 categories)" in page
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "out" / "edges.csv").read_text())))
+    at = {(line["source"], line["target"]): float(line["coupling in f"]) for line in lines}
+    network = found.networks[0]
+    for (s, t), value in zip(network.edge_index.tolist(), network.edge_values.tolist(), strict=True):
+        assert at[network.names[s], network.names[t]] == value
+    assert min(value for pair, value in at.items() if "party" in pair) >= 0.0
+
+
+def test_bad_groups_of_categories(table, tmp_path):
+    header, *rows = table.read_text().splitlines()
+    words = ["--by", "sex", *KINDS, "--alpha", "0.02", "-B", "3"]
+
+    def written(labels, changed=rows):
+        text = [f"{header},sex", *(f"{row},{label}" for row, label in zip(changed, labels, strict=True))]
+        (tmp_path / "by.csv").write_text("\n".join(text) + "\n")
+        return tmp_path / "by.csv"
+
+    for labels, message in (
+        (["m"] * 240, "at least two groups; got 'm' in all 240 rows"),
+        (["m"] * 239 + ["f"], "at least two rows each; got one row in 'f'"),
+        (["m"] * 120 + [""] * 2 + ["f"] * 118, "got none in 2 of 240 rows"),
+    ):
+        assert message in " ".join(run("compare", written(labels), *words, code=3).stderr.split())
+    constant = [row.replace("green", "blue").replace("red", "blue") if k < 120 else row for k, row in enumerate(rows)]
+    answer = run("compare", written(["m"] * 120 + ["f"] * 120, constant), *words)
+    assert "constant in group 'm': column 'party' (always blue)" in " ".join(answer.stderr.split())
+    lines = list(csv.DictReader(io.StringIO(answer.stdout)))
+    assert all(float(line["coupling in m"]) == 0.0 for line in lines if "party" in (line["source"], line["target"]))
 
 
 def test_words_get_an_order(tmp_path):

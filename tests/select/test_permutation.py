@@ -1,12 +1,14 @@
 """Comparing groups against slow twins, R's NetworkComparisonTest, and bad input."""
 
 import functools
+import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from cluster import traced_path, two_workers
 from numpy.random import default_rng
 from scipy.stats import false_discovery_control
 
@@ -133,6 +135,9 @@ def test_three_groups_one_of_which_differs(two):
     assert by_pair["a", "c"] > 0.05
 
 
+DRAWN = ("null_structure", "null_strength", "null_nodes", "edges_reached", "nodes_reached")
+
+
 def test_bits_do_not_depend_on_jobs_and_runs_resume(two, tmp_path, monkeypatch):
     X, groups = two
     run = functools.partial(compare_groups, X, groups, ALPHA, random_state=3, checkpoint=None)
@@ -144,12 +149,23 @@ def test_bits_do_not_depend_on_jobs_and_runs_resume(two, tmp_path, monkeypatch):
     monkeypatch.setattr(permutation, "_permute", lambda *a, real=permutation._permute: calls.append(1) or real(*a))
     longer = run(n_permutations=60, checkpoint=tmp_path / "kept")
     assert len(calls) == 1  # blocks of 25: two were there
-    for name in ("null_structure", "null_strength", "null_nodes", "edges_reached", "nodes_reached"):
+    for name in DRAWN:
         assert (getattr(one, name) == getattr(both, name)).all()
         assert (getattr(one, name) == getattr(longer, name)).all()
     assert (half.null_structure == one.null_structure[:30]).all()
     with pytest.raises(DataError, match=r"differs in .*groups"):
         compare_groups(X, groups[::-1].copy(), ALPHA, random_state=3, checkpoint=tmp_path / "kept")
+
+
+def test_a_dask_cluster_gives_the_same_bits(two, tmp_path):
+    X, groups = two
+    method = functools.partial(fit_at, alpha=ALPHA, path_function=functools.partial(traced_path, folder=tmp_path))
+    here = compare_groups(X, groups, ALPHA, n_permutations=60, random_state=3, n_jobs=1)
+    with two_workers():
+        there = compare_groups(X, groups, method, n_permutations=60, random_state=3)
+    assert {file.name for file in tmp_path.iterdir()} - {str(os.getpid())}  # the workers' part
+    for name in DRAWN:
+        assert getattr(here, name).tobytes() == getattr(there, name).tobytes()
 
 
 @pytest.mark.parametrize(

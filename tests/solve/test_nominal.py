@@ -1,16 +1,11 @@
 """Columns without an order, alone and beside others: stored optima, the slow twin's certificates, symmetries."""
 
-import json
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import discrete_cases
-from reference_discrete import Discrete
+from reference_discrete import Discrete, assert_certified, parts
 
 from isinglass import ising_path
 from isinglass.categories import block_scale
@@ -30,31 +25,6 @@ def answers(rng, n, levels, strength=1.0):
     X = np.column_stack(columns)
     X[: max(levels)] = np.minimum(np.arange(max(levels))[:, None], np.array(levels) - 1)
     return X
-
-
-def parts(reference, solution):
-    """Theta and fields as the slow twin wants them."""
-    theta, _ = reference.null()
-    for (s, t), block in zip(solution.edge_index.tolist(), solution.network.blocks, strict=True):
-        left, right = (
-            np.eye(1) if phi.shape[1] == 1 else np.linalg.pinv(phi)
-            for phi in (reference.scores[s], reference.scores[t])
-        )
-        theta[s, t] = left @ block @ right.T
-    return theta, list(solution.network.category_fields)
-
-
-def assert_certified(reference, path):
-    for solution in path:
-        theta, fields = parts(reference, solution)
-        assert solution.converged
-        assert solution.objective == pytest.approx(reference.objective(theta, fields, solution.alpha), rel=1e-12)
-        for (s, t), value in zip(solution.edge_index.tolist(), solution.edge_values, strict=True):
-            assert abs(value) == pytest.approx(np.linalg.norm(theta[s, t]), rel=1e-10)
-        residual, gap = (f(theta, fields, solution.alpha) for f in (reference.kkt_residual, reference.gap))
-        assert residual <= solution.kkt_residual + 1e-12
-        assert -1e-12 <= gap <= solution.duality_gap + 1e-10
-        assert solution.duality_gap <= 1.01 * gap + 1e-9  # not a loose bound either
 
 
 @pytest.mark.parametrize("case", discrete_cases(), ids=str)
@@ -243,22 +213,3 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     monkeypatch.setattr("isinglass.memory.available_memory", lambda: 10_000_000)
     with pytest.raises(LimitError, match="GB"):
         ising_path(X, 3, kinds="nominal")
-
-
-@pytest.mark.parametrize("name", ["portable", "v3"])
-def test_every_instruction_set_finds_the_same_optimum(name, tmp_path):
-    X = answers(np.random.default_rng(14), 120, [9, 4, 3, 2])
-    np.save(tmp_path / "X.npy", X)
-    script = (
-        "import numpy as np, sys; from isinglass import ising_path; "
-        "print((ising_path(np.load(sys.argv[1]), [0.03], kinds='nominal', tol=1e-10)[0].couplings.tolist()))"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "X.npy")],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "ISINGLASS_KERNELS": name},
-    ).stdout
-    here = ising_path(X, [0.03], kinds="nominal", tol=1e-10)[0].couplings
-    np.testing.assert_allclose(np.array(json.loads(answer)), here, atol=1e-7)

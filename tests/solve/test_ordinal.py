@@ -1,16 +1,11 @@
 """Columns with ordered categories: the stored optima, certificates recomputed by the slow twin, symmetries."""
 
-import json
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import discrete_cases
-from reference_discrete import Discrete
+from reference_discrete import Discrete, assert_certified, parts
 
 from isinglass import CategoryTable, ising_path
 from isinglass.categories import CategoryNetwork
@@ -26,25 +21,6 @@ def likert(rng, n, levels, strength=0.8):
     )
     X[: max(levels)] = np.minimum(np.arange(max(levels))[:, None], np.array(levels) - 1)
     return X
-
-
-def parts(reference, solution):
-    """Theta and fields as the slow twin wants them."""
-    theta, _ = reference.null()
-    for (s, t), value in zip(solution.edge_index, solution.edge_values, strict=True):
-        theta[int(s), int(t)] = np.array([[value]])
-    return theta, list(solution.network.category_fields)
-
-
-def assert_certified(reference, path, tol=1e-7):
-    for solution in path:
-        theta, fields = parts(reference, solution)
-        assert solution.converged
-        assert solution.objective == pytest.approx(reference.objective(theta, fields, solution.alpha), rel=1e-12)
-        residual, gap = (f(theta, fields, solution.alpha) for f in (reference.kkt_residual, reference.gap))
-        assert residual <= solution.kkt_residual + 1e-12
-        assert -1e-12 <= gap <= solution.duality_gap + 1e-10
-        assert solution.duality_gap <= 1.01 * gap + 1e-9  # not a loose bound either
 
 
 def ordinal_cases():
@@ -217,22 +193,3 @@ def test_constant_columns_and_bad_tables():
         ising_path(whole, [0.05, 0.0], kinds="ordinal")
     with pytest.raises(DataError, match="positive"):
         ising_path(whole, [0.05], kinds="ordinal", penalty_weights=np.zeros((3, 3)))
-
-
-@pytest.mark.parametrize("name", ["portable", "v3"])
-def test_every_instruction_set_finds_the_same_optimum(name, tmp_path):
-    X = likert(np.random.default_rng(11), 120, [5, 4, 3, 2])
-    np.save(tmp_path / "X.npy", X)
-    script = (
-        "import numpy as np, sys; from isinglass import ising_path; "
-        "print((ising_path(np.load(sys.argv[1]), [0.05], kinds='ordinal', tol=1e-10)[0].couplings.tolist()))"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "X.npy")],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "ISINGLASS_KERNELS": name},
-    ).stdout
-    here = ising_path(X, [0.05], kinds="ordinal", tol=1e-10)[0].couplings
-    np.testing.assert_allclose(np.array(json.loads(answer)), here, atol=1e-7)

@@ -18,6 +18,8 @@ Kinds = str | Sequence[str] | Mapping[Any, str]
 Scores = Mapping[Any, ArrayLike]
 
 MOST_CATEGORIES = 256
+MOST_STEPS = MOST_CATEGORIES - 1
+"""Of equal length from the smallest to the largest score."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.category_table import MOST_CATEGORIES, per_column
+from isinglass.data.category_table import MOST_CATEGORIES, MOST_STEPS, per_column
 from isinglass.data.coding import (
     KINDS,
     Levels,
@@ -27,8 +27,6 @@ from isinglass.data.sources import Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
 ABSENT, UNKNOWN = -1, -2  # instead of a category number: a missing cell, and a value that stands for nothing
-MOST_STEPS = 255
-"""Of equal length from the smallest to the largest score."""
 FEW = 5
 """Categories up to which nobody asks whether there are rows enough for them."""
 _CLOSE = 1e-9

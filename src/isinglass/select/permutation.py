@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import BinaryTable, bare_rows, which_vary
+from isinglass.data import BinaryTable, CategoryTable, bare_rows, which_vary
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -160,12 +160,14 @@ def compare_groups(
 # ------------------------------------------------------------------------------------------- networks
 
 
-def _name_constant(known: Sequence[str] | None, sample: _Sample, plan: Plan) -> None:
+def _name_constant(given: Sequence[str] | None, sample: _Sample, plan: Plan) -> None:
     """Warn of columns that do not vary in a group."""
-    names = check_names(known, sample.cells.shape[1])
+    names = check_names(given, sample.cells.shape[1])
     for group, rows in zip(plan.groups, plan.rows, strict=True):
         some = sample.table[sample.places(rows)]
-        constant, values = np.flatnonzero(~which_vary(_cells(some), None)), np.asarray(some)[0]
+        constant, values = np.flatnonzero(~which_vary(_cells(some), None)), np.asarray(some)[0].tolist()
+        if isinstance(some, CategoryTable):
+            values = [known[value] for known, value in zip(some.categories, values, strict=True)]
         if len(constant):
             shown = ", ".join(f"{names[k]!r} (always {values[k]})" for k in constant[:_SHOWN])
             more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""

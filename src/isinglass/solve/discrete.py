@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import Problem, max_features, path_bytes
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, check_penalty_weights, check_sample_weight
+from isinglass.data.category_table import MOST_STEPS
 from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.memory import memory_for, within_memory
 from isinglass.names import check_names
@@ -27,7 +28,6 @@ __all__ = ["DiscreteCase"]
 
 FloatArray = NDArray[np.float64]
 
-MOST_STEPS = 255
 _CLOSE = 1e-9  # of a whole number of steps
 _PER_COEFFICIENT = 130  # bytes, for either column of a pair
 
@@ -92,7 +92,8 @@ class DiscreteCase:
                 steps = _steps(s, score)
                 points[:, k], ranges[k] = steps[points[:, k]], steps.max()
         if not varies.all():
-            warn_constant(np.flatnonzero(~varies), [int(share.argmax()) for share in shares], names)
+            always = [known[int(share.argmax())] for known, share in zip(table.categories, shares, strict=True)]
+            warn_constant(np.flatnonzero(~varies), always, names)
         penalty = check_penalty_weights(penalty_weights, len(varies))
         with within_memory():
             problem = Problem(

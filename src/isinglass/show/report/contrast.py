@@ -75,6 +75,8 @@ def build_comparison(
     shown_notes = (notes,) if isinstance(notes, str) else tuple(notes)
     n_edges = len(result.edge_index)
     left_out = f", {n_edges - MOST_ROWS} with smaller differences not listed" if n_edges > MOST_ROWS else ""
+    if any((one.edge_signs == 0).any() for one in result.networks):
+        left_out += "; where a column has no order, the coupling is the norm of a table"
     parts = {
         "POLICY": f"default-src 'none'; style-src '{digest(style)}'; img-src data:; base-uri 'none'; "
         "form-action 'none'",
