@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,12 @@ from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, check_penalty_weights, check_sample_weight
 from isinglass.data.category_table import MOST_STEPS
 from isinglass.errors import ArgumentError, LimitError, setting
-from isinglass.memory import available_memory, within_memory
+from isinglass.memory import memory_for, within_memory
 from isinglass.names import check_names
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.pairs import symmetric_matrix
 from isinglass.results import Solution
-from isinglass.solve.estimable import LITTLE, as_solution, warn_constant
+from isinglass.solve.estimable import as_solution, warn_constant
 from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ class DiscreteCase:
                 _scaled(penalty, columns, widths),
                 isinstance(penalty, str),
                 thread_count(n_threads),
-                _most_bytes(len(points), np.where(ranges == 0, table.n_categories[columns], 1)),
+                memory_for(_most_bytes(len(points), np.where(ranges == 0, table.n_categories[columns], 1))),
             )
         return cls(problem, table, shares, columns, widths, n_rows, names)
 
@@ -199,7 +198,6 @@ def _scaled(penalty: FloatArray | str | None, columns: NDArray[np.intp], widths:
 
 
 def _most_bytes(n_rows: int, sizes: NDArray[np.intp]) -> int:
-    """Return what the problem may take: anything if even a network of all pairs would take little."""
+    """Return what a network of all pairs would take."""
     p, numbers = len(sizes), int(sizes.sum())
-    little = path_bytes(n_rows * int(sizes.max(initial=1)), p, p * (p - 1) // 2) + _PER_COEFFICIENT * numbers**2
-    return sys.maxsize if little <= LITTLE else available_memory()
+    return path_bytes(n_rows * int(sizes.max(initial=1)), p, p * (p - 1) // 2) + _PER_COEFFICIENT * numbers**2
