@@ -216,10 +216,6 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights; by default those that a BinaryTable brings along.
-
-        Returns
-        -------
-        float
         """
         table = self._read(X, drops=True, sample_weight=sample_weight)
         if holes_of(table) is not None:
