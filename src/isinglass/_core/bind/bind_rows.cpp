@@ -25,7 +25,7 @@ class Part {
                                          static_cast<int>(X.shape(1)), total)) {}
     virtual ~Part() = default;
 
-    virtual void begin() { rows_ = std::make_unique<CpuRows>(table_, CpuRows::Holds::all_nodes, pool_); }
+    virtual void begin() { rows_ = std::make_unique<CpuRows>(table_, Holds::all_nodes, pool_); }
     Rows& rows() {
         poll_.begin();
         return *rows_;
