@@ -120,12 +120,22 @@ class CpuRows:
     def drift(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]: ...
     def all_pairs(self, first: int, last: int) -> tuple[NDArray[np.float32], float]: ...
 
-class LeanRows(CpuRows):
-    """The same with predictors made when they are needed, kept for ``n_kept`` nodes; all it knows can be sent."""
+class RecipeRows(CpuRows):
+    """The same with predictors made when they are needed, kept for ``n_kept`` nodes; all it knows can be sent.
+
+    Where the share of ones is below ``rare``, lists of them instead of cells.
+    """
 
     def __init__(
-        self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, total: float, n_threads: int, n_kept: int
+        self,
+        X: NDArray[np.uint8],
+        weights: NDArray[np.float64] | None,
+        total: float,
+        n_threads: int,
+        n_kept: int,
+        rare: float = 0.0,
     ) -> None: ...
+    def is_sparse(self) -> bool: ...
     def state(self) -> tuple[object, ...]: ...
     def restore(self, state: tuple[object, ...]) -> None: ...
 

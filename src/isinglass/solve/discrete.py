@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +16,11 @@ from isinglass.categories import CategoryNetwork, block_scale
 from isinglass.data import CategoryTable, check_penalty_weights, check_sample_weight
 from isinglass.data.category_table import MOST_STEPS
 from isinglass.errors import ArgumentError, LimitError, setting
-from isinglass.memory import available_memory, within_memory
+from isinglass.memory import memory_for, within_memory
 from isinglass.names import check_names
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.results import Solution
-from isinglass.solve.estimable import LITTLE, as_solution, warn_constant
+from isinglass.solve.estimable import as_solution, warn_constant
 from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
@@ -87,7 +86,8 @@ class Scaled:
                 steps = _steps(s, score)
                 points[:, k], ranges[k] = steps[points[:, k]], steps.max()
         if not varies.all() and not quiet:
-            warn_constant(np.flatnonzero(~varies), [int(share.argmax()) for share in shares], names)
+            always = [known[int(share.argmax())] for known, share in zip(table.categories, shares, strict=True)]
+            warn_constant(np.flatnonzero(~varies), always, names)
         return cls(table, weight, shares, columns, widths, n_rows, names, points, ranges)
 
     @cached_property
@@ -243,6 +243,7 @@ class DiscreteCase:
         scaled = Scaled.of(table, sample_weight)
         columns, widths = scaled.columns, scaled.widths
         penalty = check_penalty_weights(penalty_weights, len(widths))
+        sizes = np.where(scaled.ranges == 0, table.n_categories[columns], 1)
         with within_memory():
             problem = Problem(
                 scaled.points,
@@ -252,7 +253,7 @@ class DiscreteCase:
                 _scaled_penalty(penalty, columns, widths),
                 isinstance(penalty, str),
                 thread_count(n_threads),
-                _most_bytes(len(scaled.points), np.where(scaled.ranges == 0, table.n_categories[columns], 1)),
+                memory_for(_most_bytes(len(scaled.points), sizes)),
             )
         return cls(problem, scaled)
 
@@ -312,7 +313,6 @@ def _scaled_penalty(
 
 
 def _most_bytes(n_rows: int, sizes: NDArray[np.intp]) -> int:
-    """Return what the problem may take: anything if even a network of all pairs would take little."""
+    """Return what a network of all pairs would take."""
     p, numbers = len(sizes), int(sizes.sum())
-    little = path_bytes(n_rows * int(sizes.max(initial=1)), p, p * (p - 1) // 2) + _PER_COEFFICIENT * numbers**2
-    return sys.maxsize if little <= LITTLE else available_memory()
+    return path_bytes(n_rows * int(sizes.max(initial=1)), p, p * (p - 1) // 2) + _PER_COEFFICIENT * numbers**2
