@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,11 +87,8 @@ class Judge:
         if isinstance(case.table, PartedTable):  # one after the other: the parts are what is worked on side by side
             self.known = [_score_fold(*task) for task in tasks]
         elif threads > 1:
-            contexts = [copy_context() for _ in tasks]
-            with ThreadPoolExecutor(threads) as pool:
-                started = [
-                    pool.submit(context.run, _score_fold, *task) for context, task in zip(contexts, tasks, strict=True)
-                ]
+            with ThreadPoolExecutor(threads) as pool:  # each with what is suppressed here
+                started = [pool.submit(copy_context().run, partial(_score_fold, *task)) for task in tasks]
                 self.known = [future.result() for future in started]
         else:
             self.known = run_tasks(
