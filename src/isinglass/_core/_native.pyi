@@ -212,10 +212,21 @@ class NodePaths:
     n_working: NDArray[np.int32]
     counts: NDArray[np.int32]  # numbers of coefficients that are not zero
     columns: NDArray[np.int32]  # their columns, node after node and alpha after alpha
+    category_fields: NDArray[np.float64]  # likewise, of every fit those of its node's categories that occur
     values: NDArray[np.float64]
 
 class Nodewise:
+    @overload
     def __init__(self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, n_threads: int) -> None: ...
+    @overload
+    def __init__(  # categories: see Problem
+        self,
+        X: NDArray[np.uint8],
+        weights: NDArray[np.float64] | None,
+        ranges: NDArray[np.uint8],
+        widths: NDArray[np.float64],
+        n_threads: int,
+    ) -> None: ...
     @property
     def n_features(self) -> int: ...
     @property

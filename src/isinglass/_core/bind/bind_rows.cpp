@@ -27,7 +27,7 @@ class Part {
     Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
         : pool_(n_threads, poll_) {
         const auto table = read(X, weights, total);
-        rows_ = std::make_unique<CpuRows>(table, CpuRows::Holds::all_nodes, pool_);
+        rows_ = std::make_unique<CpuRows>(table, Holds::all_nodes, pool_);
     }
     virtual ~Part() = default;
 
