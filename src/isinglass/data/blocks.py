@@ -186,7 +186,7 @@ def _lacks(rows: Any, weights: str | int, coding: Coding) -> bool:
     """Tell whether rows have no column of weights: none of that name, or no column more than the coding."""
     if hasattr(rows, "columns"):
         return weights not in list(rows.columns)
-    return np.shape(rows)[1] <= len(coding.columns)
+    return bool(np.shape(rows)[1] <= len(coding.columns))
 
 
 def _split_weights(rows: Any, weights: str | int) -> tuple[Any, Any]:
