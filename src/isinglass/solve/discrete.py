@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Problem, max_features, path_bytes
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
-from isinglass.categories import CategoryNetwork, block_scale
+from isinglass.categories import CategoryNetwork, block_values
 from isinglass.data import CategoryTable, check_penalty_weights, check_sample_weight
 from isinglass.data.category_table import MOST_STEPS
 from isinglass.errors import ArgumentError, LimitError, setting
@@ -153,13 +153,6 @@ class Scaled:
         parts = np.split(values, np.cumsum(self.sizes(edges))[:-1])
         return [read_only(self.block(s, t, part)) for (s, t), part in zip(edges.tolist(), parts, strict=False)]
 
-    def values(self, edges: NDArray[np.integer[Any]], blocks: Sequence[FloatArray]) -> FloatArray:
-        """Return the coupling of every pair with one parameter, and ‖Θ‖ of the others."""
-        if self.on_line.all():
-            return np.array(blocks).reshape(-1)
-        pairs = zip(edges.tolist(), blocks, strict=True)
-        return np.array([self.value(s, t, block) for (s, t), block in pairs])
-
     @cached_property
     def dimensions(self) -> NDArray[np.intp]:
         """Number m of every column: 1 on a line, else the categories that occur less one."""
@@ -179,13 +172,6 @@ class Scaled:
         """Return how many numbers the solver has for every pair."""
         seen = np.array([np.count_nonzero(share) for share in self.shares])
         return np.asarray(np.where(self.on_line, 1, seen)[edges].prod(axis=1))
-
-    def value(self, s: int, t: int, block: FloatArray) -> float:
-        """Return the coupling of a block with one parameter, else ‖Θ‖."""
-        if block.size == 1:
-            return float(block.item())
-        scores = self.table.scores
-        return block_scale(scores[s], scores[t]) * float(np.sqrt((block * block).sum()))
 
 
 @dataclass(frozen=True)
@@ -276,7 +262,7 @@ class DiscreteCase:
             blocks: Sequence[FloatArray] = tuple(read_only(values.reshape(-1, 1, 1)))
         else:
             blocks = scaled.blocks(edges, state.values)
-            values = scaled.values(edges, blocks)
+            values = block_values(scaled.table.scores, edges, blocks)
             fields = scaled.fields(state.category_fields, self._centers(edges, blocks))
         network = scaled.empty.refitted(fields, edges, values, blocks)
         return as_solution(network, state, self.problem, tol)
