@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from isinglass.cli.options import Bundle, Option
+from isinglass.cli.options import Bundle, Option, under
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,19 +96,15 @@ GROUPS = Bundle(
     "groups",
     Groups,
     [
-        Option(
-            "--groups",
-            type=click.Path(exists=True, dir_okay=False),
-            metavar="FILE",
-            section=SECTION,
-            help="CSV file with a header: node names, then attributes such as a group, or the wording of items.",
-        ),
-        Option(
-            "--color-by",
-            metavar="ATTRIBUTE",
-            section=SECTION,
-            otherwise="the first",
-            help="Attribute that gives the colors.",
+        *under(
+            SECTION,
+            Option(
+                "--groups",
+                type=click.Path(exists=True, dir_okay=False),
+                metavar="FILE",
+                help="CSV file with a header: node names, then attributes such as a group, or the wording of items.",
+            ),
+            Option("--color-by", metavar="ATTRIBUTE", otherwise="the first", help="Attribute that gives the colors."),
         ),
     ],
 )

@@ -160,7 +160,7 @@ class Loaded:
         """Refuse another table than the one that was fitted, as far as the model knows: its rows and its ones."""
         import numpy as np
 
-        from isinglass.cli.results import describe_table, shares_of
+        from isinglass.cli.descriptions import describe_table, shares_of
         from isinglass.errors import DataError
 
         if self.fit is None:

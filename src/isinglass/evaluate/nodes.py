@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -17,7 +18,7 @@ from isinglass.network import Network, as_network
 
 CELLS_AT_ONCE = 4_000_000
 """Cells whose predictions exist at a time."""
-_SHOWN_NODES = 30  # in the repr of a table
+SHOWN_NODES = 30  # in the repr of a table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,17 +48,26 @@ class NodeTable(Frozen):
 
     def __repr__(self) -> str:
         header = [name.replace("_", " ") for name in self.columns]
-        shown = range(min(len(self), _SHOWN_NODES))
-        lines = [header] + [[_cell(column[k]) for column in self.columns.values()] for k in shown]
-        widths = [max(len(line[c]) for line in lines) for c in range(len(header))]
-        text = [
-            "  ".join(
-                [line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))]
-            )
-            for line in lines
-        ]
-        more = [f"… and {len(self) - _SHOWN_NODES} more nodes"] if len(self) > _SHOWN_NODES else []
-        return "\n".join(text + more)
+        rows = [[_cell(column[k]) for column in self.columns.values()] for k in range(min(len(self), SHOWN_NODES))]
+        more = f"\n… and {len(self) - SHOWN_NODES} more nodes" if len(self) > SHOWN_NODES else ""
+        return text_table(header, rows) + more
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as lines of text: its first column to the left, the others to the right.
+
+    Examples
+    --------
+    >>> print(text_table(["name", "n"], [["a", "10"]]))
+    name   n
+    a     10
+    """
+    lines = [header, *rows]
+    widths = [max(len(line[c]) for line in lines) for c in range(len(header))]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))])
+        for line in lines
+    )
 
 
 def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = None) -> NodeTable:
