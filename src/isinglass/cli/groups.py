@@ -29,18 +29,10 @@ class Attributes(NamedTuple):
 
 @dataclass(frozen=True)
 class Groups:
-    """Where attributes of the nodes come from, and which of them gives the colors.
+    """Where attributes of the nodes come from, and which of them gives the colors."""
 
-    Parameters
-    ----------
-    groups : str, optional
-        CSV file with a header: the names of the nodes in the first column, attributes in the others.
-    color_by : str, optional
-        The attribute; the first one by default.
-    """
-
-    groups: str | None
-    color_by: str | None
+    groups: str | None  # CSV file with a header: the names of the nodes in the first column, attributes in the others
+    color_by: str | None  # the attribute; the first one by default
 
     def __post_init__(self) -> None:
         if self.color_by is not None and self.groups is None:

@@ -83,21 +83,11 @@ def under(section: str, *options: Option) -> list[Option]:
 
 @dataclass(frozen=True)
 class Bundle:
-    """Options that travel together: the command gets one argument, ``make`` of their values.
+    """Options that travel together: the command gets one argument, ``make`` of their values."""
 
-    Parameters
-    ----------
-    name : str
-        Name of that argument.
-    make : callable
-        Takes the values by name.
-    options : sequence of Option
-        What the user may set.
-    """
-
-    name: str
-    make: Callable[..., Any]
-    options: Sequence[Option]
+    name: str  # name of that argument
+    make: Callable[..., Any]  # takes the values by name
+    options: Sequence[Option]  # what the user may set
 
 
 class Command(click.Command):

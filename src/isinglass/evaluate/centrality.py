@@ -82,9 +82,6 @@ def centrality(network: Any, communities: Any = None) -> Centrality:
         questionnaire. Bridge strength is Σ |θ_st| and bridge expected influence Σ θ_st over the edges that lead to
         other communities. A node without one is a community of its own.
 
-    Returns
-    -------
-    Centrality
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -82,9 +82,6 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
     sample_weight : array-like of shape (n_samples,), optional
         Row weights.
 
-    Returns
-    -------
-    NodeTable
 
     Examples
     --------
@@ -95,16 +92,21 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
     x1          1     2.800               2.800     0.800              0.500                0.600               0.278
     """
     read = as_network(network)
-    if isinstance(read, CategoryNetwork):
-        return _category_nodes(read, *to_weighted(read.table(X), sample_weight))
-    table, weight = to_weighted(X, sample_weight)
+    table, weight = to_weighted(read.table(X) if isinstance(read, CategoryNetwork) else X, sample_weight)
     if table.shape[1] != read.n_features:
         raise DataError(f"X must have one column per node ({read.n_features}); got {table.shape[1]}.")
     total = count_rows(table, weight)
-    ones, varies = count_columns(table, weight)
-    means = np.clip(ones / total, 0.0, 1.0)
-    accuracy, deviance = (each / total for each in over_rows(_predicted, table, weight, read))
-    marginal = np.maximum(means, 1 - means)
+    predicted: Callable[..., Any] = _predicted_categories
+    if isinstance(read, CategoryNetwork):
+        shares = [counts / total for counts in count_categories(table, weight)]
+        marginal = np.array([share.max() for share in shares])
+        entropy = np.array([float(scipy.special.entr(share).sum()) for share in shares])
+        varies = marginal < 1
+    else:
+        ones, varies = count_columns(table, weight)
+        means = np.clip(ones / total, 0.0, 1.0)
+        marginal, entropy, predicted = np.maximum(means, 1 - means), _entropy(means), _predicted
+    accuracy, deviance = (each / total for each in over_rows(predicted, table, weight, read))
     return NodeTable(
         tuple(read.names),
         read.degree,
@@ -113,15 +115,16 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
         accuracy,
         marginal,
         share_where(varies, accuracy - marginal, 1 - marginal),
-        share_where(varies, _entropy(means) - deviance, _entropy(means)),
+        share_where(varies, entropy - deviance, entropy),
     )
 
 
-def _category_nodes(network: CategoryNetwork, table: CategoryTable, weight: FloatArray | None) -> NodeTable:
-    """Return the table of a network with categories."""
-    unit = np.ones(len(table)) if weight is None else weight
-    shares = [counts / unit.sum() for counts in count_categories(table, weight)]
+def _predicted_categories(
+    table: CategoryTable, weight: FloatArray | None, network: CategoryNetwork
+) -> tuple[FloatArray, FloatArray]:
+    """Return the same as `_predicted` for columns with categories; of equally probable ones, each counts its share."""
     right, deviance = np.zeros((2, network.n_features))
+    unit = np.ones(len(table)) if weight is None else weight
     step = max(CELLS_AT_ONCE // int(table.n_categories.sum()), 1)
     for first in range(0, len(table), step):
         codes, w = table.codes[first : first + step], unit[first : first + step]
@@ -130,19 +133,7 @@ def _category_nodes(network: CategoryNetwork, table: CategoryTable, weight: Floa
             seen, most = logs[rows, codes[:, s]], logs.max(axis=1)
             right[s] += w @ ((seen == most) / (logs == most[:, None]).sum(axis=1))
             deviance[s] -= w @ seen
-    accuracy, deviance = right / unit.sum(), deviance / unit.sum()
-    marginal = np.array([share.max() for share in shares])
-    entropy = np.array([float(scipy.special.entr(share).sum()) for share in shares])
-    return NodeTable(
-        tuple(network.names),
-        network.degree,
-        network.strength,
-        network.expected_influence,
-        accuracy,
-        marginal,
-        share_where(marginal < 1, accuracy - marginal, 1 - marginal),
-        share_where(marginal < 1, entropy - deviance, entropy),
-    )
+    return right, deviance
 
 
 def _predicted(table: NDArray[np.uint8], weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray]:

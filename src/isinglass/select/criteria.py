@@ -88,9 +88,6 @@ def compare_criteria(
     **folds
         ``n_folds``, ``n_repeats``, ``random_state``, ``n_jobs``, ``checkpoint`` and ``progress`` of `cross_validate`.
 
-    Returns
-    -------
-    CriteriaComparison
 
     Examples
     --------
