@@ -30,6 +30,16 @@ _CLOSE = 1e-9  # of a whole number of steps
 _PER_COEFFICIENT = 130  # bytes, for either column of a pair
 
 
+def refuse_free(name: str) -> ArgumentError:
+    """Return the error of a pair without a penalty: of such an optimum nobody could tell how far away it is."""
+    return ArgumentError(
+        name,
+        "must be positive where columns have categories",
+        0.0,
+        "Use a small value; refit estimates the edges of a network without a penalty.",
+    )
+
+
 def _steps(column: int, scores: FloatArray) -> Bytes:
     """Return the scores as whole numbers of equal steps from the smallest."""
     above = scores - scores.min()
@@ -250,7 +260,7 @@ class DiscreteCase:
     def check(self, grid: FloatArray) -> None:
         """Refuse alphas that this problem has no solver for."""
         if grid[-1] == 0.0:
-            raise ArgumentError("alphas", "must be positive where columns have categories", 0.0)
+            raise refuse_free("alphas")
 
     def solution(self, state: State, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table, for scores as they were given."""
@@ -293,7 +303,7 @@ def _scaled_penalty(
     if not isinstance(penalty, np.ndarray):
         return None
     if (penalty[~np.eye(len(penalty), dtype=bool)] == 0).any():
-        raise ArgumentError("penalty_weights", "must be positive where columns have categories", 0.0)
+        raise refuse_free("penalty_weights")
     inside = np.ix_(columns, columns)
     return np.ascontiguousarray(penalty[inside] / np.multiply.outer(widths, widths)[inside])
 

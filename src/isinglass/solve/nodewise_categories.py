@@ -12,9 +12,8 @@ from isinglass._core import Nodewise
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork, block_values
 from isinglass.data import CategoryTable
-from isinglass.errors import ArgumentError
 from isinglass.network import Network
-from isinglass.solve.discrete import Scaled
+from isinglass.solve.discrete import Scaled, refuse_free
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS
 from isinglass.solve.regressions import NodeFits, pair_up, reconcile
 from isinglass.threads import thread_count
@@ -54,10 +53,9 @@ class CategoryNodeFits(NodeFits):
         alpha, node = self._owners
         group, pairs, (upper, lower) = pair_up(alpha, node, self.columns)
         bounds = np.searchsorted(group, np.arange(len(self.counts) + 1))
-        merged = [
-            _merge_blocks(*(None if k < 0 else self.blocks[k] for k in both), rule)
-            for both in zip(upper.tolist(), lower.tolist(), strict=True)
-        ]
+        found = [*self.blocks, None]  # the last for those that are nowhere
+        both = zip(upper.tolist(), lower.tolist(), strict=True)
+        merged = [_merge_blocks(found[k], found[j], rule) for k, j in both]
         networks: list[Network] = []
         for k in range(len(self.counts)):
             kept = [e for e in range(bounds[k], bounds[k + 1]) if merged[e].any()]
@@ -135,7 +133,7 @@ class CategoryNodes:
         """Run the regressions, one row of alphas per column of the whole table, and put them back into it."""
         scaled, varying = self.scaled, self.varying
         if np.nanmin(alphas[varying], initial=np.inf) == 0.0:
-            raise ArgumentError("alphas", "must be positive where columns have categories", 0.0)
+            raise refuse_free("alphas")
         nodes = np.arange(len(varying), dtype=np.int32)
         grids = np.ascontiguousarray(alphas[varying] / self.units[varying, None])
         strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
