@@ -127,8 +127,8 @@ class CategoryNetwork(Network):
     def fields(self) -> NoReturn:
         """There is no single number: a column has one field per category, in ``category_fields``."""
         raise DataError(
-            "a network with more than two categories has one field per category (category_fields); what was called "
-            "takes columns of 0 and 1 only."
+            "a network with more than two categories has one field per category (category_fields); this function takes "
+            "columns of 0 and 1 only."
         )
 
     def with_names(self, names: Sequence[str] | None) -> CategoryNetwork:
