@@ -13,6 +13,8 @@ CORE := $(wildcard src/isinglass/_core/*/*.cpp src/isinglass/_core/*/*.hpp)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
+# The tests start some hundred interpreters, and each would compile the whole package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test fuzz sanitize sanitize-quick FORCE test-oldest check check-core check-page wheel bench paper paper-quick docs clean

@@ -104,6 +104,25 @@ class CategoryNetwork(Network):
         for name, value in parts.items():
             object.__setattr__(self, name, value)
 
+    def refitted(
+        self,
+        category_fields: Sequence[FloatArray],
+        edge_index: NDArray[np.int32],
+        edge_values: FloatArray,
+        blocks: Sequence[FloatArray],
+    ) -> CategoryNetwork:
+        """Return a network of the same nodes, of the solver's own arrays: `Network.trusted` for categories."""
+        network = object.__new__(CategoryNetwork)
+        fitted = {
+            "category_fields": tuple(category_fields),
+            "edge_index": read_only(edge_index),
+            "edge_values": read_only(edge_values),
+            "blocks": tuple(blocks),
+        }
+        nodes = {name: getattr(self, name) for name in ("scores", "kinds", "categories", "names", "points")}
+        network.__dict__.update(fitted | nodes)
+        return network
+
     @property  # type: ignore[misc]
     def fields(self) -> NoReturn:
         """There is no single number: a column has one field per category, in ``category_fields``."""

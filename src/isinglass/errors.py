@@ -42,24 +42,12 @@ _suppressed: ContextVar[tuple[type[IsinglassWarning], ...]] = ContextVar("suppre
 
 
 class Setting(NamedTuple):
-    """A parameter that a message mentions.
+    """A parameter that a message mentions."""
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    has_value : bool
-        Whether the message gives a value.
-    value : object
-        The value.
-    python : str
-        How Python readers see it.
-    """
-
-    name: str
-    has_value: bool
-    value: Any
-    python: str
+    name: str  # the parameter
+    has_value: bool  # whether the message gives a value
+    value: Any  # the value
+    python: str  # how Python readers see it
 
 
 def setting(name: str, *value: Any, python: str | None = None) -> str:

@@ -270,9 +270,6 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
         Limit of what the file unpacks to. By default 2 GiB, or 25 times the size of the file or 256 MiB, if that is
         less.
 
-    Returns
-    -------
-    Fit or Network
 
     Raises
     ------

@@ -15,7 +15,10 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-__all__ = ["available_memory", "within_memory"]
+__all__ = ["available_memory", "memory_for", "within_memory"]
+
+LITTLE = 50_000_000
+"""Bytes that nobody asks about: finding out how many there are takes as long as the fit of a small table."""
 
 _CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -38,6 +41,17 @@ def available_memory() -> int:
         with suppress(OSError, ValueError):  # no such group, or "max"
             free.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
     return max(min(free), 0)
+
+
+def memory_for(n_bytes: int) -> int:
+    """Return how much an estimate may take that needs so many bytes at most: anything if that is little.
+
+    Examples
+    --------
+    >>> memory_for(1000) == sys.maxsize
+    True
+    """
+    return sys.maxsize if n_bytes <= LITTLE else available_memory()
 
 
 @contextmanager

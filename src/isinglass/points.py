@@ -78,17 +78,20 @@ class Points:
         return placed
 
     def logits(self, fields: FloatArray, eta: FloatArray) -> FloatArray:
-        """Return the field of every category plus what the rest of the row says for it, shape (T, n)."""
-        return np.asarray(fields[:, None] + self.factor[:, None] * eta[self.coordinate])
+        """Return the field of every category plus what the rest of the row says for it, shape (T, n).
+
+        Of several networks at once if there is an axis in front; so do the sums below.
+        """
+        return np.asarray(fields[..., None] + self.factor[:, None] * eta[..., self.coordinate, :])
 
     def log_softmax(self, logits: FloatArray) -> FloatArray:
         """Return the logarithms of probabilities that sum to 1 within every column, shape (T, n)."""
-        return np.asarray(logits - self.log_sums(logits)[self.column])
+        return np.asarray(logits - self.log_sums(logits)[..., self.column, :])
 
     def log_sums(self, logits: FloatArray) -> FloatArray:
         """Return log Σ exp over the categories of every column, shape (p, n)."""
-        top = np.maximum.reduceat(logits, self.starts, axis=0)
-        total = np.add.reduceat(np.exp(logits - top[self.column]), self.starts, axis=0)
+        top = np.maximum.reduceat(logits, self.starts, axis=-2)
+        total = np.add.reduceat(np.exp(logits - top[..., self.column, :]), self.starts, axis=-2)
         return np.asarray(top + np.log(total))
 
     def couplings(

@@ -206,12 +206,12 @@ def flooding_rows(n):
         h *= np.uint64(0xD6E8FEB86659FD93)
         return h ^ (h >> np.uint64(32))
 
-    number = np.arange(1 << 24, dtype=np.uint64)
+    number = np.arange(1 << 23, dtype=np.uint64)
     h = np.full(len(number), 0x9E3779B97F4A7C15, dtype=np.uint64)
     for byte in range(3):
         bits = (number >> np.uint64(8 * byte)) & np.uint64(255)
         h = mix(h ^ bits * np.uint64(0x9FB21C651E98DF25))
-    chosen = np.argsort(h & np.uint64((1 << 17) - 1), kind="stable")[:n]
+    chosen = np.sort(np.argpartition((h & np.uint64((1 << 17) - 1)).astype(np.uint32), n)[:n])
     # The hash packed eight cells into a byte, the first into its lowest bit.
     return ((number[chosen, None] >> np.arange(24, dtype=np.uint64)) & np.uint64(1)).astype(np.uint8)
 

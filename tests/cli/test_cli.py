@@ -159,10 +159,10 @@ def test_every_command_as_a_process(table, tmp_path):
     net, model = tmp_path / "net", tmp_path / "net" / "model.npz"
     of_the_table = {
         "info": [table],
-        "fit": [table, "--select", "stars", "--subsamples", "5", "-o", net],
-        "select": [table, "--folds", "3", "--subsamples", "3"],
+        "fit": [table, "--select", "stars", "--subsamples", "5", "-j", "1", "-o", net],
+        "select": [table, "--folds", "3", "--subsamples", "3", "-j", "1"],
         "bootstrap": [table, "--alpha", "0.1", "-B", "10"],
-        "compare": [table, "--by", "#1", "--alpha", "0.1", "-B", "5"],
+        "compare": [table, "--by", "#1", "--alpha", "0.1", "-B", "5", "-j", "1"],
         "simulate": ["--nodes", "5", "--rows", "10"],
     }
     of_the_model = {
@@ -170,7 +170,7 @@ def test_every_command_as_a_process(table, tmp_path):
         "export": [model],
         "plot": ["strength", model, "-o", tmp_path / "strength.png"],
         "report": [model, "-o", tmp_path / "report.html"],
-        "power": [model, "--rows", "30", "--repeats", "2", "--alpha", "0.1"],
+        "power": [model, "--rows", "30", "--repeats", "2", "--alpha", "0.1", "-j", "1"],
     }
     covered = {}
     for commands in (of_the_table, of_the_model):

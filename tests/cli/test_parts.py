@@ -11,8 +11,8 @@ import pytest
 
 from isinglass.cli import console as console_module
 from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.descriptions import SCHEMAS, format_bytes, json_text
 from isinglass.cli.fit import fit
-from isinglass.cli.results import SCHEMAS, format_bytes, json_text
 from isinglass.cli.settings import spell
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, setting
 

@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
 
-@pytest.mark.parametrize(("name", "most"), [("readers", 60), ("models", 60), ("bombs", 5), ("resume", 2)])
+@pytest.mark.parametrize(("name", "most"), [("readers", 60), ("models", 60), ("bombs", 2), ("resume", 2)])
 def test_a_short_attack_finds_nothing(name, most):
     suite = importlib.import_module(name)
     counts, cases = suite.run(60.0, 0, most=most)

@@ -24,7 +24,7 @@ from isinglass import (
     read_categories,
 )
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.evaluate.category_imputation import category_marginals, fill_categories, score_categories
+from isinglass.evaluate.imputation import category_marginals, fill_categories, score_categories
 
 READING = {"kinds": {"age": "ordinal", "work": "ordinal"}}
 

@@ -271,7 +271,7 @@ def test_intervals_cover():
     rng, covered = np.random.default_rng(5), []
     for _ in range(60):
         X = simulate.exact_sample(model, 300, random_state=rng)
-        found = bootstrap(X, 1e-6, n_boot=200, random_state=rng)
+        found = bootstrap(X, 1e-6, n_boot=120, random_state=rng)
         low, _, high = found.edge_quantiles
         truth = model.couplings[tuple(found.edge_index.T)]
         covered += ((low <= truth) & (truth <= high)).tolist()

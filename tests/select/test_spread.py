@@ -83,7 +83,7 @@ def test_difference_test_holds_its_level():
     rng, false = np.random.default_rng(1), []
     for _ in range(80):
         X = simulate.exact_sample(model, 300, random_state=rng)
-        found = bootstrap(X, 1e-6, n_boot=150, random_state=rng).differences()
+        found = bootstrap(X, 1e-6, n_boot=100, random_state=rng).differences()
         place = [found.labels.index("x0 – x1"), found.labels.index("x1 – x2")]
         false.append(found.different[tuple(place)])
     assert np.mean(false) <= 0.13  # 5 % with a standard error of 2.5 %

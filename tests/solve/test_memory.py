@@ -9,7 +9,6 @@ import pytest
 
 from isinglass import _core, ising_path, memory
 from isinglass.errors import LimitError
-from isinglass.solve import estimable
 
 MEASURED = """
 import json, sys, warnings
@@ -64,8 +63,8 @@ def table(n, p):
 
 def test_fault_07_a_table_too_large_for_the_memory_is_refused(monkeypatch):
     X = table(400, 120)
-    monkeypatch.setattr(estimable, "LITTLE", 0)  # small tables are not asked about
-    monkeypatch.setattr(estimable, "available_memory", lambda: 10**6)
+    monkeypatch.setattr(memory, "LITTLE", 0)  # small tables are not asked about
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
     with pytest.raises(LimitError, match=r"needs about 0\.00\d* GB .* and 0\.001 GB are free.*larger alpha"):
         ising_path(X, 3)
 
@@ -73,8 +72,8 @@ def test_fault_07_a_table_too_large_for_the_memory_is_refused(monkeypatch):
 def test_fault_07_a_dense_network_is_refused_and_a_sparse_one_is_not(monkeypatch):
     X = table(400, 120)
     room = _core.path_bytes(400, 120, 3000)
-    monkeypatch.setattr(estimable, "LITTLE", 0)
-    monkeypatch.setattr(estimable, "available_memory", lambda: room)
+    monkeypatch.setattr(memory, "LITTLE", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: room)
     assert ising_path(X, [0.1]).converged.all()
     with pytest.raises(LimitError, match=r"pairs that may be edges"):
         ising_path(X, [0.001])

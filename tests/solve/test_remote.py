@@ -5,9 +5,11 @@ import signal
 
 import numpy as np
 import pytest
+import scipy.sparse
 from cluster import two_workers
 
 from isinglass import objective
+from isinglass._core import RecipeRows
 from isinglass.data import BinaryTable, PartedTable, hosts, read_parts
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings
 from isinglass.fit import Fit
@@ -15,7 +17,7 @@ from isinglass.select.ebic import ebic, select_ebic
 from isinglass.select.refit import refit
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import two_stage
-from isinglass.solve import estimable
+from isinglass.solve import estimable, remote
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import ising_path
 from isinglass.solve.remote import PartedRows
@@ -92,6 +94,32 @@ def test_a_large_table_is_worked_on_in_parts(monkeypatch):
     full = bits(ising_path(X, [0.05]))
     monkeypatch.setattr(estimable, "available_memory", lambda: 1000.0)  # of the estimate alone
     assert bits(ising_path(X, [0.05])) != full  # in parts now: the same network, other roundings
+
+
+def test_a_wide_table_with_few_ones_is_worked_on_as_lists_of_ones(monkeypatch):
+    rng = np.random.default_rng(0)
+    rare = (rng.random((1000, 200)) < 0.012).astype(np.uint8)
+    rare[:, 1::2] |= rare[:, ::2] & (rng.random((1000, 100)) < 0.5)
+    weight = rng.integers(1, 4, 1000).astype(float)
+    whole = ising_path(rare, [0.003, 0.001], sample_weight=weight)
+    asked = []
+    monkeypatch.setattr(estimable, "SMALL", rare.size - 1)
+    monkeypatch.setattr(estimable, "WIDE", 200)
+    monkeypatch.setattr(estimable, "CELLS_OF_A_PART", 80_000)
+    monkeypatch.setattr(remote, "RecipeRows", lambda *given: asked.append(RecipeRows(*given)) or asked[-1])
+    to_array, largest = scipy.sparse.csr_array.toarray, []
+    monkeypatch.setattr(
+        scipy.sparse.csr_array, "toarray", lambda self: largest.append(np.prod(self.shape)) or to_array(self)
+    )
+    for table in (rare, scipy.sparse.csc_array(rare)):
+        found = ising_path(table, [0.003, 0.001], sample_weight=weight)
+        assert_same(whole, found)
+        assert found[-1].n_edges > 60
+    assert len(asked) == 8  # one row of zeros and three parts, twice
+    assert all(rows.is_sparse() for rows in asked[1:4] + asked[5:])
+    assert max(largest) <= 80_000  # never dense as a whole
+    with pytest.raises(DataError, match="sample_weight must"):
+        ising_path(scipy.sparse.csr_array(rare), [0.003], sample_weight=np.full(1000, np.nan))
 
 
 def test_separation_is_found_over_all_parts():

@@ -120,12 +120,22 @@ class CpuRows:
     def drift(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]: ...
     def all_pairs(self, first: int, last: int) -> tuple[NDArray[np.float32], float]: ...
 
-class LeanRows(CpuRows):
-    """The same with predictors made when they are needed, kept for ``n_kept`` nodes; all it knows can be sent."""
+class RecipeRows(CpuRows):
+    """The same with predictors made when they are needed, kept for ``n_kept`` nodes; all it knows can be sent.
+
+    Where the share of ones is below ``rare``, lists of them instead of cells.
+    """
 
     def __init__(
-        self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, total: float, n_threads: int, n_kept: int
+        self,
+        X: NDArray[np.uint8],
+        weights: NDArray[np.float64] | None,
+        total: float,
+        n_threads: int,
+        n_kept: int,
+        rare: float = 0.0,
     ) -> None: ...
+    def is_sparse(self) -> bool: ...
     def state(self) -> tuple[object, ...]: ...
     def restore(self, state: tuple[object, ...]) -> None: ...
 
@@ -202,10 +212,21 @@ class NodePaths:
     n_working: NDArray[np.int32]
     counts: NDArray[np.int32]  # numbers of coefficients that are not zero
     columns: NDArray[np.int32]  # their columns, node after node and alpha after alpha
+    category_fields: NDArray[np.float64]  # likewise, of every fit those of its node's categories that occur
     values: NDArray[np.float64]
 
 class Nodewise:
+    @overload
     def __init__(self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, n_threads: int) -> None: ...
+    @overload
+    def __init__(  # categories: see Problem
+        self,
+        X: NDArray[np.uint8],
+        weights: NDArray[np.float64] | None,
+        ranges: NDArray[np.uint8],
+        widths: NDArray[np.float64],
+        n_threads: int,
+    ) -> None: ...
     @property
     def n_features(self) -> int: ...
     @property

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, csv_text, format_seconds, plural
+from isinglass.cli.console import Console, format_seconds, plural
 from isinglass.cli.estimate import ESTIMATE, Estimate, constants_named
 from isinglass.cli.options import FORCE, TABLE, Option, checkpoint_folder, command, out_folder
-from isinglass.cli.output import OutputFolder
+from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import OneOf
 
@@ -30,24 +30,16 @@ FILES = {
 @command(
     "bootstrap",
     TABLE,
-    Option(
-        *("-B", "--resamples", "n_boot"),
-        type=click.IntRange(min=1),
-        default=1000,
-        show_default=True,
-        help="Number of resamples.",
-    ),
+    Option(*("-B", "--resamples", "n_boot"), type=click.IntRange(min=1), default=1000, help="Number of resamples."),
     Option(
         "--kind",
         type=OneOf(["rows", "case-drop"]),
         default="rows",
-        show_default=True,
         help="Draw rows with replacement, or drop a share of them.",
     ),
     Option(
         "--reselect/--keep-penalty",
         default=True,
-        show_default=True,
         help="Select the penalty anew in every resample, or keep that of the whole table.",
     ),
     Option("--differences", is_flag=True, help="Also test which edges and which node strengths differ; needs -o."),
@@ -87,9 +79,7 @@ def bootstrap(
         found = resample(
             data,
             estimate.function(criterion),
-            random_state=estimate.seed,
-            n_jobs=estimate.n_jobs,
-            progress=console.progress_wanted,
+            **estimate.run_options(console),
             **options,
         )
     tables = _tabulate(found, files)
@@ -102,22 +92,14 @@ def bootstrap(
         **_describe(found),
         "Time": format_seconds(console.seconds),
     }
-    if folder is not None:
-        with folder.filling({name: facts[name] for name in ("Table", "Method", "Resamples")}) as here:
-            for name, columns in tables.items():
-                text = csv_text(list(columns), zip(*columns.values(), strict=True))
-                (here / name).write_text(text, encoding="utf-8")
-    console.say_facts(facts | ({"Wrote": folder.summary} if folder else {}))
-    if console.as_json:
-        settings = {"n_resamples": options["n_boot"], "seed": estimate.seed}
-        console.write_json("bootstrap", _record(found, tables, data, estimate, settings))
-    elif folder is None:
-        columns = next(iter(tables.values()))
-        console.write_csv(list(columns), zip(*columns.values(), strict=True))
+    deliver(
+        *(console, "bootstrap", folder, facts, ("Table", "Method", "Resamples"), tables),
+        record=lambda: _record(found, tables, data, estimate),
+    )
 
 
-def _tabulate(found: Bootstrap, files: list[str]) -> dict[str, dict[str, list[Any]]]:
-    """Return the columns of every file, as plain values."""
+def _tabulate(found: Bootstrap, files: list[str]) -> dict[str, dict[str, Any]]:
+    """Return the columns of every file."""
     makers: dict[str, Callable[[], dict[str, Any]]] = {
         "edges.csv": found.edges,
         "nodes.csv": found.nodes,
@@ -125,7 +107,7 @@ def _tabulate(found: Bootstrap, files: list[str]) -> dict[str, dict[str, list[An
         "edge_differences.csv": lambda: found.differences("edges").table(),
         "node_differences.csv": lambda: found.differences("strength").table(),
     }
-    return {file: {name: column.tolist() for name, column in makers[file]().items()} for file in files}
+    return {file: makers[file]() for file in files}
 
 
 def _describe(found: Bootstrap) -> dict[str, str]:
@@ -144,22 +126,19 @@ def _describe(found: Bootstrap) -> dict[str, str]:
 
 
 def _record(
-    found: Bootstrap,
-    tables: dict[str, dict[str, list[Any]]],
-    data: BinaryTable,
-    estimate: Estimate,
-    settings: dict[str, Any],
+    found: Bootstrap, tables: dict[str, dict[str, Any]], data: BinaryTable, estimate: Estimate
 ) -> dict[str, Any]:
-    from isinglass.cli import results
+    from isinglass.cli import descriptions
 
     dropped = found.kind == "case-drop"
     return {
-        "table": results.describe_table(data),
+        "table": descriptions.describe_table(data),
         "method": estimate.record,
         "kind": found.kind,
-        **settings,
-        "network": results.describe_solution(found.solution),
+        "n_resamples": found.n_boot,
+        "seed": estimate.seed,
+        "network": descriptions.describe_solution(found.solution),
         "cs_coefficient": found.cs_coefficient() if dropped else None,
         "cs_coefficient_edges": found.cs_coefficient("edges") if dropped else None,
-        **{name.removesuffix(".csv"): results.records(columns) for name, columns in tables.items()},
+        **{name.removesuffix(".csv"): descriptions.records(columns) for name, columns in tables.items()},
     }

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, csv_text, format_seconds, plural
+from isinglass.cli.console import Console, format_seconds, plural
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import FORCE, TABLE, Option, checkpoint_folder, command, out_folder
-from isinglass.cli.output import OutputFolder
+from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import COLUMN
 
@@ -35,13 +35,11 @@ FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html"]
         *("-B", "--permutations", "n_permutations"),
         type=click.IntRange(min=1),
         default=1000,
-        show_default=True,
         help="Number of permutations.",
     ),
     Option(
         "--reselect/--keep-penalty",
         default=False,
-        show_default=True,
         help="Select the penalty anew in every group and permutation, or keep that of all rows together.",
     ),
     checkpoint_folder("permutations"),
@@ -79,9 +77,7 @@ def compare(
         data.labels[str(by)],
         estimate.function(criterion),
         paired=None if paired is None else data.labels[str(paired)],
-        random_state=estimate.seed,
-        n_jobs=estimate.n_jobs,
-        progress=console.progress_wanted,
+        **estimate.run_options(console),
         **options,
     )
     again = "selected anew in every permutation" if options["reselect"] else "selected on all rows and kept"
@@ -93,15 +89,18 @@ def compare(
         **_describe(found, by),
         "Time": format_seconds(console.seconds),
     }
-    if folder is not None:
-        with folder.filling({name: facts[name] for name in ("Table", "Method", "Groups", "Permutations")}) as here:
-            _write(found, here, str(by))
-    console.say_facts(facts | ({"Wrote": folder.summary} if folder else {}))
-    if console.as_json:
-        console.write_json("compare", _record(found, data, estimate))
-    elif folder is None:
-        columns = {name: values.tolist() for name, values in found.edges().items()}
-        console.write_csv(list(columns), zip(*columns.values(), strict=True))
+    tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
+    deliver(
+        *(console, "compare", folder, facts, ("Table", "Method", "Groups", "Permutations"), tables),
+        record=lambda: _record(found, data, estimate),
+        write=lambda here: _write_page(found, here / "report.html", f"Networks by {by}"),
+    )
+
+
+def _write_page(found: GroupComparison, file: Path, title: str) -> None:
+    from isinglass.show.report import write_comparison
+
+    write_comparison(found, file, title=title)
 
 
 def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> BinaryTable:
@@ -148,23 +147,13 @@ def _describe(found: GroupComparison, by: str | int) -> dict[str, str]:
     return facts
 
 
-def _write(found: GroupComparison, here: Path, by: str) -> None:
-    from isinglass.show.report import write_comparison
-
-    for name, columns in (("edges.csv", found.edges()), ("nodes.csv", found.nodes()), ("groups.csv", found.pairs())):
-        plain = {key: values.tolist() for key, values in columns.items()}
-        text = csv_text(list(plain), zip(*plain.values(), strict=True))
-        (here / name).write_text(text, encoding="utf-8")
-    write_comparison(found, here / "report.html", title=f"Networks by {by}")
-
-
 def _record(found: GroupComparison, data: BinaryTable, estimate: Estimate) -> dict[str, Any]:
-    from isinglass.cli import results
+    from isinglass.cli import descriptions
 
     tables = {"edges": found.edges(), "nodes": found.nodes(), "pairs": found.pairs()}
-    networks = [results.describe_solution(solution) for solution in found.solutions]
+    networks = [descriptions.describe_solution(solution) for solution in found.solutions]
     return {
-        "table": results.describe_table(data),
+        "table": descriptions.describe_table(data),
         "method": estimate.record,
         "n_permutations": found.n_permutations,
         "seed": estimate.seed,
@@ -179,8 +168,5 @@ def _record(found: GroupComparison, data: BinaryTable, estimate: Estimate) -> di
         "global_strengths": found.global_strengths.tolist(),
         "strength": found.strength,
         "p_strength": found.p_strength,
-        **{
-            name: results.records({key: values.tolist() for key, values in columns.items()})
-            for name, columns in tables.items()
-        },
+        **{name: descriptions.records(columns) for name, columns in tables.items()},
     }

@@ -23,6 +23,12 @@ PATIENCE = 1.0
 """Seconds before a bar is shown."""
 
 
+def columns_text(columns: Mapping[str, Iterable[Any]]) -> str:
+    """Return columns, lists or arrays, as CSV."""
+    lists = [getattr(column, "tolist", lambda column=column: column)() for column in columns.values()]
+    return csv_text(list(columns), zip(*lists, strict=True))
+
+
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     r"""Return a table as CSV; floats keep all their digits.
 
@@ -74,13 +80,9 @@ class Console:
         writer(stream)
         self.write(stream.getvalue())
 
-    def write_csv(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Write a table to stdout."""
-        self.write(csv_text(header, rows))
-
     def write_json(self, command: str, record: Mapping[str, Any]) -> None:
         """Write one object to stdout, with the name and version of its schema first and the warnings last."""
-        from isinglass.cli.results import json_text
+        from isinglass.cli.descriptions import json_text
 
         self.write(json_text(command, {**record, "warnings": self.warnings}))
 

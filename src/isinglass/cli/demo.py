@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.descriptions import describe_solution, describe_stability
 from isinglass.cli.figures import require_matplotlib, save_figure
 from isinglass.cli.options import FORCE, JOBS, SEED, command, command_line, out_folder
 from isinglass.cli.output import OutputFolder
-from isinglass.cli.results import describe_solution, describe_stability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ def _describe_senate(senate: Senate109) -> dict[str, Any]:
 
 def _find(fitted: Fit, senate: Senate109) -> dict[str, Any]:
     """Return what the network shows: the certificate, and how its positive edges follow parties and states."""
-    from isinglass.cli.results import list_edges
+    from isinglass.cli.descriptions import list_edges
 
     model = fitted.network
     party, state = _mixing(model, senate.parties), _mixing(model, senate.states)

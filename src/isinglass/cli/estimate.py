@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import plural
-from isinglass.cli.options import ADVANCED, JOBS, SEED, Bundle, Option, was_given
+from isinglass.cli.options import ADVANCED, JOBS, SEED, Bundle, Option, under, was_given
 from isinglass.cli.values import ALPHAS, Number, OneOf
 
 if TYPE_CHECKING:
@@ -151,6 +151,10 @@ class Estimate:
 
         return method_of(self.method, self.settings, criterion, {**self.choice(criterion), **more})
 
+    def run_options(self, console: Console) -> dict[str, Any]:
+        """Return what long runs take beside a table and a method: the seed, the jobs, and whether there is a bar."""
+        return {"random_state": self.seed, "n_jobs": self.n_jobs, "progress": console.progress_wanted}
+
     def fit(self, console: Console, data: BinaryTable, reading: dict[str, Any]) -> Fit:
         """Fit at alpha, or at the one that the criterion chooses; ``reading`` is how the table was read."""
         from isinglass.select.outcome import fit_table
@@ -218,7 +222,7 @@ def constants_named(data: BinaryTable) -> Iterator[None]:
 
 def describe_fit(found: Fit) -> dict[str, str]:
     """Return the facts of a fit for the summary."""
-    from isinglass.cli.results import judge
+    from isinglass.cli.descriptions import judge
 
     solution = found.solution
     n_pairs = solution.n_features * (solution.n_features - 1) // 2
@@ -239,127 +243,123 @@ def describe_fit(found: Fit) -> dict[str, str]:
 
 
 SETTINGS = [
-    Option(
-        "--alphas",
-        type=ALPHAS,
-        section=SECTION,
-        of=CRITERIA,
-        otherwise="30; --path: 50; nodewise with ebic: 100 per node",
-        help="Number of log-spaced penalties from alpha_max down, or an explicit list.",
+    *under(
+        SECTION,
+        Option(
+            "--alphas",
+            type=ALPHAS,
+            of=CRITERIA,
+            otherwise="30; --path: 50; nodewise with ebic: 100 per node",
+            help="Number of log-spaced penalties from alpha_max down, or an explicit list.",
+        ),
+        Option(
+            "--gamma",
+            type=Number(min=0),
+            of=("two-stage", "ebic"),
+            otherwise=0.25,
+            help="two-stage, ebic: penalty on large networks; higher values select fewer edges.",
+        ),
+        Option(
+            "--folds",
+            "n_folds",
+            type=click.IntRange(min=2),
+            of=("two-stage", "cv"),
+            otherwise="5; cv: 10",
+            help="two-stage, cv: number of cross-validation folds.",
+        ),
+        Option(
+            "--cv-rule",
+            type=OneOf(["best", "1se"]),
+            of=("cv",),
+            otherwise="best",
+            help="cv: the best score, or the sparsest network within one standard error of it.",
+        ),
+        Option(
+            "--threshold",
+            type=Number(0, 0.5),
+            of=("stars",),
+            otherwise=0.05,
+            help="stars: largest instability that counts as stable.",
+        ),
+        SEED,
+        JOBS,
     ),
-    Option(
-        "--gamma",
-        type=Number(min=0),
-        section=SECTION,
-        of=("two-stage", "ebic"),
-        otherwise=0.25,
-        help="two-stage, ebic: penalty on large networks; higher values select fewer edges.",
+    *under(
+        ADVANCED,
+        Option(
+            "--alpha-min-ratio",
+            type=Number(0, 1, min_open=True, max_open=True),
+            of=("stars", "ebic", "cv"),
+            otherwise="0.01; nodewise with ebic: 0.0001",
+            help="Smallest penalty over alpha_max, if --alphas is a count.",
+        ),
+        Option(
+            "--subsamples",
+            "n_subsamples",
+            type=click.IntRange(min=2),
+            of=("stars",),
+            otherwise=20,
+            help="stars: number of subsamples.",
+        ),
+        Option(
+            "--subsample-size",
+            type=click.IntRange(min=2),
+            of=("stars",),
+            otherwise="10 √rows, or 80 % of up to 144",
+            help="stars: rows per subsample.",
+        ),
+        Option(
+            "--relaxed/--no-relaxed",
+            default=None,
+            of=("ebic",),
+            help="ebic: score each network by its unpenalized estimate.",
+        ),
+        Option(
+            "--keep",
+            type=Number(0, 1),
+            of=("two-stage",),
+            otherwise="0.95; 0.85 if there are no more rows than columns",
+            help="two-stage: share of the best cross-validated gain to keep; 0 leaves the choice to the EBIC.",
+        ),
     ),
-    Option(
-        "--folds",
-        "n_folds",
-        type=click.IntRange(min=2),
-        section=SECTION,
-        of=("two-stage", "cv"),
-        otherwise="5; cv: 10",
-        help="two-stage, cv: number of cross-validation folds.",
-    ),
-    Option(
-        "--cv-rule",
-        type=OneOf(["best", "1se"]),
-        section=SECTION,
-        of=("cv",),
-        otherwise="best",
-        help="cv: the best score, or the sparsest network within one standard error of it.",
-    ),
-    Option(
-        "--threshold",
-        type=Number(0, 0.5),
-        section=SECTION,
-        of=("stars",),
-        otherwise=0.05,
-        help="stars: largest instability that counts as stable.",
-    ),
-    Option(
-        "--alpha-min-ratio",
-        type=Number(0, 1, min_open=True, max_open=True),
-        section=ADVANCED,
-        of=("stars", "ebic", "cv"),
-        otherwise="0.01; nodewise with ebic: 0.0001",
-        help="Smallest penalty over alpha_max, if --alphas is a count.",
-    ),
-    Option(
-        "--subsamples",
-        "n_subsamples",
-        type=click.IntRange(min=2),
-        section=ADVANCED,
-        of=("stars",),
-        otherwise=20,
-        help="stars: number of subsamples.",
-    ),
-    Option(
-        "--subsample-size",
-        type=click.IntRange(min=2),
-        section=ADVANCED,
-        of=("stars",),
-        otherwise="10 √rows, or 80 % of up to 144",
-        help="stars: rows per subsample.",
-    ),
-    Option(
-        "--relaxed/--no-relaxed",
-        default=None,
-        section=ADVANCED,
-        of=("ebic",),
-        help="ebic: score each network by its unpenalized estimate.",
-    ),
-    Option(
-        "--keep",
-        type=Number(0, 1),
-        section=ADVANCED,
-        of=("two-stage",),
-        otherwise="0.95; 0.85 if there are no more rows than columns",
-        help="two-stage: share of the best cross-validated gain to keep; 0 leaves the choice to the EBIC.",
-    ),
-    SEED.under(SECTION),
-    JOBS.under(SECTION),
 ]
 METHOD = [
-    Option(
-        "--method",
-        type=OneOf(list(METHODS)),
-        default="joint",
-        show_default=True,
-        section=METHOD_SECTION,
-        help="joint: pseudo-likelihood, certified optimal; nodewise: one regression per column, as IsingFit; exact: "
-        "full likelihood, up to 20 columns; plg, bmn: earlier algorithms, as published.",
+    *under(
+        METHOD_SECTION,
+        Option(
+            "--method",
+            type=OneOf(list(METHODS)),
+            default="joint",
+            help="joint: pseudo-likelihood, certified optimal; nodewise: one regression per column, as IsingFit; "
+            "exact: full likelihood, up to 20 columns; plg, bmn: earlier algorithms, as published.",
+        ),
+        Option(
+            "--rule",
+            type=OneOf(["and", "or", "mean", "min", "max"]),
+            otherwise="and",
+            help="nodewise: how the two coefficients of a pair become one coupling.",
+        ),
+        Option(
+            "--penalty-weights",
+            type=OneOf(["standardized"]),
+            help="Penalize as if columns were standardized: rare columns less.",
+        ),
     ),
-    Option(
-        "--rule",
-        type=OneOf(["and", "or", "mean", "min", "max"]),
-        section=METHOD_SECTION,
-        otherwise="and",
-        help="nodewise: how the two coefficients of a pair become one coupling.",
-    ),
-    Option(
-        "--penalty-weights",
-        type=OneOf(["standardized"]),
-        section=METHOD_SECTION,
-        help="Penalize as if columns were standardized: rare columns less.",
-    ),
-    Option(
-        "--tol",
-        type=Number(min=0, min_open=True),
-        section=ADVANCED,
-        otherwise="1e-7; bmn: 1e-5",
-        help="Tolerance of the certificate.",
-    ),
-    Option("--max-iter", type=click.IntRange(min=1), section=ADVANCED, help="Iterations before giving up."),
-    Option(
-        "--device",
-        metavar="NAME",
-        section=ADVANCED,
-        otherwise="ISINGLASS_DEVICE, else cpu",
-        help="joint: where to fit, cpu or a graphics processor such as cuda.",
+    *under(
+        ADVANCED,
+        Option(
+            "--tol",
+            type=Number(min=0, min_open=True),
+            otherwise="1e-7; bmn: 1e-5",
+            help="Tolerance of the certificate.",
+        ),
+        Option("--max-iter", type=click.IntRange(min=1), help="Iterations before giving up."),
+        Option(
+            "--device",
+            metavar="NAME",
+            otherwise="ISINGLASS_DEVICE, else cpu",
+            help="joint: where to fit, cpu or a graphics processor such as cuda.",
+        ),
     ),
 ]
 ALPHA = Option("--alpha", type=Number(min=0), metavar="A", help="Use this penalty instead of selecting one.")

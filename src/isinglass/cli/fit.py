@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import Console, csv_text, format_seconds, plural
+from isinglass.cli.descriptions import names_of
 from isinglass.cli.estimate import ESTIMATE, Estimate, describe_fit
 from isinglass.cli.groups import GROUPS, Groups
 from isinglass.cli.options import ADVANCED, FORCE, Option, command, out_folder
 from isinglass.cli.output import OutputFolder
 from isinglass.cli.reading import READING, Reading, describe_coding, describe_imputation, impute_holes
-from isinglass.cli.results import names_of
 from isinglass.cli.values import TABLES, files_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _say(console: Console, facts: dict[str, str], folder: OutputFolder | None) -
 
 
 def _record(found: Fit, data: BinaryTable, estimate: Estimate, criterion: str | None) -> dict[str, Any]:
-    from isinglass.cli.results import describe_missing, describe_solution, describe_table, records
+    from isinglass.cli.descriptions import describe_missing, describe_solution, describe_table, records
     from isinglass.export import edge_table
 
     network = found.network
@@ -128,16 +128,16 @@ def _fit_path(
     console: Console, data: BinaryTable, estimate: Estimate, folder: OutputFolder | None, facts: dict[str, str]
 ) -> None:
     """Fit all penalties, and write one line for each, or also the edges of each."""
-    from isinglass.cli import results
+    from isinglass.cli import descriptions
 
     found = estimate.fit_path(console, data)
-    solutions = [results.describe_solution(solution) for solution in found]
+    solutions = [descriptions.describe_solution(solution) for solution in found]
     lines = csv_text(list(solutions[0]), [list(solution.values()) for solution in solutions])
     if folder is not None:
         edges = [
             {"alpha": solution.alpha, **edge}
             for solution in found
-            for edge in results.records({name: column.tolist() for name, column in solution.network.edges().items()})
+            for edge in descriptions.list_edges(solution.network)
         ]
         header = ["alpha", *found[0].network.edges()]
         with folder.filling() as here:
@@ -147,10 +147,10 @@ def _fit_path(
         f"{plural(len(found), 'alpha')} from {found[0].alpha:.4g} to {found[-1].alpha:.4g}, "
         f"{found[0].n_edges} to {plural(found[-1].n_edges, 'edge')}"
     )
-    verdict = results.judge(found.solutions, found.tol, results.shares_of(data), proved=estimate.proves)
+    verdict = descriptions.judge(found.solutions, found.tol, descriptions.shares_of(data), proved=estimate.proves)
     _say(console, facts | verdict, folder)
     if console.as_json:
-        record = {"table": results.describe_table(data), "method": estimate.record, "tol": found.tol}
+        record = {"table": descriptions.describe_table(data), "method": estimate.record, "tol": found.tol}
         console.write_json("path", {**record, "solutions": solutions})
     elif folder is None:
         console.write(lines)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from isinglass.cli.options import Bundle, Option
+from isinglass.cli.options import Bundle, Option, under
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,18 +29,10 @@ class Attributes(NamedTuple):
 
 @dataclass(frozen=True)
 class Groups:
-    """Where attributes of the nodes come from, and which of them gives the colors.
+    """Where attributes of the nodes come from, and which of them gives the colors."""
 
-    Parameters
-    ----------
-    groups : str, optional
-        CSV file with a header: the names of the nodes in the first column, attributes in the others.
-    color_by : str, optional
-        The attribute; the first one by default.
-    """
-
-    groups: str | None
-    color_by: str | None
+    groups: str | None  # CSV file with a header: the names of the nodes in the first column, attributes in the others
+    color_by: str | None  # the attribute; the first one by default
 
     def __post_init__(self) -> None:
         if self.color_by is not None and self.groups is None:
@@ -96,19 +88,15 @@ GROUPS = Bundle(
     "groups",
     Groups,
     [
-        Option(
-            "--groups",
-            type=click.Path(exists=True, dir_okay=False),
-            metavar="FILE",
-            section=SECTION,
-            help="CSV file with a header: node names, then attributes such as a group, or the wording of items.",
-        ),
-        Option(
-            "--color-by",
-            metavar="ATTRIBUTE",
-            section=SECTION,
-            otherwise="the first",
-            help="Attribute that gives the colors.",
+        *under(
+            SECTION,
+            Option(
+                "--groups",
+                type=click.Path(exists=True, dir_okay=False),
+                metavar="FILE",
+                help="CSV file with a header: node names, then attributes such as a group, or the wording of items.",
+            ),
+            Option("--color-by", metavar="ATTRIBUTE", otherwise="the first", help="Attribute that gives the colors."),
         ),
     ],
 )

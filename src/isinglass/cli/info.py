@@ -31,7 +31,6 @@ TRIAL_DEPTHS = (2, 4, 8)
         "--rare",
         type=Number(0, 0.5),
         default=0.05,
-        show_default=True,
         help="List columns whose rarer value has a smaller share of the rows.",
     ),
     bundles=[READING],
@@ -58,7 +57,7 @@ def _describe(data: BinaryTable, rare: float) -> dict[str, Any]:
     import numpy as np
 
     from isinglass import objective
-    from isinglass.cli.results import describe_table, names_of
+    from isinglass.cli.descriptions import describe_table, names_of
 
     if hasattr(data, "codes"):
         return _describe_categories(data, rare)
@@ -85,7 +84,7 @@ def _describe_categories(data: Any, rare: float) -> dict[str, Any]:
     """Return what a table with categories holds."""
     import numpy as np
 
-    from isinglass.cli.results import describe_table, names_of, shares_of
+    from isinglass.cli.descriptions import describe_table, names_of, shares_of
     from isinglass.solve.path import ising_path
 
     names, weight, codes = names_of(data), data.sample_weight, data.codes
@@ -178,7 +177,7 @@ def _estimate(data: BinaryTable, found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[str]:
     """Return the description in words."""
-    from isinglass.cli.results import format_bytes
+    from isinglass.cli.descriptions import format_bytes
 
     n, p = found["n_rows"], found["n_columns"]
     facts = {

@@ -22,18 +22,10 @@ SAME_OPTIONS = "Read it with the options of the fit, such as --weights, --missin
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a model file holds.
+    """What a model file holds."""
 
-    Parameters
-    ----------
-    fit : Fit, optional
-        What was found and asked; None where the file holds a network by itself.
-    model : Network
-        The network by itself.
-    """
-
-    fit: Fit | None
-    model: Network
+    fit: Fit | None  # what was found and asked; None where the file holds a network by itself
+    model: Network  # the network by itself
 
     @classmethod
     def open(cls, path: str) -> Loaded:
@@ -160,7 +152,7 @@ class Loaded:
         """Refuse another table than the one that was fitted, as far as the model knows: its rows and its ones."""
         import numpy as np
 
-        from isinglass.cli.results import describe_table, shares_of
+        from isinglass.cli.descriptions import describe_table, shares_of
         from isinglass.errors import DataError
 
         if self.fit is None:

@@ -57,6 +57,7 @@ class Option(click.Option):
     ) -> None:
         if isinstance(attributes.get("type"), click.IntRange | click.FloatRange):
             attributes.setdefault("metavar", "N")
+        attributes.setdefault("show_default", "default" in attributes)
         if otherwise is not None:
             attributes["help"] += f"  [default: {otherwise}]"
         super().__init__(list(names), **attributes)
@@ -75,23 +76,18 @@ class Option(click.Option):
         return moved
 
 
+def under(section: str, *options: Option) -> list[Option]:
+    """Return options under a heading."""
+    return [option.under(section) for option in options]
+
+
 @dataclass(frozen=True)
 class Bundle:
-    """Options that travel together: the command gets one argument, ``make`` of their values.
+    """Options that travel together: the command gets one argument, ``make`` of their values."""
 
-    Parameters
-    ----------
-    name : str
-        Name of that argument.
-    make : callable
-        Takes the values by name.
-    options : sequence of Option
-        What the user may set.
-    """
-
-    name: str
-    make: Callable[..., Any]
-    options: Sequence[Option]
+    name: str  # name of that argument
+    make: Callable[..., Any]  # takes the values by name
+    options: Sequence[Option]  # what the user may set
 
 
 class Command(click.Command):
@@ -224,12 +220,11 @@ def command_line() -> list[str]:
 
 TABLE = click.Argument(["table"], type=IN_FILE)
 MODEL = click.Argument(["model"], type=MODEL_FILE)
-SEED = Option("--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+SEED = Option("--seed", "random_state", type=click.IntRange(min=0), default=0, help="Random seed.")
 JOBS = Option(
     *("-j", "--n-jobs"),
     type=int,
     default=-1,
-    show_default=True,
     help="Fits to run in parallel; -1: one per core. Results do not depend on it.",
 )
 FORCE = Option("--force", is_flag=True, help="Replace files that isinglass did not write.")

@@ -6,14 +6,16 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import click
 
 from isinglass.atomic import folder_lock, open_plain, replacing, workshop
+from isinglass.cli.console import Console, columns_text
 from isinglass.cli.options import command_line
 from isinglass.cli.stopping import undivided
 from isinglass.version import __version__
@@ -153,6 +155,33 @@ def _digest(place: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
+
+
+def deliver(
+    console: Console,
+    command: str,
+    folder: OutputFolder | None,
+    facts: dict[str, str],
+    kept: Sequence[str],
+    tables: Mapping[str, Mapping[str, Any]],
+    record: Callable[[], Mapping[str, Any]],
+    write: Callable[[Path], None] | None = None,
+) -> None:
+    """Put tables into a folder, with what else is written there, and say the facts; print JSON, or the first table.
+
+    ``kept`` are the facts that ``run.json`` keeps.
+    """
+    if folder is not None:
+        with folder.filling({name: facts[name] for name in kept}) as here:
+            for name, columns in tables.items():
+                (here / name).write_text(columns_text(columns), encoding="utf-8")
+            if write is not None:
+                write(here)
+    console.say_facts(facts | ({"Wrote": folder.summary} if folder else {}))
+    if console.as_json:
+        console.write_json(command, record())
+    elif folder is None:
+        console.write(columns_text(next(iter(tables.values()))))
 
 
 def write_file(target: str, text: str) -> None:

@@ -194,13 +194,11 @@ KINDS: dict[str, Callable[[Request], Axes]] = {
     ),
     Option("--positive", "positive_only", is_flag=True, help="network: only positive edges."),
     Option(
-        "--edge-color",
-        type=OneOf(["sign", "group"]),
-        default="sign",
-        show_default=True,
-        help="network: color edges by sign or by group.",
+        "--edge-color", type=OneOf(["sign", "group"]), default="sign", help="network: color edges by sign or by group."
     ),
-    Option("--min-weight", type=Number(min=0), default=0.0, help="network: leave out weaker edges."),
+    Option(
+        "--min-weight", type=Number(min=0), default=0.0, show_default=False, help="network: leave out weaker edges."
+    ),
     Option(
         "--width", type=Number(min=20, max=1000), metavar="MM", section=PRINT, help="Width of the figure: 85 or 180."
     ),
@@ -218,7 +216,6 @@ KINDS: dict[str, Callable[[Request], Axes]] = {
         "--legend",
         type=OneOf(["corner", "outside", "none"]),
         default="corner",
-        show_default=True,
         section=PRINT,
         help="network: where the legend is.",
     ),
@@ -235,18 +232,10 @@ KINDS: dict[str, Callable[[Request], Axes]] = {
         *("-B", "--resamples", "n_boot"),
         type=click.IntRange(min=1),
         default=200,
-        show_default=True,
         help="bootstrap, differences: number of resamples.",
     ),
     Option("--size", type=(Number(1, 100),) * 2, metavar="WIDTH HEIGHT", section=ADVANCED, help="In inches."),
-    Option(
-        "--dpi",
-        type=click.IntRange(20, 1000),
-        default=150,
-        show_default=True,
-        section=ADVANCED,
-        help="Dots per inch of a .png.",
-    ),
+    Option("--dpi", type=click.IntRange(20, 1000), default=150, section=ADVANCED, help="Dots per inch of a .png."),
     SEED.under(ADVANCED),
     JOBS.under(ADVANCED),
     bundles=[GROUPS, READING],

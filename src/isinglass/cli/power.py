@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, csv_text, format_seconds, plural
+from isinglass.cli.console import Console, format_seconds, plural
+from isinglass.cli.descriptions import records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.figures import require_matplotlib, save_figure
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import FORCE, MODEL, Option, checkpoint_folder, command, out_folder
-from isinglass.cli.output import OutputFolder
+from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.values import COUNTS
+
+if TYPE_CHECKING:
+    from isinglass.select.sample_size import SampleSizeStudy
 
 FILES = ["power.csv", "power.pdf", "power.png"]
 
@@ -23,12 +27,7 @@ FILES = ["power.csv", "power.pdf", "power.png"]
     MODEL,
     Option("--rows", type=COUNTS, required=True, help="Numbers of rows to try, such as 100,200,400."),
     Option(
-        "--repeats",
-        "n_repeats",
-        type=click.IntRange(min=1),
-        default=20,
-        show_default=True,
-        help="Tables to draw for each number of rows.",
+        "--repeats", "n_repeats", type=click.IntRange(min=1), default=20, help="Tables to draw for each number of rows."
     ),
     checkpoint_folder("tables"),
     out_folder(", ".join(FILES)),
@@ -63,12 +62,9 @@ def power(
         network,
         rows,
         estimate.function(criterion),
-        random_state=estimate.seed,
-        n_jobs=estimate.n_jobs,
-        progress=console.progress_wanted,
+        **estimate.run_options(console),
         **options,
     )
-    columns = {name: values.tolist() for name, values in found.columns.items()}
     chosen = "alpha given" if criterion is None else estimate.describe(criterion)
     enough = found.rows_for("sensitivity", 0.8)
     facts = {
@@ -79,26 +75,22 @@ def power(
         + ("at none of these sizes" if enough is None else f"from {enough} rows on"),
         "Time": format_seconds(console.seconds),
     }
-    if folder is not None:
-        from isinglass.show import plot
-
-        with folder.filling({name: facts[name] for name in ("Network", "Method", "Tables")}) as here:
-            text = csv_text(list(columns), zip(*columns.values(), strict=True))
-            (here / "power.csv").write_text(text, encoding="utf-8")
-            for name in ("power.pdf", "power.png"):
-                save_figure(lambda ax: plot.sample_size(found, ax), here / name, dpi=300)
-    console.say_facts(facts | ({"Wrote": folder.summary} if folder else {}))
-    if console.as_json:
-        from isinglass.cli import results
-
-        record = {
+    deliver(
+        *(console, "power", folder, facts, ("Network", "Method", "Tables"), {"power.csv": found.columns}),
+        record=lambda: {
             "n_nodes": network.n_features,
             "n_edges": network.n_edges,
             "method": estimate.record,
             "n_repeats": options["n_repeats"],
             "seed": estimate.seed,
-            "sizes": results.records(columns),
-        }
-        console.write_json("power", record)
-    elif folder is None:
-        console.write_csv(list(columns), zip(*columns.values(), strict=True))
+            "sizes": records(found.columns),
+        },
+        write=lambda here: _draw(found, here),
+    )
+
+
+def _draw(found: SampleSizeStudy, here: Path) -> None:
+    from isinglass.show import plot
+
+    for name in ("power.pdf", "power.png"):
+        save_figure(lambda ax: plot.sample_size(found, ax), here / name, dpi=300)

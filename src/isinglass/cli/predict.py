@@ -30,7 +30,6 @@ MOST_TABLES = 100
         "--fill",
         type=OneOf(["likely", "draw", "probability"]),
         default="likely",
-        show_default=True,
         help="With --impute: the more probable value, a random draw, or the probability of a 1.",
     ),
     Option(
@@ -45,6 +44,7 @@ MOST_TABLES = 100
         *("-o", "--output"),
         type=click.Path(allow_dash=True),
         default="-",
+        show_default=False,
         metavar="FILE",
         help="Write to FILE instead of stdout; with --tables, a folder.",
     ),
@@ -132,7 +132,7 @@ def _write_tables(
 
 def _cells(loaded: Loaded, data: BinaryTable, cells: Any) -> tuple[str, dict[str, Any]]:
     """Return a value for every cell, as CSV and as JSON has it."""
-    from isinglass.cli.results import row_labels
+    from isinglass.cli.descriptions import row_labels
 
     names, labels, rows = _columns(loaded.model, cells), row_labels(data), cells.tolist()
     record = {"columns": names, "cells": cells, "rows": labels}
@@ -155,9 +155,10 @@ def _score(
     """Return the log pseudo-likelihood: its mean, or that of every row."""
     import numpy as np
 
-    from isinglass.cli.results import row_labels
+    from isinglass.cli.descriptions import row_labels
+    from isinglass.evaluate.imputation import score_rows
 
-    scores = _row_scores(loaded, data)
+    scores = score_rows(loaded.model, data)
     mean = float(np.average(scores, weights=data.sample_weight))
     per_cell = f"{mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"
     console.say_facts({"Table": described, "Score": f"{mean:.6g} per row, {per_cell}"})
@@ -169,65 +170,32 @@ def _score(
 
 
 def _probabilities(loaded: Loaded, data: BinaryTable) -> Any:
-    """Return the probability of a 1 for every cell, or of every category; missing ones are averaged over."""
-    from isinglass.evaluate.imputation import marginal_probabilities
+    """Return the probability of a 1 for every cell, or of every category."""
+    import numpy as np
 
-    if hasattr(loaded.model, "category_probabilities"):
-        import numpy as np
+    from isinglass.evaluate.imputation import cell_probabilities
 
-        return np.concatenate(_chances(loaded.model, data), axis=1)
-    if data.holes is None:
-        return loaded.model.conditional_probabilities(data.X)
-    return marginal_probabilities(loaded.model, data.X, data.holes)
-
-
-def _chances(network: Any, data: Any) -> list[Any]:
-    """Return the probabilities of the categories of every column."""
-    from isinglass.evaluate.category_imputation import category_marginals
-
-    if data.holes is None:
-        return list(network.category_probabilities(data))
-    return category_marginals(network, data.codes, data.holes)
-
-
-def _row_scores(loaded: Loaded, data: Any) -> Any:
-    """Return the log pseudo-likelihood of the observed cells of every row."""
-    from isinglass.evaluate.imputation import log_score
-
-    if data.holes is None:
-        return loaded.model.log_pseudolikelihood(data.X)
-    if hasattr(loaded.model, "category_probabilities"):
-        from isinglass.evaluate.category_imputation import score_categories
-
-        return score_categories(_chances(loaded.model, data), data.codes, data.holes)
-    return log_score(_probabilities(loaded, data), data.X, data.holes)
-
-
-def _fill_categories(network: Any, data: Any, fill: str, seed: Any) -> Any:
-    """Return the categories of every cell as they are called."""
-    from isinglass.evaluate.category_imputation import fill_categories, label_cells
-
-    if fill == "probability":
-        raise click.UsageError("--fill probability is for columns of 0 and 1: leave --impute out for probabilities.")
-    draws = {"random_state": seed} if fill == "draw" else None
-    return label_cells(network, fill_categories(network, data.codes, data.holes, draws=draws))
+    found = cell_probabilities(loaded.model, data)
+    return np.concatenate(found, axis=1) if isinstance(found, list) else found
 
 
 def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: Any) -> Any:
     """Return the table with its missing cells filled."""
+    from isinglass.categories import CategoryNetwork
     from isinglass.errors import DataError
-    from isinglass.evaluate.imputation import fill_missing
+    from isinglass.evaluate.imputation import fill_cells
 
-    if hasattr(loaded.model, "category_probabilities"):
-        return _fill_categories(loaded.model, data, fill, seed)
-    if data.filled is None and data.holes is None:
+    if isinstance(loaded.model, CategoryNetwork):
+        if fill == "probability":
+            raise click.UsageError("--fill probability is for columns of 0 and 1: leave --impute out instead.")
+    elif data.filled is None and data.holes is None:
         return data.X
-    if loaded.fit is None:
+    elif loaded.fit is None:
         raise DataError("MODEL must be the model of a fit; this one is a network without the means of its columns.")
-    return fill_missing(
+    return fill_cells(
         loaded.model,
         data,
-        loaded.fit.marginals,
+        () if loaded.fit is None else loaded.fit.marginals,
         probabilities=fill == "probability",
         draws={"random_state": seed} if fill == "draw" else None,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import plural
-from isinglass.cli.options import ADVANCED, Bundle, Option
+from isinglass.cli.options import ADVANCED, Bundle, Option, under
 from isinglass.cli.values import BINARIZE, COLUMN, COLUMNS, ENCODE, OneOf, files_of
 
 if TYPE_CHECKING:
@@ -207,90 +207,78 @@ READING = Bundle(
     "reading",
     Reading,
     [
-        Option(
-            "--missing",
-            type=OneOf(["error", "impute", "zero", "drop"]),
-            section=SECTION,
-            otherwise="error",
-            help="Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
-        ),
-        Option(
-            "--encode",
-            type=ENCODE,
-            section=SECTION,
-            help="What the answers mean (Unknown= is missing); auto: detect the two answers of each column.",
-        ),
-        Option(
-            "--binarize",
-            type=BINARIZE,
-            section=SECTION,
-            help="Numbers above CUT become 1, others 0: in all columns, or with a cut per column, age=40,income=2e4.",
-        ),
-        Option(
-            "--ordinal",
-            type=COLUMNS,
-            multiple=True,
-            section=SECTION,
-            help="Columns of ordered categories, such as 1 to 5: names, ranges A1:A5, patterns 'A*', or #3.",
-        ),
-        Option(
-            "--nominal",
-            type=COLUMNS,
-            multiple=True,
-            section=SECTION,
-            help="Columns of categories without an order: names, ranges, patterns, or #3.",
-        ),
-        Option("--weights", type=COLUMN, section=SECTION, help="Column with the weights of the rows."),
-        Option(
-            *("--columns", "--column", "columns"),
-            type=COLUMNS,
-            multiple=True,
-            section=SECTION,
-            help="Keep only these columns: names, or #3 for the third one. Quote a name with a comma: '\"a,b\",c'.",
-        ),
-        Option("--drop", type=COLUMNS, multiple=True, section=SECTION, help="Leave these columns out."),
-        Option("--transpose", is_flag=True, section=SECTION, help="The file has one line per variable."),
-        Option(
-            "--header/--no-header",
-            default=None,
-            section=ADVANCED,
-            otherwise="detected",
-            help="Whether the first line holds column names.",
-        ),
-        Option(
-            "--id-column",
-            type=COLUMN,
-            section=ADVANCED,
-            otherwise="detected",
-            help='Column with row labels, or "none".',
-        ),
-        Option(
-            *("--na", "na_values"),
-            multiple=True,
-            metavar="TEXT|COLUMN=TEXT",
-            section=ADVANCED,
-            help="Also read TEXT as missing, everywhere or in one column.",
-        ),
-        Option(
-            "--delimiter",
-            metavar="CHARACTER",
-            section=ADVANCED,
-            otherwise="detected",
-            help="Between cells: a character, tab, blank or none.",
-        ),
-        Option(
-            "--format",
-            type=OneOf(["text", "npy", "npz", "parquet", "feather", "stata", "spss"]),
-            section=ADVANCED,
-            otherwise="detected",
-            help="Kind of file.",
-        ),
-        Option("--encoding", section=ADVANCED, otherwise="utf-8", help="Text encoding of the file."),
-        *(
+        *under(
+            SECTION,
             Option(
-                f"--max-{what}", type=click.IntRange(min=1), section=ADVANCED, help=f"Refuse a table of more {what}."
-            )
-            for what in ("rows", "columns", "bytes")
+                "--missing",
+                type=OneOf(["error", "impute", "zero", "drop"]),
+                otherwise="error",
+                help="Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
+            ),
+            Option(
+                "--encode",
+                type=ENCODE,
+                help="What the answers mean (Unknown= is missing); auto: detect the two answers of each column.",
+            ),
+            Option(
+                "--binarize",
+                type=BINARIZE,
+                help="Numbers above CUT become 1, others 0: in all columns, or with a cut for each: age=40,income=2e4.",
+            ),
+            Option(
+                "--ordinal",
+                type=COLUMNS,
+                multiple=True,
+                help="Columns of ordered categories, such as 1 to 5: names, ranges A1:A5, patterns 'A*', or #3.",
+            ),
+            Option(
+                "--nominal",
+                type=COLUMNS,
+                multiple=True,
+                help="Columns of categories without an order: names, ranges, patterns, or #3.",
+            ),
+            Option("--weights", type=COLUMN, help="Column with the weights of the rows."),
+            Option(
+                *("--columns", "--column", "columns"),
+                type=COLUMNS,
+                multiple=True,
+                help="Keep only these columns: names, or #3 for the third one. Quote a name with a comma: '\"a,b\",c'.",
+            ),
+            Option("--drop", type=COLUMNS, multiple=True, help="Leave these columns out."),
+            Option("--transpose", is_flag=True, help="The file has one line per variable."),
+        ),
+        *under(
+            ADVANCED,
+            Option(
+                "--header/--no-header",
+                default=None,
+                otherwise="detected",
+                help="Whether the first line holds column names.",
+            ),
+            Option("--id-column", type=COLUMN, otherwise="detected", help='Column with row labels, or "none".'),
+            Option(
+                *("--na", "na_values"),
+                multiple=True,
+                metavar="TEXT|COLUMN=TEXT",
+                help="Also read TEXT as missing, everywhere or in one column.",
+            ),
+            Option(
+                "--delimiter",
+                metavar="CHARACTER",
+                otherwise="detected",
+                help="Between cells: a character, tab, blank or none.",
+            ),
+            Option(
+                "--format",
+                type=OneOf(["text", "npy", "npz", "parquet", "feather", "stata", "spss"]),
+                otherwise="detected",
+                help="Kind of file.",
+            ),
+            Option("--encoding", otherwise="utf-8", help="Text encoding of the file."),
+            *(
+                Option(f"--max-{what}", type=click.IntRange(min=1), help=f"Refuse a table of more {what}.")
+                for what in ("rows", "columns", "bytes")
+            ),
         ),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.console import Console, csv_text, format_seconds
 from isinglass.cli.estimate import SELECTING, Estimate
 from isinglass.cli.options import TABLE, command, was_given
 from isinglass.cli.reading import READING, Reading, describe_imputation, impute_holes
@@ -22,7 +22,7 @@ def select(console: Console, table: str, estimate: Estimate, reading: Reading) -
     values of gamma, cross-validation with both rules, and StARS (stability). Each choice comes with its EBIC (at
     --gamma) and its score on held-out rows. TABLE may be - for stdin.
     """
-    from isinglass.cli import results
+    from isinglass.cli import descriptions
     from isinglass.select import compare_criteria
 
     if was_given("cv_rule"):
@@ -47,25 +47,27 @@ def select(console: Console, table: str, estimate: Estimate, reading: Reading) -
         **{name: estimate.said[name] for name in ("alphas", "n_folds") if name in estimate.said},
         **run,
     )
-    rows = [list(row) for row in zip(*(results.plain(column) for column in found.columns.values()), strict=True)]
+    rows = [list(row) for row in zip(*(descriptions.plain(column) for column in found.columns.values()), strict=True)]
     console.say_facts(
         {
             "Table": reading.describe(raw, table),
             **describe_imputation(imputed),
             "Method": str(estimate),
             "Path": f"{len(found.path)} alphas from {found.path[0].alpha:.4g} to {found.path[-1].alpha:.4g}",
-            **results.judge(found.path.solutions, found.path.tol, results.shares_of(data), proved=estimate.proves),
+            **descriptions.judge(
+                found.path.solutions, found.path.tol, descriptions.shares_of(data), proved=estimate.proves
+            ),
             "Time": format_seconds(console.seconds),
         }
     )
     if console.as_json:
         record = {
-            "table": results.describe_table(raw),
+            "table": descriptions.describe_table(raw),
             "method": estimate.record,
             "ebic_gamma": found.ebic_gamma,
             "criteria": [dict(zip(COLUMNS, row, strict=True)) for row in rows],
-            "stability": results.describe_stability(stability),
+            "stability": descriptions.describe_stability(stability),
         }
         console.write_json("select", record)
     else:
-        console.write_csv(COLUMNS, rows)
+        console.write(csv_text(COLUMNS, rows))

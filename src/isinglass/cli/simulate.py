@@ -22,42 +22,22 @@ COUNT = click.IntRange(min=1)
 
 @command(
     "simulate",
-    Option("--network", "kind", type=OneOf(KINDS), default="random", show_default=True, help="Kind of network."),
+    Option("--network", "kind", type=OneOf(KINDS), default="random", help="Kind of network."),
+    Option("--nodes", "n_nodes", type=COUNT, default=20, help="Number of nodes: columns of the table."),
+    Option("--rows", "n_samples", type=COUNT, default=1000, help="Number of rows."),
     Option(
-        "--nodes", "n_nodes", type=COUNT, default=20, show_default=True, help="Number of nodes: columns of the table."
+        "--edge-probability", type=Number(0, 1), default=0.1, help="random: probability of an edge (and of a field)."
     ),
-    Option("--rows", "n_samples", type=COUNT, default=1000, show_default=True, help="Number of rows."),
-    Option(
-        "--edge-probability",
-        type=Number(0, 1),
-        default=0.1,
-        show_default=True,
-        help="random: probability of an edge (and of a field).",
-    ),
-    Option(
-        "--degree",
-        type=click.IntRange(min=0),
-        default=4,
-        show_default=True,
-        help="regular: edges per node.",
-    ),
+    Option("--degree", type=click.IntRange(min=0), default=4, help="regular: edges per node."),
     Option(
         "--strength",
         type=Number(),
         default=1.0,
-        show_default=True,
         help="Size of the couplings; random: uniform between minus and plus this.",
     ),
     Option("--mixed", is_flag=True, help="Make half of the couplings negative (random: always)."),
-    Option(
-        "--burn-in",
-        type=click.IntRange(min=0),
-        default=1000,
-        show_default=True,
-        section=ADVANCED,
-        help="Sweeps to discard.",
-    ),
-    Option("--thin", type=COUNT, default=10, show_default=True, section=ADVANCED, help="Sweeps between rows."),
+    Option("--burn-in", type=click.IntRange(min=0), default=1000, section=ADVANCED, help="Sweeps to discard."),
+    Option("--thin", type=COUNT, default=10, section=ADVANCED, help="Sweeps between rows."),
     SEED,
     out_folder("table.csv, truth.npz (the network), edges.csv"),
     FORCE,
@@ -83,7 +63,7 @@ def simulate(
     mixes too slowly for the rows to represent the network.
     """
     from isinglass import simulate as simulation
-    from isinglass.cli.results import list_edges
+    from isinglass.cli.descriptions import list_edges
     from isinglass.export import write_edges
     from isinglass.fit import save
     from isinglass.randomness import spawn_seeds

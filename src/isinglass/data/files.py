@@ -104,9 +104,6 @@ def read_table(
         limit the table in the file; the last one bounds the file, what it decompresses to, and the table: by default
         4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
 
-    Returns
-    -------
-    BinaryTable or CategoryTable
 
     Raises
     ------

@@ -20,16 +20,6 @@ BYTES_PER_ROW, BYTES_PER_CELL, BYTES_PER_WORD = 80, 8, 160
 class Limits:
     """Bounds on a table that is read from a file.
 
-    Parameters
-    ----------
-    max_rows, max_columns : int
-        Of the table in the file.
-    max_bytes : int, optional
-        Of the file, of what it unpacks to, and of the table, which takes one byte per cell. By default 4 GiB, and not
-        more than 25 times the size of the file or 256 MiB, whichever is larger: no small file takes much memory.
-    size : int
-        Of the file.
-
     Examples
     --------
     >>> Limits(max_rows=10).check_shape(11, 2)
@@ -39,10 +29,12 @@ class Limits:
     True
     """
 
-    max_rows: int = 10_000_000
+    max_rows: int = 10_000_000  # of the table in the file
     max_columns: int = 100_000
+    # of the file, of what it unpacks to, and of the table, which takes one byte per cell. By default 4 GiB, and not
+    # more than 25 times the size of the file or 256 MiB, whichever is larger: no small file takes much memory
     max_bytes: int | None = None
-    size: int = LARGEST
+    size: int = LARGEST  # of the file
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -256,8 +256,8 @@ def read_parts(
     return PartedTable(host, coding, sizes, sum(n_missing), sum(n_dropped))
 
 
-def split_rows(table: NDArray[np.uint8], weight: NDArray[np.float64] | None, most: int) -> PartedTable:
-    """Return a table of bytes as parts of at most so many cells, in this process.
+def split_rows(table: Any, weight: NDArray[np.float64] | None, most: int) -> PartedTable:
+    """Return a table, of bytes or sparse by rows, as parts of at most so many cells, in this process.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def split_rows(table: NDArray[np.uint8], weight: NDArray[np.float64] | None, mos
     (2, 2, 1)
     """
     step = max(most // table.shape[1], 1)
-    cuts = range(0, len(table), step)
+    cuts = range(0, table.shape[0], step)
     weights = None if weight is None else [weight[k : k + step] for k in cuts]
     return read_parts([table[k : k + step] for k in cuts], sample_weight=weights, client=False)
 

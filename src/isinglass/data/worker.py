@@ -40,12 +40,21 @@ def main(kind: str, source: Path, target: Path, limits: dict[str, int]) -> dict[
 
 
 def load_library(kind: str) -> None:
-    """Load what will be needed, before the memory is limited."""
+    """Load what will be needed, before the memory is limited; not pandas, which takes as long as all the rest."""
+    sys.meta_path.insert(0, _WithoutPandas())  # both libraries load it where they find it
     if kind.startswith("read_"):
         import pyreadstat  # noqa: F401
     else:
         import pyarrow.ipc
         import pyarrow.parquet  # noqa: F401
+
+
+class _WithoutPandas:
+    """Hides pandas."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
 
 
 def limit_resources(max_bytes: int, seconds: int) -> None:
@@ -176,7 +185,7 @@ def _read_survey(reader: str, source: Path, archive: zipfile.ZipFile, limits: di
     import pyreadstat
 
     read = getattr(pyreadstat, reader)
-    _, meta = read(source, metadataonly=True)
+    _, meta = read(source, metadataonly=True, output_format="dict")
     n_rows, n_columns = meta.number_rows or 0, meta.number_columns or 0
     check(limits, rows=n_rows, columns=n_columns, bytes=BYTES_PER_CELL * n_rows * n_columns)
     columns, meta = read(source, output_format="dict", row_limit=limits["rows"] + 1)

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from isinglass.arguments import is_real
-from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import (
     BinaryTable,
@@ -27,8 +26,7 @@ from isinglass.data.table import RowTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.estimators.frames import complete_like, kind_of, make_frame
 from isinglass.estimators.opening import ask_rows, check_categories, open_table, sum_rows
-from isinglass.evaluate.category_imputation import category_marginals, fill_categories, label_cells, score_categories
-from isinglass.evaluate.imputation import fill_missing, log_score, marginal_probabilities
+from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
 from isinglass.fit import Fit
 from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method, settings_of
@@ -204,14 +202,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         table = self._read(X)
         if holes_of(table) is not None:
-            return self._score_with_holes(table)
+            return score_rows(self.fit_.network, table)
         return ask_rows(table, "log_pseudolikelihood", self.fit_.network)
-
-    def _score_with_holes(self, table: BinaryTable) -> FloatArray:
-        assert table.holes is not None
-        if isinstance(table, CategoryTable):
-            return score_categories(self.predict_proba(table), table.codes, table.holes)
-        return log_score(marginal_probabilities(self.fit_.network, table.X, table.holes), table.X, table.holes)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped.
@@ -224,14 +216,10 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights; by default those that a BinaryTable brings along.
-
-        Returns
-        -------
-        float
         """
         table = self._read(X, drops=True, sample_weight=sample_weight)
         if holes_of(table) is not None:
-            return float(np.average(self._score_with_holes(table), weights=table.sample_weight))
+            return float(np.average(score_rows(self.fit_.network, table), weights=table.sample_weight))
         total = over_rows(sum_rows, table.X, table.sample_weight, self.fit_.network)
         return float(total / count_rows(table.X, table.sample_weight))
 
@@ -251,16 +239,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                 f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
             )
         table = self._read(X)
-        holes, network = holes_of(table), self.fit_.network
-        if isinstance(table, CategoryTable):
-            return (
-                network.category_probabilities(table)
-                if holes is None
-                else category_marginals(network, table.codes, holes)
-            )
-        if holes is not None:
-            return marginal_probabilities(network, table.X, holes)
-        return ask_rows(table, "conditional_probabilities", network)
+        if holes_of(table) is None and not isinstance(table, CategoryTable):
+            return ask_rows(table, "conditional_probabilities", self.fit_.network)  # perhaps in parts
+        return cell_probabilities(self.fit_.network, table)
 
     def predict(self, X: Any) -> Any:
         """Return the more probable value of every cell given the rest of its row; 0 where both are equally so.
@@ -316,16 +297,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
         table = self._read(X, missing="impute")
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
-        if isinstance(table, CategoryTable):
-            if probabilities:
-                raise ArgumentError(
-                    "probabilities", "must be False for a network with categories", True, "Use predict_proba."
-                )
-            if table.holes is None:
-                return complete_like(X, label_cells(self.network_, table.codes))
-            filled = fill_categories(self.network_, table.codes, table.holes, draws=draws)
-            return complete_like(X, label_cells(self.network_, filled))
-        filled = fill_missing(self.network_, table, self.marginals_, probabilities=probabilities, draws=draws)
+        filled = fill_cells(self.network_, table, self.marginals_, probabilities=probabilities, draws=draws)
         return complete_like(X, filled)
 
     def sample(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError
+from isinglass.evaluate.nodes import SHOWN_NODES, text_table
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.pairs import symmetric_matrix
@@ -22,7 +23,6 @@ BRIDGES = ("bridge_strength", "bridge_expected_influence")
 SAME = 1e-10
 """Two paths are equally short if their lengths differ by less, relative to their length."""
 _CELLS_AT_ONCE = 4_000_000  # sources × directed edges
-_SHOWN_NODES = 30  # in the repr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,16 +61,10 @@ class Centrality:
 
     def __repr__(self) -> str:
         header = [name.replace("_", " ") for name in ("name", *self.measures)]
-        rows = [
-            [self.names[k], *(f"{values[k]:.3f}" for values in self.measures.values())]
-            for k in range(min(len(self), _SHOWN_NODES))
-        ]
-        widths = [max(len(line[c]) for line in [header, *rows]) for c in range(len(header))]
-        lines = [
-            "  ".join([line[0].ljust(widths[0]), *(x.rjust(w) for x, w in zip(line[1:], widths[1:], strict=True))])
-            for line in [header, *rows]
-        ]
-        return "\n".join(lines + [f"… and {len(self) - _SHOWN_NODES} more nodes"] * (len(self) > _SHOWN_NODES))
+        shown = range(min(len(self), SHOWN_NODES))
+        rows = [[self.names[k], *(f"{values[k]:.3f}" for values in self.measures.values())] for k in shown]
+        more = f"\n… and {len(self) - SHOWN_NODES} more nodes" if len(self) > SHOWN_NODES else ""
+        return text_table(header, rows) + more
 
 
 def centrality(network: Any, communities: Any = None) -> Centrality:
@@ -88,9 +82,6 @@ def centrality(network: Any, communities: Any = None) -> Centrality:
         questionnaire. Bridge strength is Σ |θ_st| and bridge expected influence Σ θ_st over the edges that lead to
         other communities. A node without one is a community of its own.
 
-    Returns
-    -------
-    Centrality
 
     Examples
     --------

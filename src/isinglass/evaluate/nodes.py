@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -17,7 +18,7 @@ from isinglass.network import Network, as_network
 
 CELLS_AT_ONCE = 4_000_000
 """Cells whose predictions exist at a time."""
-_SHOWN_NODES = 30  # in the repr of a table
+SHOWN_NODES = 30  # in the repr of a table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,17 +48,26 @@ class NodeTable(Frozen):
 
     def __repr__(self) -> str:
         header = [name.replace("_", " ") for name in self.columns]
-        shown = range(min(len(self), _SHOWN_NODES))
-        lines = [header] + [[_cell(column[k]) for column in self.columns.values()] for k in shown]
-        widths = [max(len(line[c]) for line in lines) for c in range(len(header))]
-        text = [
-            "  ".join(
-                [line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))]
-            )
-            for line in lines
-        ]
-        more = [f"… and {len(self) - _SHOWN_NODES} more nodes"] if len(self) > _SHOWN_NODES else []
-        return "\n".join(text + more)
+        rows = [[_cell(column[k]) for column in self.columns.values()] for k in range(min(len(self), SHOWN_NODES))]
+        more = f"\n… and {len(self) - SHOWN_NODES} more nodes" if len(self) > SHOWN_NODES else ""
+        return text_table(header, rows) + more
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as lines of text: its first column to the left, the others to the right.
+
+    Examples
+    --------
+    >>> print(text_table(["name", "n"], [["a", "10"]]))
+    name   n
+    a     10
+    """
+    lines = [header, *rows]
+    widths = [max(len(line[c]) for line in lines) for c in range(len(header))]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))])
+        for line in lines
+    )
 
 
 def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = None) -> NodeTable:
@@ -72,9 +82,6 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
     sample_weight : array-like of shape (n_samples,), optional
         Row weights.
 
-    Returns
-    -------
-    NodeTable
 
     Examples
     --------
@@ -85,16 +92,21 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
     x1          1     2.800               2.800     0.800              0.500                0.600               0.278
     """
     read = as_network(network)
-    if isinstance(read, CategoryNetwork):
-        return _category_nodes(read, *to_weighted(read.table(X), sample_weight))
-    table, weight = to_weighted(X, sample_weight)
+    table, weight = to_weighted(read.table(X) if isinstance(read, CategoryNetwork) else X, sample_weight)
     if table.shape[1] != read.n_features:
         raise DataError(f"X must have one column per node ({read.n_features}); got {table.shape[1]}.")
     total = count_rows(table, weight)
-    ones, varies = count_columns(table, weight)
-    means = np.clip(ones / total, 0.0, 1.0)
-    accuracy, deviance = (each / total for each in over_rows(_predicted, table, weight, read))
-    marginal = np.maximum(means, 1 - means)
+    predicted: Callable[..., Any] = _predicted_categories
+    if isinstance(read, CategoryNetwork):
+        shares = [counts / total for counts in count_categories(table, weight)]
+        marginal = np.array([share.max() for share in shares])
+        entropy = np.array([float(scipy.special.entr(share).sum()) for share in shares])
+        varies = marginal < 1
+    else:
+        ones, varies = count_columns(table, weight)
+        means = np.clip(ones / total, 0.0, 1.0)
+        marginal, entropy, predicted = np.maximum(means, 1 - means), _entropy(means), _predicted
+    accuracy, deviance = (each / total for each in over_rows(predicted, table, weight, read))
     return NodeTable(
         tuple(read.names),
         read.degree,
@@ -103,15 +115,16 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
         accuracy,
         marginal,
         share_where(varies, accuracy - marginal, 1 - marginal),
-        share_where(varies, _entropy(means) - deviance, _entropy(means)),
+        share_where(varies, entropy - deviance, entropy),
     )
 
 
-def _category_nodes(network: CategoryNetwork, table: CategoryTable, weight: FloatArray | None) -> NodeTable:
-    """Return the table of a network with categories."""
-    unit = np.ones(len(table)) if weight is None else weight
-    shares = [counts / unit.sum() for counts in count_categories(table, weight)]
+def _predicted_categories(
+    table: CategoryTable, weight: FloatArray | None, network: CategoryNetwork
+) -> tuple[FloatArray, FloatArray]:
+    """Return the same as `_predicted` for columns with categories; of equally probable ones, each counts its share."""
     right, deviance = np.zeros((2, network.n_features))
+    unit = np.ones(len(table)) if weight is None else weight
     step = max(CELLS_AT_ONCE // int(table.n_categories.sum()), 1)
     for first in range(0, len(table), step):
         codes, w = table.codes[first : first + step], unit[first : first + step]
@@ -120,19 +133,7 @@ def _category_nodes(network: CategoryNetwork, table: CategoryTable, weight: Floa
             seen, most = logs[rows, codes[:, s]], logs.max(axis=1)
             right[s] += w @ ((seen == most) / (logs == most[:, None]).sum(axis=1))
             deviance[s] -= w @ seen
-    accuracy, deviance = right / unit.sum(), deviance / unit.sum()
-    marginal = np.array([share.max() for share in shares])
-    entropy = np.array([float(scipy.special.entr(share).sum()) for share in shares])
-    return NodeTable(
-        tuple(network.names),
-        network.degree,
-        network.strength,
-        network.expected_influence,
-        accuracy,
-        marginal,
-        share_where(marginal < 1, accuracy - marginal, 1 - marginal),
-        share_where(marginal < 1, entropy - deviance, entropy),
-    )
+    return right, deviance
 
 
 def _predicted(table: NDArray[np.uint8], weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray]:

@@ -190,9 +190,6 @@ def roc_curve(path: Path | Sequence[Any], truth: Any) -> RocCurve:
     truth : Any, Solution or matrix
         At least one pair with an edge and one without.
 
-    Returns
-    -------
-    RocCurve
 
     Examples
     --------

@@ -53,9 +53,6 @@ def category_certificate(
     sample_weight, penalty_weights
         As for `isinglass.ising_path`.
 
-    Returns
-    -------
-    CategoryCertificate
 
     Examples
     --------

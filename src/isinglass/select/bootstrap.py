@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -96,9 +97,6 @@ def bootstrap(
     progress : bool, optional
         Whether to show a bar on stderr; default only if that is a terminal.
 
-    Returns
-    -------
-    Bootstrap
 
     Notes
     -----
@@ -159,26 +157,19 @@ def _read(X: Any, method: Any, wanted: Method) -> Any:
     return read_categories(X, missing="impute") if imputes(wanted) else read_categories(X)
 
 
+@dataclass(frozen=True, eq=False)
 class _Draw:
-    """How rows are drawn: units (rows, or groups of them), how many of each there are, and what a row then counts.
+    """How rows are drawn: units (rows, or groups of them), how many of each there are, and what a row then counts."""
 
-    Parameters
-    ----------
-    sizes : ndarray of int, shape (n_units,)
-        How many of each unit can be drawn: 1, or the whole weight of a row.
-    unit : ndarray of int, shape (n_samples,)
-        The unit of every row.
-    scale : ndarray of shape (n_samples,)
-        What a row counts each time its unit is drawn.
-    labels : ndarray, optional
-        The groups, as given.
-    """
+    sizes: NDArray[np.int64]  # how many of each unit can be drawn: 1, or the whole weight of a row
+    unit: NDArray[np.intp]  # the unit of every row
+    scale: FloatArray  # what a row counts each time its unit is drawn
+    labels: NDArray[Any] | None  # the groups, as given
 
-    def __init__(
-        self, sizes: NDArray[np.int64], unit: NDArray[np.intp], scale: FloatArray, labels: NDArray[Any] | None
-    ) -> None:
-        self.sizes, self.unit, self.scale, self.labels = sizes, unit, scale, labels
-        self.total = int(sizes.sum())
+    @property
+    def total(self) -> int:
+        """How many units there are."""
+        return int(self.sizes.sum())
 
     @classmethod
     def of(cls, n_rows: int, weight: FloatArray | None, groups: ArrayLike | None) -> _Draw:

@@ -37,24 +37,12 @@ def reaches(values: FloatArray, observed: FloatArray | float) -> NDArray[np.bool
 
 @dataclass(frozen=True)
 class Differing:
-    """How far some networks of the same nodes differ; with more than two, largest minus smallest.
+    """How far some networks of the same nodes differ; with more than two, largest minus smallest."""
 
-    Parameters
-    ----------
-    structure : float
-        The largest difference of a coupling: of its norm, where a pair has more than one parameter.
-    strength : float
-        The difference of the global strengths Σ_{s<t} |θ_st|.
-    edges : ndarray of shape (n_pairs,)
-        The differences of the couplings of the pairs asked for.
-    nodes : ndarray of shape (n_features,)
-        The differences of the node strengths Σ_t |θ_st|.
-    """
-
-    structure: float
-    strength: float
-    edges: FloatArray
-    nodes: FloatArray
+    structure: float  # the largest difference of a coupling: of its norm, where a pair has more than one parameter
+    strength: float  # the difference of the global strengths Σ_{s<t} |θ_st|
+    edges: FloatArray  # the differences of the couplings of the pairs asked for
+    nodes: FloatArray  # the differences of the node strengths Σ_t |θ_st|
 
     @classmethod
     def of(cls, networks: Sequence[Network], pairs: NDArray[np.int64] | None = None) -> Differing:

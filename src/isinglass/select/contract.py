@@ -58,10 +58,21 @@ def alpha_max_of(path_function: PathFunction) -> Callable[..., float]:
 
 def with_threads(path_function: PathFunction, n_threads: int | None) -> PathFunction:
     """Return the path function with ``n_threads`` set, if it has such a parameter that is not set yet."""
+    return path_function if n_threads is None else with_option(path_function, "n_threads", n_threads)
+
+
+def with_option(path_function: PathFunction, name: str, value: Any) -> PathFunction:
+    """Return the path function with a parameter set, if it has such a one that is not set yet.
+
+    Examples
+    --------
+    >>> with_option(functools.partial(sorted, reverse=True), "reverse", False)([1, 2])
+    [2, 1]
+    """
     fixed = path_function.keywords if isinstance(path_function, functools.partial) else {}
-    if n_threads is None or "n_threads" in fixed or "n_threads" not in parameters_of(path_function):
+    if name in fixed or name not in parameters_of(path_function):
         return path_function
-    return functools.partial(path_function, n_threads=n_threads)
+    return functools.partial(path_function, **{name: value})
 
 
 def fixed_option(path_function: PathFunction, name: str) -> Any:

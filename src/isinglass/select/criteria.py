@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import to_weighted
 from isinglass.errors import DataError, GridEndWarning, suppress_warnings
+from isinglass.evaluate.nodes import text_table
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.cv import cross_validate
@@ -49,11 +50,7 @@ class CriteriaComparison(Frozen):
         rows = [
             [f.format(v) for f, v in zip(formats, row, strict=True)] for row in zip(*self.columns.values(), strict=True)
         ]
-        widths = [max(len(line[c]) for line in [header, *rows]) for c in range(len(header))]
-        return "\n".join(
-            "  ".join([line[0].ljust(widths[0]), *(x.rjust(w) for x, w in zip(line[1:], widths[1:], strict=True))])
-            for line in [header, *rows]
-        )
+        return text_table(header, rows)
 
 
 def compare_criteria(
@@ -91,9 +88,6 @@ def compare_criteria(
     **folds
         ``n_folds``, ``n_repeats``, ``random_state``, ``n_jobs``, ``checkpoint`` and ``progress`` of `cross_validate`.
 
-    Returns
-    -------
-    CriteriaComparison
 
     Examples
     --------

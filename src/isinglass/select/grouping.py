@@ -88,24 +88,12 @@ def _text(label: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The groups, their rows, and how rows may change places.
+    """The groups, their rows, and how rows may change places."""
 
-    Parameters
-    ----------
-    groups : tuple of str
-        The groups.
-    member : ndarray of int, shape (n_samples,)
-        The group of every row, as a number.
-    subject : ndarray of int, shape (n_samples,), optional
-        Whose row it is, where labels are exchanged within subjects.
-    rows : list of ndarray
-        The rows of every group; of the same subjects in the same order if there are any.
-    """
-
-    groups: tuple[str, ...]
-    member: NDArray[np.intp]
-    subject: NDArray[np.intp] | None
-    rows: Rows
+    groups: tuple[str, ...]  # the groups
+    member: NDArray[np.intp]  # the group of every row, as a number
+    subject: NDArray[np.intp] | None  # whose row it is, where labels are exchanged within subjects
+    rows: Rows  # the rows of every group; of the same subjects in the same order if there are any
 
     @classmethod
     def of(cls, labels: NDArray[Any], subjects: NDArray[Any] | None) -> Plan:

@@ -160,21 +160,11 @@ class Imputation(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """What a method made of a completed table.
+    """What a method made of a completed table."""
 
-    Parameters
-    ----------
-    solution : Solution
-        The network.
-    result : object
-        All that the method returned.
-    imputation : Imputation
-        The completed table.
-    """
-
-    solution: Solution
-    result: Any
-    imputation: Imputation
+    solution: Solution  # the network
+    result: Any  # all that the method returned
+    imputation: Imputation  # the completed table
 
 
 def complete(
@@ -218,9 +208,6 @@ def complete(
     n_threads : int, optional
         Threads of the sampler. The result does not depend on it.
 
-    Returns
-    -------
-    Imputation
 
     Warns
     -----

@@ -85,18 +85,9 @@ def compare_groups(
         then exchanged within subjects.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, which stay with their rows.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed of the permutations.
-    n_jobs : int, optional
-        Permutations at the same time, as in joblib; -1 is all cores. The result does not depend on it.
-    checkpoint : path, optional
-        Folder that keeps finished permutations: an interrupted run resumes there, and a finished one can be prolonged.
-    progress : bool, optional
-        Whether to show a bar on stderr; default only if that is a terminal.
+    random_state, n_jobs, checkpoint, progress
+        As for `bootstrap`, with permutations instead of resamples.
 
-    Returns
-    -------
-    GroupComparison
 
     Notes
     -----
@@ -186,21 +177,11 @@ def _cells(table: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """The rows that are compared, with the completed copies of those that have holes.
+    """The rows that are compared, with the completed copies of those that have holes."""
 
-    Parameters
-    ----------
-    table : ndarray of uint8, BinaryTable or CategoryTable
-        The rows; or a completed table in the order of the rows, with weights of its own.
-    weight : ndarray of shape (n_samples,), optional
-        Weights of an array.
-    holes : ndarray of bool, optional
-        The missing cells, if the method imputes them itself.
-    """
-
-    table: Any
-    weight: FloatArray | None
-    holes: NDArray[np.bool_] | None = None
+    table: Any  # the rows; or a completed table in the order of the rows, with weights of its own
+    weight: FloatArray | None  # weights of an array
+    holes: NDArray[np.bool_] | None = None  # the missing cells, if the method imputes them itself
 
     @classmethod
     def of(cls, data: Any, method: Method) -> _Sample:

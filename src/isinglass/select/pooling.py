@@ -127,9 +127,6 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed.
 
-    Returns
-    -------
-    Pooled
 
     Examples
     --------

@@ -149,9 +149,6 @@ def refit(
     covariance : bool, default False
         Whether the result holds the covariance of all estimates, too.
 
-    Returns
-    -------
-    Refit
 
     Raises
     ------

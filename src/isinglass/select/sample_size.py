@@ -115,18 +115,9 @@ def sample_size(
         What gives a network, as for `bootstrap`; `two_stage` by default.
     n_repeats : int, default 20
         Tables of each size.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed of the tables.
-    n_jobs : int, optional
-        Tables at the same time, as in joblib; -1 is all cores. The result does not depend on it.
-    checkpoint : path, optional
-        Folder that keeps finished tables: an interrupted run resumes there.
-    progress : bool, optional
-        Whether to show a bar on stderr; default only if that is a terminal.
+    random_state, n_jobs, checkpoint, progress
+        As for `bootstrap`, with tables instead of resamples.
 
-    Returns
-    -------
-    SampleSizeStudy
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,33 @@ def row_scores(solution: Solution, table: Any, columns: NDArray[np.intp] | slice
         # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
         cells = np.logaddexp(0.0, (1.0 - 2.0 * some[columns]) * logits[columns])
         scores[first : first + step] = -cells.sum(axis=0)
+    return scores
+
+
+def path_scores(solutions: Sequence[Solution], table: Any) -> FloatArray:
+    """Return `row_scores` of several networks of one table, a row for each.
+
+    Where columns have categories all at once: a network of a small table has fewer cells than NumPy has to do before
+    it begins.
+    """
+    networks = [solution.network for solution in solutions]
+    lines = [network for network in networks if isinstance(network, CategoryNetwork) and network.points.on_line.all()]
+    if not networks or len(lines) < len(networks):
+        return np.array([row_scores(solution, table) for solution in solutions])
+    codes, points = lines[0].read_codes(table), lines[0].points
+    seen, p = points.seen(codes), len(points.starts)
+    placed, scores = points.place(seen), np.empty((len(lines), len(codes)))
+    step = max(CELLS_AT_ONCE // max(len(points.column) * len(codes), p * p), 1)
+    for first in range(0, len(lines), step):
+        some = lines[first : first + step]
+        couplings = np.zeros((len(some), p, p))
+        for matrix, network in zip(couplings, some, strict=True):
+            s, t = network.edge_index.T
+            matrix[s, t] = matrix[t, s] = network.edge_values
+        fields = np.array([np.concatenate(network.category_fields) for network in some])
+        logits = points.logits(fields, couplings @ placed)
+        chosen = np.take_along_axis(logits, seen[None], axis=1)
+        scores[first : first + step] = (chosen - points.log_sums(logits)).sum(axis=1)
     return scores
 
 

@@ -197,10 +197,6 @@ class Bootstrap(Frozen):
             Couplings of the edges that the whole table has, with their signs; or node strengths.
         level : float, default 0.95
             Coverage of the intervals, between 0 and 1.
-
-        Returns
-        -------
-        Differences
         """
         if self.kind != "rows":
             raise DataError(f'kind must be "rows" for a test of differences; got a bootstrap of kind {self.kind!r}.')

@@ -42,9 +42,6 @@ def category_network(
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed of the directions.
 
-    Returns
-    -------
-    CategoryNetwork
 
     Examples
     --------

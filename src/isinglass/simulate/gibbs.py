@@ -195,9 +195,6 @@ def gibbs_diagnostics(
     n_threads : int, optional
         As for `gibbs_sample`.
 
-    Returns
-    -------
-    MixingDiagnostics
 
     Warns
     -----

@@ -47,9 +47,6 @@ def random_network(
     unbalanced : bool
         Whether to set the first field (the paper's θ_11) to 5, so that the first column is nearly constant.
 
-    Returns
-    -------
-    Network
 
     Examples
     --------
@@ -96,9 +93,6 @@ def chain_network(
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed of what is random.
 
-    Returns
-    -------
-    Network
 
     Examples
     --------

@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Problem, max_features, path_bytes
-from isinglass.categories import CategoryNetwork
+from isinglass.arrays import Bytes, FloatArray, Mask, read_only
+from isinglass.categories import CategoryNetwork, block_scale
 from isinglass.data import CategoryTable, check_penalty_weights, check_sample_weight
 from isinglass.data.category_table import MOST_STEPS
 from isinglass.errors import ArgumentError, LimitError, setting
-from isinglass.memory import available_memory, within_memory
+from isinglass.memory import memory_for, within_memory
 from isinglass.names import check_names
 from isinglass.objective.reduced import NEGLIGIBLE
-from isinglass.pairs import symmetric_matrix
 from isinglass.results import Solution
-from isinglass.solve.estimable import LITTLE, as_solution, warn_constant
+from isinglass.solve.estimable import as_solution, warn_constant
 from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
 
-__all__ = ["DiscreteCase"]
-
-FloatArray = NDArray[np.float64]
-
 _CLOSE = 1e-9  # of a whole number of steps
 _PER_COEFFICIENT = 130  # bytes, for either column of a pair
 
 
-def _steps(column: int, scores: FloatArray) -> NDArray[np.uint8]:
+def _steps(column: int, scores: FloatArray) -> Bytes:
     """Return the scores as whole numbers of equal steps from the smallest."""
     above = scores - scores.min()
     smallest = above[above > 0].min()
@@ -42,7 +39,7 @@ def _steps(column: int, scores: FloatArray) -> NDArray[np.uint8]:
         if steps.max() > MOST_STEPS + 0.5:
             break
         if np.abs(steps - steps.round()).max() <= _CLOSE * steps.max():
-            whole: NDArray[np.uint8] = steps.round().astype(np.uint8)
+            whole: Bytes = steps.round().astype(np.uint8)
             return whole
     raise ArgumentError(
         "scores",
@@ -53,26 +50,22 @@ def _steps(column: int, scores: FloatArray) -> NDArray[np.uint8]:
 
 
 @dataclass(frozen=True)
-class DiscreteCase:
-    """A table made ready: the compiled problem on the columns that vary, and the way back."""
+class Scaled:
+    """A table as the solver takes it: the columns that vary, scores scaled to a range of 1; and the way back."""
 
-    problem: Problem
     table: CategoryTable
+    weight: FloatArray | None  # raw; 0 where it cannot matter
     shares: tuple[FloatArray, ...]  # weight of every category
     columns: NDArray[np.intp]  # those that vary
     widths: FloatArray  # of all columns: largest distance of two scores
     n_rows: float
     names: tuple[str, ...]
+    points: Bytes  # of the columns that vary: scores in equal steps, or category numbers
+    ranges: Bytes  # the largest step; 0: without an order
 
     @classmethod
-    def prepare(
-        cls,
-        table: CategoryTable,
-        sample_weight: ArrayLike | None,
-        penalty_weights: ArrayLike | str | None,
-        n_threads: int | None,
-    ) -> DiscreteCase:
-        """Compile the columns that vary; name the others in one warning."""
+    def of(cls, table: CategoryTable, sample_weight: ArrayLike | None, *, quiet: bool = False) -> Scaled:
+        """Scale the columns that vary; name the others in one warning, unless ``quiet``."""
         if table.shape[1] > max_features:
             raise LimitError(f"{setting('X')} must have at most {max_features} columns; got {table.shape[1]}.")
         weight = check_sample_weight(sample_weight, len(table.codes))
@@ -86,28 +79,183 @@ class DiscreteCase:
         widths = np.array([1.0 if score is None else np.ptp(score) for score in table.scores])
         names = check_names(table.names, len(varies))
         points = np.empty((len(table.codes), len(columns)), dtype=np.uint8)
-        ranges = np.zeros(len(columns), dtype=np.uint8)  # 0: without an order
+        ranges = np.zeros(len(columns), dtype=np.uint8)
         for k, s in enumerate(columns.tolist()):
             score, points[:, k] = table.scores[s], table.codes[:, s]
             if score is not None:
                 steps = _steps(s, score)
                 points[:, k], ranges[k] = steps[points[:, k]], steps.max()
-        if not varies.all():
+        if not varies.all() and not quiet:
             always = [known[int(share.argmax())] for known, share in zip(table.categories, shares, strict=True)]
             warn_constant(np.flatnonzero(~varies), always, names)
-        penalty = check_penalty_weights(penalty_weights, len(varies))
+        return cls(table, weight, shares, columns, widths, n_rows, names, points, ranges)
+
+    @cached_property
+    def empty(self) -> CategoryNetwork:
+        """A network of these columns without edges: independent, at their shares."""
+        known: dict[str, Any] = {"kinds": self.table.kinds, "categories": self.table.categories}
+        return CategoryNetwork(self.fields([], None), self.table.scores, [], [], self.names, **known)
+
+    @cached_property
+    def on_line(self) -> Mask:
+        """Which columns have scores."""
+        return np.array([score is not None for score in self.table.scores])
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """Mean score of every column; 0 if it is nominal."""
+        pairs = zip(self.shares, self.table.scores, strict=True)
+        return np.array([0.0 if score is None else float(share @ score) for share, score in pairs])
+
+    @cached_property
+    def _layout(self) -> _Layout:
+        return _Layout.of(self)
+
+    def fields(self, solved: ArrayLike, centers: Sequence[FloatArray] | FloatArray | None) -> list[FloatArray]:
+        """Return every field. The solver's belong to centered scores, of the categories that occur, in their order.
+
+        A category that does not occur gets half a row. ``centers``: what the neighbors' mean scores add to the
+        predictor of every column; for a nominal one, of every category.
+        """
+        layout = self._layout
+        fields = layout.logs.copy()
+        if len(layout.places) == len(np.asarray(solved)):
+            fields[layout.places] = solved
+        fields += np.where(layout.is_solved, 0.0, (fields - layout.logs)[layout.firsts])
+        if isinstance(centers, np.ndarray):
+            fields -= layout.factors * centers[layout.column]
+        elif centers is not None:
+            sizes = zip(centers, self.shares, strict=True)
+            fields -= layout.factors * np.concatenate([np.broadcast_to(center, len(share)) for center, share in sizes])
+        fields -= fields[layout.starts][layout.column]
+        return [read_only(field) for field in np.split(fields, layout.starts[1:])]
+
+    def block(self, s: int, t: int, values: FloatArray) -> FloatArray:
+        """Return B of a pair s < t. The solver has a table of the categories that occur.
+
+        A category that does not occur has zeros. Entries add up to zero over a nominal side; the solver's do to
+        rounding.
+        """
+        scores = self.table.scores
+        sides = [np.flatnonzero(self.shares[k]) if scores[k] is None else np.zeros(1, dtype=np.intp) for k in (s, t)]
+        table = values.reshape(len(sides[0]), len(sides[1]))
+        for axis, k in enumerate((s, t)):
+            if scores[k] is None:
+                table = (table - table.mean(axis=axis, keepdims=True)) * np.sqrt(0.5)
+        block = np.zeros([len(self.shares[k]) if scores[k] is None else 1 for k in (s, t)])
+        block[np.ix_(*sides)] = table / (self.widths[s] * self.widths[t])
+        return block
+
+    def blocks(self, edges: NDArray[np.integer[Any]], values: FloatArray) -> list[FloatArray]:
+        """Return B of every pair s < t, given the solver's numbers, pair after pair."""
+        if self.on_line.all():  # no loop over pairs, which would take as long as a small fit
+            return list(read_only((values / self.widths[edges].prod(axis=1)).reshape(-1, 1, 1)))
+        parts = np.split(values, np.cumsum(self.sizes(edges))[:-1])
+        return [read_only(self.block(s, t, part)) for (s, t), part in zip(edges.tolist(), parts, strict=False)]
+
+    def values(self, edges: NDArray[np.integer[Any]], blocks: Sequence[FloatArray]) -> FloatArray:
+        """Return the coupling of every pair with one parameter, and ‖Θ‖ of the others."""
+        if self.on_line.all():
+            return np.array(blocks).reshape(-1)
+        pairs = zip(edges.tolist(), blocks, strict=True)
+        return np.array([self.value(s, t, block) for (s, t), block in pairs])
+
+    @cached_property
+    def dimensions(self) -> NDArray[np.intp]:
+        """Number m of every column: 1 on a line, else the categories that occur less one."""
+        seen = np.array([np.count_nonzero(share) for share in self.shares])
+        return np.asarray(np.where(self.on_line, 1, np.maximum(seen - 1, 1)))
+
+    def spread(self) -> FloatArray:
+        """Return the standard deviation of every column's points."""
+        pairs = zip(self.shares, self.table.scores, strict=True)
+        squares = [
+            (1.0 - share @ share) / 2.0 if score is None else share @ (score - share @ score) ** 2
+            for share, score in pairs
+        ]
+        return np.sqrt(squares)
+
+    def sizes(self, edges: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+        """Return how many numbers the solver has for every pair."""
+        seen = np.array([np.count_nonzero(share) for share in self.shares])
+        return np.asarray(np.where(self.on_line, 1, seen)[edges].prod(axis=1))
+
+    def value(self, s: int, t: int, block: FloatArray) -> float:
+        """Return the coupling of a block with one parameter, else ‖Θ‖."""
+        if block.size == 1:
+            return float(block.item())
+        scores = self.table.scores
+        return block_scale(scores[s], scores[t]) * float(np.sqrt((block * block).sum()))
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """What fields are made of, category after category of all columns."""
+
+    logs: FloatArray  # logarithms of shares; half a row for a category that does not occur
+    factors: FloatArray  # scores; 1 for nominal columns
+    places: NDArray[np.intp]  # where the solver's fields belong
+    is_solved: Mask  # which are among these
+    firsts: NDArray[np.intp]  # the first category that the solver has of its column
+    column: NDArray[np.intp]
+    starts: NDArray[np.intp]  # the first category of every column
+
+    @classmethod
+    def of(cls, scaled: Scaled) -> _Layout:
+        orders = []
+        for score, share in zip(scaled.table.scores, scaled.shares, strict=True):
+            seen = np.flatnonzero(share)
+            orders.append(seen if score is None else seen[np.argsort(score[seen])])
+        lengths = [len(share) for share in scaled.shares]
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp)
+        places = [starts[s] + orders[s] for s in scaled.columns.tolist()]
+        place = np.concatenate([*places, np.empty(0, dtype=np.intp)]).astype(np.intp)
+        factors = zip(scaled.table.scores, lengths, strict=True)
+        is_solved = np.zeros(sum(lengths), dtype=bool)
+        is_solved[place] = True
+        return cls(
+            np.log(np.maximum(np.concatenate(scaled.shares), 0.5 / scaled.n_rows)),
+            np.concatenate([np.ones(length) if score is None else score for score, length in factors]),
+            place,
+            is_solved,
+            np.repeat([start + order[0] for start, order in zip(starts, orders, strict=True)], lengths),
+            np.repeat(np.arange(len(lengths)), lengths),
+            starts,
+        )
+
+
+@dataclass(frozen=True)
+class DiscreteCase:
+    """A table made ready: the compiled problem on the columns that vary, and the way back."""
+
+    problem: Problem
+    scaled: Scaled
+
+    @classmethod
+    def prepare(
+        cls,
+        table: CategoryTable,
+        sample_weight: ArrayLike | None,
+        penalty_weights: ArrayLike | str | None,
+        n_threads: int | None,
+    ) -> DiscreteCase:
+        """Compile the columns that vary; name the others in one warning."""
+        scaled = Scaled.of(table, sample_weight)
+        columns, widths = scaled.columns, scaled.widths
+        penalty = check_penalty_weights(penalty_weights, len(widths))
+        sizes = np.where(scaled.ranges == 0, table.n_categories[columns], 1)
         with within_memory():
             problem = Problem(
-                points,
-                weight,
-                ranges,
+                scaled.points,
+                scaled.weight,
+                scaled.ranges,
                 widths[columns],
-                _scaled(penalty, columns, widths),
+                _scaled_penalty(penalty, columns, widths),
                 isinstance(penalty, str),
                 thread_count(n_threads),
-                _most_bytes(len(points), np.where(ranges == 0, table.n_categories[columns], 1)),
+                memory_for(_most_bytes(len(scaled.points), sizes)),
             )
-        return cls(problem, table, shares, columns, widths, n_rows, names)
+        return cls(problem, scaled)
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Return the smallest alpha without edges."""
@@ -120,75 +268,41 @@ class DiscreteCase:
 
     def solution(self, state: State, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table, for scores as they were given."""
-        edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
-        known: dict[str, Any] = {"kinds": self.table.kinds, "categories": self.table.categories}
-        values = None
-        if any(score is None for score in self.table.scores):
-            known["blocks"] = self._blocks(edges, state.values)
-            centers = self._centers(edges, known["blocks"])
-        else:  # one number per pair: no tables, which would take as long as a small fit
-            values = state.values / self.widths[edges].prod(axis=1)
-            pairs = zip(self.shares, self.table.scores, strict=True)
-            means = [float(share @ score) for share, score in pairs if score is not None]
-            centers = list(symmetric_matrix(edges, values, len(means)) @ np.array(means))
-        fields = self._fields(state.category_fields, centers)
-        network = CategoryNetwork(fields, self.table.scores, edges, values, self.names, **known)
+        scaled = self.scaled
+        edges = scaled.columns[state.edges].astype(np.int32).reshape(-1, 2)
+        if scaled.on_line.all():  # one number per pair: no tables, which would take as long as a small fit
+            values = state.values / scaled.widths[edges].prod(axis=1)
+            fields = scaled.fields(state.category_fields, _centers_on_lines(edges, values, scaled.means))
+            blocks: Sequence[FloatArray] = tuple(read_only(values.reshape(-1, 1, 1)))
+        else:
+            blocks = scaled.blocks(edges, state.values)
+            values = scaled.values(edges, blocks)
+            fields = scaled.fields(state.category_fields, self._centers(edges, blocks))
+        network = scaled.empty.refitted(fields, edges, values, blocks)
         return as_solution(network, state, self.problem, tol)
 
-    def _blocks(self, edges: NDArray[np.int32], values: FloatArray) -> list[FloatArray]:
-        """Return B of every edge. The solver has one table after the other, of the categories that occur.
-
-        A category that does not occur has zeros. Entries add up to zero over a nominal side; the solver's do to
-        rounding.
-        """
-        scores, blocks, first = self.table.scores, [], 0
-        for pair in edges.tolist():
-            sides = [np.flatnonzero(self.shares[s]) if scores[s] is None else np.zeros(1, dtype=np.intp) for s in pair]
-            table = values[first : first + len(sides[0]) * len(sides[1])].reshape(len(sides[0]), len(sides[1]))
-            first += table.size
-            for axis, s in enumerate(pair):
-                if scores[s] is None:
-                    table = (table - table.mean(axis=axis, keepdims=True)) * np.sqrt(0.5)
-            block = np.zeros([len(self.shares[s]) if scores[s] is None else 1 for s in pair])
-            block[np.ix_(*sides)] = table / self.widths[pair].prod()
-            blocks.append(block)
-        return blocks
-
-    def _centers(self, edges: NDArray[np.int32], blocks: list[FloatArray]) -> list[FloatArray]:
+    def _centers(self, edges: NDArray[np.int32], blocks: Sequence[FloatArray]) -> list[FloatArray]:
         """Return what the mean scores of a column's neighbors add to its predictor."""
-        scores = self.table.scores
-        means = [0.0 if score is None else share @ score for share, score in zip(self.shares, scores, strict=True)]
-        centers = [
-            np.zeros(len(share) if score is None else 1) for share, score in zip(self.shares, scores, strict=True)
-        ]
+        shares, means, on_line = self.scaled.shares, self.scaled.means, self.scaled.on_line
+        centers = [np.zeros(1 if line else len(share)) for share, line in zip(shares, on_line, strict=True)]
         for (s, t), block in zip(edges.tolist(), blocks, strict=True):
-            if scores[t] is not None:
+            if on_line[t]:
                 centers[s] += block[:, 0] * means[t]
-            if scores[s] is not None:
+            if on_line[s]:
                 centers[t] += block[0] * means[s]
         return centers
 
-    def _fields(self, solved: FloatArray, centers: list[FloatArray]) -> list[FloatArray]:
-        """Return every field. The solver's belong to centered scores, of the categories that occur, in their order.
 
-        A category that does not occur gets half a row.
-        """
-        fields, first = [], 0
-        varying = set(self.columns.tolist())
-        for s, (score, share) in enumerate(zip(self.table.scores, self.shares, strict=True)):
-            seen = np.flatnonzero(share)
-            field = np.log(np.maximum(share, 0.5 / self.n_rows))
-            if s in varying:
-                order = seen if score is None else seen[np.argsort(score[seen])]
-                field += solved[first] - field[order[0]]
-                field[order] = solved[first : first + len(order)]
-                first += len(order)
-            field -= centers[s] if score is None else score * centers[s]
-            fields.append(field - field[0])
-        return fields
+def _centers_on_lines(edges: NDArray[np.int32], values: FloatArray, means: FloatArray) -> FloatArray:
+    """Return the same where every column has scores."""
+    s, t = edges.T
+    p = len(means)
+    return np.asarray(np.bincount(s, values * means[t], p) + np.bincount(t, values * means[s], p))
 
 
-def _scaled(penalty: FloatArray | str | None, columns: NDArray[np.intp], widths: FloatArray) -> FloatArray | None:
+def _scaled_penalty(
+    penalty: FloatArray | str | None, columns: NDArray[np.intp], widths: FloatArray
+) -> FloatArray | None:
     """Return given penalty weights for scores that are scaled to a range of 1."""
     if not isinstance(penalty, np.ndarray):
         return None
@@ -199,7 +313,6 @@ def _scaled(penalty: FloatArray | str | None, columns: NDArray[np.intp], widths:
 
 
 def _most_bytes(n_rows: int, sizes: NDArray[np.intp]) -> int:
-    """Return what the problem may take: anything if even a network of all pairs would take little."""
+    """Return what a network of all pairs would take."""
     p, numbers = len(sizes), int(sizes.sum())
-    little = path_bytes(n_rows * int(sizes.max(initial=1)), p, p * (p - 1) // 2) + _PER_COEFFICIENT * numbers**2
-    return sys.maxsize if little <= LITTLE else available_memory()
+    return path_bytes(n_rows * int(sizes.max(initial=1)), p, p * (p - 1) // 2) + _PER_COEFFICIENT * numbers**2

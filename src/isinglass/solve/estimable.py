@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,13 @@ from isinglass.data import BinaryTable, CategoryTable, PartedTable, count_catego
 from isinglass.data.conversion import refuse_categories
 from isinglass.data.intake import open_rows
 from isinglass.data.parts import split_rows
+from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, setting, warn
-from isinglass.memory import available_memory
+from isinglass.memory import available_memory, memory_for
 from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.results import Solution
-from isinglass.solve.remote import PartedRows
+from isinglass.solve.remote import RARE, PartedRows
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -32,8 +33,8 @@ LARGE = 500_000_000
 """Cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20."""
 SMALL = 10_000_000
 """Cells up to which nobody asks how much memory there is."""
-LITTLE = 50_000_000
-"""Bytes up to which nobody asks either: finding out takes as long as the fit of a small table."""
+WIDE = 1000
+"""Columns from which on a table with few ones is worked on in parts as well, which are lists of ones then."""
 CELLS_OF_A_PART = 50_000_000
 _SHOWN = 5  # constant columns named in a warning
 
@@ -61,7 +62,11 @@ class Varying:
             refuse_categories(table)
         if isinstance(table, PartedTable) and not parts:
             table.refuse()
-        if parts and not isinstance(table, PartedTable) and _is_large(table):
+        if (
+            parts
+            and not isinstance(table, PartedTable)
+            and _is_large(table.shape, lambda: int(np.count_nonzero(table)))
+        ):
             table, weight = split_rows(table, weight, CELLS_OF_A_PART), None
         n_rows = count_rows(table, weight)
         table, weight = _without_negligible(table, weight)
@@ -90,14 +95,11 @@ class Varying:
     def problem(self, penalty: NDArray[np.float64] | None, standardized: bool, n_threads: int) -> Problem:
         """Return the compiled problem: over this table, or over the seam for a table in parts."""
         if not isinstance(self.table, PartedTable):
-            return Problem(self.table, self.weight, penalty, standardized, n_threads, self._most_bytes())
+            n_rows, p = self.table.shape
+            most = memory_for(path_bytes(n_rows, p, p * (p - 1) // 2))
+            return Problem(self.table, self.weight, penalty, standardized, n_threads, most)
         rows = PartedRows(self.table, count_rows(self.table, None), n_threads)
         return Problem(rows, penalty, standardized, n_threads)
-
-    def _most_bytes(self) -> int:
-        """Return what the problem may take: anything if even a network of all pairs would take little."""
-        n_rows, p = self.table.shape
-        return sys.maxsize if path_bytes(n_rows, p, p * (p - 1) // 2) <= LITTLE else available_memory()
 
     @property
     def log_spread(self) -> float:
@@ -128,12 +130,21 @@ class Varying:
             )
 
 
-def _is_large(table: NDArray[np.uint8]) -> bool:
-    """Tell whether a table is better worked on in parts: because of its size, or because memory has no room."""
-    if table.size <= SMALL:
+def split_sparse(X: Any, sample_weight: ArrayLike | None) -> PartedTable | None:
+    """Return a large sparse matrix as a table in parts, never dense as a whole; None if it is something else."""
+    if not (hasattr(X, "tocsr") and hasattr(X, "nnz") and _is_large(X.shape, lambda: X.nnz)):
+        return None
+    return split_rows(X.tocsr(), check_sample_weight(sample_weight, X.shape[0]), CELLS_OF_A_PART)
+
+
+def _is_large(shape: tuple[int, int], count_ones: Callable[[], int]) -> bool:
+    """Tell whether a table is better worked on in parts: it is large, memory has no room for it, or ones are rare."""
+    (n_rows, n_features), size = shape, math.prod(shape)
+    if size <= SMALL:
         return False
-    n_rows, n_features = table.shape
-    return table.size > LARGE or path_bytes(n_rows, n_features, 0) > available_memory()
+    if size > LARGE or path_bytes(n_rows, n_features, 0) > available_memory():
+        return True
+    return n_features >= WIDE and count_ones() < RARE * size
 
 
 def _without_negligible(table: Any, weight: NDArray[np.float64] | None) -> tuple[Any, NDArray[np.float64] | None]:

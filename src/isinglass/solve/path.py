@@ -34,7 +34,7 @@ from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.discrete import DiscreteCase
-from isinglass.solve.estimable import Varying, as_solution
+from isinglass.solve.estimable import Varying, as_solution, split_sparse
 from isinglass.solve.grid import alpha_grid
 from isinglass.threads import thread_count
 
@@ -124,7 +124,10 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    if kinds is not None or scores is not None or not (isinstance(X, PartedTable) or is_in_parts(X)):
+    parts = split_sparse(X, sample_weight) if kinds is scores is None and device_name(device) == "cpu" else None
+    if parts is not None:
+        X, sample_weight = parts, None
+    elif kinds is not None or scores is not None or not (isinstance(X, PartedTable) or is_in_parts(X)):
         X = read_categories(X, kinds=kinds, scores=scores)
     case = _prepare(X, sample_weight, penalty_weights, n_threads, device)
     grid = alpha_grid(case.fit_null(tol, max_iter), alphas, alpha_min_ratio=alpha_min_ratio)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from isinglass._core import LeanRows
+from isinglass._core import RecipeRows
 from isinglass.data.hosts import Part
 from isinglass.data.parts import PartedTable, RowsMeant, rows_of
 from isinglass.solve.seam import SumRows
@@ -28,6 +28,8 @@ BYTES_OTHER = 3
 """Per cell: the compiled table, its bits, and the bytes that it is made of."""
 ROUNDS_TOLD = 100
 """Rounds between two messages about progress; each round by itself is told at level DEBUG."""
+RARE = 0.03
+"""Share of ones below which lists of them are worked on instead of cells."""
 FEW_CELLS = 1_000_000
 """Of a part up to which threads cost more than they save."""
 
@@ -52,7 +54,7 @@ class PartedRows(SumRows):
         super().__init__(range(len(table.sizes)))
         self.host = table.host
         self.recipe = _Recipe.of(table, total, n_threads)
-        self.shadow = LeanRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
+        self.shadow = RecipeRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
         self.turn = 0
         self.n_rows = len(table)
         self.rounds = self.sent = self.received = 0
@@ -113,7 +115,7 @@ class _Recipe:
 class _Kept:
     """Compiled rows beside their part, whose they are and how many changes they have seen."""
 
-    rows: LeanRows
+    rows: RecipeRows
     n_bytes: int
     owner: str = ""
     turn: int = -1
@@ -147,7 +149,7 @@ def _compile(part: Part, recipe: _Recipe) -> _Kept:
     room = part.room - BYTES_OTHER * table.size
     n_kept = int(np.clip(room // (BYTES_KEPT * len(table)), 0, table.shape[1]))
     n_threads = min(recipe.n_threads, part.n_threads) if table.size > FEW_CELLS else 1
-    rows = LeanRows(table, weight, recipe.total, n_threads, n_kept)
+    rows = RecipeRows(table, weight, recipe.total, n_threads, n_kept, RARE)
     return _Kept(rows, 2 * table.size + BYTES_KEPT * len(table) * n_kept)
 
 

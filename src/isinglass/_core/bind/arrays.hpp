@@ -22,6 +22,7 @@ using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 
 template <class T>
 using Line = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Codes = Line<uint8_t>;
 using PairArray = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
 inline std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
@@ -32,6 +33,17 @@ inline std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
             throw std::invalid_argument("pairs must satisfy 0 <= s < t < n_features");
     }
     return pairs;
+}
+
+// Of columns with categories: steps of scores up to their range, and what a range stands for.
+inline void check_categories(const Bytes& X, const Codes& ranges, const Vector& widths) {
+    const size_t p = X.shape(1);
+    if (ranges.shape(0) != p || widths.shape(0) != p) throw std::invalid_argument("one range per column");
+    for (size_t s = 0; s < p; ++s)
+        if (!(widths(s) > 0)) throw std::invalid_argument("widths must be positive");
+    for (size_t i = 0; i < X.shape(0) * p; ++i)
+        if (ranges(i % p) > 0 && X.data()[i] > ranges(i % p))
+            throw std::invalid_argument("steps beyond the range");
 }
 
 // Hands a vector's memory to NumPy.

@@ -56,6 +56,13 @@ auto values(const NodePaths& nodes) {
     });
 }
 
+// Of columns with categories: node after node, alpha after alpha.
+auto category_fields(const NodePaths& nodes) {
+    return join<double>(nodes, [](std::vector<double>& values, const State& state) {
+        values.insert(values.end(), state.category_fields.begin(), state.category_fields.end());
+    });
+}
+
 double field_of(const State& state) {
     return state.fields.front();
 }
@@ -69,6 +76,16 @@ Nodewise* make_nodewise(const Bytes& X, const std::optional<Vector>& weights, in
     nb::gil_scoped_release release;
     return new Nodewise(X.data(), weights ? weights->data() : nullptr, X.shape(0),
                         static_cast<int>(X.shape(1)), n_threads);
+}
+
+Nodewise* make_category_nodewise(const Bytes& X, const std::optional<Vector>& weights, const Codes& ranges,
+                                 const Vector& widths, int n_threads) {
+    if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
+    check_categories(X, ranges, widths);
+    const size_t p = X.shape(1);
+    nb::gil_scoped_release release;
+    return new Nodewise(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(p),
+                        ranges.data(), {widths.data(), widths.data() + p}, n_threads);
 }
 
 void check_omega(const Nodewise& problem, const Vector& omega) {
@@ -115,9 +132,12 @@ void bind_nodewise(nb::module_& m) {
         .def_prop_ro("n_working", &stack<&State::n_working, int32_t>, OWNED)
         .def_prop_ro("counts", &stack<count_of, int32_t>, OWNED)
         .def_prop_ro("columns", &columns, OWNED)
+        .def_prop_ro("category_fields", &category_fields, OWNED)
         .def_prop_ro("values", &values, OWNED);
     nb::class_<Nodewise>(m, "Nodewise")
         .def(nb::new_(&make_nodewise), nb::arg("X"), nb::arg("weights").none(), nb::arg("n_threads"))
+        .def(nb::new_(&make_category_nodewise), nb::arg("X"), nb::arg("weights").none(), nb::arg("ranges"),
+             nb::arg("widths"), nb::arg("n_threads"))
         .def_prop_ro("n_features", &Nodewise::n_features)
         .def_prop_ro("n_distinct", &Nodewise::n_distinct)
         .def("alpha_max", &alpha_max, nb::arg("penalty_weights"))

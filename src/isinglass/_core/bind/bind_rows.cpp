@@ -13,25 +13,30 @@
 #include "bind/bindings.hpp"
 #include "rows/cpu_rows.hpp"
 #include "rows/lean_rows.hpp"
+#include "rows/sparse_rows.hpp"
 
 namespace isinglass {
 namespace {
 
+void require(bool holds, const char* message) {
+    if (!holds) throw std::invalid_argument(message);
+}
+
 class Part {
  public:
     Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
-        : pool_(n_threads, poll_),
-          table_(std::make_shared<Table>(X.data(), weights ? weights->data() : nullptr, X.shape(0),
-                                         static_cast<int>(X.shape(1)), total)) {}
+        : pool_(n_threads, poll_) {
+        const auto table = read(X, weights, total);
+        rows_ = std::make_unique<CpuRows>(table, Holds::all_nodes, pool_);
+    }
     virtual ~Part() = default;
 
-    virtual void begin() { rows_ = std::make_unique<CpuRows>(table_, CpuRows::Holds::all_nodes, pool_); }
     Rows& rows() {
         poll_.begin();
         return *rows_;
     }
-    int n_features() const { return table_->n_features; }
-    int n_distinct() const { return table_->n_distinct; }
+    int n_features() const { return n_features_; }
+    int n_distinct() const { return n_distinct_; }
     bool remembers = false;
     void check(const Line<int32_t>& columns) const {
         for (size_t k = 0; k < columns.shape(0); ++k)
@@ -40,22 +45,40 @@ class Part {
     }
 
  protected:
+    explicit Part(int n_threads) : pool_(n_threads, poll_) {}
+    std::shared_ptr<const Table> read(const Bytes& X, const std::optional<Vector>& weights, double total) {
+        require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
+        require(!weights || weights->shape(0) == X.shape(0), "one weight per row");
+        n_features_ = static_cast<int>(X.shape(1));
+        auto table = std::make_shared<const Table>(X.data(), weights ? weights->data() : nullptr, X.shape(0),
+                                                   n_features_, total);
+        n_distinct_ = table->n_distinct;
+        require(n_distinct_ > 0, "a part must have a row with weight");
+        return table;
+    }
+
     Poll poll_;
     Pool pool_;
-    std::shared_ptr<const Table> table_;
     std::unique_ptr<Rows> rows_;
-};
-
-class LeanPart : public Part {
- public:
-    LeanPart(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept)
-        : Part(X, weights, total, n_threads), n_kept_(n_kept) {}
-
-    void begin() override { rows_ = std::make_unique<LeanRows>(table_, pool_, n_kept_); }
-    LeanRows& lean() { return static_cast<LeanRows&>(rows()); }
 
  private:
-    const int n_kept_;
+    int n_features_ = 0, n_distinct_ = 0;
+};
+
+class RecipePart : public Part {
+ public:
+    RecipePart(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept,
+               double rare)
+        : Part(n_threads) {
+        const auto table = read(X, weights, total);
+        is_sparse = share_of_ones(*table) < rare;
+        if (is_sparse)
+            rows_ = std::make_unique<SparseRows>(*table, pool_);
+        else
+            rows_ = std::make_unique<LeanRows>(table, pool_, n_kept);
+    }
+    RecipeRows& recipe_rows() { return static_cast<RecipeRows&>(rows()); }
+    bool is_sparse;
 };
 
 std::span<const int> span_of(const Line<int32_t>& nodes) {
@@ -76,25 +99,6 @@ std::vector<Beside> beside(const Part& part, const Line<int32_t>& nodes, const L
         found.push_back({columns.data() + begin(k), static_cast<int>(begin(k + 1) - begin(k))});
     }
     return found;
-}
-
-void require(bool holds, const char* message) {
-    if (!holds) throw std::invalid_argument(message);
-}
-
-template <class Kind, class... Options>
-void make_part(Kind* place, const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads,
-               Options... options) {
-    require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
-    require(!weights || weights->shape(0) == X.shape(0), "one weight per row");
-    new (place) Kind(X, weights, total, n_threads, options...);
-    try {
-        require(place->n_distinct() > 0, "a part must have a row with weight");
-        place->begin();
-    } catch (...) {
-        place->~Kind();
-        throw;
-    }
 }
 
 nb::tuple margins(Part& part) {
@@ -271,23 +275,24 @@ std::vector<Recipe> read_recipes(const Part& part, const nb::tuple& flat) {
     return recipes;
 }
 
-nb::tuple state(LeanPart& part) {
-    const LeanRows::State& state = part.lean().state();
+nb::tuple state(RecipePart& part) {
+    const Recipes& state = part.recipe_rows().state();
     return nb::make_tuple(flatten(state.now), flatten(state.remembered), flatten(state.modeled),
                           give(state.majorized), part.remembers);
 }
 
-void restore(LeanPart& part, const nb::tuple& given) {
+void restore(RecipePart& part, const nb::tuple& given) {
     require(given.size() == 5, "a state has five members");
     const auto majorized = nb::cast<Line<uint8_t>>(given[3]);
     require(majorized.shape(0) == static_cast<size_t>(part.n_features()), "a byte per column");
-    LeanRows::State state{read_recipes(part, nb::cast<nb::tuple>(given[0])),
-                          read_recipes(part, nb::cast<nb::tuple>(given[1])),
-                          read_recipes(part, nb::cast<nb::tuple>(given[2])),
-                          {majorized.data(), majorized.data() + majorized.shape(0)}};
+    Recipes state;
+    state.now = read_recipes(part, nb::cast<nb::tuple>(given[0]));
+    state.remembered = read_recipes(part, nb::cast<nb::tuple>(given[1]));
+    state.modeled = read_recipes(part, nb::cast<nb::tuple>(given[2]));
+    state.majorized.assign(majorized.data(), majorized.data() + majorized.shape(0));
     part.remembers = nb::cast<bool>(given[4]);
     const nb::gil_scoped_release release;
-    part.lean().restore(std::move(state));
+    part.recipe_rows().restore(std::move(state));
 }
 
 }  // namespace
@@ -299,7 +304,8 @@ void bind_rows(nb::module_& m) {
     using Release = nb::call_guard<nb::gil_scoped_release>;
     using nb::arg;
     nb::class_<Part>(m, "CpuRows")
-        .def("__init__", &make_part<Part>, arg("X"), arg("weights").none(), arg("total"), arg("n_threads"))
+        .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int>(), arg("X"),
+             arg("weights").none(), arg("total"), arg("n_threads"))
         .def("n_distinct", &Part::n_distinct)
         .def("margins", &margins)
         .def("rounding", [](Part& part) { return part.rows().rounding(); })
@@ -345,9 +351,10 @@ void bind_rows(nb::module_& m) {
             arg("nodes"), Release())
         .def("drift", &drift, arg("nodes"))
         .def("all_pairs", &all_pairs, arg("first"), arg("last"));
-    nb::class_<LeanPart, Part>(m, "LeanRows")
-        .def("__init__", &make_part<LeanPart, int>, arg("X"), arg("weights").none(), arg("total"),
-             arg("n_threads"), arg("n_kept"))
+    nb::class_<RecipePart, Part>(m, "RecipeRows")
+        .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int, int, double>(), arg("X"),
+             arg("weights").none(), arg("total"), arg("n_threads"), arg("n_kept"), arg("rare") = 0.0)
+        .def("is_sparse", [](const RecipePart& part) { return part.is_sparse; })
         .def("state", &state)
         .def("restore", &restore, arg("state"));
 }

@@ -16,8 +16,6 @@
 namespace nb = nanobind;
 using namespace isinglass;
 
-using Codes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 namespace {
 
 constexpr size_t POLLED = 4096;  // rows between two looks for an interrupt
@@ -44,12 +42,7 @@ void make_category_problem(Joint* place, const Bytes& X, const std::optional<Vec
                            bool standardized, int n_threads, size_t most_bytes) {
     const size_t p = X.shape(1);
     if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
-    if (ranges.shape(0) != p || widths.shape(0) != p) throw std::invalid_argument("one range per column");
-    for (size_t s = 0; s < p; ++s)
-        if (!(widths(s) > 0)) throw std::invalid_argument("widths must be positive");
-    for (size_t i = 0; i < X.shape(0) * p; ++i)
-        if (ranges(i % p) > 0 && X.data()[i] > ranges(i % p))
-            throw std::invalid_argument("steps beyond the range");
+    check_categories(X, ranges, widths);
     const Penalty::Kind kind = kind_of(penalty, standardized, p);
     nb::gil_scoped_release release;
     new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(p),

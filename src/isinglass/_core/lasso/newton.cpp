@@ -10,7 +10,7 @@ namespace {
 
 constexpr double INNER = 0.02;  // the model is solved to this share of the current KKT residual
 constexpr double LOOSE = 0.05, QUADRATIC = 0.3,
-                 FLOOR = 0.5;         // the same where nodes are operators: see inner_tolerance
+                 FLOOR = 0.9;         // the same where nodes are operators: see inner_tolerance
 constexpr double FARTHEST = 1.5;      // steps of the path to extrapolate over, at most
 constexpr double CONTRACTION = 0.05;  // blocks are kept while a step shrinks the residual at least this much
 constexpr double NEAR = 0.98;  // edges whose gradient exceeds this share of the penalty become inner ones

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "lasso/lasso.hpp"
 
@@ -21,18 +22,18 @@ constexpr int PATIENCE = 6;    // products before the matrix of the face may be 
 constexpr double FACTOR_COST = 70;       // products that a factorization may cost
 constexpr float SMALLEST_PIVOT = 1e-6f;  // relative to the diagonal: below, single precision has nothing left
 
-constexpr size_t CHUNK = 4096;  // edges that one thread gathers at a time
+constexpr size_t CHUNK = 4096;  // edges that one thread takes at a time
 constexpr size_t LANES = 8;  // partial results side by side, in a fixed order, for the compiler to vectorize
 
-double largest_of(const std::vector<double>& values) {
+double largest_of(const double* values, size_t n) {
     double largest[LANES] = {};
     size_t k = 0;
-    for (; k + LANES <= values.size(); k += LANES)
+    for (; k + LANES <= n; k += LANES)
         for (size_t i = 0; i < LANES; ++i) {
             const double size = std::abs(values[k + i]);
             largest[i] = largest[i] < size ? size : largest[i];
         }
-    for (; k < values.size(); ++k) largest[0] = std::max(largest[0], std::abs(values[k]));
+    for (; k < n; ++k) largest[0] = std::max(largest[0], std::abs(values[k]));
     return *std::max_element(largest, largest + LANES);
 }
 
@@ -45,11 +46,31 @@ double dot(const T* a, const T* b, size_t n) {
     for (; k < n; ++k) sums[0] += static_cast<double>(a[k]) * b[k];
     return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
 }
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    return dot(a.data(), b.data(), a.size());
-}
 
 }  // namespace
+
+// body(first, last) for chunks of m entries, on all threads; what it returns, chunk by chunk.
+template <class Body>
+const std::vector<double>& Quadratic::each_chunk(size_t m, Body body) {
+    parts_.resize((m + CHUNK - 1) / CHUNK);
+    pool_.each(parts_.size(), [&](int chunk, int) {
+        const size_t first = chunk * CHUNK;
+        parts_[chunk] = body(first, std::min(first + CHUNK, m));
+    });
+    return parts_;
+}
+
+template <class Body>
+double Quadratic::sum_over(size_t m, Body body) {
+    const std::vector<double>& parts = each_chunk(m, body);
+    return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+template <class Body>
+double Quadratic::largest_over(size_t m, Body body) {
+    const std::vector<double>& parts = each_chunk(m, body);
+    return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
+}
 
 void Quadratic::reset() {
     const size_t m = set_.n_coefficients();
@@ -131,10 +152,15 @@ void Quadratic::minimize_by_sweeps(double alpha, double tolerance) {
 
 void Quadratic::minimize_by_faces(double alpha, double tolerance) {
     for (int round = 0; round < MAX_FACES; ++round) {
-        double violation = 0;
-        for (int e : set_.inner)
-            violation =
-                std::max(violation, kkt_violation(set_.theta[e] + d[e], slope(e), alpha * set_.omega[e]));
+        const double violation = largest_over(set_.inner.size(), [&](size_t first, size_t last) {
+            double largest = 0;
+            for (size_t k = first; k < last; ++k) {
+                const int e = set_.inner[k];
+                largest =
+                    std::max(largest, kkt_violation(set_.theta[e] + d[e], slope(e), alpha * set_.omega[e]));
+            }
+            return largest;
+        });
         if (violation <= tolerance) return;
         const bool is_stuck = face_step(alpha, tolerance, true) == FaceStep::none;
         if (is_stuck && !gradient_step(alpha)) return;
@@ -187,7 +213,7 @@ Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool wi
         side_.push_back(z == 0.0 ? -sign(q) : sign(z));
         residual_.push_back(-(q + limit * side_.back()));
     }
-    solve_face(0.3 * tolerance, with_violators ? alpha : 0.0);
+    solve_face((with_violators ? 0.5 : 0.3) * tolerance, with_violators ? alpha : 0.0);
     const double before = value(alpha);
     const std::vector<double> kept = d;
     double longest = 1.0;
@@ -238,10 +264,11 @@ void Quadratic::solve_face(double tolerance, double alpha) {
     const size_t m = face_.size();
     index_face();
     x_.assign(m, 0.0);
-    direction_.assign(m, 0.0);
+    direction_.assign(m + 1, 0.0);  // the last: of all edges that are not on the face
+    scaled_.resize(m);
     product_face_.resize(m);
     factor_stride_ = 0;
-    double rz = 0, largest = largest_of(residual_), check = CHECK * largest;
+    double rz = 0, largest = largest_of(residual_.data(), m), check = CHECK * largest;
     for (int step = 0; step < MAX_PRODUCTS && largest > tolerance; ++step) {
         poll_();
         if (alpha > 0.0 && largest <= check) {
@@ -249,21 +276,24 @@ void Quadratic::solve_face(double tolerance, double alpha) {
             check = CHECK * largest;
         }
         if (step == PATIENCE) factorize_face();
-        precondition();
-        const double next = dot(residual_, scaled_);
+        const double next = precondition();
         // A new metric starts anew.
         const double ratio = step == 0 || (step == PATIENCE && factor_stride_ > 0) ? 0.0 : next / rz;
-        for (size_t k = 0; k < m; ++k) direction_[k] = scaled_[k] + ratio * direction_[k];
         rz = next;
-        multiply();
-        const double curvature = dot(direction_, product_face_);
+        each_chunk(m, [&](size_t first, size_t last) {
+            for (size_t k = first; k < last; ++k) direction_[k] = scaled_[k] + ratio * direction_[k];
+            return 0.0;
+        });
+        const double curvature = multiply();
         if (!(curvature > 0)) return;
         const double length = rz / curvature;
-        for (size_t k = 0; k < m; ++k) {
-            x_[k] += length * direction_[k];
-            residual_[k] -= length * product_face_[k];
-        }
-        largest = largest_of(residual_);
+        largest = largest_over(m, [&](size_t first, size_t last) {
+            for (size_t k = first; k < last; ++k) {
+                x_[k] += length * direction_[k];
+                residual_[k] -= length * product_face_[k];
+            }
+            return largest_of(residual_.data() + first, last - first);
+        });
     }
 }
 
@@ -271,7 +301,11 @@ void Quadratic::solve_face(double tolerance, double alpha) {
 void Quadratic::index_face() {
     const int m = static_cast<int>(face_.size());
     face_of_.assign(set_.n_edges(), m);
-    for (int k = 0; k < m; ++k) face_of_[face_[k]] = k;
+    inverse_.resize(m);
+    for (int k = 0; k < m; ++k) {
+        face_of_[face_[k]] = k;
+        inverse_[k] = 1 / curvature_[face_[k]];
+    }
     face_nodes_.clear(), face_slots_.clear(), face_places_.clear(), face_rows_.clear();
     place_of_.resize(set_.n_slots());
     for (int node : set_.nodes) {
@@ -312,12 +346,10 @@ void Quadratic::apply_operators(float* out, Value value) {
     rows_.products(operators_);
 }
 
-// product_face_ = H direction_
-void Quadratic::multiply() {
+// product_face_ = H direction_; returns direction_ H direction_.
+double Quadratic::multiply() {
     ++n_products;
-    direction_.push_back(0.0);  // of the edges off the face
     apply_operators(product_.data(), [&](int slot) { return direction_[place_of_[slot]]; });
-    direction_.pop_back();
     for (size_t k = 0; k < face_slots_.size(); ++k)
         factors_[k] = static_cast<float>(direction_[face_places_[k]]);
     for (const FaceNode& node : face_nodes_) {
@@ -326,11 +358,11 @@ void Quadratic::multiply() {
         kernels_.add_rows(face_rows_.data() + node.begin, factors_.data() + node.begin, node.end - node.begin,
                           out, node.reach);
     }
-    pool_.each((face_.size() + CHUNK - 1) / CHUNK, [&](int chunk, int) {
-        const size_t first = chunk * CHUNK, last = std::min(first + CHUNK, face_.size());
+    return sum_over(face_.size(), [&](size_t first, size_t last) {
         for (size_t k = first; k < last; ++k)
             product_face_[k] =
                 static_cast<double>(product_[set_.slot_s[face_[k]]]) + product_[set_.slot_t[face_[k]]];
+        return dot(direction_.data() + first, product_face_.data() + first, last - first);
     });
 }
 
@@ -374,15 +406,16 @@ void Quadratic::factorize_face() {
     factor_stride_ = static_cast<int>(stride);
 }
 
-// scaled_ = (U^T U)^-1 residual_, or the residual over the diagonal of H.
-void Quadratic::precondition() {
+// scaled_ = (U^T U)^-1 residual_, or the residual over the diagonal of H; returns residual_ . scaled_.
+double Quadratic::precondition() {
     const size_t m = residual_.size(), stride = factor_stride_;
+    if (stride == 0)
+        return sum_over(m, [&](size_t first, size_t last) {
+            for (size_t k = first; k < last; ++k) scaled_[k] = residual_[k] * inverse_[k];
+            return dot(residual_.data() + first, scaled_.data() + first, last - first);
+        });
     std::vector<double>& z = scaled_;
     z = residual_;
-    if (stride == 0) {
-        for (size_t k = 0; k < m; ++k) z[k] /= curvature_[face_[k]];
-        return;
-    }
     for (size_t k = 0; k < m; ++k) {
         const float* u = factor_.data() + k * stride;
         z[k] /= u[k];
@@ -394,6 +427,7 @@ void Quadratic::precondition() {
         for (size_t j = k + 1; j < m; ++j) sum -= u[j] * z[j];
         z[k] = sum / u[k];
     }
+    return dot(residual_.data(), z.data(), m);
 }
 
 void Quadratic::rebuild_slopes() {
@@ -416,15 +450,18 @@ void Quadratic::rebuild_slopes() {
     }
 }
 
-double Quadratic::value(double alpha) const {
-    double sum = 0;
-    for (int e : set_.inner) {
-        const double Hd = static_cast<double>(slope_[set_.slot_s[e]]) + slope_[set_.slot_t[e]];
-        // The change of the penalty, not the penalty: no cancellation against what stays.
-        const double penalty = std::abs(set_.theta[e] + d[e]) - std::abs(set_.theta[e]);
-        sum += d[e] * (gradient[e] + 0.5 * Hd) + alpha * set_.omega[e] * penalty;
-    }
-    return sum;
+double Quadratic::value(double alpha) {
+    return sum_over(set_.inner.size(), [&](size_t first, size_t last) {
+        double sum = 0;
+        for (size_t k = first; k < last; ++k) {
+            const int e = set_.inner[k];
+            const double Hd = static_cast<double>(slope_[set_.slot_s[e]]) + slope_[set_.slot_t[e]];
+            // The change of the penalty, not the penalty: no cancellation against what stays.
+            const double penalty = std::abs(set_.theta[e] + d[e]) - std::abs(set_.theta[e]);
+            sum += d[e] * (gradient[e] + 0.5 * Hd) + alpha * set_.omega[e] * penalty;
+        }
+        return sum;
+    });
 }
 
 }  // namespace isinglass

@@ -47,12 +47,18 @@ class Quadratic {
     void solve_face(double tolerance, double alpha);
     void index_face();
     void factorize_face();
-    void precondition();
+    double precondition();
+    template <class Body>
+    const std::vector<double>& each_chunk(size_t m, Body body);
+    template <class Body>
+    double sum_over(size_t m, Body body);
+    template <class Body>
+    double largest_over(size_t m, Body body);
     template <class Value>
     void apply_operators(float* out, Value value);
-    void multiply();
+    double multiply();
     void rebuild_slopes();
-    double value(double alpha) const;
+    double value(double alpha);
 
     const WorkingSet& set_;
     Rows& rows_;
@@ -72,7 +78,7 @@ class Quadratic {
     std::vector<FaceNode> face_nodes_;           // nodes with a block...
     std::vector<int> face_slots_, face_places_;  // ...and their slots on the face, node after node
     std::vector<const float*> face_rows_;
-    std::vector<double> x_, residual_, scaled_, direction_, product_face_;
+    std::vector<double> x_, residual_, scaled_, direction_, product_face_, inverse_, parts_;
     std::vector<float> factors_, slot_factors_;
     std::vector<Product> operators_;
     std::vector<const float*> rows_of_;

@@ -1,8 +1,11 @@
 #include "problems/nodewise.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "rows/cpu_rows.hpp"
+#include "rows/nominal_rows.hpp"
+#include "rows/ordinal_rows.hpp"
 
 namespace isinglass {
 namespace {
@@ -25,15 +28,40 @@ bool is_flat(const std::vector<State>& states, double null_loss) {
 Nodewise::Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features, int n_threads)
     : table_(std::make_shared<Table>(X, weights, n_rows, n_features)), n_threads_(n_threads) {}
 
+Nodewise::Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features,
+                   const uint8_t* ranges, const std::vector<double>& widths, int n_threads)
+    : table_(std::make_shared<Table>(X, weights, n_rows, n_features)),
+      n_threads_(n_threads),
+      ranges_(ranges, ranges + n_features),
+      widths_(widths) {}
+
+std::unique_ptr<Rows> Nodewise::make_rows(Pool& pool) const {
+    if (ranges_.empty()) return std::make_unique<CpuRows>(table_, Holds::one_node, pool);
+    if (std::find(ranges_.begin(), ranges_.end(), 0) != ranges_.end())
+        return std::make_unique<NominalRows>(table_, ranges_.data(), Holds::one_node, pool);
+    return std::make_unique<OrdinalRows>(table_, ranges_.data(), Holds::one_node, pool);
+}
+
+// The null model of a node. Scores are scaled to a range of 1; the KKT residual is that of scores as given.
+void Nodewise::begin(Problem& problem, int node) const {
+    problem.start(node);
+    if (ranges_.empty()) return;
+    double widest = 0;
+    for (int t = 0; t < n_features(); ++t)
+        if (t != node) widest = std::max(widest, widths_[t]);
+    problem.set_gradient_unit(widths_[node] * (widest > 0 ? widest : 1));
+    problem.newton().set_widest_block(std::numeric_limits<int>::max());  // products are for bits
+}
+
 template <class Task>
 void Nodewise::each(size_t count, double work, const double* omega, Task task) const {
     Poll poll;
     Pool pool(work < SINGLE_THREAD_WORK ? 1 : n_threads_, poll), alone(1, poll);
     const Penalty penalty(Penalty::Kind::per_column, omega, n_features());
-    std::vector<std::unique_ptr<CpuRows>> rows;
+    std::vector<std::unique_ptr<Rows>> rows;
     std::vector<std::unique_ptr<Problem>> problems;
     for (int worker = 0; worker < pool.size(); ++worker) {
-        rows.push_back(std::make_unique<CpuRows>(table_, CpuRows::Holds::one_node, alone));
+        rows.push_back(make_rows(alone));
         problems.push_back(std::make_unique<Problem>(*rows.back(), penalty, alone, Problem::Kind::one_node));
     }
     pool.each(count, [&](int k, int worker) { task(k, *problems[worker]); });
@@ -43,7 +71,7 @@ std::vector<double> Nodewise::alpha_max(const double* omega) const {
     std::vector<double> top(n_features());
     each(top.size(), static_cast<double>(table_->stride) * n_features() * n_features(), omega,
          [&](int node, Problem& problem) {
-             problem.start(node);
+             begin(problem, node);
              top[node] = problem.alpha_max();
          });
     return top;
@@ -56,7 +84,7 @@ std::vector<std::vector<State>> Nodewise::solve(const std::vector<int>& nodes, c
     each(nodes.size(), static_cast<double>(table_->stride) * n_features() * nodes.size() * n_alphas, omega,
          [&](int k, Problem& problem) {
              const double* own = alphas + static_cast<size_t>(k) * n_alphas;
-             problem.start(nodes[k]);
+             begin(problem, nodes[k]);
              problem.alpha_max();
              for (int i = 0; i < n_alphas; ++i) {
                  paths[k].push_back(problem.follow(own[i], own[std::min(i + 1, n_alphas - 1)], options));

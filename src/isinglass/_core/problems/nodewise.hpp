@@ -1,6 +1,7 @@
 // One logistic lasso per node, each along its own list of penalties:
 //   F_s(beta) = sum_n w_n [log(1 + exp(eta_n)) - x_ns eta_n] + alpha sum_t omega_t |beta_t|,
 //   eta_n = field + sum_{t != s} beta_t x_nt.
+// Of columns with categories: the multinomial loss, and |beta_t| the norm of a block.
 // The nodes share the table and nothing else: each is a problem of its own, run whole on one thread.
 #pragma once
 
@@ -15,6 +16,9 @@ namespace isinglass {
 class Nodewise {
  public:
     Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features, int n_threads);
+    // Of columns with categories, as for Joint.
+    Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,
+             const std::vector<double>& widths, int n_threads);
 
     int n_features() const { return table_->n_features; }
     int n_distinct() const { return table_->n_distinct; }
@@ -27,12 +31,16 @@ class Nodewise {
                                           bool stops_early) const;
 
  private:
+    std::unique_ptr<Rows> make_rows(Pool& pool) const;
+    void begin(Problem& problem, int node) const;
     // Calls task(k, problem) for 0 <= k < count, each thread with a problem of its own.
     template <class Task>
     void each(size_t count, double work, const double* omega, Task task) const;
 
     const std::shared_ptr<const Table> table_;
     const int n_threads_;
+    const std::vector<uint8_t> ranges_;  // empty: columns of 0 and 1
+    const std::vector<double> widths_;
 };
 
 }  // namespace isinglass

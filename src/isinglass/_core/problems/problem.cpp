@@ -150,7 +150,7 @@ Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_featu
     n_distinct_ = table->n_distinct;
     check_memory(n_distinct_, n_features, 0, most_bytes);
     make_pool(n_threads);
-    rows_ = std::make_unique<CpuRows>(table, CpuRows::Holds::all_nodes, *pool_);
+    rows_ = std::make_unique<CpuRows>(table, Holds::all_nodes, *pool_);
     begin(kind, penalty);
     problem_->set_most_bytes(most_bytes, n_distinct_);
 }
@@ -167,10 +167,10 @@ Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_featu
     if (has_nominal) {
         taken = NominalRows::bytes(*table, ranges, pool_->size());
         check_group_memory(taken, 0, 0, most_bytes);
-        rows_ = std::make_unique<NominalRows>(table, ranges, *pool_);
+        rows_ = std::make_unique<NominalRows>(table, ranges, Holds::all_nodes, *pool_);
     } else {
         check_memory(n_distinct_, n_features, 0, most_bytes);
-        rows_ = std::make_unique<OrdinalRows>(table, ranges, *pool_);
+        rows_ = std::make_unique<OrdinalRows>(table, ranges, Holds::all_nodes, *pool_);
     }
     for (double width : widths) inverse_widths_.push_back(1 / width);
     const bool is_equal = kind == Penalty::Kind::equal;

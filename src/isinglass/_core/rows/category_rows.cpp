@@ -6,9 +6,10 @@
 
 namespace isinglass {
 
-CategoryRows::CategoryRows(std::shared_ptr<const Table> table, Pool& pool)
+CategoryRows::CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
     : kernels_(kernels()),
       table_(std::move(table)),
+      holds_(holds),
       stride_(table_->stride),
       pool_(pool),
       fields_(table_->n_features),
@@ -23,6 +24,7 @@ std::vector<double> CategoryRows::shares(const Table& table, int column) {
 }
 
 void CategoryRows::start_fields(int node, const std::vector<double>& share) {
+    if (holds_ == Holds::one_node) placed_ = node;
     fields_[node].clear();
     for (double part : share) fields_[node].push_back(std::log(part / share[0]));
 }
@@ -50,6 +52,7 @@ std::vector<double> CategoryRows::gram(int, const Beside& beside, int) {
 }
 
 std::vector<double> CategoryRows::category_fields() const {
+    if (holds_ == Holds::one_node) return fields_[placed_];
     std::vector<double> all;
     for (const std::vector<double>& fields : fields_) all.insert(all.end(), fields.begin(), fields.end());
     return all;

@@ -20,7 +20,9 @@ class CategoryRows : public Rows {
     std::vector<double> category_fields() const override;
 
  protected:
-    CategoryRows(std::shared_ptr<const Table> table, Pool& pool);
+    CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
+    int n_lines() const { return holds_ == Holds::one_node ? 1 : table_->n_features; }
+    int line(int node) const { return holds_ == Holds::one_node ? 0 : node; }
     // The weight of the rows with each value of a column.
     static std::vector<double> shares(const Table& table, int column);
     // The fields of a node without neighbors.
@@ -33,6 +35,7 @@ class CategoryRows : public Rows {
 
     const Kernels& kernels_;
     const std::shared_ptr<const Table> table_;
+    const Holds holds_;
     const int stride_;
     Pool& pool_;
     Margins margins_;
@@ -40,6 +43,7 @@ class CategoryRows : public Rows {
 
  private:
     Buffer<uint8_t> ones_;
+    int placed_ = 0;  // the last node that started afresh
 };
 
 }  // namespace isinglass

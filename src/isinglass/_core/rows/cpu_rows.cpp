@@ -134,7 +134,7 @@ void CpuRows::products(std::span<const Product> tasks) {
 void CpuRows::multiply(const Product& task, int worker) {
     const PackedColumns& packed = packed_[line(task.node)];
     const int d = task.inner.count;
-    if (!packed.holds(task.inner.column, d)) throw std::logic_error("a product needs its diagonal first");
+    if (packed.size() != d) throw std::logic_error("a product needs its diagonal first");
     Scratch& scratch = scratch_[worker];
     const int rows = 32 * table_->bits().n_words;
     float *z = room(scratch.line, rows), *coefficients = room(scratch.coefficients, 32 * packed.groups());

@@ -10,8 +10,6 @@ namespace isinglass {
 
 class CpuRows final : public Rows {
  public:
-    enum class Holds { all_nodes, one_node };
-    // one_node: the state of a single node is kept, that of the node placed last.
     CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
 
     const Margins& margins() const override { return table_->margins; }

@@ -90,9 +90,9 @@ struct Kernels {
     double (*divergence)(const double* eta, const uint8_t* x, const double* w, int n, double c, double log_c,
                          double log_rest);
     // Of a node with categories: residuals w (E score - score of the row), their curvatures w Var score, the
-    // log odds of the observed category, and the probabilities, n per category. sums has room for
-    // (2 q^2 + 2) vectors and gets the weight that rows of category j give to k (q j + k), sum w P_k P_l for
-    // l < k (q^2 + q k + l), the loss and sum w Var.
+    // log odds of the observed category (unless null), and the probabilities, n per category. sums has room
+    // for (2 q^2 + 2) vectors and gets the weight that rows of category j give to k (q j + k), sum w P_k P_l
+    // for l < k (q^2 + q k + l), the loss and sum w Var.
     void (*category_pass)(const Categories& categories, const double* eta, const uint8_t* x, const double* w,
                           int n, double* wr, float* wv, double* margin, double* P, double* sums);
     // out_n += sum_j tables_j[code_jn] over rows of ld numbers.

@@ -4,53 +4,134 @@
 // one per category (padded with zeros), or of one number (ld = 1): a neighbor's category selects the row of
 // a small table that is added, or to which is added. ld is 1, 4 or a multiple of 8.
 
-static void category_pass(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n,
-                          double* wr, float* wv, double* margin, double* P, double* sums) {
-    const int q = c.q;
+// log(1 + y) for y >= 0: above 1 by the exponent of 1 + y.
+inline vd log1p_large(vd y) {
+    constexpr int64_t MANTISSA = (int64_t{1} << 52) - 1, ONE = int64_t{1023} << 52;
+    constexpr double SHIFT = 4503599627370496.0;  // 2^52: its low bits are a whole number
+    const vl is_small = y < 1.0, bits = (vl)(1.0 + y);
+    const vd mantissa = (vd)((bits & MANTISSA) | ONE);
+    const vd exponent = (vd)(((bits >> 52) - 1023) | (vl)(vd{} + SHIFT)) - SHIFT;
+    return log1p_unit(is_small ? y : mantissa - 1.0) + (is_small ? vd{} : exponent * 0.6931471805599453);
+}
+
+// Of few categories whose scores are in equal steps: exp(field_k + score_k eta) by powers of one exponential,
+// up to a factor that all categories of a row share. The end that eta favors has the power 0.
+template <int Q>
+struct Powers {
+    double start[Q > 0 ? Q : 1] = {};  // exp(field - largest field)
+    double step = 0;                   // between two scores
+    bool can_be_used = false;          // equal steps, and nothing comes near to underflow
+
+    Powers(const Categories& c, const double* eta, int n) {
+        double high = c.field[0], low = high;
+        for (int k = 1; k < Q; ++k) {
+            high = c.field[k] > high ? c.field[k] : high;
+            low = c.field[k] < low ? c.field[k] : low;
+            if (c.value[k] - c.value[k - 1] != c.value[1] - c.value[0]) return;
+        }
+        step = c.score[1] - c.score[0];
+        const double farthest = (600 - (high - low)) / ((Q - 1) * step);
+        vl is_far{};
+        for (int i = 0; i < n; i += DOUBLES) {
+            const vd e = load<vd>(eta + i);
+            is_far |= !((e < 0.0 ? -e : e) <= farthest);
+        }
+        can_be_used = !any_of(is_far);
+        for (int k = 0; k < Q; ++k) start[k] = __builtin_exp(c.field[k] - high);
+    }
+    void operator()(vd e, vd* out) const {
+        const vl is_up = e > 0.0;
+        const vd y = exp_negative(-step * (is_up ? e : -e));
+        vd power[Q + 1];
+        power[0] = vd{} + 1.0;
+        for (int k = 1; k < Q; ++k) power[k] = power[k - 1] * y;
+        for (int k = 0; k < Q; ++k) out[k] = start[k] * (is_up ? power[Q - 1 - k] : power[k]);
+    }
+};
+
+// Q: the number of categories where the compiler knows it, which keeps a row's numbers and the sums at hand;
+// 0 for any number. BY_POWERS: see above.
+template <int Q, bool BY_POWERS>
+static void category_rows(const Categories& c, const Powers<Q>& powers, const double* eta, const uint8_t* x,
+                          const double* w, int n, double* wr, float* wv, double* margin, double* P,
+                          double* sums) {
+    const int q = Q > 0 ? Q : c.q;
+    vd here[Q + 1], known[2 * Q * Q + 2] = {};
+    if (Q == 0) __builtin_memset(sums, 0, (2 * q * q + 2) * sizeof(vd));
     const auto add = [&](int place, vd value) {
-        store(sums + place * DOUBLES, load<vd>(sums + place * DOUBLES) + value);
+        if (Q > 0)
+            known[place] += value;
+        else
+            store(sums + place * DOUBLES, load<vd>(sums + place * DOUBLES) + value);
     };
-    __builtin_memset(sums, 0, (2 * q * q + 2) * sizeof(vd));
     for (int i = 0; i < n; i += DOUBLES) {
         const vd e = load<vd>(eta + i), weight = load<vd>(w + i), value = bytes_to_doubles(x + i);
         const auto p = [&](int k) { return P + static_cast<size_t>(k) * n + i; };
-        vd top = vd{} + c.field[0] + c.score[0] * e, logit = top, score{};
+        const auto keep = [&](int k, vd y) { Q > 0 ? void(here[k] = y) : store(p(k), y); };
+        const auto kept = [&](int k) { return Q > 0 ? here[k] : load<vd>(p(k)); };
+        vd top = vd{} + c.field[0] + c.score[0] * e, logit = top;
+        if constexpr (BY_POWERS) {
+            powers(e, here);
+        } else {
+            for (int k = 0; k < q; ++k) {
+                const vd z = c.field[k] + c.score[k] * e;
+                top = z > top ? z : top;
+                logit = value == c.value[k] ? z : logit;
+            }
+            for (int k = 0; k < q; ++k) keep(k, exp_negative(c.field[k] + c.score[k] * e - top));
+        }
+        vd own{}, others{}, score{};
         for (int k = 0; k < q; ++k) {
-            const vd z = c.field[k] + c.score[k] * e;
             const vl is_own = value == c.value[k];
-            top = z > top ? z : top;
-            logit = is_own ? z : logit;
+            own = is_own ? kept(k) : own;
+            others += is_own ? vd{} : kept(k);
             score = is_own ? vd{} + c.score[k] : score;
-            store(p(k), z);
         }
-        vd own{}, others{};
+        const vd inverse = 1.0 / (own + others), scaled = weight * inverse;
+        vd r{}, square{};
         for (int k = 0; k < q; ++k) {
-            const vd y = exp_negative(load<vd>(p(k)) - top);
-            const vl is_own = value == c.value[k];
-            own = is_own ? y : own;
-            others += is_own ? vd{} : y;
-            store(p(k), y);
-        }
-        const vd inverse = 1.0 / (own + others);
-        vd r{}, square{}, odds;
-        for (int k = 0; k < q; ++k) {
-            const vd probability = load<vd>(p(k)) * inverse, off = c.score[k] - score;
-            const vd share = weight * probability;
+            const vd off = c.score[k] - score, probability = kept(k) * inverse, share = kept(k) * scaled;
             store(p(k), probability);
-            r += probability * off;
-            square += probability * off * off;
+            if (Q > 0) here[k] = probability;
+            const vd along = probability * off;
+            r += along;
+            square += along * off;
             for (int j = 0; j < q; ++j) add(q * j + k, value == c.value[j] ? share : vd{});
-            for (int l = 0; l < k; ++l) add(q * (q + k) + l, share * load<vd>(p(l)));
+            for (int l = 0; l < k; ++l) add(q * (q + k) + l, share * kept(l));
         }
-        for (int j = 0; j < DOUBLES; ++j) odds[j] = logit[j] - top[j] - __builtin_log(others[j]);
         const vd curve = weight * (square - r * r);
-        store(margin + i, odds);
         store(wr + i, weight * r);
         store(wv + i, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));
-        add(2 * q * q, weight * softplus(-odds));
+        // log((own + others) / own). An exponential that has underflowed is known by its logarithm alone;
+        // else whichever is at the top is 1.
+        const vd rest = BY_POWERS ? others / own : logit == top ? others : (others - 1.0) + own;
+        const vd behind = BY_POWERS ? vd{} : top - logit;
+        add(2 * q * q, weight * (behind + log1p_large(rest)));
         add(2 * q * q + 1, curve);
+        if (margin)
+            for (int j = 0; j < DOUBLES; ++j)
+                margin[i + j] = -behind[j] - __builtin_log(BY_POWERS ? rest[j] : others[j]);
     }
-    for (int k = 0; k < 2 * q * q + 2; ++k) sums[k] = total(load<vd>(sums + k * DOUBLES));
+    for (int k = 0; k < 2 * q * q + 2; ++k) sums[k] = total(Q > 0 ? known[k] : load<vd>(sums + k * DOUBLES));
+}
+
+template <int Q>
+static void few_categories(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n,
+                           double* wr, float* wv, double* margin, double* P, double* sums) {
+    const Powers<Q> powers(c, eta, n);
+    (powers.can_be_used ? category_rows<Q, true> : category_rows<Q, false>)(c, powers, eta, x, w, n, wr, wv,
+                                                                            margin, P, sums);
+}
+
+static void category_pass(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n,
+                          double* wr, float* wv, double* margin, double* P, double* sums) {
+    constexpr decltype(&few_categories<2>) OF[] = {few_categories<2>, few_categories<3>, few_categories<4>,
+                                                   few_categories<5>, few_categories<6>, few_categories<7>,
+                                                   few_categories<8>};
+    if (c.q >= 2 && c.q <= 8)
+        OF[c.q - 2](c, eta, x, w, n, wr, wv, margin, P, sums);
+    else
+        category_rows<0, false>(c, Powers<0>(c, eta, 0), eta, x, w, n, wr, wv, margin, P, sums);
 }
 
 template <class T, int LANES>

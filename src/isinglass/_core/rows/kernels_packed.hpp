@@ -37,6 +37,9 @@ inline void look_up_sums(const uint32_t* words, size_t ld, int groups, const T* 
 
 #if defined(__AVX512F__)
 
+// Words ahead that are asked for: the columns of all nodes do not fit into the second cache.
+constexpr int AHEAD = 512;
+
 inline void fill_registers(const float* coefficient, __m512 (&table)[8]) {
     // Entry i of a table: the pair i & 3 of the first two coefficients and the pair i >> 2 of the last two,
     // each of them zero, one coefficient or (from 16 on) the sum of both.
@@ -61,6 +64,7 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
         fill_registers(coefficient + 32 * g, table);
         const uint32_t* row = words + g * ld;
         for (int i = 0; i < lanes; i += 16) {
+            __builtin_prefetch(row + i + AHEAD);
             const __m512i w = _mm512_loadu_si512(row + i);
             __m512 even = _mm512_loadu_ps(out + i), odd = _mm512_permutexvar_ps(w, table[0]);
             even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 4), table[1]);
@@ -89,6 +93,7 @@ static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const 
         }
         const uint32_t* row = words + g * ld;
         for (int i = 0; i < lanes; i += 8) {
+            __builtin_prefetch(row + i + AHEAD);
             const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
             const __m512i w = _mm512_maskz_cvtepu32_epi64(0xFF, half);
             __m512d even = _mm512_loadu_pd(out + i), odd = _mm512_permutex2var_pd(low[0], w, high[0]);

@@ -16,21 +16,19 @@ LeanRows::LeanRows(std::shared_ptr<const Table> table, Pool& pool, int n_kept)
       table_(std::move(table)),
       pool_(pool),
       n_kept_(std::clamp(n_kept, 0, table_->n_features)),
+      state_(table_->n_features),
       eta_(place(n_kept_)),
       wr_(place(n_kept_)),
       curve_(n_kept_),
       reference_(place(n_kept_)),
       quarter_w_(table_->stride),
       scratch_(pool.size()) {
-    const size_t p = table_->n_features;
-    state_ = {std::vector<Recipe>(p), std::vector<Recipe>(p), std::vector<Recipe>(p),
-              std::vector<uint8_t>(p)};
     for (int n = 0; n < table_->stride; ++n) {
         quarter_w_[n] = static_cast<float>(table_->w[n] / 4);
         quarter_ += table_->w[n] / 4;
     }
     for (Scratch& scratch : scratch_) {
-        scratch.where.assign(p, -1);
+        scratch.where.assign(table_->n_features, -1);
         scratch.eta.resize(table_->stride);
         scratch.wr.resize(table_->stride);
         scratch.line.resize(table_->stride);
@@ -39,7 +37,7 @@ LeanRows::LeanRows(std::shared_ptr<const Table> table, Pool& pool, int n_kept)
     }
 }
 
-void LeanRows::restore(State state) {
+void LeanRows::restore(Recipes state) {
     state_ = std::move(state);
     pool_.each(n_kept_, [&](int node, int worker) {
         double *eta = eta_.data() + place(node), *wr = wr_.data() + place(node);
@@ -50,22 +48,6 @@ void LeanRows::restore(State state) {
 }
 
 // --- predictors from recipes
-
-void LeanRows::change(Recipe& recipe, const Move& task, int worker) {
-    std::vector<int>& where = scratch_[worker].where;
-    recipe.offset += task.offset;
-    for (size_t k = 0; k < recipe.column.size(); ++k) where[recipe.column[k]] = static_cast<int>(k);
-    for (int k = 0; k < task.moved.count; ++k) {
-        int& found = where[task.moved.column[k]];
-        if (found < 0) {
-            found = static_cast<int>(recipe.column.size());
-            recipe.column.push_back(task.moved.column[k]);
-            recipe.coefficient.push_back(0.0);
-        }
-        recipe.coefficient[found] += task.coefficient[k];
-    }
-    for (int column : recipe.column) where[column] = -1;
-}
 
 // The predictor of some rows, a multiple of ROW_ALIGN.
 void LeanRows::add(const Recipe& recipe, int row, int rows, double* eta, int worker) {
@@ -104,7 +86,7 @@ void LeanRows::move(std::span<const Move> tasks, bool afresh) {
         const Move& task = tasks[k];
         Recipe& recipe = state_.now[task.node];
         if (afresh) recipe = {};
-        change(recipe, task, worker);
+        recipe.change(task, scratch_[worker].where);
         const bool kept = is_kept(task.node);
         Scratch& scratch = scratch_[worker];
         double* eta = kept ? eta_.data() + place(task.node) : scratch.eta.data();

@@ -1,25 +1,18 @@
 // Rows on this computer that know what their predictors are made of instead of keeping them.
 //
-// A node's recipe is its offset and its coefficients. Predictor and residuals are made from it whenever they
-// are needed, or kept for the first nodes as far as there is room; by the same arithmetic either way, so that
-// the room changes no bit. What the rows have to know about the past is recipes alone, a few numbers per
-// edge: they can be sent, and rows that were lost are made again from them.
+// Predictor and residuals are made from a node's recipe whenever they are needed, or kept for the first nodes
+// as far as there is room; by the same arithmetic either way, so that the room changes no bit.
 #pragma once
 
 #include <array>
 #include <memory>
 
+#include "rows/recipes.hpp"
 #include "rows/sums.hpp"
 
 namespace isinglass {
 
-struct Recipe {
-    double offset = 0;
-    std::vector<int> column;
-    std::vector<double> coefficient;
-};
-
-class LeanRows final : public Rows {
+class LeanRows final : public RecipeRows {
  public:
     // n_kept: how many nodes keep their predictors and residuals, 20 bytes per row.
     LeanRows(std::shared_ptr<const Table> table, Pool& pool, int n_kept);
@@ -40,14 +33,8 @@ class LeanRows final : public Rows {
     std::vector<Moved> drift(std::span<const int> nodes) override;
     double all_pairs(int first, int last, float* band) override;
 
-    // All there is to know: where the predictors are, where they were when residuals were remembered, and
-    // where the curvatures of products were taken (majorized: w / 4 instead).
-    struct State {
-        std::vector<Recipe> now, remembered, modeled;
-        std::vector<uint8_t> majorized;
-    };
-    const State& state() const { return state_; }
-    void restore(State state);
+    const Recipes& state() const override { return state_; }
+    void restore(Recipes state) override;
 
  private:
     struct Scratch {
@@ -63,7 +50,6 @@ class LeanRows final : public Rows {
     };
     bool is_kept(int node) const { return node < n_kept_; }
     size_t place(int node) const { return static_cast<size_t>(node) * table_->stride; }
-    void change(Recipe& recipe, const Move& task, int worker);
     void add(const Recipe& recipe, int row, int rows, double* eta, int worker);
     NodeSums make(int node, const Recipe& recipe, double* eta, double* wr, int worker);
     Line line(int node, int worker);
@@ -76,7 +62,7 @@ class LeanRows final : public Rows {
     const std::shared_ptr<const Table> table_;
     Pool& pool_;
     const int n_kept_;
-    State state_;
+    Recipes state_;
     Buffer<double> eta_, wr_;    // of the nodes that are kept
     std::vector<double> curve_;  // of the same
     Buffer<float> reference_;    // their remembered residuals

@@ -37,8 +37,8 @@ size_t NominalRows::bytes(const Table& table, const uint8_t* ranges, int n_threa
     return table.stride * (rows + n_threads * widest * (sizeof(double) + sizeof(float)));
 }
 
-NominalRows::NominalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Pool& pool)
-    : CategoryRows(std::move(table), pool),
+NominalRows::NominalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool)
+    : CategoryRows(std::move(table), holds, pool),
       nodes_(table_->n_features),
       codes_(static_cast<size_t>(stride_) * table_->n_features),
       w_(stride_),
@@ -47,11 +47,17 @@ NominalRows::NominalRows(std::shared_ptr<const Table> table, const uint8_t* rang
     int most = 4;
     for (int s = 0; s < table_->n_features; ++s) {
         columns_.push_back(describe(s, ranges[s]));
-        columns_[s].wide = wide, columns_[s].narrow = narrow;
-        wide += static_cast<size_t>(stride_) * columns_[s].ld;
-        narrow += cells(columns_[s]);
+        const size_t own_wide = static_cast<size_t>(stride_) * columns_[s].ld,
+                     own_narrow = cells(columns_[s]);
+        if (holds_ == Holds::one_node) {
+            wide = std::max(wide, own_wide), narrow = std::max(narrow, own_narrow);
+        } else {
+            columns_[s].wide = wide, columns_[s].narrow = narrow;
+            wide += own_wide, narrow += own_narrow;
+        }
         most = std::max(most, columns_[s].ld);
     }
+    n_wide_ = wide;
     eta_.resize(narrow);
     wr_.resize(narrow);
     for (int n = 0; n < stride_; ++n) w_[n] = static_cast<float>(table_->w[n]);
@@ -331,7 +337,7 @@ void NominalRows::read_diagonal(const Block& task, Scratch& scratch) const {
 }
 
 void NominalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
-    if (P_.size() == 0) P_.resize(columns_.back().wide + static_cast<size_t>(stride_) * columns_.back().ld);
+    if (P_.size() == 0) P_.resize(n_wide_);
     pool_.each(tasks.size(),
                [&](int k, int worker) { make_curvature(tasks[k], curvature, scratch_[worker]); });
 }

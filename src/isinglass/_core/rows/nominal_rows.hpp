@@ -18,7 +18,7 @@ namespace isinglass {
 class NominalRows final : public CategoryRows {
  public:
     // The table holds scores in equal steps from 0, up to ranges, or, where the range is 0, category numbers.
-    NominalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Pool& pool);
+    NominalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool);
     // What such rows take, before they take it.
     static size_t bytes(const Table& table, const uint8_t* ranges, int n_threads);
 
@@ -92,6 +92,7 @@ class NominalRows final : public CategoryRows {
 
     std::vector<Column> columns_;
     std::vector<Node> nodes_;
+    size_t n_wide_ = 0;  // numbers of P_
     Buffer<uint8_t> codes_;
     Buffer<double> eta_, wr_;
     Buffer<float> P_, reference_wr_, w_;

@@ -11,20 +11,22 @@ namespace isinglass {
 namespace {
 
 constexpr double SMALLEST_PIVOT = 1e-6;  // of a profiled diagonal, relative to what it was
+constexpr size_t MOST_KEPT = 16 << 20;   // bytes of probabilities that are kept from a pass to a block
+constexpr int LANES = 8;                 // divides ROW_ALIGN
 constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
-OrdinalRows::OrdinalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Pool& pool)
-    : CategoryRows(std::move(table), pool),
+OrdinalRows::OrdinalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool)
+    : CategoryRows(std::move(table), holds, pool),
       columns_(table_->n_features),
       shift_(table_->n_features),
-      eta_(static_cast<size_t>(stride_) * table_->n_features),
+      responses_(table_->n_features),
+      eta_(static_cast<size_t>(stride_) * n_lines()),
       wr_(eta_.size()),
       quarter_w_(stride_),
       scratch_(pool.size()) {
     for (int n = 0; n < stride_; ++n) quarter_w_[n] = static_cast<float>(table_->w[n] / 4);
-    size_t most = 2;
     for (int s = 0; s < table_->n_features; ++s) {
         Column& column = columns_[s];
         const std::vector<double> share = shares(*table_, s);
@@ -43,14 +45,28 @@ OrdinalRows::OrdinalRows(std::shared_ptr<const Table> table, const uint8_t* rang
             square += column.share[k] * column.score[k] * column.score[k];
         }
         add_margins(size, square);
+    }
+    make_room();
+}
+
+void OrdinalRows::make_room() {
+    size_t most = 2, all = 0;
+    for (const Column& column : columns_) {
         most = std::max(most, column.value.size());
+        all += column.value.size();
+    }
+    is_kept_ = holds_ == Holds::one_node || all * stride_ * sizeof(double) <= MOST_KEPT;
+    passed_.resize(is_kept_ ? n_lines() : scratch_.size());
+    for (size_t k = 0; k < passed_.size(); ++k) {
+        const bool is_of_node = is_kept_ && holds_ == Holds::all_nodes;
+        const size_t q = is_of_node ? columns_[k].value.size() : most;
+        passed_[k].P.resize(q * stride_);
+        passed_[k].wv.resize(stride_);
+        passed_[k].sums.resize((2 * q * q + 2) * 8);
     }
     for (Scratch& scratch : scratch_) {
-        scratch.P.resize(most * stride_);
         scratch.margin.resize(stride_);
         scratch.line.resize(stride_);
-        scratch.wv.resize(stride_);
-        scratch.sums.resize((2 * most * most + 2) * 8);
     }
 }
 
@@ -82,20 +98,34 @@ std::vector<Overlap> OrdinalRows::overlaps(std::span<const Pair> pairs) {
 }
 
 // Residuals, curvatures, margins, probabilities and sums at the node's predictor and fields.
-void OrdinalRows::pass(int node, Scratch& scratch) {
+void OrdinalRows::pass(int node, int worker, double* margin) {
     const Column& column = columns_[node];
+    Passed& passed = this->passed(node, worker);
     const Categories categories{static_cast<int>(column.value.size()), fields_[node].data(),
                                 column.score.data(), column.value.data()};
     kernels_.category_pass(categories, eta(node), table_->column(node), table_->w.data(), stride_, wr(node),
-                           scratch.wv.data(), scratch.margin.data(), scratch.P.data(), scratch.sums.data());
+                           passed.wv.data(), margin, passed.P.data(), passed.sums.data());
 }
 
-NodeSums OrdinalRows::settle(int node, Scratch& scratch) {
-    const std::vector<double> slopes =
-        settle_fields(fields_[node], scratch.sums.data(), [&] { pass(node, scratch); });
+// The fields to where the last block expects them after a move.
+void OrdinalRows::follow(const Move& task) {
+    const auto& [known, values] = responses_[task.node];
+    std::vector<double>& fields = fields_[task.node];
+    size_t j = 0;
+    for (int i = 0; i < task.moved.count; ++i) {  // both lists have the order of the slots
+        while (j < known.size() && known[j] != task.moved.column[i]) ++j;
+        if (j == known.size()) return;
+        for (size_t k = 1; k < fields.size(); ++k)
+            fields[k] -= task.coefficient[i] * values[j * (fields.size() - 1) + k - 1];
+    }
+}
+
+NodeSums OrdinalRows::settle(int node, int worker) {
+    const double* sums = passed(node, worker).sums.data();
+    const std::vector<double> slopes = settle_fields(fields_[node], sums, [&] { pass(node, worker); });
     shift_[node] = 0;
     for (size_t k = 0; k < slopes.size(); ++k) shift_[node] += slopes[k] * columns_[node].score[k];
-    return summarize_fields(slopes, scratch.sums.data());
+    return summarize_fields(slopes, sums);
 }
 
 void OrdinalRows::move(std::span<const Move> tasks, bool afresh) {
@@ -108,6 +138,7 @@ void OrdinalRows::move(std::span<const Move> tasks, bool afresh) {
             start_fields(task.node, columns_[task.node].share);
         }
         if (task.moved.count > 0) {
+            if (!afresh) follow(task);
             double offset = 0;
             scratch.coefficients.assign(task.coefficient, task.coefficient + task.moved.count);
             for (int i = 0; i < task.moved.count; ++i) {
@@ -118,7 +149,7 @@ void OrdinalRows::move(std::span<const Move> tasks, bool afresh) {
             kernels_.add_columns(e, offset, columns(task.moved, scratch), scratch.coefficients.data(),
                                  task.moved.count, stride_);
         }
-        *task.sums = settle(task.node, scratch);
+        *task.sums = settle(task.node, worker);
         dots(wr(task.node), shift_[task.node], task.asked, task.gradient, scratch);
     });
 }
@@ -150,37 +181,41 @@ void OrdinalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
         const Block& task = tasks[k];
         Scratch& scratch = scratch_[worker];
         const int q = static_cast<int>(columns_[task.node].value.size()), d = task.inner.count;
-        if (is_own) pass(task.node, scratch);
-        *task.curve = is_own ? scratch.sums[2 * q * q + 1] : 0.25;
+        Passed& passed = this->passed(task.node, worker);
+        if (is_own && !is_kept_) pass(task.node, worker);
+        *task.curve = is_own ? passed.sums[2 * q * q + 1] : 0.25;
         if (d == 0) return;
-        kernels_.gram(is_own ? scratch.wv.data() : quarter_w_.data(), columns(task.inner, scratch), d,
-                      stride_, task.G, task.stride, task.b, scratch.panels.data());
+        kernels_.gram(is_own ? passed.wv.data() : quarter_w_.data(), columns(task.inner, scratch), d, stride_,
+                      task.G, task.stride, task.b, scratch.panels.data());
         std::fill(task.b, task.b + d, 0.0f);  // the fields follow by themselves
         for (int i = 0; i < d; ++i)
             for (int j = 0; j < d; ++j)
                 task.G[static_cast<size_t>(i) * task.stride + j] *= static_cast<float>(
                     columns_[task.inner.column[i]].unit * columns_[task.inner.column[j]].unit);
-        if (is_own && q > 2) profile(task, scratch);
+        if (is_own && q > 2) profile(task, worker);
     });
 }
 
 // Takes the fields out of a block. Centering has done so for the direction of the scores; of B S^-1 B^T, with
 // S the curvature of the fields and B their mixed derivatives, it remains to subtract what is orthogonal.
-void OrdinalRows::profile(const Block& task, Scratch& scratch) {
+void OrdinalRows::profile(const Block& task, int worker) {
+    const Passed& passed = this->passed(task.node, worker);
+    Scratch& scratch = scratch_[worker];
     const Column& column = columns_[task.node];
     const int q = static_cast<int>(column.value.size()), m = q - 1, d = task.inner.count;
-    std::vector<double> L = field_curvature(scratch.sums.data() + q * q, q), B(static_cast<size_t>(m) * d);
+    std::vector<double> L = field_curvature(passed.sums.data() + q * q, q), B(static_cast<size_t>(m) * d);
     factorize(L, m);
     const double *r = wr(task.node), *w = table_->w.data(), *inverse_w = table_->inverse_w.data();
     const uint8_t* x = table_->column(task.node);
+    double *line = scratch.line.data(), *mean = scratch.margin.data();
+    for (int n = 0; n < stride_; ++n) mean[n] = (x[n] - column.center) * column.unit + r[n] * inverse_w[n];
     for (int k = 1; k < q; ++k) {
-        const double* P = scratch.P.data() + static_cast<size_t>(k) * stride_;
-        double* line = scratch.line.data();
-        double sum = 0;
-        for (int n = 0; n < stride_; ++n) {
-            const double mean = (x[n] - column.center) * column.unit + r[n] * inverse_w[n];
-            sum += line[n] = w[n] * P[n] * (column.score[k] - mean);
-        }
+        const double *P = passed.P.data() + static_cast<size_t>(k) * stride_, score = column.score[k];
+        double sums[LANES] = {};  // side by side, in a fixed order
+        for (int n = 0; n < stride_; n += LANES)
+            for (int i = 0; i < LANES; ++i)
+                sums[i] += line[n + i] = w[n + i] * P[n + i] * (score - mean[n + i]);
+        const double sum = std::accumulate(sums, sums + LANES, 0.0);
         dots(line, sum, task.inner, B.data() + static_cast<size_t>(k - 1) * d, scratch);
     }
     std::vector<double> direction(m), y(m);
@@ -190,11 +225,16 @@ void OrdinalRows::profile(const Block& task, Scratch& scratch) {
         norm += direction[i] * direction[i];
     }
     std::vector<double> Y(static_cast<size_t>(d) * m);
+    Response& response = responses_[task.node];
+    response.columns.assign(task.inner.column, task.inner.column + d);
+    response.values.resize(Y.size());
     for (int j = 0; j < d; ++j) {
         for (int k = 0; k < m; ++k) y[k] = B[static_cast<size_t>(k) * d + j];
         solve_lower(L, m, y.data());
         const double along = std::inner_product(y.begin(), y.end(), direction.begin(), 0.0) / norm;
         for (int k = 0; k < m; ++k) Y[static_cast<size_t>(j) * m + k] = y[k] - along * direction[k];
+        solve_upper(L, m, y.data());
+        std::copy(y.begin(), y.end(), response.values.begin() + static_cast<std::ptrdiff_t>(j) * m);
     }
     for (int i = 0; i < d; ++i)
         for (int j = 0; j < d; ++j) {
@@ -207,8 +247,9 @@ void OrdinalRows::profile(const Block& task, Scratch& scratch) {
 }
 
 const double* OrdinalRows::own_odds(int node, int worker) {
-    pass(node, scratch_[worker]);
-    return scratch_[worker].margin.data();
+    double* margin = scratch_[worker].margin.data();
+    pass(node, worker, margin);
+    return margin;
 }
 
 double OrdinalRows::largest_predictor(std::span<const int> nodes) {
@@ -221,16 +262,15 @@ double OrdinalRows::largest_predictor(std::span<const int> nodes) {
 void OrdinalRows::remember(std::span<const int> nodes) {
     if (reference_wr_.size() < wr_.size()) reference_wr_.resize(wr_.size());
     pool_.each(nodes.size(), [&](int k, int) {
-        kernels_.narrow(wr(nodes[k]), stride_,
-                        reference_wr_.data() + static_cast<size_t>(nodes[k]) * stride_);
+        kernels_.narrow(wr(nodes[k]), stride_, reference_wr_.data() + place(nodes[k]));
     });
 }
 
 std::vector<Moved> OrdinalRows::drift(std::span<const int> nodes) {
     std::vector<Moved> moved(nodes.size());
     pool_.each(nodes.size(), [&](int k, int) {
-        kernels_.distance(wr(nodes[k]), reference_wr_.data() + static_cast<size_t>(nodes[k]) * stride_,
-                          table_->inverse_w.data(), stride_, &moved[k].square, &moved[k].sum);
+        kernels_.distance(wr(nodes[k]), reference_wr_.data() + place(nodes[k]), table_->inverse_w.data(),
+                          stride_, &moved[k].square, &moved[k].sum);
     });
     return moved;
 }

@@ -81,6 +81,9 @@ struct Moved {
     double square = 0, sum = 0;
 };
 
+// Whose state rows on this computer keep: of all nodes, or of a single one, the node placed last.
+enum class Holds { all_nodes, one_node };
+
 enum class Curvature { own, majorized };  // w sigma (1 - sigma), or its bound w / 4
 
 class Rows {

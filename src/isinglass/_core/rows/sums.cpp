@@ -68,28 +68,33 @@ std::vector<Overlap> sum_overlaps(const Table& table, std::span<const Pair> pair
     return found;
 }
 
-std::vector<double> sum_gram(const Table& table, const double* wr, const Beside& beside, int most,
-                             Pool& pool) {
-    const int d = beside.count, width = d + 1;
-    const int rows = std::min(table.stride, (most + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN);
+std::vector<double> sum_gram(const uint8_t* const* columns, int d, const double* wr, const double* inverse_w,
+                             int rows, Pool& pool) {
+    const int width = d + 1;
     Buffer<double> curve(rows);
     for (int n = 0; n < rows; ++n) {
         const double size = std::abs(wr[n]);
         // |r| (1 - |r|), less what rounding may have added.
         curve[n] = std::max(
-            size * (1 - size * table.inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size, 0.0);
+            size * (1 - size * inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size, 0.0);
     }
     std::vector<double> G(static_cast<size_t>(width) * width);
-    std::vector<SumScratch> scratch(pool.size());
+    std::vector<Buffer<double>> lines(pool.size());
     pool.each(width, [&](int i, int worker) {
-        double* line = room(scratch[worker].line, rows);
-        const uint8_t* const* x = list_columns(table, beside, scratch[worker].columns);
-        double sum = 0;
-        for (int n = 0; n < rows; ++n) sum += line[n] = i == d || x[i][n] ? curve[n] : 0.0;
-        kernels().dots(line, x, d, rows, G.data() + static_cast<size_t>(i) * width);
+        double *line = room(lines[worker], rows), sum = 0;
+        for (int n = 0; n < rows; ++n) sum += line[n] = i == d || columns[i][n] ? curve[n] : 0.0;
+        kernels().dots(line, columns, d, rows, G.data() + static_cast<size_t>(i) * width);
         G[static_cast<size_t>(i) * width + d] = sum;
     });
     return G;
+}
+
+std::vector<double> sum_gram(const Table& table, const double* wr, const Beside& beside, int most,
+                             Pool& pool) {
+    const int rows = std::min(table.stride, (most + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN);
+    std::vector<const uint8_t*> columns;
+    return sum_gram(list_columns(table, beside, columns), beside.count, wr, table.inverse_w.data(), rows,
+                    pool);
 }
 
 PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)

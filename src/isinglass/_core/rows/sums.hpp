@@ -39,7 +39,10 @@ double sum_rounding(const Table& table);
 
 std::vector<Overlap> sum_overlaps(const Table& table, std::span<const Pair> pairs, Pool& pool);
 
-// Z^T diag(w v) Z as Rows::gram wants it, from the residuals of a node.
+// Z^T diag(w v) Z as Rows::gram wants it, from the residuals of a node on so many rows of d columns.
+std::vector<double> sum_gram(const uint8_t* const* columns, int d, const double* wr, const double* inverse_w,
+                             int rows, Pool& pool);
+// The same on about `most` rows of a table.
 std::vector<double> sum_gram(const Table& table, const double* wr, const Beside& beside, int most,
                              Pool& pool);
 

@@ -111,10 +111,6 @@ def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
         What `isinglass.select.sample_size` returned.
     ax : Axes, optional
         Where to draw; a new figure by default.
-
-    Returns
-    -------
-    Axes
     """
     if not isinstance(result, SampleSizeStudy):
         raise ArgumentError("result", "must be a SampleSizeStudy, as sample_size returns it", type(result).__name__)

@@ -84,10 +84,6 @@ def group_difference(
         Draw only the edges whose family-wise p-value is at most this; all by default.
     **options
         As for `network`.
-
-    Returns
-    -------
-    Axes
     """
     _check(result)
     whole = result.difference(first, second)
@@ -115,9 +111,6 @@ def permutations(result: GroupComparison, ax: Axes | None = None, *, of: str = "
     of : {"structure", "strength"}, default "structure"
         Largest difference of a coupling, or difference of the global strengths.
 
-    Returns
-    -------
-    Axes
 
     Examples
     --------

@@ -100,26 +100,9 @@ def build_report(
     >>> page[:15], "umbrella" in page
     ('<!DOCTYPE html>', True)
     """
+    asked = {name: value for name, value in locals().items() if name not in ("max_edges", "random_state")}
     check_count("max_edges", max_edges)
-    contents = gather(
-        result,
-        X=X,
-        names=names,
-        path=path,
-        selected=selected,
-        solution=solution,
-        stability=stability,
-        criterion=criterion,
-        node_table=node_table,
-        edge_table=edge_table,
-        groups=groups,
-        group_colors=group_colors,
-        title=title,
-        notes=notes,
-        settings=settings,
-        command=command,
-        wording=wording,
-    )
+    contents = gather(**asked)
     return _assemble(contents.title, make_payload(contents, max_edges=max_edges, random_state=random_state))
 
 

@@ -163,7 +163,7 @@ def describe_solution(solution: Solution) -> dict[str, Any]:
     }
 
 
-def records(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return one record per row of some columns.
 
     Examples
@@ -171,12 +171,13 @@ def records(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     >>> records({"name": ["a", "b"], "field": [0.5, 1.0]})
     [{'name': 'a', 'field': 0.5}, {'name': 'b', 'field': 1.0}]
     """
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    lists = [column.tolist() if hasattr(column, "tolist") else column for column in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
 def list_edges(network: Network) -> list[dict[str, Any]]:
     """Return the edge table of a network, one record per edge."""
-    return records({name: column.tolist() for name, column in network.edges().items()})
+    return records(network.edges())
 
 
 def describe_stability(stability: Stability) -> dict[str, Any]:

@@ -1,0 +1,322 @@
+#include "rows/sparse_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace isinglass {
+namespace {
+
+constexpr double SINGLE = 6e-8;  // relative rounding of a number in single precision
+constexpr int AT_ONCE = 64;      // nodes whose moments with all columns exist at a time
+
+}  // namespace
+
+double share_of_ones(const Table& table) {
+    size_t n_ones = 0;
+    for (int t = 0; t < table.n_features; ++t)
+        n_ones += std::accumulate(table.column(t), table.column(t) + table.n_distinct, size_t{0});
+    return static_cast<double>(n_ones) / (static_cast<double>(table.n_distinct) * table.n_features);
+}
+
+SparseRows::SparseRows(const Table& table, Pool& pool)
+    : kernels_(kernels()),
+      pool_(pool),
+      n_rows_(table.n_distinct),
+      margins_(table.margins),
+      w_(table.w.data(), table.w.data() + n_rows_),
+      inverse_w_(table.inverse_w.data(), table.inverse_w.data() + n_rows_),
+      is_equal_(std::all_of(w_.begin(), w_.end(), [&](double w) { return w == w_[0]; })),
+      total_(std::accumulate(w_.begin(), w_.end(), 0.0)),
+      column_begin_(1, 0),
+      row_begin_(static_cast<size_t>(n_rows_) + 1, 0),
+      state_(table.n_features),
+      views_(pool.size()) {
+    for (int t = 0; t < table.n_features; ++t) {
+        const uint8_t* column = table.column(t);
+        for (int n = 0; n < n_rows_; ++n)
+            if (column[n]) rows_.push_back(n), ++row_begin_[n + 1];
+        column_begin_.push_back(rows_.size());
+    }
+    rows_.shrink_to_fit();
+    std::partial_sum(row_begin_.begin(), row_begin_.end(), row_begin_.begin());
+    columns_.resize(rows_.size());
+    std::vector<size_t> next(row_begin_.begin(), row_begin_.end() - 1);
+    for (int t = 0; t < table.n_features; ++t)
+        for (int n : ones(t)) columns_[next[n]++] = t;
+    for (View& view : views_) {
+        view.where.assign(n_rows_, -1);
+        view.places.assign(table.n_features, -1);
+        view.moments.resize(table.n_features);
+    }
+}
+
+// Sums run one after the other, and the weight of all others is at worst a difference of two such sums.
+double SparseRows::rounding() const {
+    return (2.0 * n_rows_ + 32) * std::numeric_limits<double>::epsilon() / 2;
+}
+
+// --- views
+
+void SparseRows::look(View& view, int node, std::initializer_list<Beside> beside) const {
+    for (int n : view.rows) view.where[n] = -1;
+    view.rows.clear();
+    const auto take = [&](int column) {
+        for (int n : ones(column))
+            if (view.where[n] < 0) {
+                view.where[n] = static_cast<int>(view.rows.size());
+                view.rows.push_back(n);
+            }
+    };
+    take(node);
+    const size_t n_own = view.rows.size();
+    for (const Beside& each : beside)
+        for (int k = 0; k < each.count; ++k) take(each.column[k]);
+    const size_t seen = view.rows.size();
+    view.size = static_cast<int>(seen / ROW_ALIGN + 1) * ROW_ALIGN;
+    view.n_equal = is_equal_ ? static_cast<int>(seen / ROW_ALIGN) * ROW_ALIGN : 0;
+    double *w = room(view.w, view.size), *inverse = room(view.inverse_w, view.size), inside = 0;
+    uint8_t* x = room(view.x, view.size);
+    for (size_t k = 0; k < seen; ++k) {
+        w[k] = w_[view.rows[k]], inverse[k] = inverse_w_[view.rows[k]];
+        inside += w[k];
+    }
+    std::fill(w + seen, w + view.size, 0.0);
+    std::fill(inverse + seen, inverse + view.size, 0.0);
+    std::fill(x, x + n_own, 1);
+    std::fill(x + n_own, x + view.size, 0);
+    w[seen] = weight_outside(view, inside);
+    inverse[seen] = w[seen] > 0 ? 1 / w[seen] : 0;
+}
+
+double SparseRows::weight_outside(const View& view, double inside) const {
+    const size_t n_outside = n_rows_ - view.rows.size();
+    if (n_outside == 0) return 0;
+    if (is_equal_) return static_cast<double>(n_outside) * w_[0];
+    if (2 * inside <= total_) return total_ - inside;
+    double sum = 0;  // the difference would lose digits
+    for (int n = 0; n < n_rows_; ++n)
+        if (view.where[n] < 0) sum += w_[n];
+    return sum;
+}
+
+// The predictor on the rows of the view, which has all columns of the recipe, and what follows from it.
+NodeSums SparseRows::pass(View& view, const Recipe& recipe) const {
+    double *eta = room(view.eta, view.size), *wr = room(view.wr, view.size);
+    std::fill(eta, eta + view.size, recipe.offset);
+    for (size_t k = 0; k < recipe.column.size(); ++k)
+        for (int n : ones(recipe.column[k])) eta[view.where[n]] += recipe.coefficient[k];
+    return kernels_.node_pass(eta, view.x.data(), view.w.data(), view.size, view.n_equal, wr);
+}
+
+NodeSums SparseRows::see(View& view, int node, const Recipe& recipe, const Beside& also) const {
+    look(view, node, {recipe.columns(), also});
+    return pass(view, recipe);
+}
+
+// sum_n w r x of one column.
+double SparseRows::moment(const View& view, int column) const {
+    double inside = 0, outside = 0;
+    for (int n : ones(column)) {
+        const int k = view.where[n];
+        (k < 0 ? outside : inside) += k < 0 ? w_[n] : view.wr[k];
+    }
+    return inside + view.wr[view.others()] * view.inverse_w[view.others()] * outside;
+}
+
+// The same of all columns at once, by the rows of the view: to single precision, because what the other rows
+// give is a difference.
+void SparseRows::sum_moments(View& view, float* out) const {
+    const double other = view.wr[view.others()] * view.inverse_w[view.others()];
+    double* moments = view.moments.data();
+    for (size_t t = 0; t < view.moments.size(); ++t) moments[t] = other * margins_.mean[t];
+    for (size_t k = 0; k < view.rows.size(); ++k) {
+        const double more = view.wr[k] - other * view.w[k];
+        for (int t : columns(view.rows[k])) moments[t] += more;
+    }
+    std::copy(moments, moments + view.moments.size(), out);
+}
+
+// The columns as bytes on the rows of the view, which has all of their ones.
+const uint8_t* const* SparseRows::fill_cells(View& view, const Beside& beside) const {
+    const size_t all = static_cast<size_t>(beside.count) * view.size;
+    uint8_t* cells = room(view.cells, all);
+    std::fill(cells, cells + all, 0);
+    view.columns.resize(beside.count);
+    for (int j = 0; j < beside.count; ++j, cells += view.size) {
+        for (int n : ones(beside.column[j])) cells[view.where[n]] = 1;
+        view.columns[j] = cells;
+    }
+    return view.columns.data();
+}
+
+// --- sums
+
+std::vector<Overlap> SparseRows::overlaps(std::span<const Pair> pairs) {
+    std::vector<Overlap> found(pairs.size());
+    pool_.each(pairs.size(), [&](int k, int worker) {
+        View& view = views_[worker];
+        look(view, pairs[k].s, {{&pairs[k].t, 1}});
+        const std::span<const int> own = ones(pairs[k].s), other = ones(pairs[k].t);
+        long double both = 0, first = 0, second = 0;
+        for (int n : own) (std::binary_search(other.begin(), other.end(), n) ? both : first) += w_[n];
+        for (int n : other)
+            if (!view.x[view.where[n]]) second += w_[n];
+        found[k] = {static_cast<double>(both), static_cast<double>(first), static_cast<double>(second),
+                    view.w[view.others()]};
+    });
+    return found;
+}
+
+void SparseRows::move(std::span<const Move> tasks, bool afresh) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const Move& task = tasks[k];
+        View& view = views_[worker];
+        Recipe& recipe = state_.now[task.node];
+        if (afresh) recipe = {};
+        recipe.change(task, view.places);
+        *task.sums = see(view, task.node, recipe, {});
+        for (int j = 0; j < task.asked.count; ++j) task.gradient[j] = moment(view, task.asked.column[j]);
+    });
+}
+
+void SparseRows::gradients(std::span<const Gradient> tasks) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const Gradient& task = tasks[k];
+        if (task.asked.count == 0) return;
+        see(views_[worker], task.node, state_.now[task.node], {});
+        for (int j = 0; j < task.asked.count; ++j)
+            task.gradient[j] = moment(views_[worker], task.asked.column[j]);
+    });
+}
+
+const float* SparseRows::curvatures(View& view, bool majorized) const {
+    float* curves = room(view.curves, view.size);
+    if (majorized)
+        for (int k = 0; k < view.size; ++k) curves[k] = static_cast<float>(view.w[k] / 4);
+    else
+        kernels_.curvatures(view.eta.data(), view.x.data(), view.w.data(), view.inverse_w.data(),
+                            view.wr.data(), view.size, curves);
+    return curves;
+}
+
+void SparseRows::blocks(std::span<const Block> tasks, Curvature curvature) {
+    const bool majorized = curvature == Curvature::majorized;
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const Block& task = tasks[k];
+        View& view = views_[worker];
+        const NodeSums sums = see(view, task.node, state_.now[task.node], task.inner);
+        const float* curves = curvatures(view, majorized);
+        *task.curve = majorized ? total_ / 4 : sums.curve;
+        if (!task.G) {
+            state_.modeled[task.node] = state_.now[task.node];
+            state_.majorized[task.node] = majorized;
+        }
+        const int d = task.inner.count;
+        if (d == 0) return;
+        const uint8_t* const* cells = fill_cells(view, task.inner);
+        if (task.G) {
+            kernels_.gram(curves, cells, d, view.size, task.G, task.stride, task.b,
+                          room(view.panels, gram_scratch(d)));
+            return;
+        }
+        double *line = room(view.line, view.size), *numbers = room(view.numbers, d);
+        std::copy(curves, curves + view.size, line);
+        kernels_.dots(line, cells, d, view.size, numbers);
+        write_diagonal(task, numbers, std::accumulate(line, line + view.size, 0.0));
+    });
+}
+
+void SparseRows::products(std::span<const Product> tasks) {
+    pool_.each(tasks.size(), [&](int k, int worker) { multiply(tasks[k], views_[worker]); });
+}
+
+void SparseRows::multiply(const Product& task, View& view) {
+    see(view, task.node, state_.modeled[task.node], task.inner);
+    const float* curves = curvatures(view, state_.majorized[task.node]);
+    const uint8_t* const* cells = fill_cells(view, task.inner);
+    const int d = task.inner.count;
+    double *z = room(view.line, view.size), *numbers = room(view.numbers, d);
+    std::copy(task.d, task.d + d, numbers);
+    std::fill(z, z + view.size, -task.center);
+    kernels_.add_columns(z, 0.0, cells, numbers, d, view.size);
+    for (int n = 0; n < view.size; ++n) z[n] *= curves[n];
+    kernels_.dots(z, cells, d, view.size, numbers);
+    std::copy(numbers, numbers + d, task.Hd);
+}
+
+double SparseRows::divergence(std::span<const int> nodes, double c) {
+    const double log_c = std::log(c), log_rest = std::log1p(-c);
+    std::vector<double> parts(nodes.size());
+    pool_.each(nodes.size(), [&](int k, int worker) {
+        View& view = views_[worker];
+        see(view, nodes[k], state_.now[nodes[k]], {});
+        parts[k] =
+            kernels_.divergence(view.eta.data(), view.x.data(), view.w.data(), view.size, c, log_c, log_rest);
+    });
+    return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+double SparseRows::largest_predictor(std::span<const int> nodes) {
+    std::vector<double> parts(nodes.size());
+    pool_.each(nodes.size(), [&](int k, int worker) {
+        View& view = views_[worker];
+        see(view, nodes[k], state_.now[nodes[k]], {});
+        for (int n = 0; n < view.size; ++n)
+            if (view.w[n] > 0) parts[k] = std::max(parts[k], std::abs(view.eta[n]));
+    });
+    return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
+}
+
+std::vector<double> SparseRows::gram(int node, const Beside& beside, int) {
+    View& view = views_[0];
+    see(view, node, state_.now[node], beside);
+    return sum_gram(fill_cells(view, beside), beside.count, view.wr.data(), view.inverse_w.data(), view.size,
+                    pool_);
+}
+
+void SparseRows::remember(std::span<const int> nodes) {
+    for (int node : nodes) state_.remembered[node] = state_.now[node];
+}
+
+std::vector<Moved> SparseRows::drift(std::span<const int> nodes) {
+    std::vector<Moved> moved(nodes.size());
+    pool_.each(nodes.size(), [&](int k, int worker) {
+        View& view = views_[worker];
+        const Recipe &before = state_.remembered[nodes[k]], &now = state_.now[nodes[k]];
+        look(view, nodes[k], {now.columns(), before.columns()});
+        pass(view, before);
+        float* reference = room(view.curves, view.size);
+        kernels_.narrow(view.wr.data(), view.size, reference);
+        pass(view, now);
+        kernels_.distance(view.wr.data(), reference, view.inverse_w.data(), view.size, &moved[k].square,
+                          &moved[k].sum);
+    });
+    return moved;
+}
+
+// Some nodes at a time: their moments with all columns, which every line then takes its share of.
+double SparseRows::all_pairs(int first, int last, float* band) {
+    const int p = static_cast<int>(margins_.mean.size());
+    std::fill(band, band + (first_of_row(last, p) - first_of_row(first, p)), 0.0f);
+    std::vector<float> moments(static_cast<size_t>(AT_ONCE) * p);
+    for (int begin = first; begin < p; begin += AT_ONCE) {
+        const int end = std::min(begin + AT_ONCE, p);
+        const auto of = [&](int node) { return moments.data() + static_cast<size_t>(node - begin) * p; };
+        pool_.each(end - begin, [&](int k, int worker) {
+            see(views_[worker], begin + k, state_.now[begin + k], {});
+            sum_moments(views_[worker], of(begin + k));
+        });
+        pool_.each(std::min(last, end) - first, [&](int k, int) {
+            const int s = first + k;
+            float* line = band + (first_of_row(s, p) - first_of_row(first, p)) - (s + 1);
+            if (s >= begin)
+                for (int t = s + 1; t < p; ++t) line[t] += of(s)[t];
+            for (int t = std::max(begin, s + 1); t < end; ++t) line[t] += of(t)[s];
+        });
+    }
+    return 8 * SINGLE * total_;  // two roundings of a half, one of their sum; the halves are at most total_
+}
+
+}  // namespace isinglass

@@ -1,0 +1,249 @@
+"""Networks judged by rows that were left out: each fold repeats both stages of the estimate on the other rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.categories import CategoryNetwork
+from isinglass.data import (
+    CategoryTable,
+    PartedTable,
+    count_categories,
+    count_columns,
+    over_rows,
+)
+from isinglass.data.parts import Fold
+from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings
+from isinglass.network import Network
+from isinglass.objective import smoothed_field
+from isinglass.randomness import RandomSource, as_generator
+from isinglass.results import Solution
+from isinglass.select.contract import fixed_option, with_option, with_threads
+from isinglass.select.scoring import path_scores, row_scores
+from isinglass.select.stages import Case, Stage
+from isinglass.select.tasks import kernel_threads, run_tasks
+from isinglass.threads import thread_count
+
+FloatArray = NDArray[np.float64]
+
+EXPONENTS = (1.0, 0.5)
+"""Of the weights in stage 2: full reweighting, and a gentle one if that predicts too badly."""
+
+WIDEST = 30.0
+"""Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
+
+SMALL = 20_000
+"""Cells of a table whose folds are fitted before others could have been asked to help."""
+
+LOOSE = 1e-5
+"""Tolerance of the path function in the folds of a table with categories: their scores are compared, not returned."""
+
+THIN = 3
+"""One in so many networks of stage 2 is judged by prediction, and the choice of the EBIC."""
+
+
+@dataclass
+class Judge:
+    """Scores networks by rows that were left out: each fold repeats both stages on the other rows."""
+
+    case: Case
+    first: Solution
+    folds: Sequence[NDArray[np.intp] | Fold]
+    n_jobs: int | None
+    progress: bool | None
+    reference: float = 0.0
+    """The alpha of the network that the EBIC chose in stage 2, which others are compared with row by row."""
+
+    def __post_init__(self) -> None:
+        self.known: list[dict[str, Any]] = []  # stage 1 and the reference in every fold, once they were fitted
+        self.errors: list[FloatArray] = []  # standard errors of the differences from the reference, per stage
+
+    @property
+    def independent(self) -> float:
+        """Held-out score per row of independent columns, NaN before anything was judged."""
+        return self._mean("independent") if self.known else float("nan")
+
+    def judge(self, stages: Sequence[Stage]) -> list[Stage]:
+        """Return the stages with their held-out gains."""
+        asked = [_judged(stage, self.first.alpha) for stage in stages]
+        wanted = [(stage.exponent, stage.path.alphas[k]) for stage, k in zip(stages, asked, strict=True)]
+        threads = self._fold_threads()
+        path_function = with_threads(self.case.path_function, kernel_threads(self.n_jobs) if threads == 1 else 1)
+        if isinstance(self.case.table, CategoryTable):
+            path_function = with_option(path_function, "tol", LOOSE)
+        case = replace(self.case, path_function=path_function)
+        known = self.known or [{} for _ in self.folds]
+        alphas = (self.first.alpha, self.reference)
+        tasks = [(case, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)]
+        if isinstance(case.table, PartedTable):  # one after the other: the parts are what is worked on side by side
+            self.known = [_score_fold(*task) for task in tasks]
+        elif threads > 1:
+            with ThreadPoolExecutor(threads) as pool:  # each with what is suppressed here
+                started = [pool.submit(copy_context().run, partial(_score_fold, *task)) for task in tasks]
+                self.known = [future.result() for future in started]
+        else:
+            self.known = run_tasks(
+                _score_fold, tasks, n_jobs=self.n_jobs, progress=self.progress, description="Cross-validation"
+            )
+        judged = []
+        for number, (stage, k) in enumerate(zip(stages, asked, strict=True)):
+            gains, errors = np.full((2, len(stage.path)), np.nan)
+            gains[k] = self._mean(f"gain{number}")
+            errors[k] = self._error(gains[k] - self._mean("reference"), f"square{number}")
+            judged.append(replace(stage, held_out=gains))
+            self.errors.append(errors)
+        return judged
+
+    def _fold_threads(self) -> int:
+        """Return how many folds of a small table with categories run at the same time.
+
+        Its paths are too short for the threads of the kernels and too long to wait for each other.
+        """
+        table = self.case.table
+        if not isinstance(table, CategoryTable) or math.prod(table.shape) >= SMALL:
+            return 1
+        return min(thread_count(fixed_option(self.case.path_function, "n_threads")), len(self.folds))
+
+    def best(self, stages: Sequence[Stage]) -> tuple[float, float]:
+        """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
+        gains = np.concatenate([stage.held_out for stage in stages])
+        errors = np.concatenate(self.errors)
+        place = int(np.nanargmax(gains))
+        if gains[place] > 0.0:
+            return float(gains[place]), float(errors[place])
+        return 0.0, float(self._error(-self._mean("reference"), "square"))
+
+    def _mean(self, name: str) -> Any:
+        return sum(result[name] for result in self.known) / self.case.n_rows
+
+    def _error(self, difference: Any, squares: str) -> Any:
+        """Return the standard error of a mean difference, given the name of the sums of squares."""
+        return np.sqrt(np.maximum(self._mean(squares) - difference**2, 0.0) / self.case.n_rows)
+
+
+def _judged(stage: Stage, alpha: float) -> NDArray[np.intp]:
+    """Return which solutions of a stage are worth judging: the choice, and enough others."""
+    alphas = stage.path.alphas
+    if stage.exponent == 0.0:
+        wanted = stage.coarse & (alphas >= alpha) & (alphas <= WIDEST * alpha)
+    else:
+        wanted = np.arange(len(alphas)) % THIN == 0
+    wanted[stage.index] = True
+    return np.flatnonzero(wanted)
+
+
+def _score_fold(
+    case: Case,
+    held_out: NDArray[np.intp] | Fold,
+    alphas: tuple[float, float],
+    wanted: Sequence[tuple[float, FloatArray]],
+    known: dict[str, Any],
+) -> dict[str, Any]:
+    """Return gains over independent columns, summed over the rows held out, and squares of leads over the reference.
+
+    The first time, stage 1 is fitted at its alpha, and the reference at that of stage 2; both are handed on.
+    """
+    training, held = case.split(held_out)
+    results = dict(known)
+    paths: list[Sequence[Solution]] = []
+    with suppress_warnings(ConstantColumnWarning):
+        for exponent, some in wanted:
+            if exponent == 0.0:
+                path = training.follow(np.union1d(some, alphas[:1]))
+                results |= _as_arrays("first", path[-1])
+                path = path[-len(some) :]
+            else:
+                path = training.follow(some, exponent, _as_solution("first", results, alphas[0], training.table))
+            paths.append(path.solutions)
+            if exponent == EXPONENTS[0]:
+                chosen = [solution.alpha for solution in path].index(alphas[1])
+                results |= _as_arrays("reference", path[chosen])
+    independent = _without_edges(training)
+    judged = independent, _as_solution("reference", results, alphas[1], training.table), paths
+    results |= over_rows(_score_rows, held.table, held.weight, *judged)
+    return results
+
+
+def _score_rows(
+    table: Any,
+    weight: FloatArray | None,
+    independent: Solution,
+    reference: Solution,
+    paths: Sequence[Sequence[Solution]],
+) -> dict[str, Any]:
+    """Return the sums over rows that a fold is judged by."""
+    unit = np.ones(len(table)) if weight is None else weight
+    alone = row_scores(independent, table)
+    lead = row_scores(reference, table) - alone
+    sums: dict[str, Any] = {"independent": unit @ alone, "reference": unit @ lead, "square": unit @ lead**2}
+    for number, path in enumerate(paths):
+        gains = path_scores(path, table) - alone
+        sums[f"gain{number}"] = np.array([unit @ gain for gain in gains])
+        sums[f"square{number}"] = np.array([unit @ (gain - lead) ** 2 for gain in gains])
+    return sums
+
+
+def _as_arrays(name: str, solution: Solution) -> dict[str, NDArray[Any]]:
+    """Return a network as the arrays that tasks hand on."""
+    network = solution.network
+    if isinstance(network, CategoryNetwork):
+        values, fields = [block.ravel() for block in network.blocks], np.concatenate(network.category_fields)
+        edge_values = np.concatenate(values) if values else np.empty(0)
+    else:
+        edge_values, fields = network.edge_values, network.fields
+    return {f"{name} edges": network.edge_index, f"{name} values": edge_values, f"{name} fields": fields}
+
+
+def _as_solution(name: str, arrays: dict[str, NDArray[Any]], alpha: float, table: Any) -> Solution:
+    edges, values, fields = (arrays[f"{name} {part}"] for part in ("edges", "values", "fields"))
+    if not isinstance(table, CategoryTable):
+        return Solution(Network(fields, edges, values), alpha)
+    sizes = table.n_categories
+    sides = np.where([score is None for score in table.scores], sizes, 1)[edges]
+    blocks = [block.reshape(side) for block, side in zip(_cut(values, sides.prod(axis=1)), sides, strict=True)]
+    return Solution(CategoryNetwork(_cut(fields, sizes), table.scores, edges, blocks=blocks), alpha)
+
+
+def _cut(values: FloatArray, lengths: NDArray[Any]) -> list[FloatArray]:
+    """Return consecutive parts of these lengths."""
+    ends = np.cumsum(lengths)
+    return [values[end - length : end] for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)]
+
+
+def _without_edges(case: Case) -> Solution:
+    """Return the network of independent columns, with smoothed fields."""
+    if isinstance(case.table, CategoryTable):
+        logs = [np.log(counts + 0.5) for counts in count_categories(case.table, case.weight)]
+        fields = [log - log[0] for log in logs]
+        return Solution(CategoryNetwork(fields, case.table.scores, np.empty((0, 2), int), blocks=()), np.inf)
+    ones = count_columns(case.table, case.weight)[0]
+    return Solution(Network(smoothed_field(ones, case.n_rows), [], []), np.inf)
+
+
+def split_folds(
+    table: Any, weight: FloatArray | None, groups: ArrayLike | None, n_folds: int, random_state: RandomSource
+) -> Sequence[NDArray[np.intp] | Fold]:
+    """Return the rows that each fold holds out; rows of one group together, rows of weight zero nowhere."""
+    if isinstance(table, PartedTable):
+        if groups is not None:
+            raise DataError("groups must be None for a table in parts; got groups. Keep a group within one row.")
+        seed = int(as_generator(random_state).integers(2**32))
+        return [Fold(seed, n_folds, k, held=True) for k in range(n_folds)]
+    rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
+    labels = np.arange(len(table)) if groups is None else np.asarray(groups)
+    if labels.shape != (len(table),):
+        raise DataError(f"groups must have one entry per row ({len(table)},); got shape {labels.shape}.")
+    known, group = np.unique(labels[rows], return_inverse=True)
+    if len(known) < 2:
+        return []
+    parts = np.array_split(as_generator(random_state).permutation(len(known)), min(n_folds, len(known)))
+    return [rows[np.isin(group, part)] for part in parts]
