@@ -29,6 +29,33 @@ def test_a_pattern_is_one_table(folder):
     assert (folder / "out" / "model.npz").exists()
 
 
+def test_predictions_follow_each_other_file_by_file(folder):
+    run("fit", folder / "whole.csv", "--alpha", "0.05", "-o", folder / "out")
+    for option in ((), ("--score",), ("--row-scores",), ("--impute",)):
+        whole = run("predict", folder / "out", folder / "whole.csv", *option).stdout
+        assert run("predict", folder / "out", folder / "p*.csv", *option).stdout == whole
+    (folder / "p1.csv").write_text("a,b,c\n0,1,0\n", encoding="utf-8")
+    assert "p1.csv" in run("predict", folder / "out", folder / "p*.csv", "-o", folder / "cells.csv", code=3).stderr
+    assert not (folder / "cells.csv").exists()
+
+
+def test_weights_named_at_the_fit_hold_for_predictions(folder):
+    rng = np.random.default_rng(1)
+    for name, rows in (("w0", X[:100]), ("w1", X[100:])):
+        cells = np.column_stack([rows, rng.integers(1, 5, len(rows))])
+        np.savetxt(folder / f"{name}.csv", cells, fmt="%d", delimiter=",", header="a,b,c,d,w", comments="")
+    assert "whole.csv" in run("fit", folder / "w*.csv", "--weights", "w", code=3).stderr  # it has none
+    run("fit", folder / "w?.csv", "--weights", "w", "--alpha", "0.05", "-o", folder / "weighted")
+    both = json.loads(run("predict", folder / "weighted", folder / "w?.csv", "--score", "--json").stdout)
+    one, two = (
+        json.loads(run("predict", folder / "weighted", folder / f"w{k}.csv", "--score", "--json").stdout)
+        for k in (0, 1)
+    )
+    weights = [np.loadtxt(folder / f"w{k}.csv", delimiter=",", skiprows=1)[:, 4].sum() for k in (0, 1)]
+    assert both["mean"] == pytest.approx(np.average([one["mean"], two["mean"]], weights=weights), rel=1e-12)
+    assert len(X) == both["n_rows"]
+
+
 def test_a_part_that_disagrees_is_named_and_nothing_is_written(folder):
     (folder / "p1.csv").write_text("a,b,d,c\n0,1,0,1\n", encoding="utf-8")
     assert "p1.csv" in run("fit", folder / "p*.csv", "-o", folder / "out", code=3).stderr

@@ -46,6 +46,68 @@ def test_other_columns_are_refused_and_leave_nothing():
     assert not hasattr(fresh, "fit_")
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_scores_and_predictions_take_what_fit_took(kind, tmp_path):
+    frames = [part.assign(w=weight) for part, weight in zip(PARTS, WEIGHTS, strict=True)]
+    for k, frame in enumerate(frames):
+        frame.to_parquet(tmp_path / f"{k}.parquet")
+        frame.to_csv(tmp_path / f"{k}.csv", index=False)
+    files, pattern = [tmp_path / f"{k}.{kind}" for k in range(3)], str(tmp_path / f"*.{kind}")
+    net = IsingLasso(0.05).fit(read_parts(pattern, weights="w"))
+    again = IsingLasso(0.05, reading={"weights": "w"}).fit(pattern)
+    expected = net.score(FRAME, sample_weight=WEIGHT)
+    for given in (pattern, files, frames, iter(frames)):
+        assert net.score(given) == pytest.approx(expected, rel=1e-12)
+    assert again.score(pattern) == net.score(pattern)
+    assert net.score(PARTS) == pytest.approx(net.score(FRAME), rel=1e-12)  # without the column: weights of 1
+    assert net.score(PARTS, sample_weight=WEIGHTS) == pytest.approx(expected, rel=1e-12)
+    for given in (pattern, frames, PARTS):
+        np.testing.assert_array_equal(np.concatenate(net.predict(given)), net.predict(FRAME))
+    with pytest.raises(DataError, match=r"part 1.*columns"):
+        net.predict([frames[0], frames[1].drop(columns="b")])
+
+
+def test_weights_of_arrays_are_a_column_by_number():
+    arrays = [np.column_stack([part, weight]) for part, weight in zip(PARTS, WEIGHTS, strict=True)]
+    net = IsingLasso(0.05).fit(read_parts(arrays, weights=6))
+    bare = [part.to_numpy() for part in PARTS]
+    assert net.score(arrays) == pytest.approx(net.score(bare, sample_weight=WEIGHTS), rel=1e-12)
+    np.testing.assert_array_equal(np.concatenate(net.predict(arrays)), np.concatenate(net.predict(bare)))
+
+
+def test_blocks_of_a_generator_and_of_dask():
+    expected = IsingLasso(0.05).fit(PARTS)
+    found = IsingLasso(0.05).fit(part for part in PARTS)
+    assert found.fit_.network.edge_values.tobytes() == expected.fit_.network.edge_values.tobytes()
+    arrays, frames = (
+        pytest.importorskip(f"dask.{name}", reason="Dask is not installed (extra: dask)")
+        for name in ("array", "dataframe")
+    )
+    frame = frames.from_pandas(FRAME.assign(w=WEIGHT), npartitions=3)
+    net = IsingLasso(0.05).fit(read_parts(frame, weights="w"))
+    assert net.score(frame) == pytest.approx(net.score(FRAME, sample_weight=WEIGHT), rel=1e-12)
+    array = arrays.from_array(X, chunks=(150, 3))
+    assert net.score(array) == pytest.approx(net.score(FRAME), rel=1e-12)
+
+
+def test_missing_cells_are_dropped_in_a_fit_and_refused_where_every_row_has_an_answer():
+    holes = FRAME.astype(float)
+    holes.loc[120, "b"] = np.nan
+    net = IsingLasso(0.05, reading={"missing": "drop"}).fit([holes[:100], holes[100:]])
+    assert net.n_rows_ == 399
+    assert net.score([holes[:100], holes[100:]]) == pytest.approx(net.score(FRAME.drop(index=120)), rel=1e-12)
+    with pytest.raises(DataError, match=r"part 1: .*missing"):
+        net.predict([holes[:100], holes[100:]])
+
+
+def test_columns_with_categories_are_refused_in_parts():
+    answers = FRAME.assign(a=RNG.integers(0, 3, 400))
+    with pytest.raises(DataError, match=r"part 0: .*only 0 and 1"):
+        IsingLasso(0.05).fit([answers[:200], answers[200:]])
+    with pytest.raises(DataError, match="kinds must not be given for a table in parts"):
+        IsingLasso(0.05, reading={"kinds": {"a": "ordinal"}}).fit([answers[:200], answers[200:]])
+
+
 def test_values_that_stand_for_bits():
     words = FRAME.replace({0: "No", 1: "Yes"})
     net = IsingLasso(0.05, reading={"encode": "auto"}).fit([words[:300], words[300:]])

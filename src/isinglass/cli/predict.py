@@ -9,10 +9,10 @@ import click
 
 from isinglass.cli.console import Console, csv_text, plural
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import FORCE, MODEL, SEED, TABLE, Option, command, was_given
+from isinglass.cli.options import FORCE, MODEL, SEED, Option, command, was_given
 from isinglass.cli.output import OutputFolder, check_target, write_file
 from isinglass.cli.reading import READING, Reading
-from isinglass.cli.values import OneOf
+from isinglass.cli.values import TABLES, OneOf, files_of
 
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
@@ -24,7 +24,7 @@ MOST_TABLES = 100
 @command(
     "predict",
     MODEL,
-    TABLE,
+    click.Argument(["table"], type=TABLES),
     Option("--impute", is_flag=True, help="Fill in the missing cells and keep the others."),
     Option(
         "--fill",
@@ -63,7 +63,8 @@ def predict(
 ) -> None:
     """Predict every cell of TABLE from the rest of its row with MODEL.
 
-    MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin. Prints the probability that a cell
+    MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin, or a pattern in quotes for several
+    files, whose rows follow each other. Prints the probability that a cell
     is 1 given the other cells of its row, as CSV; where columns have categories, that of each category. --impute prints
     the table in 0 and 1, or with its categories, its missing cells filled in; --score tells how well the model
     predicts. Row labels are in the column "row"; weights are not printed.
@@ -77,10 +78,10 @@ def predict(
     if tables is not None:
         _write_tables(console, model, table, tables, output, reading, impute=impute, **options)
         return
-    check_target(output, [model, table])
+    check_target(output, [model, *files_of(table)])
     loaded = Loaded.open(model)
     reading = loaded.recall(reading, missing=None if scored else "impute")
-    data = loaded.read_table(console, reading, table)
+    data = _read(console, loaded, reading, table)
     if scored:
         text, record = _score(console, loaded, data, reading.describe(data, table), rows=options["row_scores"])
         schema = "score"
@@ -100,6 +101,22 @@ def predict(
         write_file(output, text)
 
 
+def _read(console: Console, loaded: Loaded, reading: Reading, table: str) -> Any:
+    """Return the rows of a table, or of all files that fit a pattern, one file after the other."""
+    from isinglass.data.table import stack_rows
+    from isinglass.errors import DataError
+
+    files, found = files_of(table), []
+    for name in files:
+        try:
+            found.append(loaded.read_table(console, reading, name))
+        except DataError as error:
+            if len(files) == 1 or name in str(error):
+                raise
+            raise DataError(f"{name}: {error}") from None
+    return stack_rows(found)
+
+
 def _write_tables(
     console: Console, model: str, table: str, count: int, output: str, reading: Reading, **options: Any
 ) -> None:
@@ -107,10 +124,10 @@ def _write_tables(
     if not options["impute"] or output == "-" or was_given("fill"):
         raise click.UsageError("--tables needs --impute and -o FOLDER, and draws the missing cells: leave --fill out.")
     names, every = ([f"completed_{k + 1}.csv" for k in range(most)] for most in (count, MOST_TABLES))
-    folder = OutputFolder(Path(output), names, force=options["force"], inputs=[model, table], others=every)
+    folder = OutputFolder(Path(output), names, force=options["force"], inputs=[model, *files_of(table)], others=every)
     loaded = Loaded.open(model)
     reading = loaded.recall(reading, missing="impute")
-    whole = loaded.read_table(console, reading, table)
+    whole = _read(console, loaded, reading, table)
     data = whole if whole.holes is None else whole[~whole.holes.all(axis=1)]
     empty = len(whole) - len(data)
     facts = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
@@ -38,6 +38,8 @@ class Block:
         Whether it is a path.
     weights : str or int, optional
         The column that holds row weights.
+    may_lack_weights : bool
+        Whether it may be without that column: it has none of its own to be read by a coding that is known already.
     sample_weight : ndarray, optional
         The weights themselves.
     options : mapping
@@ -49,6 +51,7 @@ class Block:
     what: Any
     is_file: bool = False
     weights: str | int | None = None
+    may_lack_weights: bool = False
     sample_weight: Any = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -59,15 +62,15 @@ class Block:
 
     def read(self, coding: Coding | None = None) -> BinaryTable:
         """Return the rows, as a coding wants them; a message names the block."""
+        if self.is_task:
+            return replace(self, what=self.what.compute()).read(coding)
         try:
-            if self.is_task:
-                return replace(self, what=self.what.compute()).read(coding)
             table = self._read_file(coding) if self.is_file else self._read_rows(coding)
             if coding is not None and table.names != coding.names:
                 raise DataError(_compare(table.names, coding.names))
             return table
         except (IsinglassError, OSError) as error:
-            kind = type(error) if isinstance(error, DataError | LimitError) else DataError
+            kind = LimitError if isinstance(error, LimitError) else DataError
             raise kind(f"{self.label}: {error}") from None
 
     def _read_file(self, coding: Coding | None) -> BinaryTable:
@@ -75,12 +78,19 @@ class Block:
         if coding is not None:
             # By its own names first: a coding would look for its columns and pass over others.
             options |= {"encode": replace(coding, names=None), "binarize": None, "missing": coding.missing}
-        table: BinaryTable = read_table(self.what, weights=self.weights, **options)
+        try:
+            table: BinaryTable = read_table(self.what, weights=self.weights, **options)
+        except ArgumentError as error:
+            if not (self.may_lack_weights and error.argument == "weights"):
+                raise
+            table = read_table(self.what, **options)
         return table
 
     def _read_rows(self, coding: Coding | None) -> BinaryTable:
         rows, weight, options = self.what, self.sample_weight, dict(self.options)
-        if self.weights is not None:
+        if self.weights is not None and not (
+            self.may_lack_weights and _lacks(rows, self.weights, coding or options["encode"])
+        ):
             rows, weight = _split_weights(rows, self.weights)
         if len(getattr(rows, "shape", ())) == 2 and rows.shape[0] == 0:
             raise DataError("it must have rows; got none. Leave it out.")
@@ -103,13 +113,23 @@ def is_in_parts(X: Any) -> bool:
     >>> is_in_parts([np.zeros((2, 2)), np.ones((1, 2))])
     True
     """
-    if hasattr(X, "__dask_graph__") or isinstance(X, str | PathLike):
+    if hasattr(X, "__dask_graph__") or isinstance(X, str | PathLike | Iterator):
         return True
     return isinstance(X, list | tuple) and len(X) > 0 and (_are_paths(X) or all(np.ndim(part) == 2 for part in X[:1]))
 
 
-def find_blocks(X: Any, weights: str | int | None, sample_weight: Any, options: Mapping[str, Any]) -> list[Block]:
-    """Return the blocks of a table in parts, in order."""
+def find_blocks(
+    X: Any,
+    weights: str | int | None,
+    sample_weight: Any,
+    options: Mapping[str, Any],
+    like: Block | None = None,
+) -> list[Block]:
+    """Return the blocks of a table in parts, in order.
+
+    ``like``: a block of a table that was read before. Its column of weights is taken for one if it is there again, and
+    files are read by its options.
+    """
     each: Sequence[Any]
     is_file = isinstance(X, str | PathLike) or (isinstance(X, list | tuple) and len(X) > 0 and _are_paths(X))
     if is_file:
@@ -128,8 +148,12 @@ def find_blocks(X: Any, weights: str | int | None, sample_weight: Any, options: 
         if len(given) != len(each):
             raise DataError(f"sample_weight must have a block for each of the {len(each)} parts; got {len(given)}.")
         given = [part.compute() if hasattr(part, "__dask_graph__") else part for part in given]
+    may_lack = like is not None and weights is None and sample_weight is None
+    if like is not None:
+        weights = like.weights if may_lack else weights
+        options = {**(like.options if is_file and like.is_file else {}), **options}
     return [
-        Block(k, label(k), what, is_file, weights, weight, options)
+        Block(k, label(k), what, is_file, weights, may_lack, weight, options)
         for k, (what, weight) in enumerate(zip(each, given, strict=True))
     ]
 
@@ -156,6 +180,13 @@ def _split_collection(X: Any) -> list[Any]:
         X = X.rechunk({1: -1})
     delayed = X.to_delayed()
     return list(np.ravel(delayed)) if isinstance(delayed, np.ndarray) else list(delayed)
+
+
+def _lacks(rows: Any, weights: str | int, coding: Coding) -> bool:
+    """Tell whether rows have no column of weights: none of that name, or no column more than the coding."""
+    if hasattr(rows, "columns"):
+        return weights not in list(rows.columns)
+    return bool(np.shape(rows)[1] <= len(coding.columns))
 
 
 def _split_weights(rows: Any, weights: str | int) -> tuple[Any, Any]:

@@ -95,6 +95,8 @@ Function = Callable[..., Any]
 class Host(Protocol):
     """Keeps parts and runs functions of them."""
 
+    blocks: list[Block]
+
     def open(self, blocks: Sequence[Block]) -> None:
         """Take the blocks of a table."""
 

@@ -6,7 +6,7 @@ of its parts: the same bits whoever computed them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -86,6 +86,14 @@ class PartedTable:
     def X(self) -> PartedTable:  # noqa: N802 - as of a BinaryTable
         """Itself: sums over rows take it as they take an array."""
         return self
+
+    @property
+    def block(self) -> Block:
+        """How its parts were read: one of them, without its rows."""
+        first = self.host.blocks[0]
+        meaning = ("encode", "binarize", "missing")
+        options = {name: value for name, value in first.options.items() if name not in meaning}
+        return replace(first, what=None, sample_weight=None, options=options)
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -243,7 +251,18 @@ def read_parts(
             raise DataError(
                 f"{name} must not be given for a table in parts, whose columns have two values. Read it into memory."
             )
-    blocks = find_blocks(X, weights, sample_weight, options)
+    return _open(find_blocks(X, weights, sample_weight, options), client, options)
+
+
+def read_like(X: Any, block: Block | None, sample_weight: Any = None, **options: Any) -> PartedTable:
+    """Open a table in parts as one that was read before, of which ``block`` is a block without its rows.
+
+    Its column of weights is taken for one where it is there again, and files are read by its options.
+    """
+    return _open(find_blocks(X, None, sample_weight, options, block), None, options)
+
+
+def _open(blocks: list[Block], client: Any, options: Mapping[str, Any]) -> PartedTable:
     host = find_host(client)
     host.open(blocks)
     if options.get("encode") == "auto":

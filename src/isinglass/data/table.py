@@ -123,6 +123,45 @@ class RowTable:
         )
 
 
+def stack_rows(tables: Sequence[Any]) -> Any:
+    """Return the rows of tables that were read by one coding as one table.
+
+    Examples
+    --------
+    >>> one, two = (BinaryTable(np.array(rows, dtype=np.uint8)) for rows in ([[0, 1]], [[1, 1], [0, 0]]))
+    >>> stack_rows([one, two]).X.tolist()
+    [[0, 1], [1, 1], [0, 0]]
+    """
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    before = np.cumsum([0, *(len(table) + table.n_dropped for table in tables)])
+    numbers = [np.arange(len(table)) if table.rows is None else table.rows for table in tables]
+    changes: dict[str, Any] = {
+        "rows": np.concatenate([rows + start for rows, start in zip(numbers, before[:-1], strict=True)]),
+        "n_missing": sum(table.n_missing for table in tables),
+        "n_dropped": sum(table.n_dropped for table in tables),
+        "labels": {},
+    }
+    if all(table.row_names is not None for table in tables):
+        changes["row_names"] = tuple(name for table in tables for name in table.row_names)
+    else:
+        changes["row_names"] = None
+    for name, fill in (("sample_weight", np.ones), ("filled", np.zeros), ("holes", np.zeros)):
+        each = [getattr(table, name, None) for table in tables]
+        if any(values is not None for values in each):
+            shapes = [len(table) if name == "sample_weight" else table.shape for table in tables]
+            kind = float if name == "sample_weight" else bool
+            changes[name] = np.concatenate(
+                [
+                    fill(shape, dtype=kind) if values is None else values
+                    for values, shape in zip(each, shapes, strict=True)
+                ]
+            )
+    cells = np.concatenate([np.asarray(table) for table in tables])
+    return first.with_cells(cells, **changes)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class BinaryTable(RowTable):
     """A table of 0 and 1 with the names that came with it, and what was done to get it.

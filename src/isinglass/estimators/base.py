@@ -130,6 +130,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._remember_columns(X, table)
+        self._block = table.block if isinstance(table, PartedTable) else None
         imputation = None
         if holes_of(table) is not None:
             self.imputation_ = imputation = complete(table)
@@ -345,16 +346,17 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self)
         self._check_columns(X)
         before = self.fit_.coding.missing
-        how = missing or ("impute" if before == "drop" and not drops else before)
+        never_drops = before == "drop" and not drops
+        how = missing or (("error" if is_in_parts(X) else "impute") if never_drops else before)
         coding = replace(self.fit_.coding, names=None)  # columns are in the order of fit
-        table = open_table(X, sample_weight, encode=coding, missing=how)
+        table = open_table(X, sample_weight, vars(self).get("_block"), encode=coding, missing=how)
         if isinstance(X, RowTable):
             check_categories(self.network_, table)
         if isinstance(table, PartedTable):
             self._check_columns(table)
         _check_n_features(self, table, reset=False)
         gone = table.filled if table.holes is None else table.holes
-        if missing is None and before == "drop" and not drops and gone is not None:
+        if missing is None and never_drops and gone is not None:
             raise DataError(
                 f"{setting('X')} must have no missing cells here, because every row has an answer and none can be "
                 f"dropped; got {int(gone.sum())} (NaN). Fill them with impute, or drop these rows first."

@@ -10,16 +10,22 @@ from sklearn.utils.validation import _num_samples
 
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import BinaryTable, PartedTable, check_sample_weight, read_parts, read_rows
-from isinglass.data.blocks import is_in_parts
+from isinglass.data.blocks import Block, is_in_parts
+from isinglass.data.parts import read_like
 from isinglass.data.table import RowTable
 from isinglass.errors import DataError, setting
 from isinglass.network import Network
 
 
-def open_table(X: Any, sample_weight: ArrayLike | None, **reading: Any) -> BinaryTable:
-    """Return a table, whole or in parts, with the weights of its rows; the options are not for a BinaryTable."""
+def open_table(X: Any, sample_weight: ArrayLike | None, like: Block | None = None, **reading: Any) -> BinaryTable:
+    """Return a table, whole or in parts, with the weights of its rows; the options are not for a BinaryTable.
+
+    ``like``: how the parts of another table were read, if it came in parts.
+    """
     if is_in_parts(X):
-        return read_parts(X, sample_weight=sample_weight, **reading)  # type: ignore[return-value]
+        if like is None:
+            return read_parts(X, sample_weight=sample_weight, **reading)  # type: ignore[return-value]
+        return read_like(X, like, sample_weight, **reading)  # type: ignore[return-value]
     if isinstance(X, PartedTable) and sample_weight is not None:
         raise DataError(f"{setting('sample_weight')} must be given to read_parts for a table in parts.")
     return _weigh(X, read_rows(X, **({} if isinstance(X, RowTable) else reading)), sample_weight)
