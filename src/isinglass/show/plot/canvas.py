@@ -74,8 +74,8 @@ def _make_room(ax: Axes, height: float) -> None:
     figure.set_figheight(max(figure.get_figheight(), height))
     if is_narrow(ax):
         ax.tick_params(labelsize=SMALL)
-        ax.xaxis.label.set_size(SMALL + 1.0)
-        ax.yaxis.label.set_size(SMALL + 1.0)
+        ax.xaxis.label.set_fontsize(SMALL + 1.0)
+        ax.yaxis.label.set_fontsize(SMALL + 1.0)
 
 
 def ink() -> str:
