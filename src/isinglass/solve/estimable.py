@@ -14,6 +14,7 @@ from isinglass import objective
 from isinglass._core import Problem, count_ones, max_features, path_bytes
 from isinglass.data import BinaryTable, CategoryTable, PartedTable, count_categories, count_columns, count_rows
 from isinglass.data.conversion import refuse_categories
+from isinglass.data.hosts import RARE
 from isinglass.data.intake import open_rows
 from isinglass.data.parts import split_rows
 from isinglass.data.weights import check_sample_weight
@@ -22,7 +23,7 @@ from isinglass.memory import available_memory, memory_for
 from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.results import Solution
-from isinglass.solve.remote import RARE, PartedRows
+from isinglass.solve.remote import PartedRows
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
