@@ -191,9 +191,11 @@ def whole(n_rows: int, n_columns: int) -> None:
     X = np.empty((n_rows, n_columns), dtype=np.uint8)
     for first in range(0, n_rows, 100_000):
         X[first : first + 100_000] = rng.random((len(X[first : first + 100_000]), n_columns)) < 0.4
+    sample = X[:100_000, :200]
+    share = 0.9 if n_columns > n_rows else RATIO * (len(sample) / n_rows) ** 0.5  # of what is noise alone
+    alpha = share * isinglass.objective.alpha_max(sample)
     start = peak_gb()
-    share = 0.9 if n_columns > n_rows else RATIO
-    solution, seconds = measure(X, [share * isinglass.objective.alpha_max(X[:, :200])])
+    solution, seconds = measure(X, [alpha])
     taken = (peak_gb() - start) * 2**30
     pairs = n_columns * (n_columns - 1) / 2
     say(what="whole", **seconds, gb=peak_gb(), per_cell=taken / X.size, per_pair=taken / pairs, **describe(solution))
