@@ -56,8 +56,8 @@ def assert_same_optima(p, whole, other, shares):
         assert two.objective == pytest.approx(one.objective, rel=1e-9)
         for a, b in zip(dense(p, one), dense(p, two), strict=True):
             np.testing.assert_allclose(a, b, atol=1e-5)
-        # A reference that has drifted proves less than a fresh one; rounding decides single pairs.
-        assert one.certified_zeros - 3 <= two.certified_zeros <= p * (p - 1) // 2 - len(two.values)
+        # A reference that has drifted proves less than a fresh one, a larger gap less than a smaller one.
+        assert 0.99 * one.certified_zeros - 3 <= two.certified_zeros <= p * (p - 1) // 2 - len(two.values)
     return states[-1][1]
 
 

@@ -231,7 +231,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
 // Starts from where the last two solutions point to, in the logarithm of alpha, if F is smaller there.
 void Newton::extrapolate(double alpha) {
     const bool goes_on = 0.0 < alpha && alpha < last_.alpha && last_.alpha < before_.alpha;
-    if (!set_.has_operators || !goes_on) return;
+    if (!goes_on) return;
     const double ahead = std::log(last_.alpha / alpha) / std::log(before_.alpha / last_.alpha);
     if (ahead > FARTHEST) return;
     const std::vector<double> start = set_.theta, start_fields = point_.fields;

@@ -128,7 +128,10 @@ void CpuRows::diagonal(const Block& task, const float* curves, int worker) {
 }
 
 void CpuRows::products(std::span<const Product> tasks) {
-    pool_.each(tasks.size(), [&](int k, int worker) { multiply(tasks[k], worker); });
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        if (static_cast<size_t>(k) + 1 < tasks.size()) packed_[line(tasks[k + 1].node)].expect_add();
+        multiply(tasks[k], worker);
+    });
 }
 
 void CpuRows::multiply(const Product& task, int worker) {
@@ -143,6 +146,7 @@ void CpuRows::multiply(const Product& task, int worker) {
     std::fill(coefficients + d, coefficients + 32 * packed.groups(), 0.0f);
     std::fill(z, z + stride_, static_cast<float>(-task.center));
     std::fill(z + stride_, z + rows, 0.0f);
+    packed.expect_sums();
     packed.add(coefficients, stride_, z, kernels_);
     kernels_.scale(made_from_[line(task.node)].data(), stride_, z);
     packed.sums(z, sums, kernels_);

@@ -39,6 +39,9 @@ class PackedColumns {
     }
     void pack(const BitTable& table, const int* columns, int count, const Kernels& kernels);
     void forget() { columns_.clear(); }
+    // Asks the memory for what add and sums will read first.
+    void expect_add() const { ask_for(by_row_); }
+    void expect_sums() const { ask_for(by_column_); }
 
     int size() const { return static_cast<int>(columns_.size()); }
     int lanes() const { return (size() + 15) / 16 * 16; }
@@ -52,6 +55,10 @@ class PackedColumns {
     void sums(const double* a, double* out, const Kernels& kernels) const;
 
  private:
+    static void ask_for(const Buffer<uint32_t>& words) {
+        for (size_t i = 0; i < FIRST_WORDS && i < words.size(); i += 16) __builtin_prefetch(words.data() + i);
+    }
+    static constexpr size_t FIRST_WORDS = 512;  // the kernels look as far ahead themselves
     int n_words_ = 0;
     std::vector<int> columns_;
     Buffer<uint32_t> by_row_, by_column_;
