@@ -236,7 +236,7 @@ def checkpoint_folder(tasks: str) -> Option:
         "--checkpoint",
         type=click.Path(file_okay=False),
         metavar="FOLDER",
-        help=f"Keep finished {tasks} here; after an interruption the same command goes on.",
+        help=f"Keep finished {tasks} here; run the same command again to resume.",
     )
 
 

@@ -72,8 +72,8 @@ def read_table(
     path : path, "-" or file object
         "-" is the standard input. Files compressed by gzip, bzip2 or xz are recognized by their first bytes.
     format : {"text", "npy", "npz", "parquet", "feather", "stata", "spss"}, optional
-        Kind of file; by default told by its first bytes and its ending. "parquet" and "feather" need pyarrow, "stata"
-        and "spss" need pyreadstat (the extra ``io``).
+        Kind of file; by default detected from its first bytes and its ending. "parquet" and "feather" need pyarrow,
+        "stata" and "spss" need pyreadstat (the extra ``io``).
     delimiter : str, optional
         What separates the fields of a text: one character, or "tab", "comma", "semicolon", "bar", "blank" (any run of
         blanks and tabs) or "none" (every character is a field). By default the one of these that splits the first
@@ -81,8 +81,8 @@ def read_table(
     header : bool or "auto", default="auto"
         Whether the first line of a text names the columns.
     id_column : str, int, None or "auto", default="auto"
-        The column that names the rows and is not part of the table; None: there is none. "auto" looks at the first
-        column, unless another argument calls it by its name.
+        Column with row labels, which is not part of the table; None if there is none. "auto" checks the first column,
+        unless another argument names it.
     transpose : bool, default=False
         The file has a line per variable: exchange rows and columns, with their names, before anything below.
     columns, drop : sequence of str or int, optional
