@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
-from isinglass.data import CategoryTable, PartedTable, check_penalty_weights, read_categories, to_weighted
+from isinglass.data import CategoryTable, PartedTable, check_penalty_weights, read_categories, read_parts, to_weighted
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.category_table import Kinds, Scores
 from isinglass.errors import (
@@ -124,10 +124,12 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
+    if is_in_parts(X):
+        X, sample_weight = read_parts(X, sample_weight=sample_weight, kinds=kinds, scores=scores), None
     parts = split_sparse(X, sample_weight) if kinds is scores is None and device_name(device) == "cpu" else None
     if parts is not None:
         X, sample_weight = parts, None
-    elif kinds is not None or scores is not None or not (isinstance(X, PartedTable) or is_in_parts(X)):
+    elif not isinstance(X, PartedTable):
         X = read_categories(X, kinds=kinds, scores=scores)
     case = _prepare(X, sample_weight, penalty_weights, n_threads, device)
     grid = alpha_grid(case.fit_null(tol, max_iter), alphas, alpha_min_ratio=alpha_min_ratio)
