@@ -79,6 +79,16 @@ def test_fault_07_a_dense_network_is_refused_and_a_sparse_one_is_not(monkeypatch
         ising_path(X, [0.001])
 
 
+def test_pairs_of_a_table_in_parts_are_counted_before_they_are_taken(monkeypatch):
+    X = table(60, 200)
+    monkeypatch.setattr(memory, "LITTLE", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
+    with pytest.raises(
+        LimitError, match=r"gradients of 19900 pairs; they need about 0\.00\d* GB, and 0\.001 GB are free"
+    ):
+        ising_path([X[:30], X[30:]], 3)
+
+
 def test_fault_07_what_cannot_be_had_is_the_same_error():
     with pytest.raises(LimitError, match="std::bad_alloc"), memory.within_memory():
         raise MemoryError("std::bad_alloc")

@@ -113,7 +113,7 @@ def _read(console: Console, loaded: Loaded, reading: Reading, table: str) -> Any
         except DataError as error:
             if len(files) == 1 or name in str(error):
                 raise
-            raise DataError(f"{name}: {error}") from None
+            raise DataError(f"{name}: {error.marked}") from None
     return stack_rows(found)
 
 
