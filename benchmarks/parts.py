@@ -4,6 +4,7 @@
     .venv/bin/python benchmarks/parts.py growth             # 250 000 to 4 000 000 rows, in parts
     .venv/bin/python benchmarks/parts.py sparse             # 500 000 × 2000, 2 % ones
     .venv/bin/python benchmarks/parts.py cells              # 30 000 000 × 100 in memory
+    .venv/bin/python benchmarks/parts.py whole --rows 2000000 --columns 50   # bytes per cell and per pair, not in parts
     .venv/bin/python benchmarks/parts.py workers --rows 60000   # anything smaller
 
 Prints one JSON object per measurement; docs/scale.md quotes the full sizes. Times are of the clock, around the path
@@ -184,11 +185,28 @@ def cells(n_rows: int, n_columns: int) -> None:
     say(what="cells", cells=X.size, **seconds, gb_before=start, gb=peak_gb(), **describe(solution))
 
 
+def whole(n_rows: int, n_columns: int) -> None:
+    """Fit a table as it is: bytes above those before the fit, per cell and per pair."""
+    rng = np.random.default_rng(0)
+    X = np.empty((n_rows, n_columns), dtype=np.uint8)
+    for first in range(0, n_rows, 100_000):
+        X[first : first + 100_000] = rng.random((len(X[first : first + 100_000]), n_columns)) < 0.4
+    sample = X[:100_000, :200]
+    share = 0.9 if n_columns > n_rows else RATIO * (len(sample) / n_rows) ** 0.5  # of what is noise alone
+    alpha = share * isinglass.objective.alpha_max(sample)
+    start = peak_gb()
+    solution, seconds = measure(X, [alpha])
+    taken = (peak_gb() - start) * 2**30
+    pairs = n_columns * (n_columns - 1) / 2
+    say(what="whole", **seconds, gb=peak_gb(), per_cell=taken / X.size, per_pair=taken / pairs, **describe(solution))
+
+
 SIZES = {
     "workers": (compare, 6_000_000, 100),
     "growth": (growth, 4_000_000, 100),
     "sparse": (sparse, 500_000, 2000),
     "cells": (cells, 30_000_000, 100),
+    "whole": (whole, 2_000_000, 50),
 }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isinglass import IsingLasso, IsingLassoEBIC, IsingNetwork
+from isinglass import IsingLasso, IsingLassoEBIC, IsingNetwork, ising_path
 from isinglass.data import read_parts
 from isinglass.errors import DataError
 
@@ -102,9 +102,11 @@ def test_missing_cells_are_dropped_in_a_fit_and_refused_where_every_row_has_an_a
 
 def test_columns_with_categories_are_refused_in_parts():
     answers = FRAME.assign(a=RNG.integers(0, 3, 400))
-    with pytest.raises(DataError, match=r"part 0: .*only 0 and 1"):
+    with pytest.raises(DataError, match=r"part 0: .*only 0 and 1.* need one table in memory"):
         IsingLasso(0.05).fit([answers[:200], answers[200:]])
-    with pytest.raises(DataError, match="kinds must not be given for a table in parts"):
+    with pytest.raises(DataError, match=r"kinds.* must not be given for a table in parts"):
+        ising_path([answers[:200], answers[200:]], [0.05], kinds={"a": "ordinal"})
+    with pytest.raises(DataError, match=r"kinds.* must not be given for a table in parts"):
         IsingLasso(0.05, reading={"kinds": {"a": "ordinal"}}).fit([answers[:200], answers[200:]])
 
 

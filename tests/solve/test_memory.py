@@ -37,7 +37,7 @@ print(json.dumps(found | {"distinct": len(np.unique(X, axis=0))}))
 @pytest.mark.parametrize(
     ("n", "p", "kind", "alpha"),
     [  # most pairs, most pairs of many rows, some pairs, few columns, hardly any pair
-        (500, 600, "factors", 0.004),
+        (500, 400, "factors", 0.006),
         (3000, 250, "factors", 0.004),
         (60_000, 100, "factors", 0.05),
         (100_000, 50, "factors", 0.05),
@@ -77,6 +77,16 @@ def test_fault_07_a_dense_network_is_refused_and_a_sparse_one_is_not(monkeypatch
     assert ising_path(X, [0.1]).converged.all()
     with pytest.raises(LimitError, match=r"pairs that may be edges"):
         ising_path(X, [0.001])
+
+
+def test_pairs_of_a_table_in_parts_are_counted_before_they_are_taken(monkeypatch):
+    X = table(60, 200)
+    monkeypatch.setattr(memory, "LITTLE", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
+    with pytest.raises(
+        LimitError, match=r"gradients of 19900 pairs; they need about 0\.00\d* GB, and 0\.001 GB are free"
+    ):
+        ising_path([X[:30], X[30:]], 3)
 
 
 def test_fault_07_what_cannot_be_had_is_the_same_error():

@@ -195,8 +195,11 @@ def test_the_two_stage_estimate_over_parts():
 # --- workers ----------------------------------------------------------------------------------------------------------
 
 
-def test_workers_give_the_bits_of_one_process_also_when_one_dies(tmp_path):
+def test_workers_give_the_bits_of_one_process_also_when_one_dies_and_another_comes(tmp_path):
     expected = bits(ising_path(read_parts(PARTS), **ALPHAS))
+    rare = (np.random.default_rng(0).random((600, 200)) < 0.01).astype(np.uint8)
+    rare_parts = [np.ascontiguousarray(rare[k::3, rare.any(axis=0)]) for k in range(3)]
+    rare_expected = bits(ising_path(read_parts(rare_parts), [0.003]))
     with two_workers():
         import distributed
 
@@ -210,10 +213,14 @@ def test_workers_give_the_bits_of_one_process_also_when_one_dies(tmp_path):
             if solution.n_edges and not killed:
                 killed.append(sorted(client.run(os.getpid).items())[0][1])
                 os.kill(killed[0], signal.SIGKILL)
+                client.cluster.scale(3)
 
         assert bits(ising_path(table, callback=kill, **ALPHAS)) == expected
         assert killed
-        assert client.cluster.scale is not None  # the cluster is still there
+        client.wait_for_workers(3)
+        assert bits(ising_path(table, **ALPHAS)) == expected
+        assert len(set(table.host.home.values())) == 3  # the one that was added has parts now
+        assert bits(ising_path(read_parts(rare_parts), [0.003])) == rare_expected
         for k, part in enumerate(PARTS):
             np.savetxt(tmp_path / f"{k}.csv", part if k != 1 else part + 1, fmt="%d", delimiter=",")
         with pytest.raises(DataError, match=r"part 1 \(.*1\.csv\): .*got 2"):

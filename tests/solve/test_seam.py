@@ -118,6 +118,22 @@ def test_every_call_of_the_compiled_rows_equals_numpy(weighted):
         np.testing.assert_allclose(other.drift(nodes), twin.drift(nodes), atol=1e-6)
 
 
+def test_gradients_of_all_pairs_wait_for_few_parts_at_a_time(monkeypatch):
+    X = random_table(4, 200, 21)
+    whole = in_parts(X, None, [50, 51, 90]).all_pairs(2, 19)
+    asked = []
+
+    class Asked(SumRows):
+        def ask(self, call, *arguments, only=None):
+            asked.append((call, only))
+            return super().ask(call, *arguments, only=only)
+
+    monkeypatch.setattr("isinglass.solve.seam._BYTES_AT_ONCE", 2 * whole[0].nbytes)
+    found = Asked(in_parts(X, None, [50, 51, 90]).parts).all_pairs(2, 19)
+    assert asked == [("margins", None), ("all_pairs", range(2)), ("all_pairs", range(2, 4))]
+    assert bits(found) == bits(whole)
+
+
 def bits(answer):
     """Everything in an answer, to the bit."""
     if isinstance(answer, tuple):

@@ -20,6 +20,8 @@ from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitErro
 __all__ = ["Block", "find_blocks", "is_in_parts"]
 
 _WILD = "*?["
+_WHOLE = ("kinds=", 'missing="impute"')
+"""What messages propose that parts do not have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,10 @@ class Block:
             return table
         except (IsinglassError, OSError) as error:
             kind = LimitError if isinstance(error, LimitError) else DataError
-            raise kind(f"{self.label}: {error}") from None
+            text = error.marked if isinstance(error, IsinglassError) else str(error)
+            if any(hint in str(error) for hint in _WHOLE):
+                text += " Categories and imputation need one table in memory: parts hold 0 and 1."
+            raise kind(f"{self.label}: {text}") from None
 
     def _read_file(self, coding: Coding | None) -> BinaryTable:
         options = dict(self.options)

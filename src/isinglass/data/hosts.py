@@ -34,6 +34,10 @@ SHARE = 0.5
 """Of the memory of a process or worker, for what computations keep beside the parts."""
 BYTES_OF_A_CELL = 2.25
 """Of a part with its compiled rows, predictors aside."""
+RARE = 0.03
+"""Share of ones below which computations keep lists of ones instead of cells."""
+BYTES_OF_A_ONE = 8
+"""Of such a list."""
 ATTEMPTS = 5
 """How often a part may be lost in a row before we give up."""
 
@@ -83,6 +87,12 @@ class Part:
     def n_rows(self) -> int:
         """Rows."""
         return len(self.bits)
+
+    @property
+    def bytes_of_a_cell(self) -> float:
+        """What a cell takes with the compiled rows, predictors aside."""
+        share = float(self.table().mean())
+        return BYTES_OF_A_CELL if share >= RARE else 1 / 8 + BYTES_OF_A_ONE * share
 
     def table(self) -> NDArray[np.uint8]:
         """Return its cells as bytes."""
@@ -155,8 +165,9 @@ class Here:
         self.coding = coding
         first = Part.read(self.blocks[0], coding)
         needed, free = first.bits.nbytes * len(self.blocks), available_memory()
+        with_rows = 8 * needed * first.bytes_of_a_cell
         self.is_whole = needed <= SHARE * free
-        self.is_roomy = 8 * BYTES_OF_A_CELL * needed <= SHARE * free
+        self.is_roomy = with_rows <= SHARE * free
         if not self.is_whole and not any(block.is_file or block.is_task for block in self.blocks):
             raise LimitError(
                 f"memory must hold one bit per cell: about {needed:.3g} bytes beside the blocks; got {free:.3g}. Write "
@@ -166,7 +177,7 @@ class Here:
             logger.warning(
                 "memory holds %.3g bytes where %.3g would keep all parts at hand: they are made again in each round, "
                 "which is slow; a Dask cluster holds more",
-                *(free, 8 * BYTES_OF_A_CELL * needed / SHARE),
+                *(free, with_rows / SHARE),
             )
         self.parts[0] = first
         self._share()

@@ -17,7 +17,7 @@ from isinglass.data.blocks import Block, find_blocks
 from isinglass.data.coding import BITS, Coding, Values
 from isinglass.data.conversion import read_binary
 from isinglass.data.hosts import Host, Part, find_host
-from isinglass.errors import ArgumentError, DataError
+from isinglass.errors import ArgumentError, DataError, setting
 
 __all__ = ["Fold", "PartedTable", "RowsMeant", "over_rows", "read_parts", "split_rows"]
 
@@ -246,10 +246,11 @@ def read_parts(
         raise ArgumentError(
             "missing", 'must be "error", "zero" or "drop" for a table in parts', "impute", "Impute a table in memory."
         )
-    for name in ("kinds", "scores"):
+    kinds = " and ".join(setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal"))
+    for name, shown in (("kinds", kinds), ("scores", setting("scores"))):
         if options.pop(name, None) is not None:
             raise DataError(
-                f"{name} must not be given for a table in parts, whose columns have two values. Read it into memory."
+                f"{shown} must not be given for a table in parts, whose columns have two values. Read it into memory."
             )
     return _open(find_blocks(X, weights, sample_weight, options), client, options)
 

@@ -14,6 +14,7 @@ from isinglass import objective
 from isinglass._core import Problem, count_ones, max_features, path_bytes
 from isinglass.data import BinaryTable, CategoryTable, PartedTable, count_categories, count_columns, count_rows
 from isinglass.data.conversion import refuse_categories
+from isinglass.data.hosts import RARE
 from isinglass.data.intake import open_rows
 from isinglass.data.parts import split_rows
 from isinglass.data.weights import check_sample_weight
@@ -22,7 +23,7 @@ from isinglass.memory import available_memory, memory_for
 from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.results import Solution
-from isinglass.solve.remote import RARE, PartedRows
+from isinglass.solve.remote import PartedRows
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -98,6 +99,7 @@ class Varying:
             n_rows, p = self.table.shape
             most = memory_for(path_bytes(n_rows, p, p * (p - 1) // 2))
             return Problem(self.table, self.weight, penalty, standardized, n_threads, most)
+        _check_pairs(self.table.shape[1])
         rows = PartedRows(self.table, count_rows(self.table, None), n_threads)
         return Problem(rows, penalty, standardized, n_threads)
 
@@ -128,6 +130,17 @@ class Varying:
                 f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so that their "
                 "coupling grows without bound. Penalize that pair: alpha > 0 and a penalty weight > 0."
             )
+
+
+def _check_pairs(p: int) -> None:
+    """Refuse a table in parts whose pairs do not fit: their gradients are here, once as they come and once added up."""
+    needed = 2 * path_bytes(1, p, 0)
+    free = memory_for(needed)
+    if needed > free:
+        raise LimitError(
+            f"the memory must hold the gradients of {p * (p - 1) // 2} pairs; they need about {needed / 1e9:.3g} GB, "
+            f"and {free / 1e9:.3g} GB are free. Use fewer columns, or a computer with more memory."
+        )
 
 
 def split_sparse(X: Any, sample_weight: ArrayLike | None) -> PartedTable | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
-from isinglass.data import CategoryTable, PartedTable, check_penalty_weights, read_categories, to_weighted
+from isinglass.data import CategoryTable, PartedTable, check_penalty_weights, read_categories, read_parts, to_weighted
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.category_table import Kinds, Scores
 from isinglass.errors import (
@@ -50,7 +50,7 @@ ALL_PAIRS_UP_TO = 30
 STRICTNESS = 1.0
 """Share of the strong rule's threshold from which pairs are kept on longer tables."""
 CELLS_AT_ONCE = 500_000
-"""Cells times alphas of one call without screening, so that a callback or an interrupt does not wait long."""
+"""Cells times alphas of one call without screening, so that a callback does not wait long, or end a path in vain."""
 WIDE = 2000
 """Columns from which on alpha_max is not taken from a matrix of all pairs."""
 SUSPICIOUS_ETA = 10.0
@@ -124,10 +124,12 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
+    if is_in_parts(X):
+        X, sample_weight = read_parts(X, sample_weight=sample_weight, kinds=kinds, scores=scores), None
     parts = split_sparse(X, sample_weight) if kinds is scores is None and device_name(device) == "cpu" else None
     if parts is not None:
         X, sample_weight = parts, None
-    elif kinds is not None or scores is not None or not (isinstance(X, PartedTable) or is_in_parts(X)):
+    elif not isinstance(X, PartedTable):
         X = read_categories(X, kinds=kinds, scores=scores)
     case = _prepare(X, sample_weight, penalty_weights, n_threads, device)
     grid = alpha_grid(case.fit_null(tol, max_iter), alphas, alpha_min_ratio=alpha_min_ratio)
@@ -177,7 +179,7 @@ def _follow(case: _Case | DiscreteCase, grid: NDArray[np.float64], tol: float, m
     """Yield the certified solution of every alpha of the grid."""
     problem, alphas = case.problem, grid.tolist()
     strictness = STRICTNESS if problem.n_features > ALL_PAIRS_UP_TO else 0.0
-    at_once = 1 if strictness else CELLS_AT_ONCE // (problem.n_features * problem.n_distinct + 1) + 1
+    at_once = 1 if strictness else CELLS_AT_ONCE // (case.cell_cost * problem.n_features * problem.n_distinct + 1) + 1
     for k in range(0, len(alphas), at_once):
         following = alphas[min(k + at_once, len(alphas) - 1)]
         with within_memory():
@@ -190,6 +192,7 @@ def _follow(case: _Case | DiscreteCase, grid: NDArray[np.float64], tol: float, m
 class _Case:
     """A table made ready: the compiled problem on the columns that vary, and the way back."""
 
+    cell_cost: ClassVar[int] = 1
     problem: Problem
     varying: Varying
     matrix: NDArray[np.float64] | None  # penalty weights of the varying columns

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import logging
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from isinglass._core import RecipeRows
-from isinglass.data.hosts import Part
+from isinglass.data.hosts import BYTES_OF_A_ONE, RARE, Part
 from isinglass.data.parts import PartedTable, RowsMeant, rows_of
 from isinglass.solve.seam import SumRows
 
@@ -28,8 +29,6 @@ BYTES_OTHER = 3
 """Per cell: the compiled table, its bits, and the bytes that it is made of."""
 ROUNDS_TOLD = 100
 """Rounds between two messages about progress; each round by itself is told at level DEBUG."""
-RARE = 0.03
-"""Share of ones below which lists of them are worked on instead of cells."""
 FEW_CELLS = 1_000_000
 """Of a part up to which threads cost more than they save."""
 
@@ -60,19 +59,21 @@ class PartedRows(SumRows):
         self.rounds = self.sent = self.received = 0
         self.host.settle()
 
-    def ask(self, call: str, *arguments: Any) -> list[Any]:
-        """Send one call to all parts and collect the answers in order."""
-        answers = self.host.each(_answer, (self.recipe.key, self.recipe.owner, self.turn, call, arguments))
-        lost = [k for k, answer in enumerate(answers) if isinstance(answer, str) and answer == LOST]
+    def ask(self, call: str, *arguments: Any, only: Sequence[int] | None = None) -> list[Any]:
+        """Send one call to all parts, or to some, and collect the answers in order."""
+        asked = self.parts if only is None else only
+        each = self.host.each(_answer, (self.recipe.key, self.recipe.owner, self.turn, call, arguments), only=asked)
+        answers = dict(zip(asked, each, strict=True))
+        lost = [k for k, answer in answers.items() if isinstance(answer, str) and answer == LOST]
         if lost:
             again = (self.recipe, self.shadow.state(), self.turn, call, arguments)
-            for k, answer in zip(lost, self.host.each(_make_and_answer, again, only=lost), strict=True):
-                answers[k] = answer
+            answers |= dict(zip(lost, self.host.each(_make_and_answer, again, only=lost), strict=True))
         if call in CHANGES:
             self.turn += 1
             getattr(self.shadow, call)(*arguments)
-        self._count(call, arguments, answers)
-        return answers
+        found = list(answers.values())
+        self._count(call, arguments, found)
+        return found
 
     def _count(self, call: str, arguments: tuple[Any, ...], answers: list[Any]) -> None:
         sent, received = _size(arguments) * len(answers), _size(answers)
@@ -150,6 +151,8 @@ def _compile(part: Part, recipe: _Recipe) -> _Kept:
     n_kept = int(np.clip(room // (BYTES_KEPT * len(table)), 0, table.shape[1]))
     n_threads = min(recipe.n_threads, part.n_threads) if table.size > FEW_CELLS else 1
     rows = RecipeRows(table, weight, recipe.total, n_threads, n_kept, RARE)
+    if rows.is_sparse():
+        return _Kept(rows, BYTES_OF_A_ONE * int(np.count_nonzero(table)))
     return _Kept(rows, 2 * table.size + BYTES_KEPT * len(table) * n_kept)
 
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +22,7 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Places = NDArray[np.int64]
 
+_BYTES_AT_ONCE = 1e9  # of gradients of all pairs that wait to be added
 _ADDITION = 1.2e-7  # of one single-precision addition to a sum of at most 2
 
 
@@ -116,9 +118,10 @@ class SumRows:
     def __init__(self, parts: Sequence[Any]) -> None:
         self.parts = parts
 
-    def ask(self, call: str, *arguments: Any) -> list[Any]:
-        """Return the answer of every part, in order: the place for messages to other processes."""
-        return [getattr(part, call)(*arguments) for part in self.parts]
+    def ask(self, call: str, *arguments: Any, only: Sequence[int] | None = None) -> list[Any]:
+        """Return the answer of every part, or of some, in order: the place for messages to other processes."""
+        parts = self.parts if only is None else [self.parts[k] for k in only]
+        return [getattr(part, call)(*arguments) for part in parts]
 
     def n_distinct(self) -> int:
         return sum(self.ask("n_distinct"))
@@ -126,6 +129,11 @@ class SumRows:
     def margins(self) -> tuple[Doubles, Doubles]:
         ones, zeros = zip(*self.ask("margins"), strict=True)
         return _total(ones), _total(zeros)
+
+    @cached_property
+    def n_columns(self) -> int:
+        """Columns of the table."""
+        return len(self.margins()[0])
 
     def rounding(self) -> float:
         each = self.ask("rounding")
@@ -181,11 +189,15 @@ class SumRows:
         return _total(self.ask("drift", nodes))
 
     def all_pairs(self, first: int, last: int) -> tuple[Floats, float]:
-        each = self.ask("all_pairs", first, last)
-        total: Floats = each[0][0].copy()
-        for band, _ in each[1:]:
-            total += band
-        return total, sum(bound for _, bound in each) + len(each) * _ADDITION
+        p, n_parts = self.n_columns, len(self.parts)
+        total = np.zeros((last - first) * (2 * p - first - last - 1) // 2, dtype=np.float32)
+        slack = n_parts * _ADDITION
+        at_once = max(int(_BYTES_AT_ONCE // max(total.nbytes, 1)), 1)
+        for k in range(0, n_parts, at_once):
+            for band, bound in self.ask("all_pairs", first, last, only=range(k, min(k + at_once, n_parts))):
+                total += band
+                slack += bound
+        return total, slack
 
 
 def _total(answers: Sequence[Any]) -> Doubles:
