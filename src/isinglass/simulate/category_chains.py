@@ -15,8 +15,8 @@ from isinglass.randomness import RandomSource, as_generator
 class CategoryChains:
     """Rows of category numbers whose cells are redrawn given the rest of their row.
 
-    The cells that are ``missing`` are redrawn, all of them by default; the others are held. ``table`` has the rows as they
-    are now.
+    The cells that are ``missing`` are redrawn, all of them by default; the others are held. ``table`` has the rows as
+    they are now.
 
     Examples
     --------
