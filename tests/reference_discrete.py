@@ -115,7 +115,7 @@ class Discrete:
 
     def solve(self, alpha, *, tol=1e-10, max_iter=100_000):
         """(theta, fields) at the optimum: accelerated proximal gradient on centered scores, with restarts."""
-        centered = Discrete.__new__(Discrete)
+        centered = type(self).__new__(type(self))
         centered.__dict__ = {**self.__dict__}
         centers = [self.w @ x for x in self.points]
         centered.scores = [phi - c for phi, c in zip(self.scores, centers, strict=True)]
@@ -157,6 +157,22 @@ class Discrete:
             field = fields[s] - phi @ shift
             every.append(field - field[0])
         return every
+
+
+class OneNode(Discrete):
+    """The regression of one column on all others: the others are taken as they are, their own pairs are forbidden."""
+
+    def __init__(self, node, X, kinds, *, standardize=False, **known):
+        super().__init__(X, kinds, **known)
+        self.node = node
+        beside = self.widths[node] * self.sd if standardize else np.ones(self.p)
+        self.omega = np.full((self.p, self.p), np.inf)
+        self.omega[node], self.omega[:, node] = beside, beside
+
+    def probabilities(self, theta, fields):
+        every = super().probabilities(theta, fields)
+        certain = [np.eye(q)[self.X[:, s]] for s, q in enumerate(self.levels)]
+        return [every[s] if s == self.node else certain[s] for s in range(self.p)]
 
 
 def parts(reference, solution):

@@ -122,3 +122,40 @@ def test_a_path_keeps_what_categories_are_called():
         ising_path(table, 3, kinds="ordinal")
     with pytest.raises(DataError, match="device"):
         ising_path(table, 3, device="cuda")
+
+
+# ------------------------------------------------------------------------------------------- units of other packages
+
+
+def dummy_coefficients(block):
+    """What a multinomial lasso with hardly any penalty finds for dummies of all columns but the first."""
+    D = block[:, 1:] - block[:, :1]
+    return D - np.median(D, axis=0)
+
+
+def test_units_of_mgm():
+    block = np.array([[1.1, -0.5, -0.6], [-0.3, 1.0, -0.7], [-0.8, -0.5, 1.3]])
+    beta = dummy_coefficients(block)
+    # What R's glmnet 4.1.6 returns for the table of these probabilities at lambda = 1e-7.
+    np.testing.assert_allclose(beta, [[-1.9, -1.3], [1.0, 0.0], [0.0, 2.5]], atol=1e-12)
+    fields = [np.array([0.0, 0.2, -0.3]), np.zeros(3)]
+    network = CategoryNetwork(fields, [None, None], [(0, 1)], None, ["s", "t"], blocks=[block])
+    X = np.array([[0, 0], [0, 1], [0, 2]], dtype=np.uint8)
+    ours = network.category_probabilities(X)[0]
+    logits = fields[0] + block[:, 0] + np.vstack([np.zeros(3), beta.T])  # rows: categories of t
+    np.testing.assert_allclose(np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True), ours, rtol=1e-12)
+    for shift in (-0.3, -1e-3, 1e-3, 0.3):  # no other way to write the same probabilities has a smaller sum
+        assert (np.abs(beta + shift).sum(axis=0) >= np.abs(beta).sum(axis=0)).all()
+    theta = 1.2  # two yes/no columns: half of the coupling
+    np.testing.assert_allclose(np.abs(dummy_coefficients(theta * np.outer([0, 1], [0, 1]))), theta / 2)
+
+
+def test_units_of_bgms():
+    theta, fields = 0.4, [np.array([0.0, 0.3, -0.2]), np.array([0.0, 0.1, 0.5, 0.2])]
+    scores = [np.arange(3.0), np.arange(4.0)]
+    network = CategoryNetwork(fields, scores, [(0, 1)], [theta], ["s", "t"])
+    X = np.array([[0, j] for j in range(4)], dtype=np.uint8)
+    omega = theta / 2
+    logits = fields[0] + 2 * omega * np.outer(np.arange(4), np.arange(3))
+    expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(network.category_probabilities(X)[0], expected, rtol=1e-12)

@@ -127,8 +127,8 @@ class CategoryNetwork(Network):
     def fields(self) -> NoReturn:
         """There is no single number: a column has one field per category, in ``category_fields``."""
         raise DataError(
-            "a network with more than two categories has one field per category (category_fields); what was called "
-            "takes columns of 0 and 1 only."
+            "a network with more than two categories has one field per category (category_fields); this function takes "
+            "columns of 0 and 1 only."
         )
 
     def with_names(self, names: Sequence[str] | None) -> CategoryNetwork:
@@ -273,6 +273,24 @@ def block_scale(score_s: Any, score_t: Any) -> float:
     return (1.0, float(np.sqrt(2.0)), 2.0)[(score_s is None) + (score_t is None)]
 
 
+def block_values(
+    scores: Sequence[Any], edge_index: NDArray[np.integer[Any]], blocks: Sequence[FloatArray]
+) -> FloatArray:
+    """Return what stands for the blocks of pairs: the coupling of one with one parameter, ‖Θ‖ of any other.
+
+    Examples
+    --------
+    >>> block_values([None, [0, 1], [0, 1]], np.array([[0, 1], [1, 2]]), [np.array([[1], [0], [-1]]), np.array([[-3]])])
+    array([ 2., -3.])
+    """
+    pairs = zip(edge_index.tolist(), blocks, strict=True)
+    values = [
+        block.item() if block.size == 1 else block_scale(scores[s], scores[t]) * float(np.sqrt((block * block).sum()))
+        for (s, t), block in pairs
+    ]
+    return np.array(values, dtype=np.float64)
+
+
 def _read_kinds(kinds: Sequence[str] | None, scores: Sequence[FloatArray | None]) -> tuple[str, ...]:
     if kinds is None:
         kinds = [
@@ -305,13 +323,11 @@ def _read_edges(
     order = places.astype(np.intp) - 1
     swapped = given[:, 0] > given[:, 1]
     found = [tables[k].T if swapped[k] else tables[k] for k in order.tolist()]
-    values = np.empty(len(found))
-    for k, ((s, t), block) in enumerate(zip(index.tolist(), found, strict=True)):
+    for (s, t), block in zip(index.tolist(), found, strict=True):
         shape = tuple(sizes[node] if scores[node] is None else 1 for node in (s, t))
         if block.shape != shape or not np.isfinite(block).all():
             raise DataError(f"blocks must be finite, of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
-        norm = block_scale(scores[s], scores[t]) * float(np.sqrt((block * block).sum()))
-        values[k] = block.item() if block.size == 1 else norm
+    values = block_values(scores, index, found)
     if edge_values is not None:
         stated = np.asarray(edge_values, dtype=np.float64)[order]
         if not np.allclose(stated, values, rtol=1e-9, atol=0.0):

@@ -43,7 +43,7 @@ def by_node(values: Any, names: Sequence[str], what: str) -> list[Any]:
     """Return one value per node, in the order of the nodes.
 
     A mapping or a labeled series is joined by name, and nodes that it does not mention get None. Everything else
-    goes by position, as does a series whose index only counts its rows.
+    is taken by position, as is a series whose index only counts its rows.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def find_nodes(labels: Any, names: Sequence[str], what: str) -> list[int | None]
             shown = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
             raise DataError(
                 f"{what} must be labeled by the names of the nodes ({shown}); got {problem}. "
-                "Pass a plain list to go by position."
+                "Pass a plain list to assign values by position."
             )
         found[k] = place
     return found

@@ -8,7 +8,7 @@ from numpy.random import Generator, RandomState, SeedSequence
 from isinglass.errors import ArgumentError
 
 RandomSource = int | Generator | RandomState | SeedSequence | None
-"""What ``random_state`` may be. A Generator or a RandomState is advanced, so that the next call differs."""
+"""What ``random_state`` may be. A Generator or a RandomState is advanced: the next call differs."""
 
 
 def as_generator(random_state: RandomSource) -> Generator:

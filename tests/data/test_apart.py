@@ -63,7 +63,7 @@ def test_limits_and_damage(survey):
     with pytest.raises(LimitError, match="max_columns"):
         read_table(survey, max_columns=3)
     survey.write_bytes(survey.read_bytes()[:300])
-    with pytest.raises(DataError, match=r"a sound (spss|stata) file; got one that cannot be read"):
+    with pytest.raises(DataError, match=r"cannot read this (spss|stata) file"):
         read_table(survey)
 
 
@@ -80,7 +80,7 @@ def test_a_file_that_crashes_the_library_is_one_clear_error(survey, monkeypatch,
     crash = tmp_path / "crash.py"
     crash.write_text("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
     monkeypatch.setattr(worker, "__file__", str(crash))
-    with pytest.raises(DataError, match="cannot be read: it ends the program that reads it"):
+    with pytest.raises(DataError, match=r"cannot read this \w+ file: it ends the program that reads it"):
         read_table(survey)
 
 

@@ -106,11 +106,11 @@ def test_nothing_is_unpickled():
         (written(np.save, np.zeros(2, dtype=[("a", int)])), "of objects and not of numbers or text"),
         (written(np.savez, a=BITS, b=BITS), r"one called X; got \['a', 'b'\]"),
         (written(np.save, BITS).replace(b"<i8", b"|S0"), "numbers or text; got dtype .S0"),
-        (written(np.save, BITS).replace(b"(2, 3)", b"(2,-3)"), "must be"),
-        (written(np.save, BITS).replace(b"descr", b"descx"), "a sound npy file"),
-        (b"PK\x03\x04" + b"\x00" * 50, "a sound npz file"),
-        (b"PAR1" + b"\x00" * 50, "a sound parquet file"),
-        (b"ARROW1" + b"\x00" * 50, "a sound feather file"),
+        (written(np.save, BITS).replace(b"(2, 3)", b"(2,-3)"), "cannot read this npy file"),
+        (written(np.save, BITS).replace(b"descr", b"descx"), "cannot read this npy file"),
+        (b"PK\x03\x04" + b"\x00" * 50, "cannot read this npz file"),
+        (b"PAR1" + b"\x00" * 50, "cannot read this parquet file"),
+        (b"ARROW1" + b"\x00" * 50, "cannot read this feather file"),
     ],
 )
 def test_bad_files(data, message):
@@ -148,7 +148,7 @@ def test_sparse_parts_that_do_not_fit():
         {"format": np.array([1, 2])},
         {"data": np.ones((2, 2))},
     ):
-        with pytest.raises(DataError, match="must be"):
+        with pytest.raises(DataError, match=r"must be|cannot read this npz file"):
             read_table(io.BytesIO(written(np.savez, **{**parts, **change})))
     with pytest.raises(LimitError, match="max_bytes"):
         read_table(io.BytesIO(written(np.savez, **{**parts, "shape": np.array([10**7, 10**5])})))

@@ -80,7 +80,7 @@ def test_a_large_file_is_refused():
         open_document(io.BytesIO(TEXT), Limits(max_bytes=7))
 
 
-@pytest.mark.parametrize("data", [b"", b" \n\r\n\t", gzip.compress(b"")])
+@pytest.mark.parametrize("data", [b"", b" \n\r\n\t", gzip.compress(b"", mtime=0)])
 def test_nothing_in_it(data):
     with pytest.raises(DataError, match="it is empty"):
         open_document(io.BytesIO(data), Limits())

@@ -9,7 +9,6 @@ import pytest
 from isinglass import (
     BinaryTable,
     CategoryTable,
-    nodewise_path,
     objective,
     read_binary,
     read_categories,
@@ -221,7 +220,7 @@ def test_bad_arguments():
 
 def test_functions_of_two_values_say_so():
     frame = survey()
-    for function in (nodewise_path, objective.alpha_max, objective.null_model):
+    for function in (objective.alpha_max, objective.null_model):
         with pytest.raises(DataError, match="columns of two values here; got the ordinal column 'mood'"):
             function(frame)
     with pytest.raises(DataError, match="for a table in parts"):

@@ -1,6 +1,7 @@
 """Choosing networks of columns with categories: scores, EBIC, two stages, cross-validation, StARS, refit."""
 
 import warnings
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -133,6 +134,15 @@ def test_two_stages_do_not_depend_on_jobs_and_take_weights():
     assert np.array_equal(alone.solution.edge_values, beside.solution.edge_values)
     brought = CategoryTable(ORDINAL.codes, "ordinal", sample_weight=weight)
     assert two_stage(brought, alphas=10).solution.network == alone.solution.network
+
+
+def test_folds_in_threads_change_no_bit():
+    table = ORDINAL[np.arange(150)]
+    found = [two_stage(table, alphas=8, path_function=partial(ising_path, n_threads=n)) for n in (1, 2, 4)]
+    for stage in range(len(found[0].stages)):
+        assert len({each.stages[stage].held_out.tobytes() for each in found}) == 1
+    assert np.isfinite(found[0].held_out)
+    assert len({each.solution.edge_values.tobytes() for each in found}) == 1
 
 
 def test_a_binary_table_gives_the_same_stages_as_one_with_categories():

@@ -3,7 +3,8 @@ import warnings
 import numpy as np
 import pytest
 
-from isinglass import Network, Path, Solution, simulate
+from isinglass import Network, Path, Solution, ising_path, simulate
+from isinglass.data import read_categories
 from isinglass.errors import GridEndWarning
 from isinglass.select import scoring as choice
 
@@ -21,6 +22,17 @@ def test_row_scores_are_the_models():
     np.testing.assert_allclose(choice.row_scores(network, X), model.log_pseudolikelihood(X), rtol=1e-13)
     parts = sum(choice.row_scores(network, X, np.array([column])) for column in range(6))
     np.testing.assert_allclose(parts, model.log_pseudolikelihood(X), rtol=1e-13)
+
+
+@pytest.mark.parametrize("kinds", ["ordinal", "nominal", "binary"])
+def test_scores_of_a_path_are_those_of_its_networks(kinds, monkeypatch):
+    X = np.random.default_rng(2).integers(0, 2 if kinds == "binary" else 3, (40, 5))
+    path = ising_path(X, 6, kinds=kinds)
+    table = read_categories(X, kinds=kinds)
+    table = table.X if kinds == "binary" else table
+    expected = [choice.row_scores(solution, table) for solution in path]
+    monkeypatch.setattr(choice, "CELLS_AT_ONCE", 1500)  # several networks at a time, not all
+    np.testing.assert_allclose(choice.path_scores(path.solutions, table), expected, rtol=1e-12)
 
 
 def test_row_scores_do_not_overflow():

@@ -37,7 +37,7 @@ print(json.dumps(found | {"distinct": len(np.unique(X, axis=0))}))
 @pytest.mark.parametrize(
     ("n", "p", "kind", "alpha"),
     [  # most pairs, most pairs of many rows, some pairs, few columns, hardly any pair
-        (500, 600, "factors", 0.004),
+        (500, 400, "factors", 0.006),
         (3000, 250, "factors", 0.004),
         (60_000, 100, "factors", 0.05),
         (100_000, 50, "factors", 0.05),

@@ -72,6 +72,19 @@ def test_certificates_are_those_of_the_slow_twin(seed, share, penalty):
     assert_certified(reference, path)
 
 
+def test_many_categories_and_scores_in_unequal_steps():
+    """The node's pass has one body for up to eight categories in equal steps, one for others, one for any number."""
+    rng = np.random.default_rng(12)
+    mood, levels = rng.normal(size=300), [12, 8, 9, 4, 3]
+    answers = [mood + rng.normal(size=300) for _ in levels]
+    cuts = [np.quantile(answer, np.arange(1, q) / q) for answer, q in zip(answers, levels, strict=True)]
+    X = np.column_stack([np.digitize(answer, cut) for answer, cut in zip(answers, cuts, strict=True)])
+    reference = Discrete(X, ["ordinal"] * 5, levels, scores=[None, None, None, [0, 1, 2, 5], None])
+    path = ising_path(X, 5, kinds="ordinal", scores={3: [0, 1, 2, 5]}, alpha_min_ratio=0.005)
+    assert path[-1].n_edges == 10
+    assert_certified(reference, path)
+
+
 def test_the_slow_twin_finds_the_same_network():
     X = likert(np.random.default_rng(3), 150, [5, 3, 2, 4])
     reference = Discrete(X, ["ordinal"] * 4, [5, 3, 2, 4])

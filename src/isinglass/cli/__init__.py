@@ -26,7 +26,7 @@ COMMANDS = {
     "plot": "Draw a figure.",
     "export": "Convert a model for other programs.",
     "predict": "Predict cells, fill in missing ones, or score a table.",
-    "power": "Find out how many rows it takes to find a network.",
+    "power": "Estimate how many rows it takes to recover a network.",
     "simulate": "Draw a table from a random network.",
     "demo": "Fit the network of the U.S. Senate.",
 }

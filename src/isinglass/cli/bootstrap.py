@@ -61,9 +61,9 @@ def bootstrap(
 ) -> None:
     """Assess edge stability by resampling the rows of TABLE.
 
-    Re-estimates the network that `fit` gives with the same options, and selects its penalty anew in every resample.
-    Prints for each edge its mean, its quantiles and the share of resamples that have it, as CSV. With --kind case-drop:
-    how well nodes and edges keep their order when rows are dropped. TABLE may be - for stdin.
+    Refits the network that `fit` gives with the same options, selecting its penalty anew in every resample. Prints the
+    mean and quantiles of each edge and the share of resamples that have it, as CSV; with --kind case-drop, how well
+    nodes and edges keep their order when rows are dropped. TABLE may be - for stdin.
     """
     from isinglass.select.bootstrap import bootstrap as resample
 

@@ -61,9 +61,9 @@ def compare(
 ) -> None:
     """Test whether groups of rows have the same network.
 
-    Shuffles the groups of the rows of TABLE many times and compares the networks each time: the largest difference of
-    a coupling, global strength, every edge and the strength of every node. Prints the edges with their p-values as CSV;
-    -o also writes the nodes, the groups, and a page with the networks side by side. TABLE may be - for stdin.
+    Shuffles the group labels of TABLE many times and compares the networks each time: the largest difference between
+    couplings, global strength, every edge and the strength of every node. Prints the edges with their p-values as CSV;
+    with -o, also writes the nodes, the groups, and a page with the networks side by side. TABLE may be - for stdin.
     """
     from isinglass.select.permutation import compare_groups
 

@@ -54,7 +54,7 @@ def export(
 
     \b
       edges    CSV of the edges: source, target, coupling, sign, weight
-      blocks   CSV of the couplings of all categories, one line for each two
+      blocks   CSV of the couplings between categories, one line per pair
       nodes    CSV of the nodes: name, field, degree, strength, attributes
       matrix   CSV of the couplings, one row and column per node
       gexf     Gephi

@@ -30,8 +30,8 @@ NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normali
 @command(
     "fit",
     click.Argument(["table"], type=TABLES),
-    Option("--path", is_flag=True, help="Fit all penalties of --alphas: one line, or with -o one network, for each."),
-    out_folder("edges.csv, nodes.csv, model.npz, network.gexf, and blocks.csv of columns with categories"),
+    Option("--path", is_flag=True, help="Fit every penalty in --alphas: one line for each, and with -o its edges."),
+    out_folder("edges.csv, nodes.csv, model.npz, network.gexf (with categories also blocks.csv)"),
     FORCE,
     Option("--cluster", metavar="ADDRESS", section=ADVANCED, help="Keep TABLE on the workers of this Dask scheduler."),
     bundles=[ESTIMATE, GROUPS, READING],
@@ -50,11 +50,11 @@ def fit(
 ) -> None:
     """Estimate the network of TABLE.
 
-    TABLE has one row per case and one yes/no column per node; - is stdin, and a pattern in quotes, 'parts/*.parquet',
-    stands for all files that fit it, as one table. By default the penalty is selected in two
-    stages, as IsingNetwork does in Python. --select uses another criterion, --alpha a penalty of your own.
+    TABLE has one row per case and one yes/no column per node. Use - for stdin, or a quoted pattern such as
+    'parts/*.parquet' to read many files as one table. By default the penalty is selected in two stages, as IsingNetwork
+    does in Python; choose another criterion with --select, or the penalty itself with --alpha.
 
-    The edges are printed as CSV. With -o a folder gets the edges, the nodes, the model and a file for Gephi.
+    Prints the edges as CSV. With -o, writes the edges, the nodes, the model and a Gephi file to a folder.
     """
     names = PATH_FILES if path else FILES + ([BLOCKS] if "kinds" in reading.said else [])
     if path and (estimate.said.keys() & {"alpha", "select"}):

@@ -94,9 +94,9 @@ GROUPS = Bundle(
                 "--groups",
                 type=click.Path(exists=True, dir_okay=False),
                 metavar="FILE",
-                help="CSV file with a header: node names, then attributes such as a group, or the wording of items.",
+                help="CSV file with node names, then attributes such as a group or the wording of an item.",
             ),
-            Option("--color-by", metavar="ATTRIBUTE", otherwise="the first", help="Attribute that gives the colors."),
+            Option("--color-by", metavar="ATTRIBUTE", otherwise="the first", help="Color nodes by this attribute."),
         ),
     ],
 )

@@ -207,7 +207,7 @@ KINDS: dict[str, Callable[[Request], Axes]] = {
         "--sizes",
         type=OneOf(["strength", "expected_influence", "closeness", "betweenness"]),
         section=PRINT,
-        help="network: measure that the area of a node stands for.",
+        help="network: measure shown by the area of a node.",
     ),
     Option(
         "--rings", is_flag=True, section=PRINT, help="network: rings show how well nodes are predicted (needs TABLE)."
@@ -225,7 +225,7 @@ KINDS: dict[str, Callable[[Request], Axes]] = {
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
         section=PRINT,
-        help="network: write the places of the nodes, for --positions of another figure.",
+        help="network: write the node positions, for --positions of another figure.",
     ),
     Option("--truth", type=MODEL_FILE, metavar="MODEL", help="roc: the true network, such as a folder of simulate."),
     Option(

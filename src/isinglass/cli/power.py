@@ -44,11 +44,11 @@ def power(
     estimate: Estimate,
     **options: Any,
 ) -> None:
-    """Find out how many rows it takes to find the network of MODEL again.
+    """Estimate how many rows it takes to recover the network of MODEL.
 
     Draws tables of several sizes from MODEL, such as the model.npz of a pilot study, estimates the network from each,
     and prints for every size the mean sensitivity, specificity and correlation of the couplings, with quantiles, as
-    CSV. -o also draws them.
+    CSV. With -o, also draws them.
     """
     from isinglass.select.sample_size import sample_size
 

@@ -66,11 +66,11 @@ def predict(
     MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin, or a pattern in quotes for several
     files, whose rows follow each other. Prints the probability that a cell
     is 1 given the other cells of its row, as CSV; where columns have categories, that of each category. --impute prints
-    the table in 0 and 1, or with its categories, its missing cells filled in; --score tells how well the model
+    the table in 0 and 1, or with its categories, its missing cells filled in; --score reports how well the model
     predicts. Row labels are in the column "row"; weights are not printed.
 
-    --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, whose missing cells were drawn anew, for
-    analyses that are to be repeated on each. Rows without any answer are left out there.
+    --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the
+    missing cells, to repeat an analysis on each. Rows without any answer are left out.
     """
     scored = options["score"] or options["row_scores"]
     if scored and impute:

@@ -266,7 +266,7 @@ READING = Bundle(
                 "--delimiter",
                 metavar="CHARACTER",
                 otherwise="detected",
-                help="Between cells: a character, tab, blank or none.",
+                help="Field separator: a character, tab, blank or none.",
             ),
             Option(
                 "--format",
@@ -276,7 +276,7 @@ READING = Bundle(
             ),
             Option("--encoding", otherwise="utf-8", help="Text encoding of the file."),
             *(
-                Option(f"--max-{what}", type=click.IntRange(min=1), help=f"Refuse a table of more {what}.")
+                Option(f"--max-{what}", type=click.IntRange(min=1), help=f"Refuse tables with more {what}.")
                 for what in ("rows", "columns", "bytes")
             ),
         ),

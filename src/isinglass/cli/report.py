@@ -70,8 +70,8 @@ def report(
 ) -> None:
     """Make a self-contained HTML page about MODEL, the folder or the model.npz that `fit` wrote.
 
-    The page shows the network, a slider along the penalty, tables, and the certificate. TABLE, the table that was
-    fitted, adds how well nodes are predicted, and the slider if the fit was at one penalty; - is stdin.
+    The page shows the network, a slider along the penalty, tables, and the certificate. TABLE, the table of the
+    fit, adds how well nodes are predicted, and the slider if the fit was at one penalty; - is stdin.
     """
     from isinglass.evaluate.metrics import node_table
     from isinglass.show.report import write_report

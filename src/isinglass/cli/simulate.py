@@ -59,8 +59,8 @@ def simulate(
 ) -> None:
     """Draw a random network, and a table from it by Gibbs sampling.
 
-    Prints the table as CSV; with -o a folder gets it together with the true network. There is a warning if the sampler
-    mixes too slowly for the rows to represent the network.
+    Prints the table as CSV; with -o, writes it to a folder together with the true network. Warns if the sampler mixes
+    too slowly for the rows to represent the network.
     """
     from isinglass import simulate as simulation
     from isinglass.cli.descriptions import list_edges

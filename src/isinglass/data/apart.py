@@ -50,7 +50,7 @@ def load_apart(kind: str, data: bytes, limits: Limits) -> Sheet:
         found = _ask(reader, folder, len(data), limits)
         if "error" in found:
             reason = (str(found["error"]).splitlines() or [""])[0][:200].rstrip(".")
-            raise DataError(f"the file must be a sound {kind} file; got one that cannot be read: {reason}.")
+            raise DataError(f"cannot read this {kind} file: {reason}.")
         if "too_large" in found:
             what, count = found["too_large"]
             limits.check_shape(count if what == "rows" else 0, count if what == "columns" else 0)
@@ -61,7 +61,7 @@ def load_apart(kind: str, data: bytes, limits: Limits) -> Sheet:
         except (LimitError, ImportError):
             raise
         except Exception as error:  # a reader that was led astray can have written anything
-            raise DataError(f"the file must be a sound {kind} file; got one that cannot be read: {error}.") from None
+            raise DataError(f"cannot read this {kind} file: {error}.") from None
 
 
 def _ask(reader: str, folder: str, size: int, limits: Limits) -> Any:

@@ -57,7 +57,7 @@ def _guard(kind: str, limits: Limits, read: Callable[[], Any]) -> Any:
         ) from None
     except Exception as error:
         reason = (str(error) or type(error).__name__).splitlines()[0][:200].rstrip(".")
-        raise DataError(f"the file must be a sound {kind} file; got one that cannot be read: {reason}.") from None
+        raise DataError(f"cannot read this {kind} file: {reason}.") from None
 
 
 def _check_table(array: NDArray[Any], limits: Limits) -> None:

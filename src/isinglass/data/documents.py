@@ -35,7 +35,7 @@ class Document:
 
 
 def open_document(path: Any, limits: Limits) -> Document:
-    """Read a path, "-" for the standard input, or an open file; compression is told by the first bytes."""
+    """Read a path, "-" for the standard input, or an open file; compression is detected from the first bytes."""
     if isinstance(path, str) and path == "-":
         name, stream = "standard input", getattr(sys.stdin, "buffer", sys.stdin)
     elif hasattr(path, "read"):

@@ -72,8 +72,8 @@ def read_table(
     path : path, "-" or file object
         "-" is the standard input. Files compressed by gzip, bzip2 or xz are recognized by their first bytes.
     format : {"text", "npy", "npz", "parquet", "feather", "stata", "spss"}, optional
-        Kind of file; by default told by its first bytes and its ending. "parquet" and "feather" need pyarrow, "stata"
-        and "spss" need pyreadstat (the extra ``io``).
+        Kind of file; by default detected from its first bytes and its ending. "parquet" and "feather" need pyarrow,
+        "stata" and "spss" need pyreadstat (the extra ``io``).
     delimiter : str, optional
         What separates the fields of a text: one character, or "tab", "comma", "semicolon", "bar", "blank" (any run of
         blanks and tabs) or "none" (every character is a field). By default the one of these that splits the first
@@ -81,8 +81,8 @@ def read_table(
     header : bool or "auto", default="auto"
         Whether the first line of a text names the columns.
     id_column : str, int, None or "auto", default="auto"
-        The column that names the rows and is not part of the table; None: there is none. "auto" looks at the first
-        column, unless another argument calls it by its name.
+        Column with row labels, which is not part of the table; None if there is none. "auto" checks the first column,
+        unless another argument names it.
     transpose : bool, default=False
         The file has a line per variable: exchange rows and columns, with their names, before anything below.
     columns, drop : sequence of str or int, optional
@@ -218,19 +218,16 @@ def _name_rows(
     return sheet.with_row_names(sheet.find(id_column, "id_column"))
 
 
-def _split_weights(sheet: Sheet, weights: str | int | None) -> tuple[Sheet, Any]:
-    if weights is None:
-        return sheet, None
-    j = sheet.find(weights, "weights")
-    column = sheet.cells.column(j)
-    for row, value in enumerate(column.values):
+def _read_weights(sheet: Sheet, j: int, weights: str | int) -> NDArray[np.float64]:
+    values = sheet.cells.column(j).values
+    for row, value in enumerate(values):
         if not is_number(value) or not np.isfinite(float(value)) or value < 0:
             shown = "a missing cell" if value is None else show_value(value)
             raise DataError(
                 f"{setting('weights')} must be finite and not negative; got {shown} in column {weights!r} "
                 f"({sheet.describe_row(row)})."
             )
-    return sheet.without(j), column.values.astype(np.float64)
+    return np.asarray(values.astype(np.float64))
 
 
 def _split(
@@ -248,7 +245,7 @@ def _split(
     place = None if weights is None else sheet.find(weights, "weights")
     if place in places:
         raise DataError(f"{setting('weights')} must be another column than {setting('labels')}; got {weights!r} twice.")
-    weight = None if weights is None else _split_weights(sheet, weights)[1]
+    weight = None if weights is None or place is None else _read_weights(sheet, place, weights)
     gone = {*places, place}
     rest = [j for j in range(sheet.cells.shape[1]) if j not in gone]
     return sheet if gone == {None} else sheet.take(rest), weight, kept

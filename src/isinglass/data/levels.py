@@ -35,7 +35,7 @@ _CLOSE = 1e-9
 def find_levels(
     source: Source, labels: Sequence[Hashable], kinds: Any, scores: Any, encode: Any, binarize: Any
 ) -> dict[int, Levels]:
-    """Return the rules of the columns that have categories; none if all are columns of two values as ever."""
+    """Return the rules of the columns that have categories; none if all have two values."""
     said = _read_kinds(source, labels, kinds, scores, encode, binarize)
     points = per_column("scores", {} if scores is None else scores, labels, len(labels), None)
     found = {}

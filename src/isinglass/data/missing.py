@@ -109,8 +109,8 @@ def _warn_dropped(gone: NDArray[np.bool_], n_kept: int) -> None:
         warn(
             DataWarning(
                 f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for "
-                f"{int(gone.sum())} missing cells ({gone.mean():.1%}). The rows that are left may not be like the "
-                f"others. Choose {setting('missing', 'impute')} to use all answers."
+                f"{int(gone.sum())} missing cells ({gone.mean():.1%}). The remaining rows may not be "
+                f"representative. Choose {setting('missing', 'impute')} to use all answers."
             )
         )
 
@@ -131,7 +131,7 @@ def _warn_zeroed(gone: NDArray[np.bool_], source: Source) -> None:
         warn(
             DataWarning(
                 f"{setting('missing', 'zero')}: {'; '.join(said)}. Unless a missing cell means 0, this hides "
-                f"dependencies and makes up others. Choose {setting('missing', 'impute')}."
+                f"some dependencies and creates spurious ones. Choose {setting('missing', 'impute')}."
             )
         )
 

@@ -26,7 +26,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
 
 
 def warn_weight_scale(weight: NDArray[np.float64] | None) -> None:
-    """Warn where a criterion goes by the sum of the weights as the number of rows, and that can hardly be meant."""
+    """Warn where a criterion takes the sum of the weights for the number of rows, and that is hardly intended."""
     if weight is not None:
         warn_scale(*measure_scale(weight))
 

@@ -47,7 +47,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     Parameters
     ----------
     alphas : int, float or array-like
-        Number of geometric steps from the smallest alpha without edges down to a hundredth of it, or the values.
+        Number of log-spaced penalties from ``alpha_max`` down to a hundredth of it, or an explicit list.
     penalty_weights : None, "standardized" or symmetric matrix, default None
         Weight of each pair's penalty: 1; the sum of the two standard deviations; or given, where 0 leaves a pair
         unpenalized and inf forbids it.
@@ -56,9 +56,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     max_iter : int, default 100
         Newton steps per alpha.
     random_state : int, Generator, RandomState, SeedSequence or None
-        Where folds and subsamples come from.
+        Seed of the folds and subsamples.
     n_jobs : int, optional
-        Folds or subsamples at the same time, as in joblib; -1 is all cores. The result does not depend on it.
+        Folds or subsamples to run in parallel, as in joblib; -1: all cores. The result does not depend on it.
     n_threads : int, optional
         Threads of the kernels; default all cores, or what ISINGLASS_NUM_THREADS says. The result does not depend on it.
     device : str, optional

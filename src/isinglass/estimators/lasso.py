@@ -30,7 +30,7 @@ class IsingNetwork(IsingEstimator):
     """Sparse Ising network without a penalty to choose: the default of this package.
 
     Stage 1 finds the pairs that may matter, by the AIC along a lasso path. Stage 2 estimates them with penalties in
-    inverse proportion to their couplings, so that strong ones are hardly shrunken, and chooses by the extended BIC. A
+    inverse proportion to their couplings, which hardly shrinks strong ones, and chooses by the extended BIC. A
     cross-validation checks that the network keeps most of what can be predicted, and takes a denser one where it does
     not. `isinglass fit` gives the same network.
 
@@ -148,8 +148,8 @@ class IsingLasso(IsingEstimator):
 class IsingLassoEBIC(IsingEstimator):
     """Sparse Ising network at the penalty with the smallest extended BIC.
 
-    The number of rows N of the criterion is the sum of the row weights, so that a whole weight equals repeated rows and
-    the scale of weights that are not whole matters: rescale them to mean 1. A warning says so where their sum is less
+    The number of rows N of the criterion is the sum of the row weights. A whole weight equals repeated rows; the
+    scale of other weights matters: rescale them to mean 1. A warning says so where their sum is less
     than half or more than twice the number of rows.
 
     Parameters

@@ -20,7 +20,7 @@ from isinglass.network import Network
 from isinglass.show.palette import channels
 
 SPREAD = 1000.0
-"""Gephi draws a node about 10 units wide, so that a layout in [−1, 1]² has to be spread out."""
+"""Gephi draws a node about 10 units wide: a layout in [−1, 1]² has to be spread out."""
 KIND, VERSION = "isinglass network", 1
 _NAMESPACE = "http://www.gexf.net/1.2draft"
 _TYPES = {"text": "string", "real": "double", "integer": "long", "boolean": "boolean"}
@@ -50,7 +50,7 @@ def write_gexf(network: Any, path: Target, **attributes: Any) -> None:
 def to_json(network: Any, **attributes: Any) -> str:
     """Return a network as JSON: ``kind``, ``version``, ``graph``, ``nodes`` and ``edges``.
 
-    The ``id`` of a node is its number, and ``source`` and ``target`` of an edge are such numbers, so that both
+    The ``id`` of a node is its number, and ``source`` and ``target`` of an edge are such numbers: both
     ``networkx.node_link_graph(data, edges="edges")`` and d3-force read it. ``graph`` holds alpha and the certificate
     where they are known. Missing attributes are null, infinite ones the texts "Infinity" and "-Infinity". Positions are
     ``x`` and ``y`` of the nodes. The arguments are those of `write_network`.

@@ -58,7 +58,7 @@ def bootstrap(
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Bootstrap:
-    """Estimate the network again from resampled rows, choice of the penalty included.
+    """Refit the network to resampled rows, including the choice of the penalty.
 
     The intervals are those of the method. A penalty shrinks couplings in every resample alike, so the intervals of a
     penalized fit lie around the shrunken value, not around the true one.
@@ -91,17 +91,17 @@ def bootstrap(
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed of the resamples.
     n_jobs : int, optional
-        Resamples at the same time, as in joblib; -1 is all cores. The result does not depend on it.
+        Resamples to run in parallel, as in joblib; -1 uses all cores. The result does not depend on it.
     checkpoint : path, optional
         Folder that keeps finished resamples: an interrupted run resumes there, and a finished one can be prolonged.
     progress : bool, optional
-        Whether to show a bar on stderr; default only if that is a terminal.
+        Show a progress bar on stderr; by default only if that is a terminal.
 
 
     Notes
     -----
-    A resample is the whole table with new weights: how often each row was drawn. Folds inside it therefore go by
-    original row, and a row is never held out from its own copies.
+    A resample is the whole table with new weights: how often each row was drawn. Folds inside it
+    are therefore made of original rows, and a row is never held out from its own copies.
 
     Examples
     --------

@@ -96,6 +96,6 @@ def _refuse_separation(support: Support, sums: Sums) -> None:
     edge = int(np.searchsorted(support.first, place, side="right")) - 1
     s, t = (support.network.names[node] for node in support.network.edge_index[edge])
     raise SeparationError(
-        f"the unpenalized optimum must be finite; columns {s!r} and {t!r} separate the table, so that their coupling "
+        f"the unpenalized optimum must be finite; columns {s!r} and {t!r} separate the table, and their coupling "
         "grows without bound. Merge rare categories, or keep a penalty: a path with alpha > 0."
     )

@@ -73,7 +73,7 @@ def compare_criteria(
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1.
     alphas : int, float or array-like, default 30
-        Number of geometric steps down from the smallest alpha without edges, or the values themselves.
+        Number of log-spaced penalties from ``alpha_max`` down, or an explicit list.
     gammas : sequence of float
         One EBIC row for each.
     ebic_gamma : float, default 0.25

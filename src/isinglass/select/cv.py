@@ -127,7 +127,7 @@ def cross_validate(
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1, or a CategoryTable.
     alphas : int, float or array-like, default 30
-        Number of geometric steps down from the smallest alpha without edges, or the values themselves.
+        Number of log-spaced penalties from ``alpha_max`` down, or an explicit list.
     n_folds : int, default 10
         Parts into which the rows (those of positive weight) are split at random, as equal in number as possible. The
         copies of a row in a completed table stay together.
@@ -149,7 +149,7 @@ def cross_validate(
     checkpoint : path, optional
         Folder that keeps finished fits, so that an interrupted run can resume.
     progress : bool, optional
-        Whether to show a bar on stderr; default only if that is a terminal.
+        Show a progress bar on stderr; by default only if that is a terminal.
 
     Returns
     -------

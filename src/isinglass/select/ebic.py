@@ -104,7 +104,7 @@ def ebic(
         fits worse than its edges allow, which speaks for more edges than are true however many rows there are. A
         penalty of a hundredth of a row keeps estimates finite where columns separate the table.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights. N is their sum, so that an integer weight equals repeated rows. Weights of another scale should
+        Row weights. N is their sum: an integer weight equals repeated rows. Weights of another scale should
         have mean 1; there is a warning if they are not whole and their sum is far from the number of rows.
 
     Returns
@@ -153,7 +153,7 @@ def select_ebic(
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1, or a CategoryTable.
     alphas : int, float or array-like, default 30
-        Number of geometric steps down from the smallest alpha without edges, or the values themselves.
+        Number of log-spaced penalties from ``alpha_max`` down, or an explicit list.
     gamma : float, default 0.25
         As for `ebic`.
     relaxed : bool, default False

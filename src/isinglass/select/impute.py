@@ -52,7 +52,7 @@ class Imputation(Frozen):
     ----------
     table : BinaryTable or CategoryTable
         The completed table: rows without holes as they are, the others once per imputation, with that share of their
-        weight. Its ``rows`` are the numbers of the original rows, which folds and resamples go by. Any path function,
+        weight. Its ``rows`` are the numbers of the original rows, which folds and resamples respect. Any path function,
         criterion or estimator can be given this table.
     copies : ndarray of int, shape (n_rows of table,)
         The imputation that each row belongs to; -1 for rows without holes, which belong to all.
@@ -277,8 +277,8 @@ def _check_answers(data: RowTable, holes: Mask, n_imputations: int) -> None:
         more = f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else ""
         warn(
             DataWarning(
-                f"columns with fewer than {FEW_ANSWERS} answers are imputed all the same: {shown}{more}. What is said "
-                "about them rests on these answers alone; consider leaving them out."
+                f"columns with fewer than {FEW_ANSWERS} answers are imputed all the same: {shown}{more}. Results "
+                "for them rest on these few answers; consider leaving them out."
             )
         )
 

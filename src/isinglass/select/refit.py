@@ -318,7 +318,7 @@ def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:
     if lost.any():
         s, t = (int(node) for node in solution.edge_index[lost][0])
         raise SeparationError(
-            f"the unpenalized optimum must be finite; one of the columns {s} and {t} is constant in X, so that their "
+            f"the unpenalized optimum must be finite; one of the columns {s} and {t} is constant in X, and their "
             "coupling cannot be estimated. Remove that edge, or refit on rows in which both columns vary."
         )
 
@@ -372,5 +372,4 @@ def _sums(
 
 
 def _two_sided(z: FloatArray) -> FloatArray:
-    values: FloatArray = 2.0 * scipy.special.ndtr(-np.abs(z))
-    return values
+    return np.asarray(2.0 * scipy.special.ndtr(-np.abs(z)))

@@ -18,6 +18,8 @@ FloatArray = NDArray[np.float64]
 
 CELLS_AT_ONCE = 4_000_000
 """Cells whose scores exist at a time: some 30 bytes each."""
+FEW = 100
+"""Columns up to which several networks are dense matrices one after the other."""
 
 
 def row_scores(solution: Solution, table: Any, columns: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
@@ -57,7 +59,7 @@ def path_scores(solutions: Sequence[Solution], table: Any) -> FloatArray:
     """
     networks = [solution.network for solution in solutions]
     lines = [network for network in networks if isinstance(network, CategoryNetwork) and network.points.on_line.all()]
-    if not networks or len(lines) < len(networks):
+    if not networks or len(lines) < len(networks) or len(lines[0].points.starts) > FEW:
         return np.array([row_scores(solution, table) for solution in solutions])
     codes, points = lines[0].read_codes(table), lines[0].points
     seen, p = points.seen(codes), len(points.starts)

@@ -73,7 +73,7 @@ def stars(
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1, or a CategoryTable.
     alphas : int, float or array-like, default 30
-        Number of geometric steps down from the largest ``alpha_max`` of the subsamples and of the table, or the values.
+        Number of log-spaced penalties from the largest ``alpha_max`` of table and subsamples down, or an explicit list.
     n_subsamples : int, default 20
         Number of subsamples, at least 2.
     subsample_size : int, optional
@@ -88,17 +88,17 @@ def stars(
         ``path_function(X, alphas) -> Path``: also nodewise_path, exact_path, a baseline, or a ``functools.partial``.
         With weights it is called with ``sample_weight`` too.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights of the fits. Subsamples are drawn by row, from those of positive weight, so that a weight of 2 is
-        not the same as a row that occurs twice.
+        Row weights of the fits. Subsamples are drawn by row, from those of positive weight: a weight of 2 is not
+        the same as a row that occurs twice.
     random_state : int, Generator, RandomState, SeedSequence or None
         Where the subsamples come from; seed k does not depend on ``n_subsamples`` or on ``n_jobs``.
     n_jobs : int, optional
         Subsamples at the same time, as in joblib; ``joblib.parallel_config`` can send them to a cluster. The result
         does not depend on it.
     checkpoint : path, optional
-        Folder that keeps finished subsamples, so that an interrupted run resumes there. Needs a ``random_state``.
+        Folder that keeps finished subsamples: an interrupted run resumes there. Needs a ``random_state``.
     progress : bool, optional
-        Whether to show a bar on stderr; default only if that is a terminal.
+        Show a progress bar on stderr; by default only if that is a terminal.
 
     Returns
     -------

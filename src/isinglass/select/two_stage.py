@@ -139,7 +139,7 @@ def two_stage(
     n_jobs : int, optional
         Folds at the same time, as in joblib; -1 is all cores. The result does not depend on it.
     progress : bool, optional
-        Whether to show a bar on stderr; default only if that is a terminal.
+        Show a progress bar on stderr; by default only if that is a terminal.
 
     Returns
     -------

@@ -84,14 +84,7 @@ def kernel_arrays(network: Network) -> KernelArrays:
 def start_values(table: Bytes, missing: Mask, counted: Mask, random_state: RandomSource) -> Bytes:
     """Return the table with a random answer of the same column in every missing cell.
 
-    Parameters
-    ----------
-    table, missing
-        As for `Completions`.
-    counted : ndarray of bool, shape (n_rows,)
-        Rows whose answers are drawn from; where a column has none among them, its missing cells become 0.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed.
+    Answers are drawn from the rows ``counted``; where a column has none among them, its missing cells become 0.
 
     Examples
     --------

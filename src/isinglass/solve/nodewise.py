@@ -16,11 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Nodewise
 from isinglass.arguments import check_count, check_positive
+from isinglass.data import CategoryTable, PartedTable, read_categories, to_weighted
+from isinglass.data.blocks import is_in_parts
+from isinglass.data.category_table import Kinds, Scores
 from isinglass.errors import ArgumentError, SeparationError
 from isinglass.results import Solution
 from isinglass.separation import separating_direction
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
+from isinglass.solve.nodewise_categories import CategoryNodes
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA, warn_if_not_converged
 from isinglass.solve.regressions import RULES, NodeFits, NodewisePath
 from isinglass.threads import thread_count
@@ -44,6 +48,8 @@ def nodewise_path(
     max_iter: int = 100,
     n_threads: int | None = None,
     callback: Callable[[Solution], object] | None = None,
+    kinds: Kinds | None = None,
+    scores: Scores | None = None,
 ) -> NodewisePath:
     """Regress every column on all others with an L1 penalty, along decreasing ``alpha``, and merge the results.
 
@@ -53,7 +59,7 @@ def nodewise_path(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1 (bool, integer or float); not modified.
+        Table of 0 and 1 (bool, integer or float), or of categories (see ``kinds``); not modified.
     alphas : int, float or array-like, default 50
         Number of geometric steps down from the smallest alpha without coefficients, or the values themselves.
         The unit is that of one regression: half of ``ising_path``'s alpha for the same strength.
@@ -62,10 +68,12 @@ def nodewise_path(
     rule : {"and", "or", "mean", "min", "max"}, default "and"
         How the two coefficients a and b of a pair become one coupling. "and": their mean if both are non-zero,
         else 0. "or": the mean of those that are non-zero. "mean": (a + b) / 2, which halves an edge that only one
-        regression found (IsingFit's AND = FALSE). "min", "max": the smaller or larger in absolute value.
+        regression found (IsingFit's AND = FALSE). "min", "max": the smaller or larger in absolute value. Of pairs with
+        more than one parameter, a and b are blocks, and their size is the norm.
     standardize : bool, default False
         Penalize as if the columns had unit standard deviation: the penalty of column t's coefficient is
-        alpha · sd(x_t). Coefficients are returned on the scale of the table either way.
+        alpha · sd(x_t), times the range of the scores of the column that is regressed if it has categories.
+        Coefficients are returned on the scale of the table either way.
     alpha_min_ratio : float, default 0.01
         Last alpha over first alpha when ``alphas`` is a number.
     tol : float, default 1e-7
@@ -76,6 +84,8 @@ def nodewise_path(
         Nodes solved at the same time; default as for ``ising_path``. The result does not depend on it.
     callback : callable, optional
         Called with each Solution, in order, once all regressions are done.
+    kinds, scores : optional
+        Which columns have categories, and where those of ordinal columns lie, as for `ising_path`.
 
     Returns
     -------
@@ -97,9 +107,9 @@ def nodewise_path(
     ([[0, 2]], True)
     """
     _check_options(rule, tol, max_iter)
-    case = _Case.prepare(X, sample_weight, standardize, n_threads)
+    case = _prepare(_as_table(X, kinds, scores), sample_weight, standardize, n_threads)
     grid = alpha_grid(float(case.alpha_max().max(initial=0.0)), alphas, alpha_min_ratio=alpha_min_ratio)
-    fits = case.solve(np.tile(grid, (len(case.fields), 1)), tol, max_iter, stops_early=False)
+    fits = case.solve(np.tile(grid, (case.n_features, 1)), tol, max_iter, stops_early=False)
     path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
     for solution in path:
         logger.info("%r", solution)
@@ -130,11 +140,12 @@ def nodewise_ebic(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1.
+        Table of 0 and 1, or a CategoryTable.
     alphas : int, default 100
         Length of every node's list.
     gamma : float, default 0.25
-        Weight of the number of candidate models in −2ℓ + J log N + 2γ J log(p−1); 0 is the BIC.
+        Weight of the number of candidate models in −2ℓ + J log N + 2γ J log(p−1); 0 is the BIC. With categories a
+        neighbor counts for m_s · m_t parameters before log N, and once before γ.
     rule : {"and", "or", "mean", "min", "max"}, default "and"
         As for ``nodewise_path``; IsingFit's AND = FALSE is "mean".
     standardize : bool, default True
@@ -191,7 +202,7 @@ def nodewise_at(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1.
+        Table of 0 and 1, or a CategoryTable.
     alphas : array-like of shape (n_features,)
         The penalty of every node; NaN for a column without regression, which must be constant.
     rule, standardize, sample_weight, tol, max_iter, n_threads
@@ -208,10 +219,10 @@ def nodewise_at(
     True
     """
     _check_options(rule, tol, max_iter)
-    case = _Case.prepare(X, sample_weight, standardize, n_threads)
+    case = _prepare(_as_table(X), sample_weight, standardize, n_threads)
     given = np.asarray(alphas, dtype=np.float64)
-    if given.shape != case.fields.shape or not (given[case.varying] > 0).all():
-        raise ArgumentError("alphas", f"must be positive, one for each of {len(case.fields)} columns", alphas)
+    if given.shape != (case.n_features,) or not (given[case.varying] > 0).all():
+        raise ArgumentError("alphas", f"must be positive, one for each of {case.n_features} columns", alphas)
     fits = case.solve(given[:, None], tol, max_iter, stops_early=False)
     solution = replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=given.copy())
     warn_if_not_converged(
@@ -237,11 +248,11 @@ def choose_per_node(
     _check_options(rule, tol, max_iter)
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
-    case = _Case.prepare(X, sample_weight, standardize, n_threads)
+    case = _prepare(_as_table(X), sample_weight, standardize, n_threads)
     if alpha_min_ratio is None:
         alpha_min_ratio = 1e-2 if case.n_rows < len(case.varying) - 1 else 1e-4
     shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)
-    top = np.full(len(case.fields), np.nan)
+    top = np.full(case.n_features, np.nan)
     top[case.varying] = case.alpha_max()
     # A column that varies with no other has nothing to choose: any positive alpha gives the model without predictors.
     grids = np.where(top == 0.0, np.finfo(np.float64).eps, top)[:, None] * shape
@@ -254,12 +265,28 @@ def choose_per_node(
 
 def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
-    case = _Case.prepare(X, sample_weight, standardize, None, quiet=True)
+    case = _prepare(_as_table(X), sample_weight, standardize, None, quiet=True)
     return float(case.alpha_max().max(initial=0.0))
 
 
 # Path contract: what `alphas=30` starts from (see docs/design.md).
 nodewise_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
+
+
+def _as_table(X: Any, kinds: Kinds | None = None, scores: Scores | None = None) -> Any:
+    """Return the table with its categories read; one in parts, which has none, as it is."""
+    if kinds is None and scores is None and (isinstance(X, PartedTable) or is_in_parts(X)):
+        return X
+    return read_categories(X, kinds=kinds, scores=scores)
+
+
+def _prepare(
+    X: Any, sample_weight: ArrayLike | None, standardize: bool, n_threads: int | None, *, quiet: bool = False
+) -> _Case | CategoryNodes:
+    """Make a table ready: columns of 0 and 1, or with categories."""
+    if isinstance(X, CategoryTable):
+        return CategoryNodes.prepare(*to_weighted(X, sample_weight), standardize, n_threads, quiet=quiet)
+    return _Case.prepare(X, sample_weight, standardize, n_threads, quiet=quiet)
 
 
 def _check_options(rule: str, tol: float, max_iter: int) -> None:
@@ -302,6 +329,11 @@ class _Case:
         omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
         problem = Nodewise(varying.table, weight, thread_count(n_threads))
         return cls(problem, varying.table, columns, varying.fields, null_losses, omega, n_rows, varying.names)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns, constant ones included."""
+        return len(self.fields)
 
     def alpha_max(self) -> FloatArray:
         """Return each varying node's smallest alpha without coefficients."""

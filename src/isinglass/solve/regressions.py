@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -56,22 +57,32 @@ def _merge(
     """Return (group, edge_index, edge_values), sorted, of several matrices at once; entries name their group."""
     if rule not in RULES:
         raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
+    which, pairs, places = pair_up(group, row, column)
+    a, b = (np.where(place < 0, 0.0, np.append(data, 0.0)[place]) for place in places)
+    values = reconcile(a, b, rule)
+    kept = values != 0.0
+    return which[kept], pairs[kept], values[kept]
+
+
+def pair_up(
+    group: NDArray[np.int64], row: NDArray[Any], column: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return (group, edge_index), sorted, and where the entries above and below the diagonal are; −1: nowhere."""
     width = int(max(row.max(initial=0), column.max(initial=0))) + 1
     low, high = np.minimum(row, column), np.maximum(row, column)
     key = (group * width + low) * width + high
     pairs = np.unique(key)
-    a, b = np.zeros(len(pairs)), np.zeros(len(pairs))
+    above, below = np.full((2, len(pairs)), -1, dtype=np.intp)
     upper = row < column
-    a[np.searchsorted(pairs, key[upper])] = data[upper]
-    b[np.searchsorted(pairs, key[~upper])] = data[~upper]
-    values = _reconcile(a, b, rule)
-    kept = values != 0.0
-    rest, t = np.divmod(pairs[kept], width)
+    above[np.searchsorted(pairs, key[upper])] = np.flatnonzero(upper)
+    below[np.searchsorted(pairs, key[~upper])] = np.flatnonzero(~upper)
+    rest, t = np.divmod(pairs, width)
     which, s = np.divmod(rest, width)
-    return which, np.column_stack([s, t]).astype(np.int32), values[kept]
+    return which, np.column_stack([s, t]).astype(np.int32), (above, below)
 
 
-def _reconcile(a: FloatArray, b: FloatArray, rule: str) -> FloatArray:
+def reconcile(a: FloatArray, b: FloatArray, rule: str) -> FloatArray:
+    """Return what a rule makes of two estimates."""
     both = (a != 0.0) & (b != 0.0)
     if rule in ("min", "max"):
         values = np.where((np.abs(a) < np.abs(b)) == (rule == "min"), a, b)
@@ -121,7 +132,7 @@ class NodeFits:
         picked = np.broadcast_to(choice, self.counts.shape[1]), np.arange(self.counts.shape[1])
         wanted = alpha == picked[0][node]
         values = {item.name: getattr(self, item.name) for item in dataclass_fields(self)}
-        matrices = {name: value[picked][None] for name, value in values.items() if np.ndim(value) == 2}
+        matrices = {name: value[picked][None] for name, value in values.items() if getattr(value, "ndim", 0) == 2}
         return replace(self, **matrices, columns=self.columns[wanted], values=self.values[wanted])
 
     def coefficients(self, k: int) -> sp.csr_array:
@@ -134,9 +145,12 @@ class NodeFits:
     def choose_ebic(self, gamma: float) -> NDArray[np.intp]:
         """Return for every node the alpha number with the smallest −2ℓ + J log N + 2γ J log(p−1)."""
         others = max(int(np.isfinite(self.losses[0]).sum()) - 1, 1)  # constant columns can be nobody's predictor
-        price = np.log(self.n_rows) + 2.0 * gamma * np.log(others)
-        criterion = 2.0 * self.n_rows * self.losses + price * self.counts
+        criterion = 2.0 * self.n_rows * self.losses + self._prices(gamma, others)
         return np.asarray(np.where(np.isnan(criterion), np.inf, criterion).argmin(axis=0))
+
+    def _prices(self, gamma: float, others: int) -> FloatArray:
+        """Return what the coefficients of every fit cost in the EBIC."""
+        return np.asarray((np.log(self.n_rows) + 2.0 * gamma * np.log(others)) * self.counts)
 
     def select_ebic(self, gamma: float, rule: str, tol: float) -> Solution:
         """Return the network in which every node takes its own best alpha."""
@@ -148,21 +162,16 @@ class NodeFits:
 
     def solutions(self, rule: str, tol: float) -> list[Solution]:
         """Return the network at every alpha of a list that all nodes share."""
-        n_alphas, n_features = self.counts.shape
+        n_features = self.counts.shape[1]
         varying = np.isfinite(self.losses)
         kkt, gap = (np.where(varying, m, 0.0) for m in (self.kkt_residuals, self.duality_gaps))
         open_gap = ~(gap <= tol * np.maximum(self.null_losses, 1e-12))
         failed = np.asarray((open_gap | (kkt > tol)).any(axis=1))
         objective = np.where(varying, self.objectives, 0.0).sum(axis=1)
         n_screened = n_features * (n_features - 1) - self.n_working.sum(axis=1)
-        alpha, node = self._owners
-        which, edges, values = _merge(alpha, node, self.columns, self.values, rule)
-        bounds = np.searchsorted(which, np.arange(n_alphas + 1))
         return [
             Solution(
-                Network(
-                    self.fields[k], edges[bounds[k] : bounds[k + 1]], values[bounds[k] : bounds[k + 1]], self.names
-                ),
+                network,
                 alpha=float(self.alphas[k, 0]),
                 objective=float(objective[k]),
                 kkt_residual=float(kkt[k].max(initial=0.0)),
@@ -171,8 +180,16 @@ class NodeFits:
                 n_screened=int(n_screened[k]),
                 converged=not failed[k],
             )
-            for k in range(n_alphas)
+            for k, network in enumerate(self._networks(rule))
         ]
+
+    def _networks(self, rule: str) -> list[Network]:
+        """Return what a rule makes of the two estimates of every pair, for every alpha."""
+        alpha, node = self._owners
+        which, edges, values = _merge(alpha, node, self.columns, self.values, rule)
+        bounds = np.searchsorted(which, np.arange(len(self.counts) + 1))
+        parts = [slice(first, last) for first, last in pairwise(bounds.tolist())]
+        return [Network(self.fields[k], edges[part], values[part], self.names) for k, part in enumerate(parts)]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -1,16 +1,19 @@
 """Figures for print: sizes, rings, labels inside, legends below, shared layouts; nothing overlaps or disappears."""
 
+from itertools import pairwise
+
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.collections import LineCollection
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
-from isinglass import Network, bootstrap, compare_groups, plot, simulate
+from isinglass import CategoryTable, Network, bootstrap, compare_groups, ising_path, plot, simulate, stars
 from isinglass.errors import DataError
-from isinglass.evaluate.metrics import centrality
+from isinglass.evaluate.metrics import centrality, node_table
 from isinglass.select import sample_size
 from isinglass.show.layout import shared_layout
 from isinglass.show.plot.marks import HOLE, LARGEST, RING, SMALLEST, arc
@@ -40,6 +43,60 @@ def boxes(ax):
 def diameters(ax):
     nodes = [c for c in ax.collections if not isinstance(c, LineCollection) and len(c.get_offsets()) and c.zorder == 2]
     return np.sqrt(np.concatenate([np.broadcast_to(c.get_sizes(), len(c.get_offsets())) for c in nodes]))
+
+
+def figures(p):
+    """Every kind of figure that has scales, as a function of the axes."""
+    names = [f"a rather long name {k}" for k in range(p)]
+    model = simulate.random_network(p, 3.0 / p, coupling_range=(-2.0, 2.0), random_state=0)
+    X = simulate.gibbs_sample(model, 300, burn_in=50, random_state=0)
+    frame = pd.DataFrame(X, columns=names)
+    path = ising_path(X, 8)
+    resampled = bootstrap(frame, 0.08, n_boot=5, random_state=0)
+    stability = stars(X, n_subsamples=4, random_state=0)
+    categories = (("never", "now and then", "always"),) * p
+    table = CategoryTable(X + np.roll(X, 1, axis=1), "nominal", categories=categories, names=tuple(names))
+    solution = ising_path(table, [0.05])[0]
+    s, t = solution.edge_index[0].tolist()
+    return {
+        "path": lambda ax: plot.path(path, ax, names=names),
+        "certificate": lambda ax: plot.certificate(path, ax),
+        "instability": lambda ax: plot.instability(stability, ax),
+        "frequencies": lambda ax: plot.edge_frequencies(stability, ax, names=names),
+        "intervals": lambda ax: plot.bootstrap_intervals(resampled, ax),
+        "differences": lambda ax: plot.bootstrap_differences(resampled, ax),
+        "strength": lambda ax: plot.node_strength(resampled.solution, ax),
+        "predictability": lambda ax: plot.predictability(node_table(resampled.solution.network, X), ax),
+        "shares": lambda ax: plot.shares(table, ax),
+        "block": lambda ax: plot.edge_block(solution, ax, source=s, target=t),
+    }
+
+
+def along(axis):
+    """The extents of the labels of an axis along it, and how high they are across."""
+    shown = [label for label in axis.get_ticklabels() if label.get_text() and label.get_visible()]
+    extents = [label.get_window_extent() for label in shown]
+    return [(box.x0, box.x1) if axis.axis_name == "x" else (box.y0, box.y1) for box in extents]
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")
+@pytest.mark.parametrize("p", [10, 57])
+def test_nothing_is_cut_off_and_no_name_covers_another(p):
+    for name, drawn in figures(p).items():
+        for width in (85, 180):
+            ax = drawn(plot.paper_axes(width))
+            figure = ax.figure
+            figure.draw_without_rendering()
+            assert figure.get_figwidth() == pytest.approx(width / 25.4), name
+            inside, shown = figure.bbox.padded(0.02 * figure.bbox.width), ax.get_tightbbox()
+            assert (np.array(inside.p0) <= shown.p0).all(), (name, width)
+            assert (np.array(shown.p1) <= inside.p1).all(), (name, width)
+            assert ax.get_window_extent().width > 0.2 * figure.bbox.width, (name, width)  # something is left to draw on
+            for axis in (ax.xaxis, ax.yaxis):
+                spans = sorted(along(axis))
+                for (_, end), (start, _) in pairwise(spans):
+                    assert start >= end - 0.02 * figure.dpi, (name, width, axis.axis_name)
+            pyplot.close(figure)
 
 
 @pytest.mark.parametrize("p", [10, 57, 150])

@@ -12,6 +12,7 @@ from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.gridspec import GridSpec
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 
@@ -27,22 +28,54 @@ PRINT = 300.0
 FILLED = 0.9
 """Share of the width and height of a figure from which on axes fill it."""
 MILLIMETERS = 25.4  # in an inch
+NARROW, SMALL = 5.0, 7.0
+"""Inches below which a figure is narrow, and the size of its letters in points."""
+CLOSER = 0.6
+"""Height on paper of a figure with one row for each node or edge, as a share of that on a screen."""
 
 
-def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = False, dpi: float | None = None) -> Axes:
+def axes_or_new(
+    ax: Axes | None, size: tuple[float, float], *, fill: bool = False, rows: bool = False, dpi: float | None = None
+) -> Axes:
     """Return the given axes, or those of a new figure of ``size`` inches that is managed by pyplot.
 
-    ``fill`` makes them as large as the figure, for drawings without scales.
+    ``fill`` makes them as large as the figure, for drawings without scales. With ``rows``, whose number the height
+    depends on, a figure that the given axes fill grows.
     """
     if ax is not None:
         if not isinstance(ax, Axes):
             raise DataError(f"ax must be matplotlib axes; got {type(ax).__name__}. Pass one of an array of axes.")
+        if not fill and fills_figure(ax):
+            _make_room(ax, CLOSER * size[1] if rows else 0.0)
         return ax
     from matplotlib import pyplot
 
     if not fill:
         return pyplot.subplots(figsize=size, layout="constrained")[1]
     return pyplot.figure(figsize=size, dpi=dpi, layout="none").add_axes((0.01, 0.01, 0.98, 0.98))
+
+
+def fills_figure(ax: Axes) -> bool:
+    """Tell whether axes fill a figure of their own, as those of `paper_axes` do."""
+    figure, place = ax.figure.canvas.figure, ax.get_position()
+    return figure.get_layout_engine() is None and figure.axes == [ax] and min(place.width, place.height) > FILLED
+
+
+def is_narrow(ax: Axes) -> bool:
+    """Tell whether the figure is about as wide as one column of a journal."""
+    return bool(ax.figure.canvas.figure.get_figwidth() < NARROW)
+
+
+def _make_room(ax: Axes, height: float) -> None:
+    """Leave room for scales and their names around axes that fill a figure, which grows to at least this height."""
+    figure = ax.figure.canvas.figure
+    ax.set_subplotspec(GridSpec(1, 1, figure=figure)[0])
+    figure.set_layout_engine("constrained")
+    figure.set_figheight(max(figure.get_figheight(), height))
+    if is_narrow(ax):
+        ax.tick_params(labelsize=SMALL)
+        ax.xaxis.label.set_fontsize(SMALL + 1.0)
+        ax.yaxis.label.set_fontsize(SMALL + 1.0)
 
 
 def ink() -> str:
@@ -90,11 +123,21 @@ def readable(name: Any, longest: int = 30) -> str:
 
 def write_legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -> Legend:
     """Add a legend whose texts are shown as they are, dollar signs and leading underscores included."""
+    if is_narrow(ax):
+        options = {"fontsize": SMALL, **options}
     handles, texts = zip(*entries, strict=True)
     legend = ax.legend(handles, [f"entry {k}" for k in range(len(texts))], **options)  # "_x" would be left out
     for shown, text in zip(legend.get_texts(), texts, strict=True):
         shown.set(text=text, **PLAIN)
     return legend
+
+
+def explain_colors(ax: Axes, image: Any, label: str, **options: Any) -> None:
+    """Add a scale of colors beside the axes, in small letters where the figure is narrow."""
+    bar = ax.figure.colorbar(image, ax=ax, **options)
+    bar.set_label(label, fontsize=SMALL if is_narrow(ax) else None)
+    if is_narrow(ax):
+        bar.ax.tick_params(labelsize=SMALL)
 
 
 def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]]) -> None:
@@ -113,7 +156,7 @@ def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]]) -> None:
         figure.draw_without_rendering()
         return
     place, (width, tall) = ax.get_position(), figure.get_size_inches()
-    if place.height > FILLED and place.width > FILLED:
+    if fills_figure(ax):
         grown = tall + inches
         figure.set_size_inches(width, grown)
         ax.set_position((place.x0, (place.y0 * tall + inches) / grown, place.width, place.height * tall / grown))
@@ -126,7 +169,7 @@ def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Any)
     """Return a legend so many dots below the axes."""
     is_list = all(handle is None for handle, _ in entries)
     handles = [(Line2D([], [], linestyle="none") if handle is None else handle, text) for handle, text in entries]
-    narrow = box.width / ax.figure.dpi < 5.0
+    narrow = box.width / ax.figure.dpi < NARROW
     options: dict[str, Any] = {
         "loc": "upper left",
         "bbox_to_anchor": (0.0, -below / box.height),
@@ -144,6 +187,9 @@ def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Any)
 
 def paper_axes(width: float = 85.0, height: float | None = None) -> Axes:
     """Return axes that fill a new figure of a given size on paper.
+
+    Drawings with scales leave room for these inside it. What needs more height than there is, such as a legend below a
+    network or a row for each of 57 nodes, makes the figure higher, never wider.
 
     Parameters
     ----------

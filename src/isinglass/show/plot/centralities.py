@@ -15,7 +15,7 @@ from isinglass.network import as_network
 from isinglass.select.sample_size import SampleSizeStudy
 from isinglass.select.spread import Bootstrap
 from isinglass.show.palette import GROUPS, POSITIVE
-from isinglass.show.plot.canvas import MILLIMETERS, PLAIN, axes_or_new, ink, readable, write_legend
+from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, ink, readable, write_legend
 
 CROWDED = 40
 """Nodes beyond which rows move closer together."""
@@ -71,7 +71,8 @@ def centrality(
         name: node_measure(network, name, communities) for name in dict.fromkeys([*measures, order or measures[0]])
     }
     sorted_nodes = np.argsort(values[order or measures[0]], kind="stable")
-    places = _panels(axes, len(measures), len(sorted_nodes), width)
+    columns = min(len(measures), 2) if axes is None and width < MILLIMETERS * NARROW else len(measures)
+    places = _panels(axes, len(measures), len(sorted_nodes), width, columns)
     y = np.arange(len(sorted_nodes))
     for ax, name in zip(places, measures, strict=True):
         if resampled is not None:
@@ -85,11 +86,12 @@ def centrality(
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_yticks(y, [""] * len(y))
     size = float(np.clip(300.0 / max(len(y), 1), 5.0, 8.0))
-    places[0].set_yticks(y, [readable(network.names[k], 24) for k in sorted_nodes], fontsize=size, **PLAIN)
+    for ax in places[::columns]:
+        ax.set_yticks(y, [readable(network.names[k], 24) for k in sorted_nodes], fontsize=size, **PLAIN)
     return places
 
 
-def _panels(axes: Any, n_measures: int, n_nodes: int, width: float) -> NDArray[Any]:
+def _panels(axes: Any, n_measures: int, n_nodes: int, width: float, columns: int) -> NDArray[Any]:
     if axes is not None:
         listed = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
         if len(listed) != n_measures:
@@ -98,8 +100,12 @@ def _panels(axes: Any, n_measures: int, n_nodes: int, width: float) -> NDArray[A
     from matplotlib import pyplot
 
     height = 0.7 + min(0.15 * max(n_nodes, 6), 0.15 * CROWDED + 0.075 * max(n_nodes - CROWDED, 0))
-    figure = pyplot.figure(figsize=(width / MILLIMETERS, height), layout="constrained")
-    return np.atleast_1d(figure.subplots(1, n_measures, sharey=False))
+    n_rows = -(-n_measures // columns)
+    figure = pyplot.figure(figsize=(width / MILLIMETERS, n_rows * height), layout="constrained")
+    panels = np.ravel(figure.subplots(n_rows, columns))
+    for unused in panels[n_measures:]:
+        unused.remove()
+    return panels[:n_measures]
 
 
 def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:

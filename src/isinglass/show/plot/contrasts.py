@@ -14,7 +14,7 @@ from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.palette import NEUTRAL
-from isinglass.show.plot.canvas import MILLIMETERS, PLAIN, axes_or_new, ink, readable
+from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, ink, readable
 from isinglass.show.plot.drawing import network
 
 
@@ -143,9 +143,9 @@ def _axes(axes: Sequence[Axes] | None, n_groups: int, width: float) -> NDArray[A
         return listed
     from matplotlib import pyplot
 
-    rows = -(-n_groups // 3)
-    columns = -(-n_groups // rows)
     wide = width / MILLIMETERS
+    rows = -(-n_groups // (1 if wide < NARROW else 3))
+    columns = -(-n_groups // rows)
     _, made = pyplot.subplots(
         rows, columns, figsize=(wide, rows * (wide / columns + 0.25)), squeeze=False, layout="none"
     )

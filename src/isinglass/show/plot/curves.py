@@ -18,7 +18,7 @@ from isinglass.evaluate.recovery import RocCurve
 from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.results import Path, Stability
 from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
-from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, ink, is_narrow, readable, write_legend
 
 FLOOR = 1e-17
 """Where zeros are drawn on a logarithmic axis: below the rounding of every certificate."""
@@ -264,8 +264,7 @@ def _last_values(values: FloatArray) -> FloatArray:
     """Return the last coupling of every pair that is not zero."""
     rows = np.arange(len(values))[:, None]
     last = np.where(values != 0, rows, 0).max(axis=0) if values.size else np.empty(0, dtype=int)
-    found: FloatArray = values[last, np.arange(values.shape[1])]
-    return found
+    return np.asarray(values[last, np.arange(values.shape[1])])
 
 
 # ------------------------------------------------------------------------------------------- drawing
@@ -278,7 +277,7 @@ def _scale_alphas(ax: Axes, alphas: FloatArray) -> None:
         ax.set_xscale("log")
         margin = (high / low) ** 0.02 if high > low else 1.5
         ax.set_xlim(high * margin, low / margin)
-        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if is_narrow(ax) and high > 10 * low else (1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter("{x:g}")
         ax.xaxis.set_minor_locator(NullLocator())
     else:
@@ -301,15 +300,15 @@ def _mark_alpha(ax: Axes, alpha: float) -> None:
 
 def _name_ends(ax: Axes, alpha: float, ends: list[tuple[float, tuple[int, int]]], names: Sequence[str]) -> None:
     """Write the names of pairs beside the ends of their lines, moved apart where they would touch."""
-    apart = 0.045 * float(np.diff(ax.get_ylim())[0])
+    apart, longest = 0.045 * float(np.diff(ax.get_ylim())[0]), 10 if is_narrow(ax) else 18
     leader = {"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
     for (value, (s, t)), height in zip(ends, _spread([value for value, _ in ends], apart), strict=True):
         ax.annotate(
-            f"{readable(names[s], 18)} – {readable(names[t], 18)}",
+            f"{readable(names[s], longest)} – {readable(names[t], longest)}",
             (alpha, value),
             xytext=(1.02, height),
             textcoords=("axes fraction", "data"),
-            fontsize=8,
+            fontsize=SMALL - 1.0 if is_narrow(ax) else 8.0,
             va="center",
             arrowprops=leader,
             annotation_clip=False,

@@ -22,7 +22,16 @@ from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, color_groups
-from isinglass.show.plot.canvas import any_color, axes_or_new, ink, readable, write_below, write_legend
+from isinglass.show.plot.canvas import (
+    any_color,
+    axes_or_new,
+    fills_figure,
+    ink,
+    is_narrow,
+    readable,
+    write_below,
+    write_legend,
+)
 from isinglass.show.plot.marks import (
     RING,
     draw_beside,
@@ -85,7 +94,7 @@ def network(
     rings : sequence, mapping or pandas Series, optional
         A share between 0 and 1 for each node, drawn as a ring around it, such as how well it is predicted.
     legend : bool or "outside", default True
-        Whether to explain the colors: in a corner, or below the drawing.
+        Whether to explain the colors: in a corner, or below the drawing, as in figures one column wide.
     **style
         Further options of `Style`: edge_color, positive_only, min_weight, max_weight, inside, longest_label,
         font_size, node_size and random_state.
@@ -135,7 +144,7 @@ def network(
     key = [(None, f"{k + 1}  {text}") for k, text in enumerate(texts)] if numbered and legend else []
     texts = [str(k + 1) for k in range(len(texts))] if numbered else texts
     box = None
-    if key or (entries and legend == "outside"):
+    if key or (entries and (legend == "outside" or (is_narrow(ax) and fills_figure(ax)))):
         write_below(ax, [block for block in (entries, key) if block])
         _frame(ax, xy, keep_aspect=keep_aspect)
         diameters *= look.diameter(ax, xy) / usual

@@ -13,8 +13,10 @@ from isinglass.data import CategoryTable, count_categories
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import as_network
 from isinglass.show.palette import NEGATIVE, POSITIVE
-from isinglass.show.plot.canvas import PLAIN, axes_or_new, readable
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, explain_colors, is_narrow, readable
 
+LETTER, BESIDE = 0.055, 1.2
+"""Width of a letter in a bar, and of the names beside the bars, in inches."""
 WRITTEN_UP_TO = 150
 """Cells up to which a heat map writes its numbers."""
 BOTH_SIDES = LinearSegmentedColormap.from_list("signs", [NEGATIVE, "#ffffff", POSITIVE])
@@ -61,9 +63,12 @@ def edge_block(result: Any, ax: Axes | None = None, *, source: str | int, target
     ax = axes_or_new(ax, (2.2 + 0.55 * len(columns), 1.6 + 0.35 * len(rows)))
     reach = float(np.abs(block).max())
     image = ax.imshow(block, cmap=BOTH_SIDES, vmin=-reach, vmax=reach, interpolation="none", aspect="auto")
-    ax.figure.colorbar(image, ax=ax, label="coupling")
-    ax.set_xticks(range(len(columns)), columns, rotation=90 if len(columns) > 4 else 0, fontsize=8, **PLAIN)
-    ax.set_yticks(range(len(rows)), rows, fontsize=8, **PLAIN)
+    explain_colors(ax, image, "coupling")
+    size = SMALL if is_narrow(ax) else 8.0
+    letters = sum(map(len, columns)) * 0.6 * size / 72.0  # inches of all names in one line
+    turned = len(columns) > 4 or letters > 0.5 * ax.figure.canvas.figure.get_figwidth()
+    ax.set_xticks(range(len(columns)), columns, rotation=90 if turned else 0, fontsize=size, **PLAIN)
+    ax.set_yticks(range(len(rows)), rows, fontsize=size, **PLAIN)
     ax.set_xlabel(readable(network.names[t]), **PLAIN)
     ax.set_ylabel(readable(network.names[s]), **PLAIN)
     ax.tick_params(length=0)
@@ -103,7 +108,8 @@ def shares(result: CategoryTable, ax: Axes | None = None) -> Axes:
     if not isinstance(result, CategoryTable):
         raise ArgumentError("result", "must be a CategoryTable", type(result).__name__)
     names = result.names or tuple(f"x{k}" for k in range(result.shape[1]))
-    ax = axes_or_new(ax, (6.5, 1.0 + 0.25 * max(len(names), 4)))
+    ax = axes_or_new(ax, (6.5, 1.0 + 0.25 * max(len(names), 4)), rows=True)
+    letter = LETTER / max(ax.figure.canvas.figure.get_figwidth() - BESIDE, BESIDE)
     for k, counts in enumerate(count_categories(result, result.sample_weight)):
         share = counts / counts.sum()
         left = np.cumsum(share) - share
@@ -112,7 +118,7 @@ def shares(result: CategoryTable, ax: Axes | None = None) -> Axes:
         colors = [BOTH_SIDES(0.5 + 0.5 * tone) for tone in tones]
         ax.barh(np.full(len(share), k), share, left=left, color=colors, edgecolor="white", linewidth=0.5)
         for part, start, value, tone in zip(share, left, result.categories[k], tones, strict=True):
-            if part >= 0.025 * (2 + len(readable(value, 12))):
+            if part >= letter * (2 + len(readable(value, 12))):
                 style: dict[str, Any] = {
                     "ha": "center",
                     "va": "center",
@@ -120,7 +126,8 @@ def shares(result: CategoryTable, ax: Axes | None = None) -> Axes:
                     "color": "white" if tone > 0.6 else "black",
                 }
                 ax.text(start + part / 2, k, readable(value, 12), **style, **PLAIN)
-    ax.set_yticks(range(len(names)), [readable(name) for name in names], fontsize=8, **PLAIN)
+    longest, size = (18, SMALL) if is_narrow(ax) else (30, 8.0)
+    ax.set_yticks(range(len(names)), [readable(name, longest) for name in names], fontsize=size, **PLAIN)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set(xlim=(0.0, 1.0), xlabel="share of rows")
     ax.spines[["top", "right", "left"]].set_visible(False)

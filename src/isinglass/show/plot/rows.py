@@ -21,7 +21,7 @@ from isinglass.names import check_names
 from isinglass.network import as_network
 from isinglass.select.bootstrap import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS, UNSIGNED
-from isinglass.show.plot.canvas import PLAIN, axes_or_new, ink, readable, write_legend
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, explain_colors, ink, is_narrow, readable, write_legend
 from isinglass.show.plot.curves import read_stability
 
 LOSS: dict[str, Any] = {"facecolor": NEGATIVE, "hatch": "///", "edgecolor": "white", "linewidth": 0}
@@ -30,6 +30,8 @@ CROWDED, TALLEST = 60, 200.0
 """Rows beyond which they move closer together, and inches that no figure exceeds: files have at most 65536 dots."""
 MOST_ROWS = 200
 """Bars or intervals that are drawn unless another number is asked for; a figure of more cannot be read."""
+SMALLEST = 3.5
+"""Points of letters below which the names of a field of rows and columns are left out."""
 NAMES_UP_TO = 60
 """Nodes up to which a heat map names its rows and columns."""
 
@@ -80,11 +82,11 @@ def edge_frequencies(
     chosen = _order(shares, order)
     ax = axes_or_new(ax, (7.5, 6.5))
     image = ax.imshow(shares[np.ix_(chosen, chosen)], cmap="Blues", vmin=0.0, vmax=1.0, interpolation="none")
-    ax.figure.colorbar(image, ax=ax, label=f"share of {stability.n_subsamples} subsamples with the edge", shrink=0.85)
-    ax.set_title(f"α = {stability.alphas[number]:.3g}", fontsize=10)
-    if len(shares) <= NAMES_UP_TO:
-        size = float(np.clip(260.0 / len(shares), 4.0, 9.0))
-        texts = [readable(labels[k], 20) for k in chosen]
+    explain_colors(ax, image, f"share of {stability.n_subsamples} subsamples with the edge", shrink=0.85)
+    ax.set_title(f"α = {stability.alphas[number]:.3g}", fontsize=SMALL if is_narrow(ax) else 10.0)
+    texts = [readable(labels[k], 20) for k in chosen]
+    size = _field_font(ax, texts)
+    if size and len(shares) <= NAMES_UP_TO:
         ax.set_xticks(range(len(texts)), texts, rotation=90, fontsize=size, **PLAIN)
         ax.set_yticks(range(len(texts)), texts, fontsize=size, **PLAIN)
     else:
@@ -140,7 +142,7 @@ def bootstrap_intervals(
     ranked = every[: max(MOST_ROWS, result.solution.n_edges) if n_edges is None else check_count("n_edges", n_edges)]
     rows = ranked[np.argsort(result.edge_values[ranked], kind="stable")]
     low, median, high = result.edge_quantiles[:, rows]
-    ax = axes_or_new(ax, (7.5, _height(len(rows))))
+    ax = axes_or_new(ax, (7.5, _height(len(rows))), rows=True)
     y = np.arange(len(rows))
     signed = result.solution.network.has_sign(result.edge_index[rows])
     colors = [_sign_color(value, has) for value, has in zip(result.edge_values[rows], signed, strict=True)]
@@ -149,13 +151,14 @@ def bootstrap_intervals(
     ax.scatter(result.edge_values[rows], y, c=colors, s=28, edgecolors=ink(), linewidths=0.6, zorder=4)
     ax.axvline(0.0, color=ink(), linewidth=0.6)
     pairs = result.edge_index[rows]
-    _name_rows(ax, [f"{readable(labels[s], 20)} – {readable(labels[t], 20)}" for s, t in pairs])
+    longest = 12 if is_narrow(ax) else 20
+    _name_rows(ax, [f"{readable(labels[s], longest)} – {readable(labels[t], longest)}" for s, t in pairs])
     what = "coupling" if signed.all() else "coupling, or norm (gray)"
     ax.set_xlabel(what + _left_out(len(ranked), len(every), "pairs", "strongest"))
     shares = ax.secondary_yaxis("right")
-    shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=_row_font(len(rows)))
+    shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=_row_font(ax, len(rows)))
     shares.tick_params(length=0)
-    shares.set_ylabel(f"share of {result.n_boot} resamples with the edge", fontsize=9)
+    shares.set_ylabel(f"share of {result.n_boot} resamples with the edge", fontsize=SMALL if is_narrow(ax) else 9.0)
     return ax
 
 
@@ -211,10 +214,15 @@ def bootstrap_differences(
     hidden = np.ma.masked_array(signs, np.eye(len(order), dtype=bool))
     if len(order):
         ax.imshow(hidden, cmap=ListedColormap([NEGATIVE, "#eeeeee", POSITIVE]), vmin=-1, vmax=1, interpolation="none")
-    texts = [" – ".join(readable(named[node], 20) for node in pairs[k]) for k in order]
-    font = _row_font(len(texts))
-    ax.set_yticks(range(len(texts)), texts, fontsize=font, **PLAIN)
-    ax.set_xticks(range(len(texts)), texts, fontsize=font, rotation=90, **PLAIN)
+    longest = 9 if is_narrow(ax) else 20
+    texts = [" – ".join(readable(named[node], longest) for node in pairs[k]) for k in order]
+    font = _field_font(ax, texts)
+    if font:
+        ax.set_yticks(range(len(texts)), texts, fontsize=font, **PLAIN)
+        ax.set_xticks(range(len(texts)), texts, fontsize=font, rotation=90, **PLAIN)
+    else:
+        what = f"{len(texts)} {'edges' if of == 'edges' else 'nodes'}, the largest first"
+        ax.set(xlabel=what, ylabel=what, xticks=[], yticks=[])
     ax.tick_params(length=0)
     entries = [(Patch(color=POSITIVE), "row larger"), (Patch(color=NEGATIVE), "row smaller")]
     _explain_above(ax, [*entries, (Patch(color="#eeeeee"), f"no difference at level {level:g}")])
@@ -254,7 +262,7 @@ def node_strength(
     strength, signs = network.strength, network.edge_signs
     positive, negative, unsigned = (network.node_sums(network.weights * (signs == sign)) for sign in (1, -1, 0))
     strongest = np.argsort(-strength, kind="stable")[: _limit("n_nodes", n_nodes)][::-1]
-    ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(strongest), 4)))
+    ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(strongest), 4)), rows=True)
     y = np.arange(len(strongest))
     ax.barh(y, positive[strongest], color=POSITIVE)
     ax.barh(y, negative[strongest], left=positive[strongest], **LOSS)
@@ -307,7 +315,7 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int | 
         raise DataError(f"result must be a NodeTable, as metrics.node_table returns it; got {type(result).__name__}.")
     best = np.argsort(-result.accuracy, kind="stable")[: _limit("n_nodes", n_nodes)][::-1]
     accuracy, marginal = result.accuracy[best], result.marginal_accuracy[best]
-    ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(best), 4)))
+    ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(best), 4)), rows=True)
     y = np.arange(len(best))
     ax.barh(y, marginal, color=NEUTRAL)
     gains = ax.barh(y, np.abs(accuracy - marginal), left=np.minimum(accuracy, marginal), color=POSITIVE)
@@ -374,17 +382,29 @@ def _sign_color(value: float, has_sign: bool) -> str:
     return NEUTRAL if value == 0 else SIGNS[int(np.sign(value)) if has_sign else 0]
 
 
-def _row_font(n_rows: int) -> float:
-    return float(np.clip(360.0 / max(n_rows, 1), 5.0, 9.0))
+def _row_font(ax: Axes, n_rows: int) -> float:
+    return float(np.clip(360.0 / max(n_rows, 1), 5.0, SMALL if is_narrow(ax) else 9.0))
+
+
+def _field_font(ax: Axes, texts: list[str]) -> float:
+    """Return the size of letters with which a square field and the names beside it and below it fit; 0 if none does.
+
+    Names take the more from the field the larger they are: lines are 1.15 times as high as letters are large, and these
+    0.55 times as wide.
+    """
+    side = 72.0 * (min(ax.figure.canvas.figure.get_size_inches()) - 0.7)
+    size = side / (1.15 * max(len(texts), 1) + 0.55 * max(map(len, texts), default=0))
+    return min(size, _row_font(ax, len(texts))) if size >= SMALLEST else 0.0
 
 
 def _explain_above(ax: Axes, entries: list[tuple[Patch, str]]) -> None:
     """Write the legend in one line above the axes, where it covers no bar."""
-    write_legend(ax, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(entries), frameon=False)
+    columns = 1 if is_narrow(ax) else len(entries)
+    write_legend(ax, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, frameon=False)
 
 
 def _name_rows(ax: Axes, texts: list[str]) -> None:
-    ax.set_yticks(range(len(texts)), texts, fontsize=_row_font(len(texts)), **PLAIN)
+    ax.set_yticks(range(len(texts)), texts, fontsize=_row_font(ax, len(texts)), **PLAIN)
     ax.set_ylim(-0.7, max(len(texts), 1) - 0.3)
     ax.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
