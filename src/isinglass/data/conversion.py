@@ -150,7 +150,8 @@ def read_categories(
             )
         table = X if names is None else X.with_names(names)
         return table.simplest() if isinstance(table, CategoryTable) else table
-    if _is_bits(X) and kinds is scores is names is encode is binarize is None and missing in MISSING_CHOICES:
+    is_plain = all(option is None for option in (kinds, scores, names, encode, binarize))
+    if is_plain and missing in MISSING_CHOICES and _is_bits(X):
         return BinaryTable(X, coding=Coding(None, (BITS,) * X.shape[1], missing))
     how = {"names": names, "missing": missing, "encode": encode, "binarize": binarize}
     return convert_source(open_source(X), kinds=kinds, scores=scores, **how)
