@@ -21,21 +21,8 @@ _VISITS_PER_CALL = 30_000_000  # after which control comes back to Python
 class Completions:
     """Rows whose missing cells are redrawn, each by a chain of its own; the observed cells are held.
 
-    Parameters
-    ----------
-    table : ndarray of uint8, shape (n_rows, n_features)
-        The rows, with the values that the chains start from in the missing cells. It is copied.
-    missing : ndarray of bool, shape (n_rows, n_features)
-        Where the missing cells are.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed of the chains.
-    n_threads : int, optional
-        Threads that share the chains. The draws do not depend on it.
-
-    Attributes
-    ----------
-    table : ndarray of uint8, shape (n_rows, n_features)
-        The rows as they are now.
+    The chains start from what stands in the missing cells of the rows, which are copied. ``table`` has the rows as they
+    are now. The draws do not depend on the number of threads.
 
     Examples
     --------
