@@ -26,8 +26,6 @@ from isinglass.errors import DataError, LimitError
 from isinglass.memory import available_memory
 from isinglass.threads import MAX_THREADS
 
-__all__ = ["Cluster", "Here", "Host", "Part", "find_host"]
-
 logger = logging.getLogger("isinglass")
 
 SHARE = 0.5
