@@ -69,16 +69,8 @@ def write_archive(
 ) -> None:
     """Write a JSON header and arrays as an ``.npz`` archive, whole or not at all.
 
-    Parameters
-    ----------
-    path : path
-        The file; one that exists is replaced.
-    header : mapping
-        What JSON can hold, without NaN and infinities.
-    arrays : mapping of str to ndarray
-        Numbers, booleans and text.
-    follow_links : bool
-        Whether a link stays a link, to a new file; or is replaced by the file.
+    The header is what JSON can hold, without NaN and infinities. A link stays a link, to a new file, unless
+    ``follow_links`` is off: then the file takes its place.
     """
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
@@ -161,14 +153,7 @@ def _check_characters(array: NDArray[Any]) -> None:
 class Archive:
     """An ``.npz`` archive that has been opened: its arrays on demand, and its header if it has one.
 
-    Parameters
-    ----------
-    file : binary file
-        Opened for reading; can be searched.
-    max_bytes : int
-        Limit of what all entries together may unpack to.
-    most_entries : int
-        Limit of their number.
+    ``max_bytes`` bounds what all entries together may unpack to, ``most_entries`` their number.
     """
 
     def __init__(self, file: IO[bytes], max_bytes: int, *, most_entries: int = MOST_ENTRIES) -> None:

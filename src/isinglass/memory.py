@@ -15,8 +15,6 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-__all__ = ["available_memory", "memory_for", "within_memory"]
-
 LITTLE = 50_000_000
 """Bytes that nobody asks about: finding out how many there are takes as long as the fit of a small table."""
 

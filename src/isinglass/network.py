@@ -248,20 +248,17 @@ class Network:
         """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
         table = self._table(X)
         # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
-        rows: FloatArray = -np.logaddexp(0.0, (1.0 - 2.0 * table) * self.logits(table)).sum(axis=1)
-        return rows
+        return np.asarray(-np.logaddexp(0.0, (1.0 - 2.0 * table) * self.logits(table)).sum(axis=1))
 
     def energy(self, X: ArrayLike) -> FloatArray:
         """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""
         table = self._table(X)
         # Each coupling is in two logits, each field in one.
-        energies: FloatArray = -0.5 * np.einsum("ns,ns->n", self.logits(table) + self.fields, table)
-        return energies
+        return np.asarray(-0.5 * np.einsum("ns,ns->n", self.logits(table) + self.fields, table))
 
     def logits(self, table: NDArray[Any]) -> FloatArray:
         """Return θ_ss + Σ_t θ_st x_t for every cell of a table with one column per node."""
-        logits: FloatArray = self.fields + (self.couplings_sparse @ table.T.astype(np.float64)).T
-        return logits
+        return np.asarray(self.fields + (self.couplings_sparse @ table.T.astype(np.float64)).T)
 
     def _table(self, X: ArrayLike) -> NDArray[np.uint8]:
         table = to_binary(X)

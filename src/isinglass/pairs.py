@@ -35,8 +35,7 @@ def pair_keys(edge_index: NDArray[np.integer[Any]], n_features: int) -> NDArray[
     [1, 5]
     """
     s, t = edge_index.astype(np.int64).T
-    keys: NDArray[np.int64] = s * n_features + t
-    return keys
+    return np.asarray(s * n_features + t)
 
 
 def pairs_of(keys: NDArray[np.int64], n_features: int) -> NDArray[np.int32]:

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 import isinglass
-from isinglass.data import BinaryTable, read_binary, to_binary
+from isinglass.data import BinaryTable, read_binary, read_categories, to_binary
 from isinglass.errors import DataError
 
 TABLE = np.array([[0, 1, 1], [1, 0, 1]])
@@ -409,3 +409,17 @@ def test_arrays_do_not_load_narwhals():
         "to_binary([[0, 1]]); to_binary(csr_array([[0, 1]])); sys.exit('narwhals' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("missing", ["error", "drop"])
+def test_bytes_that_are_bits_are_read_as_every_other_table_is(missing):
+    X = np.array([[0, 1, 0], [1, 1, 0]], dtype=np.uint8)
+    short, long = (read_categories(table, missing=missing) for table in (X, X.astype(np.int64)))
+    assert short.X is X
+    np.testing.assert_array_equal(short.X, long.X)
+    assert short.coding == long.coding
+    for name in ("names", "row_names", "sample_weight", "rows", "n_missing", "filled", "n_dropped", "holes"):
+        assert getattr(short, name) == getattr(long, name), name
+    for bad in (X + 1, X[:0], X[0]):
+        with pytest.raises(DataError):
+            read_categories(bad)

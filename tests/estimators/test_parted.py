@@ -56,12 +56,13 @@ def test_scores_and_predictions_take_what_fit_took(kind, tmp_path):
     net = IsingLasso(0.05).fit(read_parts(pattern, weights="w"))
     again = IsingLasso(0.05, reading={"weights": "w"}).fit(pattern)
     expected = net.score(FRAME, sample_weight=WEIGHT)
-    for given in (pattern, files, frames, iter(frames)):
+    # Each part of a Parquet table starts a process: there, one way is enough.
+    for given in (pattern, files, frames, iter(frames)) if kind == "csv" else (pattern,):
         assert net.score(given) == pytest.approx(expected, rel=1e-12)
     assert again.score(pattern) == net.score(pattern)
     assert net.score(PARTS) == pytest.approx(net.score(FRAME), rel=1e-12)  # without the column: weights of 1
     assert net.score(PARTS, sample_weight=WEIGHTS) == pytest.approx(expected, rel=1e-12)
-    for given in (pattern, frames, PARTS):
+    for given in (pattern, frames, PARTS) if kind == "csv" else (pattern,):
         np.testing.assert_array_equal(np.concatenate(net.predict(given)), net.predict(FRAME))
     with pytest.raises(DataError, match=r"part 1.*columns"):
         net.predict([frames[0], frames[1].drop(columns="b")])

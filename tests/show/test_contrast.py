@@ -107,6 +107,14 @@ def test_methods_of_a_comparison_and_a_fit(found):
     assert "van Borkulo" not in citation()
 
 
+def test_methods_of_regressions_name_the_likelihood_of_each_kind():
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.integers(0, 3, 90), rng.integers(0, 3, 90), rng.integers(0, 2, 90)])
+    kinds = ["nominal", "ordinal", "binary"]
+    said = describe_fit(NodewiseIsing(alpha=0.2, reading={"kinds": kinds}).fit(X).fit_)
+    assert "(logistic, adjacent-category logistic, multinomial logistic)" in said
+
+
 def test_the_report_has_wording_methods_and_citation():
     X = simulate.exact_sample(simulate.chain_network(3, strength=2.0), 200, random_state=1)
     fitted = IsingNetwork().fit(X)

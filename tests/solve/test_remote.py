@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -195,6 +196,11 @@ def test_the_two_stage_estimate_over_parts():
 # --- workers ----------------------------------------------------------------------------------------------------------
 
 
+def tables_held():
+    """On a worker: how many tables it has parts of."""
+    return len(hosts._HELD)
+
+
 def test_workers_give_the_bits_of_one_process_also_when_one_dies_and_another_comes(tmp_path):
     expected = bits(ising_path(read_parts(PARTS), **ALPHAS))
     rare = (np.random.default_rng(0).random((600, 200)) < 0.01).astype(np.uint8)
@@ -221,6 +227,12 @@ def test_workers_give_the_bits_of_one_process_also_when_one_dies_and_another_com
         assert bits(ising_path(table, **ALPHAS)) == expected
         assert len(set(table.host.home.values())) == 3  # the one that was added has parts now
         assert bits(ising_path(read_parts(rare_parts), [0.003])) == rare_expected
+        assert any(client.run(tables_held).values())
+        del table
+        deadline = time.monotonic() + 20
+        while any(client.run(tables_held).values()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not any(client.run(tables_held).values())  # workers forget what nobody uses any more
         for k, part in enumerate(PARTS):
             np.savetxt(tmp_path / f"{k}.csv", part if k != 1 else part + 1, fmt="%d", delimiter=",")
         with pytest.raises(DataError, match=r"part 1 \(.*1\.csv\): .*got 2"):

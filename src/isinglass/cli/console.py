@@ -47,16 +47,8 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 class Console:
     """What one command says, and where.
 
-    Parameters
-    ----------
-    quiet : int
-        1: no summary and no progress; 2: no warnings either.
-    verbose : int
-        1: the log; 2: its details, and where an error comes from.
-    as_json : bool
-        Whether the result is one JSON object instead of text.
-    strict : bool
-        Whether a fit that misses its tolerance is an error.
+    ``quiet`` 1: no summary and no progress, 2: no warnings either. ``verbose`` 1: the log, 2: its details, and where an
+    error comes from. ``strict``: a fit that misses its tolerance is an error.
     """
 
     def __init__(self, quiet: int = 0, verbose: int = 0, *, as_json: bool = False, strict: bool = False) -> None:

@@ -34,18 +34,8 @@ def save_figure(
 ) -> None:
     """Write what ``draw`` draws, on axes of the size given or else on its own.
 
-    Parameters
-    ----------
-    draw : callable
-        Takes axes, or None to make some, and returns them.
-    target : Path
-        The file, whole or not there; its ending says the format.
-    size : (float, float), optional
-        Width and height in inches.
-    dpi : int
-        Resolution, if the format has one.
-    fill : bool
-        Whether axes of a given size take the whole figure.
+    ``draw`` takes axes, or None to make some, and returns them. ``size`` is in inches; with ``fill``, axes of a given
+    size take the whole figure. The ending of the target says the format.
     """
     require_matplotlib()
     import matplotlib

@@ -33,18 +33,9 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 class Option(click.Option):
     """An option, the heading under which the help lists it, and its default in words.
 
-    Parameters
-    ----------
-    *names : str
-        As click has them; the parameter is called as the library calls it.
-    section : str
-        The heading. "Advanced" is listed by --help-all only.
-    otherwise : object
-        What the library does if the option is not given.
-    of : sequence of str
-        The criteria it belongs to, if it belongs to any.
-    **attributes
-        Of click's option.
+    Names are as click has them; the parameter is called as the library calls it. ``otherwise`` is what the library does
+    if the option is not given, ``of`` the criteria it belongs to, if any. "Advanced" options are listed by --help-all
+    only.
     """
 
     def __init__(
@@ -125,18 +116,8 @@ def command(
 ) -> Callable[[Function], Command]:
     """Make a command of ``function(console, **options)``.
 
-    Parameters
-    ----------
-    name : str
-        What the user types.
-    *parameters : click.Parameter
-        Arguments and options of its own.
-    bundles : iterable of Bundle
-        Shared ones.
-    strict : bool
-        Whether it fits anything, and can miss a tolerance.
-    as_json : bool
-        Whether its result can be one JSON object.
+    ``parameters`` are its own arguments and options, ``bundles`` the shared ones. ``strict``: it fits something and can
+    miss a tolerance. ``as_json``: its result can be one JSON object.
     """
     taken = tuple(bundles)
 

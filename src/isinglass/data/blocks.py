@@ -17,8 +17,6 @@ from isinglass.data.files import read_table
 from isinglass.data.table import BinaryTable
 from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError
 
-__all__ = ["Block", "find_blocks", "is_in_parts"]
-
 _WILD = "*?["
 _WHOLE = ("kinds=", 'missing="impute"')
 """What messages propose that parts do not have."""

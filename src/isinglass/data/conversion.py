@@ -150,8 +150,20 @@ def read_categories(
             )
         table = X if names is None else X.with_names(names)
         return table.simplest() if isinstance(table, CategoryTable) else table
+    is_plain = all(option is None for option in (kinds, scores, names, encode, binarize))
+    if is_plain and missing in MISSING_CHOICES and _is_bits(X):
+        return BinaryTable(X, coding=Coding(None, (BITS,) * X.shape[1], missing))
     how = {"names": names, "missing": missing, "encode": encode, "binarize": binarize}
     return convert_source(open_source(X), kinds=kinds, scores=scores, **how)
+
+
+def _is_bits(X: Any) -> bool:
+    """Tell whether this is what `convert_source` would return, which takes longer than the fit of a few columns."""
+    return type(X) is np.ndarray and X.dtype == np.uint8 and X.ndim == 2 and X.flags.c_contiguous and _has_bits(X)
+
+
+def _has_bits(codes: Bytes) -> bool:
+    return codes.size > 0 and bool(codes.max() <= 1)
 
 
 def to_binary(X: Any) -> Bytes:

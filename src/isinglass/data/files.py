@@ -218,19 +218,16 @@ def _name_rows(
     return sheet.with_row_names(sheet.find(id_column, "id_column"))
 
 
-def _split_weights(sheet: Sheet, weights: str | int | None) -> tuple[Sheet, Any]:
-    if weights is None:
-        return sheet, None
-    j = sheet.find(weights, "weights")
-    column = sheet.cells.column(j)
-    for row, value in enumerate(column.values):
+def _read_weights(sheet: Sheet, j: int, weights: str | int) -> NDArray[np.float64]:
+    values = sheet.cells.column(j).values
+    for row, value in enumerate(values):
         if not is_number(value) or not np.isfinite(float(value)) or value < 0:
             shown = "a missing cell" if value is None else show_value(value)
             raise DataError(
                 f"{setting('weights')} must be finite and not negative; got {shown} in column {weights!r} "
                 f"({sheet.describe_row(row)})."
             )
-    return sheet.without(j), column.values.astype(np.float64)
+    return np.asarray(values.astype(np.float64))
 
 
 def _split(
@@ -248,7 +245,7 @@ def _split(
     place = None if weights is None else sheet.find(weights, "weights")
     if place in places:
         raise DataError(f"{setting('weights')} must be another column than {setting('labels')}; got {weights!r} twice.")
-    weight = None if weights is None else _split_weights(sheet, weights)[1]
+    weight = None if weights is None or place is None else _read_weights(sheet, place, weights)
     gone = {*places, place}
     rest = [j for j in range(sheet.cells.shape[1]) if j not in gone]
     return sheet if gone == {None} else sheet.take(rest), weight, kept

@@ -26,8 +26,6 @@ from isinglass.errors import DataError, LimitError
 from isinglass.memory import available_memory
 from isinglass.threads import MAX_THREADS
 
-__all__ = ["Cluster", "Here", "Host", "Part", "find_host"]
-
 logger = logging.getLogger("isinglass")
 
 SHARE = 0.5
@@ -357,14 +355,17 @@ def _release(client: Any, key: str) -> None:
     """Forget the parts of a table that nobody uses any more."""
     if client.status == "running":
         try:
-            client.run(_forget, key, None, wait=False, on_error="ignore")
+            client.run(_forget_all, key, wait=False, on_error="ignore")
         except Exception:  # at the end of the process nothing needs to be forgotten
             logger.debug("the workers could not be told to forget %s", key)
 
 
-def _forget(key: str, numbers: Sequence[int] | None) -> None:
-    """On a worker: forget some parts of a table, or all of them."""
-    if numbers is None:
-        _HELD.pop(key, None)
-    for number in numbers or ():
+def _forget(key: str, numbers: Sequence[int]) -> None:
+    """On a worker: forget some parts of a table."""
+    for number in numbers:
         _HELD.get(key, {}).pop(number, None)
+
+
+async def _forget_all(key: str) -> None:
+    """On a worker: forget a table. Dask waits for everything that is not asynchronous."""
+    _HELD.pop(key, None)

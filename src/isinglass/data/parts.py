@@ -19,8 +19,6 @@ from isinglass.data.conversion import read_binary
 from isinglass.data.hosts import Host, Part, find_host
 from isinglass.errors import ArgumentError, DataError, setting
 
-__all__ = ["Fold", "PartedTable", "RowsMeant", "over_rows", "read_parts", "split_rows"]
-
 Function = Callable[..., Any]
 """Of a table, its weights or None, and other arguments; importable from where the parts are."""
 

@@ -247,12 +247,7 @@ def holes_of(X: Any) -> NDArray[np.bool_] | None:
 def hole_patterns(gone: NDArray[np.bool_], most: int) -> tuple[NDArray[np.bool_], NDArray[np.intp], int]:
     """Return the columns that are missing together: patterns with a hole, the most frequent first, and their rows.
 
-    Parameters
-    ----------
-    gone : ndarray of bool, shape (n_samples, n_features)
-        Where cells are missing.
-    most : int
-        Patterns to return; the third value is how many there are.
+    At most ``most`` of them; the third value is how many there are.
 
     Examples
     --------

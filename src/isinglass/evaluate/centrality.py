@@ -101,14 +101,7 @@ def centrality(network: Any, communities: Any = None) -> Centrality:
 def node_measure(network: Network, of: str, communities: Any = None) -> FloatArray:
     """Return one measure of every node.
 
-    Parameters
-    ----------
-    network : Network
-        The network.
-    of : str
-        One of ``MEASURES``, or of ``BRIDGES`` where communities are given.
-    communities : sequence, mapping or pandas Series, optional
-        The community of each node.
+    ``of`` is one of ``MEASURES``, or of ``BRIDGES`` where communities are given.
     """
     if of in ("strength", "expected_influence"):
         return np.asarray(getattr(network, of))
@@ -152,8 +145,7 @@ def _closeness(distances: FloatArray) -> FloatArray:
     within = np.isfinite(distances)
     total, reached = np.where(within, distances, 0.0).sum(axis=1), within.sum(axis=1) - 1
     share = np.divide(reached, total, out=np.zeros(n), where=total > 0)
-    closeness: FloatArray = share * reached / max(n - 1, 1)
-    return closeness
+    return np.asarray(share * reached / max(n - 1, 1))
 
 
 def _betweenness(network: Network) -> FloatArray:
@@ -192,5 +184,4 @@ def _betweenness(network: Network) -> FloatArray:
             passing += carried
         passing[np.arange(len(sources)), sources] = 0.0
         total += passing.sum(axis=0)
-    betweenness: FloatArray = total / ((n - 1) * (n - 2))
-    return betweenness
+    return np.asarray(total / ((n - 1) * (n - 2)))

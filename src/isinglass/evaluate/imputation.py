@@ -159,22 +159,7 @@ def marginal_probabilities(
     over these draws of the odds that it were the other value estimates those odds without the missing cells, although
     the draws have seen its value. Rows without missing cells need no draws.
 
-    Parameters
-    ----------
-    model : Network
-        The network.
-    X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1; what stands in missing cells does not matter.
-    missing : ndarray of bool, shape (n_samples, n_features)
-        Where the missing cells are.
-    n_draws : int, default 200
-        Draws; a tenth as many sweeps come before the first.
-    random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Seed.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_samples, n_features)
+    What stands in missing cells of ``X`` does not matter. A tenth as many sweeps as draws come before the first.
 
     Examples
     --------
@@ -211,8 +196,7 @@ def log_score(probabilities: FloatArray, X: ArrayLike, missing: Mask) -> FloatAr
     [-0.2877]
     """
     chance = np.where(np.asarray(X) == 1, probabilities, 1.0 - probabilities)
-    scores: FloatArray = np.log(np.where(missing, 1.0, chance)).sum(axis=1)
-    return scores
+    return np.asarray(np.log(np.where(missing, 1.0, chance)).sum(axis=1))
 
 
 def _start(X: ArrayLike, missing: Mask, marginals: ArrayLike) -> FloatArray:

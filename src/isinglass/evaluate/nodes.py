@@ -152,15 +152,13 @@ def _predicted(table: NDArray[np.uint8], weight: FloatArray | None, network: Net
 
 def share_where(varies: NDArray[np.bool_], top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Return top / bottom where asked for and possible, NaN elsewhere."""
-    shares: FloatArray = np.divide(top, bottom, out=np.full(len(top), np.nan), where=varies & (bottom > 0))
-    return shares
+    return np.asarray(np.divide(top, bottom, out=np.full(len(top), np.nan), where=varies & (bottom > 0)))
 
 
 def _entropy(means: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.array([q * np.log(q) for q in (means, 1 - means)])
-    entropy: FloatArray = -np.where(np.isnan(terms), 0.0, terms).sum(axis=0)
-    return entropy
+    return np.asarray(-np.where(np.isnan(terms), 0.0, terms).sum(axis=0))
 
 
 def _cell(value: object) -> str:

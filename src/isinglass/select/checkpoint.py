@@ -166,13 +166,8 @@ def _shown(description: object) -> str:
 class Checkpoint:
     """Finished tasks of one run, in a folder that is made if need be.
 
-    Parameters
-    ----------
-    path : path
-        The folder.
-    fingerprint : mapping of str to object
-        The data and the settings by the names the user knows, as `describe` tells them apart. A folder that differs in
-        one of them is refused with a DataError that names it.
+    The fingerprint holds the data and the settings by the names the user knows, told apart by `describe`. A folder that
+    differs in one of them is refused with a DataError that names it.
     """
 
     def __init__(self, path: str | PathLike[str], fingerprint: Mapping[str, object]) -> None:

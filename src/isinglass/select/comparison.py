@@ -31,8 +31,7 @@ def reaches(values: FloatArray, observed: FloatArray | float) -> NDArray[np.bool
     >>> reaches(np.array([0.5, 1.0, 1.0 - 1e-9]), 1.0).tolist()
     [False, True, True]
     """
-    reached: NDArray[np.bool_] = values >= observed - ROUNDING * np.maximum(np.abs(observed), 1.0)
-    return reached
+    return np.asarray(values >= observed - ROUNDING * np.maximum(np.abs(observed), 1.0))
 
 
 @dataclass(frozen=True)
@@ -161,8 +160,7 @@ class GroupComparison(Frozen):
         """Return p-values against the largest difference of every permutation (single-step max-T)."""
         limits = differences - ROUNDING * np.maximum(differences, 1.0)
         below = np.searchsorted(np.sort(null), limits, side="left")
-        family: FloatArray = self._p(self.n_permutations - below)
-        return family
+        return np.asarray(self._p(self.n_permutations - below))
 
     # ------------------------------------------------------------------------------------- edges and nodes
 
@@ -174,8 +172,7 @@ class GroupComparison(Frozen):
     @property
     def edge_p(self) -> FloatArray:
         """P-value of each of these pairs by itself."""
-        p: FloatArray = self._p(self.edges_reached)
-        return p
+        return np.asarray(self._p(self.edges_reached))
 
     @property
     def edge_p_family(self) -> FloatArray:
@@ -197,8 +194,7 @@ class GroupComparison(Frozen):
     @property
     def node_p(self) -> FloatArray:
         """P-value of each node's strength by itself."""
-        p: FloatArray = self._p(self.nodes_reached)
-        return p
+        return np.asarray(self._p(self.nodes_reached))
 
     @property
     def node_p_family(self) -> FloatArray:
@@ -323,8 +319,7 @@ class GroupComparison(Frozen):
 
 def _contrast(values: FloatArray) -> FloatArray:
     """Return first minus second of two rows, and largest minus smallest of more."""
-    contrast: FloatArray = values[0] - values[1] if len(values) == 2 else np.ptp(values, axis=0)
-    return contrast
+    return np.asarray(values[0] - values[1] if len(values) == 2 else np.ptp(values, axis=0))
 
 
 def union_pairs(networks: Sequence[Network]) -> NDArray[np.int32]:

@@ -209,6 +209,8 @@ def _as_solution(name: str, arrays: dict[str, NDArray[Any]], alpha: float, table
     if not isinstance(table, CategoryTable):
         return Solution(Network(fields, edges, values), alpha)
     sizes = table.n_categories
+    if all(score is not None for score in table.scores):
+        return Solution(CategoryNetwork(_cut(fields, sizes), table.scores, edges, values), alpha)
     sides = np.where([score is None for score in table.scores], sizes, 1)[edges]
     blocks = [block.reshape(side) for block, side in zip(_cut(values, sides.prod(axis=1)), sides, strict=True)]
     return Solution(CategoryNetwork(_cut(fields, sizes), table.scores, edges, blocks=blocks), alpha)

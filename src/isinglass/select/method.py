@@ -66,12 +66,7 @@ def path_function_of(method: str, settings: Mapping[str, Any]) -> PathFunction:
 def method_of(method: str, settings: Mapping[str, Any], criterion: str | None, choice: Mapping[str, Any]) -> Method:
     """Return what gives the network of a fit, as a function of a table.
 
-    Parameters
-    ----------
-    method, settings
-        How networks are estimated, as a Fit has it.
-    criterion, choice
-        What chooses the penalty, and its settings; None and ``alpha`` if it was given.
+    The arguments are those of a `Fit`; without a criterion, ``choice`` has the alpha.
 
     Examples
     --------

@@ -32,19 +32,9 @@ def fit_table(
 ) -> Fit:
     """Fit a table, and choose the penalty if there is a criterion.
 
-    Parameters
-    ----------
-    table : BinaryTable
-        The table, with its names and weights. Holes are imputed.
-    method, settings, criterion, choice
-        As a `Fit` has them: "joint", "nodewise", "exact", "plg" or "bmn" and the settings of its path function; None,
-        "two-stage", "stars", "ebic" or "cv" and its settings, or ``alpha``.
-    chosen : str, optional
-        The criterion in words.
-    reading : mapping, optional
-        The options of `read_table` that the table was read with.
-    **run
-        ``n_jobs``, ``progress``, ``checkpoint`` of criteria that have them.
+    The table has its names and weights; holes are imputed. ``method``, ``settings``, ``criterion`` and ``choice`` are
+    those of a `Fit`, ``chosen`` is the criterion in words, and ``reading`` the options of `read_table` that the table
+    was read with. ``run`` has ``n_jobs``, ``progress`` and ``checkpoint`` of criteria that take them.
 
     Examples
     --------

@@ -307,5 +307,4 @@ def _gather(
 
 
 def _count_bits(bits: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
-    counts: NDArray[np.int64] = np.unpackbits(bits, axis=1, count=n).sum(axis=0, dtype=np.int64)
-    return counts
+    return np.asarray(np.unpackbits(bits, axis=1, count=n).sum(axis=0, dtype=np.int64))

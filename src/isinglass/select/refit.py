@@ -372,5 +372,4 @@ def _sums(
 
 
 def _two_sided(z: FloatArray) -> FloatArray:
-    values: FloatArray = 2.0 * scipy.special.ndtr(-np.abs(z))
-    return values
+    return np.asarray(2.0 * scipy.special.ndtr(-np.abs(z)))

@@ -172,8 +172,7 @@ def _lay_out(graph: sp.csr_array, rng: Generator, n_iter: int) -> FloatArray:
     # A drawing that is all but one line is measured as if it were a fifth as high as it is wide.
     xy = xy * (SPACING * np.sqrt(n_nodes) / np.sqrt(width * max(height, width / 5)))
     xy = _push_apart(xy)
-    corner: FloatArray = xy - xy.min(axis=0)
-    return corner
+    return np.asarray(xy - xy.min(axis=0))
 
 
 def _first_positions(graph: sp.csr_array, rng: Generator) -> FloatArray:
@@ -185,8 +184,7 @@ def _first_positions(graph: sp.csr_array, rng: Generator) -> FloatArray:
     _, vectors = np.linalg.eigh(centered @ centered.T)
     xy = centered.T @ vectors[:, -2:]
     xy = xy / max(float(np.abs(xy).max()), 1e-12)
-    shaken: FloatArray = xy + rng.normal(scale=0.1, size=xy.shape)
-    return shaken
+    return np.asarray(xy + rng.normal(scale=0.1, size=xy.shape))
 
 
 def _relax(xy: FloatArray, graph: sp.csr_array, n_iter: int) -> FloatArray:
@@ -223,8 +221,7 @@ def _springs(squared_distance: FloatArray) -> FloatArray:
     The usual push of d^−1 reaches further: it tears the Senate so far apart that neither party can be read.
     """
     inverse = 1.0 / squared_distance
-    stiff: FloatArray = inverse * np.sqrt(inverse)
-    return stiff
+    return np.asarray(inverse * np.sqrt(inverse))
 
 
 def _repel_all(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -265,8 +262,7 @@ def _turn_wide(xy: FloatArray) -> FloatArray:
     """Return the positions with their longest direction from left to right, where screens have room."""
     _, axes = np.linalg.eigh(np.cov(xy.T))
     axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
-    turned: FloatArray = xy @ axes[:, ::-1]
-    return turned
+    return np.asarray(xy @ axes[:, ::-1])
 
 
 def _push_apart(xy: FloatArray) -> FloatArray:

@@ -15,19 +15,8 @@ from isinglass.randomness import RandomSource, as_generator
 class CategoryChains:
     """Rows of category numbers whose cells are redrawn given the rest of their row.
 
-    Parameters
-    ----------
-    table : ndarray of uint8, shape (n_rows, n_features)
-        Where the chains start. It is copied.
-    missing : ndarray of bool, shape (n_rows, n_features), optional
-        The cells that are redrawn; all of them by default. The others are held.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed.
-
-    Attributes
-    ----------
-    table : ndarray of uint8, shape (n_rows, n_features)
-        The rows as they are now.
+    The cells that are ``missing`` are redrawn, all of them by default; the others are held. ``table`` has the rows as
+    they are now.
 
     Examples
     --------

@@ -21,21 +21,8 @@ _VISITS_PER_CALL = 30_000_000  # after which control comes back to Python
 class Completions:
     """Rows whose missing cells are redrawn, each by a chain of its own; the observed cells are held.
 
-    Parameters
-    ----------
-    table : ndarray of uint8, shape (n_rows, n_features)
-        The rows, with the values that the chains start from in the missing cells. It is copied.
-    missing : ndarray of bool, shape (n_rows, n_features)
-        Where the missing cells are.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed of the chains.
-    n_threads : int, optional
-        Threads that share the chains. The draws do not depend on it.
-
-    Attributes
-    ----------
-    table : ndarray of uint8, shape (n_rows, n_features)
-        The rows as they are now.
+    The chains start from what stands in the missing cells of the rows, which are copied. ``table`` has the rows as they
+    are now. The draws do not depend on the number of threads.
 
     Examples
     --------
@@ -84,14 +71,7 @@ def kernel_arrays(network: Network) -> KernelArrays:
 def start_values(table: Bytes, missing: Mask, counted: Mask, random_state: RandomSource) -> Bytes:
     """Return the table with a random answer of the same column in every missing cell.
 
-    Parameters
-    ----------
-    table, missing
-        As for `Completions`.
-    counted : ndarray of bool, shape (n_rows,)
-        Rows whose answers are drawn from; where a column has none among them, its missing cells become 0.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed.
+    Answers are drawn from the rows ``counted``; where a column has none among them, its missing cells become 0.
 
     Examples
     --------

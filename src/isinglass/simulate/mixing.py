@@ -186,8 +186,7 @@ def _autocovariance(halves: FloatArray) -> FloatArray:
     centered = halves - halves.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centered, 2 * n, axis=1)
     products = np.fft.irfft(spectrum.real**2 + spectrum.imag**2, 2 * n, axis=1)[:, :n]
-    covariances: FloatArray = np.moveaxis(products, 1, 0) / n
-    return covariances
+    return np.asarray(np.moveaxis(products, 1, 0) / n)
 
 
 def _largest(values: FloatArray) -> float:

@@ -26,8 +26,6 @@ from isinglass.solve.seam import Doubles, Floats, Ints, Places
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["DeviceRows", "device_name", "find_device"]
-
 ALIGN = 128
 """Rows of a group and columns are padded to a multiple of this, the step of the kernels."""
 LARGEST_DIGIT = 32_639

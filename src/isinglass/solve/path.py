@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,7 +50,7 @@ ALL_PAIRS_UP_TO = 30
 STRICTNESS = 1.0
 """Share of the strong rule's threshold from which pairs are kept on longer tables."""
 CELLS_AT_ONCE = 500_000
-"""Cells times alphas of one call without screening, so that a callback or an interrupt does not wait long."""
+"""Cells times alphas of one call without screening, so that a callback does not wait long, or end a path in vain."""
 WIDE = 2000
 """Columns from which on alpha_max is not taken from a matrix of all pairs."""
 SUSPICIOUS_ETA = 10.0
@@ -179,7 +179,7 @@ def _follow(case: _Case | DiscreteCase, grid: NDArray[np.float64], tol: float, m
     """Yield the certified solution of every alpha of the grid."""
     problem, alphas = case.problem, grid.tolist()
     strictness = STRICTNESS if problem.n_features > ALL_PAIRS_UP_TO else 0.0
-    at_once = 1 if strictness else CELLS_AT_ONCE // (problem.n_features * problem.n_distinct + 1) + 1
+    at_once = 1 if strictness else CELLS_AT_ONCE // (case.cell_cost * problem.n_features * problem.n_distinct + 1) + 1
     for k in range(0, len(alphas), at_once):
         following = alphas[min(k + at_once, len(alphas) - 1)]
         with within_memory():
@@ -192,6 +192,7 @@ def _follow(case: _Case | DiscreteCase, grid: NDArray[np.float64], tol: float, m
 class _Case:
     """A table made ready: the compiled problem on the columns that vary, and the way back."""
 
+    cell_cost: ClassVar[int] = 1
     problem: Problem
     varying: Varying
     matrix: NDArray[np.float64] | None  # penalty weights of the varying columns

@@ -16,8 +16,6 @@ from isinglass.data.hosts import BYTES_OF_A_ONE, RARE, Part
 from isinglass.data.parts import PartedTable, RowsMeant, rows_of
 from isinglass.solve.seam import SumRows
 
-__all__ = ["PartedRows"]
-
 logger = logging.getLogger("isinglass")
 
 CHANGES = ("move", "remember", "diagonals")

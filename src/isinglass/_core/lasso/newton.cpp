@@ -92,14 +92,12 @@ void Newton::isolate(const std::vector<int>& nodes) {
 
 // Sorted, without repetitions and forbidden pairs.
 void Newton::adopt(std::vector<Pair> pairs) {
-    const auto less = [](const Pair& a, const Pair& b) { return a.s != b.s ? a.s < b.s : a.t < b.t; };
-    const auto same = [](const Pair& a, const Pair& b) { return a.s == b.s && a.t == b.t; };
     pairs.insert(pairs.end(), support_.begin(), support_.end());
-    std::sort(pairs.begin(), pairs.end(), less);
-    pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     const auto is_forbidden = [&](const Pair& pair) { return !std::isfinite(penalty_(pair.s, pair.t)); };
     pairs.erase(std::remove_if(pairs.begin(), pairs.end(), is_forbidden), pairs.end());
-    if (std::equal(pairs.begin(), pairs.end(), adopted_.begin(), adopted_.end(), same)) return;
+    if (pairs == adopted_) return;
     adopted_ = pairs;
     set_.s.clear(), set_.t.clear(), set_.theta.clear(), set_.omega.clear(), set_.slot_s.clear();
     set_.place.assign(1, 0);
@@ -109,7 +107,7 @@ void Newton::adopt(std::vector<Pair> pairs) {
         set_.s.push_back(pair.s - set_.first_node);
         set_.t.push_back(pair.t);
         set_.omega.push_back(penalty_(pair.s, pair.t));
-        const bool is_known = known < support_.size() && same(support_[known], pair);
+        const bool is_known = known < support_.size() && support_[known] == pair;
         const size_t size = group_size(pair);
         set_.theta.resize(set_.theta.size() + size, 0.0);
         if (is_known) {
@@ -239,11 +237,9 @@ void Newton::extrapolate(double alpha) {
     size_t k = 0;
     const double* value = before_.values.data();  // of edge k
     for (int e : set_.inner) {
-        const int s = set_.first_node + set_.s[e], t = set_.t[e];
-        while (k < before_.edges.size() &&
-               (before_.edges[k].s < s || (before_.edges[k].s == s && before_.edges[k].t < t)))
-            value += group_size(before_.edges[k++]);
-        const bool is_known = k < before_.edges.size() && before_.edges[k].s == s && before_.edges[k].t == t;
+        const Pair pair = set_.pair(e);
+        while (k < before_.edges.size() && before_.edges[k] < pair) value += group_size(before_.edges[k++]);
+        const bool is_known = k < before_.edges.size() && before_.edges[k] == pair;
         const size_t first = set_.first(e), size = set_.size(e);
         double along = 0;
         for (size_t i = 0; i < size; ++i) {
@@ -580,7 +576,7 @@ State Newton::record(const Run& run) {
     state.certified_zeros = count_certified(set_, rows_.margins(), certificate_, run.alpha);
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         if (set_.theta_norm(e) == 0.0) continue;
-        state.edges.push_back({set_.first_node + set_.s[e], set_.t[e]});
+        state.edges.push_back(set_.pair(e));
         const double* theta = set_.theta.data() + set_.first(e);
         state.values.insert(state.values.end(), theta, theta + set_.size(e));
     }

@@ -92,7 +92,6 @@ class Newton {
     void step_from(const std::vector<double>& start, double length);
     template <class Value>
     void add_move(int node, double offset, Value value);
-    void make_moves(bool afresh);
     void shift(double length);
     void rebuild(const std::vector<int>& nodes);
     void finish(double alpha, double tolerance);

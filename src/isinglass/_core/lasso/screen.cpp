@@ -217,11 +217,7 @@ std::vector<double> Screen::known_or_exact(const std::vector<Pair>& pairs, const
     std::vector<size_t> asked;
     size_t e = 0;
     for (size_t k = 0; k < pairs.size(); ++k) {
-        const auto [s, t] = pairs[k];
-        while (e < set.n_edges() &&
-               (set.first_node + set.s[e] < s || (set.first_node + set.s[e] == s && set.t[e] < t)))
-            ++e;
-        if (e < set.n_edges() && set.first_node + set.s[e] == s && set.t[e] == t) {
+        if (set.find(pairs[k], e)) {
             values[k] = set.has_groups ? set.gradient_norm(e) : set.gradient[e];
         } else {
             unknown.push_back(pairs[k]);

@@ -56,6 +56,13 @@ struct WorkingSet {
     bool has_operators = false;
 
     size_t n_edges() const { return s.size(); }
+    Pair pair(size_t e) const { return {first_node + s[e], t[e]}; }  // of columns
+    // Moves e, at first 0, on to this pair; false if it is not in the set. Pairs are asked for in their
+    // order.
+    bool find(const Pair& wanted, size_t& e) const {
+        while (e < n_edges() && pair(e) < wanted) ++e;
+        return e < n_edges() && pair(e) == wanted;
+    }
     size_t first(size_t e) const { return has_groups ? place[e] : e; }
     size_t size(size_t e) const { return has_groups ? place[e + 1] - place[e] : 1; }
     size_t at(size_t slot) const { return has_groups ? spot[slot] : slot; }

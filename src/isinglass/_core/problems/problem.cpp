@@ -127,19 +127,11 @@ void Problem::look(double alpha, double next, double strictness) {
 
 // Pairs above alpha that the working set lacks; both are sorted.
 std::vector<Pair> Problem::violators(double alpha) const {
-    const WorkingSet& set = newton_.set();
     std::vector<Pair> pairs;
     size_t e = 0;
-    for (size_t k = 0; k < found_.pairs.size(); ++k) {
-        const Pair pair = found_.pairs[k];
-        const auto is_before = [&](size_t i) {
-            const int s = set.first_node + set.s[i];
-            return s != pair.s ? s < pair.s : set.t[i] < pair.t;
-        };
-        while (e < set.n_edges() && is_before(e)) ++e;
-        const bool is_known = e < set.n_edges() && set.first_node + set.s[e] == pair.s && set.t[e] == pair.t;
-        if (!is_known && found_.values[k] > alpha) pairs.push_back(pair);
-    }
+    for (size_t k = 0; k < found_.pairs.size(); ++k)
+        if (!newton_.set().find(found_.pairs[k], e) && found_.values[k] > alpha)
+            pairs.push_back(found_.pairs[k]);
     return pairs;
 }
 

@@ -81,8 +81,10 @@ static void category_rows(const Categories& c, const Powers<Q>& powers, const do
             for (int k = 0; k < q; ++k) keep(k, exp_negative(c.field[k] + c.score[k] * e - top));
         }
         vd own{}, others{}, score{};
+        vl is_of[Q + 1];
         for (int k = 0; k < q; ++k) {
             const vl is_own = value == c.value[k];
+            if (Q > 0) is_of[k] = is_own;
             own = is_own ? kept(k) : own;
             others += is_own ? vd{} : kept(k);
             score = is_own ? vd{} + c.score[k] : score;
@@ -96,7 +98,12 @@ static void category_rows(const Categories& c, const Powers<Q>& powers, const do
             const vd along = probability * off;
             r += along;
             square += along * off;
-            for (int j = 0; j < q; ++j) add(q * j + k, value == c.value[j] ? share : vd{});
+            for (int j = 0; j < q; ++j) {
+                if (Q > 0)
+                    known[q * j + k] = is_of[j] ? known[q * j + k] + share : known[q * j + k];
+                else
+                    add(q * j + k, value == c.value[j] ? share : vd{});
+            }
             for (int l = 0; l < k; ++l) add(q * (q + k) + l, share * kept(l));
         }
         const vd curve = weight * (square - r * r);

@@ -38,7 +38,6 @@ class PackedColumns {
         return size() > 0 && count >= size() && holds(columns, size());
     }
     void pack(const BitTable& table, const int* columns, int count, const Kernels& kernels);
-    void forget() { columns_.clear(); }
     // Asks the memory for what add and sums will read first.
     void expect_add() const { ask_for(by_row_); }
     void expect_sums() const { ask_for(by_column_); }

@@ -1,6 +1,7 @@
 // The 0/1 table: column-major bytes, equal rows merged into weights, rows padded for the kernels.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -41,6 +42,7 @@ class BitTable;
 
 struct Pair {
     int s, t;
+    auto operator<=>(const Pair&) const = default;  // lexicographic
 };
 
 // Where the pairs (s, s + 1), (s, s + 2), ... begin in the triangle of all pairs.

@@ -264,8 +264,7 @@ def _last_values(values: FloatArray) -> FloatArray:
     """Return the last coupling of every pair that is not zero."""
     rows = np.arange(len(values))[:, None]
     last = np.where(values != 0, rows, 0).max(axis=0) if values.size else np.empty(0, dtype=int)
-    found: FloatArray = values[last, np.arange(values.shape[1])]
-    return found
+    return np.asarray(values[last, np.arange(values.shape[1])])
 
 
 # ------------------------------------------------------------------------------------------- drawing

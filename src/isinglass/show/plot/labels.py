@@ -108,13 +108,11 @@ def _common(one: FloatArray, two: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _overlaps(one: FloatArray, two: FloatArray) -> NDArray[np.bool_]:
     width, height = _common(one, two)
-    overlap: NDArray[np.bool_] = (width > 0) & (height > 0)
-    return overlap
+    return np.asarray((width > 0) & (height > 0))
 
 
 def _share_covered(boxes: FloatArray, nodes: FloatArray) -> FloatArray:
     """Return, for every box, how many nodes it covers, parts of nodes counted as parts."""
     width, height = (np.maximum(extent, 0.0) for extent in _common(boxes, nodes))
     area = np.maximum((nodes[:, 2] - nodes[:, 0]) * (nodes[:, 3] - nodes[:, 1]), 1e-12)
-    covered: FloatArray = (width * height / area).sum(axis=1)
-    return covered
+    return np.asarray((width * height / area).sum(axis=1))

@@ -54,8 +54,7 @@ def scale_sizes(values: FloatArray | None, diameter: float, n_nodes: int) -> Flo
     if values is None or np.ptp(values) == 0:
         return np.full(n_nodes, diameter)
     share = (values - values.min()) / np.ptp(values)
-    scaled: FloatArray = diameter * np.sqrt(SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * share)
-    return scaled
+    return np.asarray(diameter * np.sqrt(SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * share))
 
 
 def room_for_nodes(ax: Axes, xy: FloatArray) -> float:
@@ -131,8 +130,7 @@ def _letters_inside(ax: Axes, labels: Sequence[Text], diameters: FloatArray, fon
     pixel = ax.figure.dpi / 72.0
     boxes = [Text.get_window_extent(label) for label in labels]
     diagonal = np.array([np.hypot(box.width, 0.72 * box.height) for box in boxes]) / pixel
-    sizes: FloatArray = np.minimum(font_size, font_size * 0.96 * diameters / np.maximum(diagonal, 1e-9))
-    return sizes
+    return np.asarray(np.minimum(font_size, font_size * 0.96 * diameters / np.maximum(diagonal, 1e-9)))
 
 
 def _contrast(color: str) -> str:

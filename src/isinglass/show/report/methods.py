@@ -59,7 +59,7 @@ def describe_fit(fit: Fit) -> str:
         choice += f"; the two estimates of a pair were combined by the {str(rule).upper()} rule"
     sentences = [
         f"A pairwise Markov {'' if isinstance(network, CategoryNetwork) else '(Ising) '}network of "
-        f"{_describe_columns(network)} was estimated from {rows} rows {ESTIMATES.get(fit.method, 'as described')} "
+        f"{_describe_columns(network)} was estimated from {rows} rows {_describe_estimate(fit)} "
         f"({_describe_pairs(network)}), with isinglass {__version__}.",
         f"{choice}" + (f" (α = {solution.alpha:.4g})." if solution.alpha == solution.alpha else "."),
         f"The network has {solution.n_edges} of {network.n_pairs} possible edges.",
@@ -71,6 +71,16 @@ def describe_fit(fit: Fit) -> str:
             f"{solution.duality_gap:.1e}, KKT residual {solution.kkt_residual:.1e})."
         )
     return " ".join(sentences)
+
+
+def _describe_estimate(fit: Fit) -> str:
+    """Say what was maximized; regressions have the likelihood of their variable's kind."""
+    text = ESTIMATES.get(fit.method, "as described")
+    if fit.method == "nodewise" and isinstance(fit.network, CategoryNetwork):
+        likelihoods = {"binary": "logistic", "ordinal": "adjacent-category logistic", "nominal": "multinomial logistic"}
+        present = [likelihoods[kind] for kind in KINDS if kind in fit.network.kinds]
+        text = f"by a penalized regression of every variable on all others ({', '.join(present)})"
+    return text
 
 
 def _describe_columns(network: Network) -> str:
