@@ -171,6 +171,10 @@ def test_words_get_an_order(tmp_path):
     assert "--encode" in answer.stderr
     answer = run("info", file, "--ordinal", "a", "--encode", "never=0,rarely=1,often=2")
     assert "never < rarely < often" in answer.stdout
+    file.write_text("a,b\n" + "never,no\noften,yes\nrarely,yes\nnever,yes\n" * 5)  # one mapping, two kinds of columns
+    answer = run("info", file, "--ordinal", "a", "--encode", "never=0,rarely=1,often=2,no=0,yes=1")
+    assert "never < rarely < often" in answer.stdout
+    assert "1 binary, 1 ordinal" in answer.stdout
 
 
 def test_clear_errors(table):
