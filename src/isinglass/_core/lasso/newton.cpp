@@ -128,7 +128,6 @@ void Newton::adopt(std::vector<Pair> pairs) {
         known_[node] = 0;
     }
     if (!leaving.empty()) isolate(leaving);
-    complete_gradient();
 }
 
 // The gradient of every slot, so that the whole working set can be looked at.
@@ -205,6 +204,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
             tolerances.max_iter};
     certificate_.gap = std::numeric_limits<double>::quiet_NaN();
     extrapolate(alpha);
+    complete_gradient();
     widen(alpha);
     run.kkt = run.best = kkt_residual(alpha);
     for (Phase phase = next_phase(run); phase != Phase::done;) {
@@ -254,14 +254,10 @@ void Newton::extrapolate(double alpha) {
     const double before = point_.loss() + penalty_of(set_, alpha);
     shift(1.0);
     step_from(start, 1.0);
-    if (point_.loss() + penalty_of(set_, alpha) < before) {
-        complete_gradient();
-        return;
-    }
+    if (point_.loss() + penalty_of(set_, alpha) < before) return;
     set_.theta = start;
     point_.fields = start_fields;
     rebuild(set_.nodes);
-    complete_gradient();
 }
 
 Newton::Phase Newton::next_phase(const Run& run) const {
