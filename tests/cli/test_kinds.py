@@ -9,6 +9,7 @@ import pytest
 from commands import invoke, run
 
 from isinglass import compare_groups, load, read_table
+from isinglass._core import path_bytes
 
 HEADER = ["a1", "a2", "a3", "party", "vote"]
 
@@ -110,6 +111,11 @@ def test_info_shows_kinds_and_levels(table):
     record = json.loads(run("info", table, *KINDS, "--json").stdout)
     assert record["kinds"]["party"] == "nominal"
     assert record["categories"]["a1"] == [1, 2, 3, 4]
+    assert "bytes" not in record["estimate"]  # not known where a pair has a table
+    alone = run("info", table, "--ordinal", "a1:a3", "--drop", "party")
+    assert "Memory  " in alone.stdout
+    record = json.loads(run("info", table, "--ordinal", "a1:a3", "--drop", "party", "--json").stdout)
+    assert record["estimate"]["bytes_dense"] == path_bytes(record["n_distinct_rows"], 4, 6)
 
 
 def test_groups_are_compared(table, tmp_path):
@@ -165,6 +171,10 @@ def test_words_get_an_order(tmp_path):
     assert "--encode" in answer.stderr
     answer = run("info", file, "--ordinal", "a", "--encode", "never=0,rarely=1,often=2")
     assert "never < rarely < often" in answer.stdout
+    file.write_text("a,b\n" + "never,no\noften,yes\nrarely,yes\nnever,yes\n" * 5)  # one mapping, two kinds of columns
+    answer = run("info", file, "--ordinal", "a", "--encode", "never=0,rarely=1,often=2,no=0,yes=1")
+    assert "never < rarely < often" in answer.stdout
+    assert "1 binary, 1 ordinal" in answer.stdout
 
 
 def test_clear_errors(table):

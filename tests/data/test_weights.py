@@ -1,8 +1,12 @@
+import functools
+
 import numpy as np
 import pytest
 
+from isinglass import two_stage
 from isinglass.data import check_penalty_weights, check_sample_weight
-from isinglass.errors import DataError
+from isinglass.errors import DataError, DataWarning
+from isinglass.select import cross_validate, select_ebic
 
 
 def test_sample_weight_is_returned_raw():
@@ -51,3 +55,15 @@ def test_penalty_weights_pass_through():
 def test_bad_penalty_weights(weights, message):
     with pytest.raises(DataError, match=message):
         check_penalty_weights(weights, 2)
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+def test_counts_of_a_contingency_table_are_named_where_folds_would_hold_out_all_rows_of_a_kind():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.uint8)
+    counts = np.array([40.0, 10.0, 10.0, 40.0])
+    for choose in (two_stage, functools.partial(cross_validate, n_folds=2, alphas=[0.1, 0.05])):
+        with pytest.warns(DataWarning, match=r"counts of equal rows: whole numbers, 25 on average"):
+            choose(X, sample_weight=counts)
+    assert two_stage(np.repeat(X, counts.astype(int), axis=0)).solution.n_edges == 1  # what the warning recommends
+    assert select_ebic(X, sample_weight=counts).solution.n_edges == 1
+    two_stage(np.vstack([X, X[:1]]), sample_weight=np.r_[counts, 5.0])  # rows that are equal: a sample with weights

@@ -170,7 +170,7 @@ def _estimate(data: BinaryTable, found: Mapping[str, Any]) -> dict[str, Any]:
         if now - start > TRIAL:
             break
     sizes = {"bytes": path_bytes(n, p, 0), "bytes_dense": path_bytes(n, p, p * (p - 1) // 2)}
-    if hasattr(data, "codes"):  # known for columns of 0 and 1 only
+    if any(score is None for score in getattr(data, "scores", ())):  # known for one number per pair only
         sizes = {}
     return {**sizes, "trial_fits": trials}
 

@@ -95,7 +95,14 @@ def _entries_of(source: Source, j: int, label: Hashable, encode: Any) -> Mapping
     if by_column(encode):
         entries = encode.get(label)
         return {value: k for k, value in enumerate(entries)} if isinstance(entries, tuple) else entries
-    return encode if any(value in encode for value in distinct_in(source, j)) else None
+    seen = distinct_in(source, j)
+    if not any(value in encode for value in seen):
+        return None
+    numbers = [number for number in encode.values() if number is not None]
+    if len(set(numbers)) == len(numbers):
+        return encode
+    # For columns of several kinds, yes=1 and often=1: the categories of this one are those that occur in it.
+    return {value: number for value, number in encode.items() if number is None or value in seen}
 
 
 # ------------------------------------------------------------------------------------------- one column

@@ -7,6 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
 
+MANY, MOST_CHECKED = 5, 1 << 16
+"""Mean weight from which whole numbers may be counts, and rows up to which that is looked into."""
+
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:
     """Return finite, non-negative row weights with a positive sum, or None for equal weights."""
@@ -44,6 +47,22 @@ def warn_scale(n_broken: int, total: float, n_rows: int) -> None:
                 f"sample_weight has the sum {total:.6g} over {n_rows} rows, and the EBIC takes this sum for the "
                 "number of "
                 "rows: the choice depends on it. Rescale to mean 1: sample_weight / sample_weight.mean()."
+            )
+        )
+
+
+def warn_counts(cells: NDArray[np.uint8], weight: NDArray[np.float64] | None) -> None:
+    """Warn where folds would hold out all rows of a kind: weights that look like the counts of a contingency table."""
+    if weight is None or weight.sum() < MANY * np.count_nonzero(weight) or (weight != np.rint(weight)).any():
+        return
+    rows = cells[weight > 0]
+    if len(rows) <= MOST_CHECKED and len(np.unique(rows, axis=0)) == len(rows):
+        warn(
+            DataWarning(
+                f"sample_weight looks like counts of equal rows: whole numbers, {weight.sum() / len(rows):.3g} on "
+                "average, for rows of which no two are equal. A fold holds out a row with all of its weight, and "
+                "nothing like it is left to learn from. Repeat each row as often as its weight says, or choose without "
+                "folds, by the EBIC."
             )
         )
 

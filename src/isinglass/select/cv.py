@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import check_count
 from isinglass.arrays import read_only
 from isinglass.data import PartedTable, to_weighted, units_of, which_vary
+from isinglass.data.weights import warn_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Path, Solution
@@ -174,6 +175,7 @@ def cross_validate(
     _check_rule(rule)
     if splits is None:
         folds, repeats = _check_folds(n_folds, len(np.unique(units[rows]))), check_count("n_repeats", n_repeats)
+        warn_counts(np.asarray(table), weight)
         seeds = spawn_seeds(random_state, repeats)
         parts, origin = _random_splits(rows, units, folds, seeds), seeds[0].entropy
     else:

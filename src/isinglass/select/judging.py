@@ -22,6 +22,7 @@ from isinglass.data import (
     over_rows,
 )
 from isinglass.data.parts import Fold
+from isinglass.data.weights import warn_counts
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.network import Network
 from isinglass.objective import smoothed_field
@@ -247,5 +248,6 @@ def split_folds(
     known, group = np.unique(labels[rows], return_inverse=True)
     if len(known) < 2:
         return []
+    warn_counts(np.asarray(table), weight)
     parts = np.array_split(as_generator(random_state).permutation(len(known)), min(n_folds, len(known)))
     return [rows[np.isin(group, part)] for part in parts]
