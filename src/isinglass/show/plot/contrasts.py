@@ -95,6 +95,8 @@ def group_difference(
     ax = network(drawn, ax, **{"positions": shared_layout(result.networks), "legend": False, **options})
     one, two = first or result.groups[0], second or result.groups[1]
     found = "" if level is None else f": {drawn.n_edges} of {whole.n_edges} edges at p ≤ {level:g}"
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.06 * (high - low))  # room for the title above the highest label
     ax.set_title(f"{readable(one)} minus {readable(two)}{found}", fontsize=8, y=0.96, pad=0, **PLAIN)
     return ax
 
