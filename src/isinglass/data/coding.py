@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import numbers
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -374,7 +375,7 @@ def _rank(value: Any) -> tuple[bool, Any]:
 
 def show_values(values: Iterable[Any], most: int = 5) -> str:
     """Write a few values for a message."""
-    listed = sorted(values, key=_rank)
+    listed = heapq.nsmallest(most + 1, values, key=_rank)
     return ", ".join([*map(show_value, listed[:most]), *(["…"] if len(listed) > most else [])])
 
 

@@ -183,7 +183,7 @@ def _collect(records: Iterator[tuple[int, list[str]]], limits: Limits) -> Record
     start, first = next(((line, record) for line, record in records if not _is_blank(record)), (0, []))
     if not first:
         raise DataError("the file must be a table; got only blank lines.")
-    numbering, codes, lines = _Numbering(), bytearray(), array("q", [start])
+    numbering, codes, lines = _Numbering(), array("i"), array("q", [start])
     width = len(first)
     for line, record in records:
         if len(lines) == 1 and len(record) == width + 1:
@@ -195,7 +195,7 @@ def _collect(records: Iterator[tuple[int, list[str]]], limits: Limits) -> Record
                 f"rows must have equal length; got {len(record)} field(s) in line {line}, "
                 f"where {width} are expected. Check quotes and delimiters there, or pass {setting('delimiter')}."
             )
-        codes += np.fromiter(map(numbering.__getitem__, record), np.int32, width).data
+        codes.extend(map(numbering.__getitem__, record))
         lines.append(line)
         limits.check_shape(len(lines) - 1, width)
         limits.check_text(n_words=len(numbering))
