@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.arrays import read_only
+from isinglass.arrays import FloatArray, read_only
 from isinglass.data import PartedTable, to_weighted, units_of, which_vary
 from isinglass.data.weights import warn_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
@@ -24,7 +24,6 @@ from isinglass.solve.path import ising_path
 
 __all__ = ["CrossValidation", "cross_validate"]
 
-FloatArray = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
 RULES = ("best", "1se")
 

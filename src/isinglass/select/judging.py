@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import (
     CategoryTable,
@@ -33,8 +34,6 @@ from isinglass.select.scoring import path_scores, row_scores
 from isinglass.select.stages import Case, Stage
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.threads import thread_count
-
-FloatArray = NDArray[np.float64]
 
 EXPONENTS = (1.0, 0.5)
 """Of the weights in stage 2: full reweighting, and a gentle one if that predicts too badly."""

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
 
 __all__ = ["check_width", "row_scores", "sum_scores", "warn_at_grid_end"]
 
-FloatArray = NDArray[np.float64]
 
 CELLS_AT_ONCE = 4_000_000
 """Cells whose scores exist at a time: some 30 bytes each."""

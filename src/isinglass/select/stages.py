@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import read_only
+from isinglass.arrays import FloatArray, read_only
 from isinglass.data import column_spread, count_rows
 from isinglass.data.parts import Fold
 from isinglass.objective import penalty_matrix
@@ -22,7 +22,6 @@ from isinglass.select.search import Lattice, search
 __all__ = ["Case", "Stage"]
 
 Table = NDArray[np.uint8]
-FloatArray = NDArray[np.float64]
 
 FIRST = Lattice(ratio=0.9, far=0.5, floor=1e-4, least=2)
 """Where stage 1 looks. The dense end costs most, and its criterion has one minimum."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_count
-from isinglass.arrays import read_only
+from isinglass.arrays import FloatArray, read_only
 from isinglass.data import check_scale, to_weighted, units_of
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.randomness import RandomSource
@@ -29,7 +29,6 @@ from isinglass.solve.path import ising_path
 __all__ = ["TwoStage", "describe_stages", "network_ebic", "two_stage"]
 
 Table = NDArray[np.uint8]
-FloatArray = NDArray[np.float64]
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""

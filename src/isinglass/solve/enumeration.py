@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_whole
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import check_sample_weight
 from isinglass.errors import ArgumentError, LimitError, setting
@@ -33,7 +34,6 @@ __all__ = [
     "superset_sums",
 ]
 
-FloatArray = NDArray[np.float64]
 
 _STATES_AT_ONCE = 2**14
 MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core

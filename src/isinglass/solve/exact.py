@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import is_whole
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, ConvergenceWarning, SeparationError, setting, warn
 from isinglass.results import Path, Solution
 from isinglass.solve.enumeration import (
@@ -27,7 +28,7 @@ from isinglass.solve.enumeration import (
 from isinglass.solve.estimable import warn_constant
 from isinglass.solve.exact_proof import certify, separating_pair, violations
 from isinglass.solve.grid import alpha_grid
-from isinglass.solve.likelihood import FloatArray, Likelihood, penalty_value
+from isinglass.solve.likelihood import Likelihood, penalty_value
 
 __all__ = [
     "MAX_NODES",

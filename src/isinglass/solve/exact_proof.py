@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.solve.enumeration import log_weights, superset_sums
-from isinglass.solve.likelihood import FloatArray, IntArray, Likelihood
+from isinglass.solve.likelihood import IntArray, Likelihood
 
 __all__ = ["Proof", "certify", "separating_pair", "violations"]
 

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.data import read_binary, to_weighted
 from isinglass.objective import penalty_matrix, smoothed_field
 from isinglass.objective.reduced import NEGLIGIBLE, refuse_vanishing
@@ -20,7 +21,6 @@ from isinglass.solve.enumeration import log_sum, log_weights, refuse_above_limit
 
 __all__ = ["Likelihood", "penalty_value"]
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _RIDGE = 1e-12  # relative; keeps the Newton matrix invertible, changes the rate and not the optimum

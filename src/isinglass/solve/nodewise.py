@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Nodewise
 from isinglass.arguments import check_count, check_positive
+from isinglass.arrays import FloatArray
 from isinglass.data import CategoryTable, PartedTable, read_categories, to_weighted
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.category_table import Kinds, Scores
@@ -32,8 +33,6 @@ from isinglass.threads import thread_count
 __all__ = ["choose_per_node", "nodewise_at", "nodewise_ebic", "nodewise_path"]
 
 logger = logging.getLogger("isinglass")
-
-FloatArray = NDArray[np.float64]
 
 
 def nodewise_path(

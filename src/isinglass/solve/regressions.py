@@ -12,14 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.arrays import read_only
+from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError
 from isinglass.network import Network
 from isinglass.results import Path, Solution
 
 __all__ = ["RULES", "NodeFits", "NodewisePath", "symmetrize"]
-
-FloatArray = NDArray[np.float64]
 
 RULES = ("and", "or", "mean", "min", "max")
 

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Bmn
 from isinglass.arguments import check_count, check_positive
+from isinglass.arrays import FloatArray
 from isinglass.errors import ConvergenceWarning, setting, warn
 from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
@@ -33,7 +34,6 @@ from isinglass.solve.published.stacked import stacked_design, unvectorize
 
 __all__ = ["bmn", "plg"]
 
-FloatArray = NDArray[np.float64]
 Callback = Callable[[Solution], object] | None
 
 

@@ -25,13 +25,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Lognet
 from isinglass.arguments import check_count, check_positive
-from isinglass.arrays import read_only
+from isinglass.arrays import FloatArray, read_only
 from isinglass.data import check_sample_weight
 from isinglass.errors import ArgumentError, DataError
 
 __all__ = ["GlmPath", "logistic_path"]
 
-FloatArray = NDArray[np.float64]
 
 ENTRIES = 1 << 22
 """Of the design that are looked at in one piece."""

@@ -13,12 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.data import to_binary
 from isinglass.errors import DataError, LimitError
 
 __all__ = ["edge_position", "stacked_design", "unvectorize", "vectorize"]
-
-FloatArray = NDArray[np.float64]
 
 _DEFAULT_LIMIT = 4 * 2**30
 _INT32_MAX = np.iinfo(np.int32).max
