@@ -27,7 +27,7 @@ from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.nodewise_categories import CategoryNodes
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA, warn_if_not_converged
-from isinglass.solve.regressions import RULES, NodeFits, NodewisePath
+from isinglass.solve.regressions import RULES, NodeFits, NodewisePath, spread, spread_paths
 from isinglass.threads import thread_count
 
 __all__ = ["choose_per_node", "nodewise_at", "nodewise_ebic", "nodewise_path"]
@@ -344,31 +344,18 @@ class _Case:
         strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
         grids = alphas[self.varying]
         paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
-        self._refuse_separation(self._spread(paths.largest_etas, np.nan))
-        fields = self._spread(paths.fields, np.nan)
+        self._refuse_separation(spread(paths.largest_etas, self.varying, self.n_features, np.nan))
+        fields = spread(paths.fields, self.varying, self.n_features, np.nan)
         constant = np.isnan(fields).all(axis=0)
         return NodeFits(
             alphas=alphas.T,
             fields=np.where(constant, self.fields, fields),
-            losses=self._spread(paths.losses, np.nan),
-            objectives=self._spread(paths.objectives, np.nan),
-            kkt_residuals=self._spread(paths.kkt_residuals, np.nan),
-            duality_gaps=self._spread(paths.duality_gaps, np.nan),
-            n_iter=self._spread(paths.n_iter, 0),
-            n_working=self._spread(paths.n_working, 0),
-            counts=self._spread(paths.counts, 0),
-            columns=self.varying[paths.columns].astype(np.int32),
             values=paths.values,
             null_losses=self.null_losses,
             n_rows=self.n_rows,
             names=self.names,
+            **spread_paths(paths, self.varying, self.n_features),
         )
-
-    def _spread(self, matrix: NDArray[Any], missing: float) -> NDArray[Any]:
-        """Return one row per alpha and one column per column of the whole table."""
-        spread = np.full((matrix.shape[1], len(self.fields)), missing, dtype=matrix.dtype)
-        spread[:, self.varying] = matrix.T
-        return spread
 
     def _refuse_separation(self, largest_eta: FloatArray) -> None:
         """Raise if a regression without penalty has no finite optimum (checked only where it may not)."""

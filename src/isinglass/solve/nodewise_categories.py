@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +14,7 @@ from isinglass.data import CategoryTable
 from isinglass.network import Network
 from isinglass.solve.discrete import Scaled, refuse_free
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS
-from isinglass.solve.regressions import NodeFits, pair_up, reconcile
+from isinglass.solve.regressions import NodeFits, pair_up, reconcile, spread_paths
 from isinglass.threads import thread_count
 
 
@@ -138,23 +137,14 @@ class CategoryNodes:
         grids = np.ascontiguousarray(alphas[varying] / self.units[varying, None])
         strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
         paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
-        counts = self._spread(paths.counts, 0)
-        columns = varying[paths.columns].astype(np.int32)
+        common = spread_paths(paths, varying, self.n_features)
+        counts, columns, losses = common["counts"], common["columns"], common["losses"]
         node, alpha = np.divmod(np.repeat(np.arange(counts.size), counts.T.ravel()), len(counts))
         pairs = np.sort(np.column_stack([node, columns]), axis=1)
         blocks = scaled.blocks(pairs, paths.values)
-        losses = self._spread(paths.losses, np.nan)
         return CategoryNodeFits(
             alphas=alphas.T,
             fields=np.full(counts.shape, np.nan),
-            losses=losses,
-            objectives=self._spread(paths.objectives, np.nan),
-            kkt_residuals=self._spread(paths.kkt_residuals, np.nan),
-            duality_gaps=self._spread(paths.duality_gaps, np.nan),
-            n_iter=self._spread(paths.n_iter, 0),
-            n_working=self._spread(paths.n_working, 0),
-            counts=counts,
-            columns=columns,
             values=block_values(scaled.table.scores, pairs, blocks),
             null_losses=np.array([-float(share[share > 0] @ np.log(share[share > 0])) for share in scaled.shares]),
             n_rows=self.n_rows,
@@ -163,6 +153,7 @@ class CategoryNodes:
             category_fields=self._fields(paths.category_fields, losses, node, alpha, columns, blocks),
             dimensions=scaled.dimensions,
             empty=scaled.empty,
+            **common,
         )
 
     def _fields(
@@ -193,9 +184,3 @@ class CategoryNodes:
                 centers[s][k] += (block[:, 0] if s < t else block[0]) * means[t]
         fields = [scaled.fields(every[k], [center[k] for center in centers]) for k in range(n_alphas)]
         return tuple(np.array([fields[k][s] for k in range(n_alphas)]) for s in range(self.n_features))
-
-    def _spread(self, matrix: NDArray[Any], missing: float) -> NDArray[Any]:
-        """Return one row per alpha and one column per column of the whole table."""
-        spread = np.full((matrix.shape[1], self.n_features), missing, dtype=matrix.dtype)
-        spread[:, self.varying] = matrix.T
-        return spread

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from isinglass._core import NodePaths
 from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError
 from isinglass.network import Network
@@ -188,6 +189,21 @@ class NodeFits:
         bounds = np.searchsorted(which, np.arange(len(self.counts) + 1))
         parts = [slice(first, last) for first, last in pairwise(bounds.tolist())]
         return [Network(self.fields[k], edges[part], values[part], self.names) for k, part in enumerate(parts)]
+
+
+def spread(matrix: NDArray[Any], varying: NDArray[np.intp], n_features: int, missing: float) -> NDArray[Any]:
+    """Return a matrix of the columns that vary with one row per alpha and one column per column of the whole table."""
+    whole = np.full((matrix.shape[1], n_features), missing, dtype=matrix.dtype)
+    whole[:, varying] = matrix.T
+    return whole
+
+
+def spread_paths(paths: NodePaths, varying: NDArray[np.intp], n_features: int) -> dict[str, NDArray[Any]]:
+    """Return what all regressions have, whatever their columns are, as the fields of `NodeFits`."""
+    missing = dict.fromkeys(("losses", "objectives", "kkt_residuals", "duality_gaps"), np.nan)
+    missing |= dict.fromkeys(("n_iter", "n_working", "counts"), 0)
+    whole = {name: spread(getattr(paths, name), varying, n_features, value) for name, value in missing.items()}
+    return {**whole, "columns": varying[paths.columns].astype(np.int32)}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
