@@ -69,7 +69,6 @@ def read_binary(
     binarize : float or mapping of column names to floats, optional
         Numbers above this threshold are 1, the others 0.
 
-
     Raises
     ------
     DataError
