@@ -166,27 +166,8 @@ def _has_bits(codes: Bytes) -> bool:
 
 
 def to_binary(X: Any) -> Bytes:
-    """Return the table as C-contiguous ``uint8`` of 0 and 1; it shares its memory with an input that is that already.
-
-    Examples
-    --------
-    >>> to_binary([[True, False], [0.0, 1.0]]).tolist()
-    [[1, 0], [0, 1]]
-    """
+    """Return the table as C-contiguous ``uint8`` of 0 and 1, in the memory of an input that is that already."""
     return refuse_holes(read_binary(X)).X
-
-
-def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Bytes, NDArray[np.float64] | None]:
-    """Return the table as `to_binary` does, with the weights of its rows: those given, or those it brings along.
-
-    Examples
-    --------
-    >>> table = BinaryTable(np.array([[0, 1], [1, 1]], dtype=np.uint8), sample_weight=np.array([1.0, 2.0]))
-    >>> to_weighted(table, None)[1].tolist()
-    [1.0, 2.0]
-    """
-    table = refuse_holes(read_binary(X))
-    return table.X, weights_of(table, sample_weight)
 
 
 def weights_of(table: RowTable, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
