@@ -158,7 +158,7 @@ def read_categories(
 
 def _is_bits(X: Any) -> bool:
     """Tell whether this is what `convert_source` would return, which takes longer than the fit of a few columns."""
-    return type(X) is np.ndarray and X.dtype == np.uint8 and X.ndim == 2 and X.flags.c_contiguous and _has_bits(X)
+    return type(X) is np.ndarray and X.dtype == np.uint8 and X.ndim == 2 and _has_bits(X)
 
 
 def _has_bits(codes: Bytes) -> bool:
