@@ -19,7 +19,7 @@ from isinglass.data.intake import open_rows
 from isinglass.data.parts import split_rows
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, setting, warn
-from isinglass.memory import available_memory, memory_for
+from isinglass.machine import available_memory, memory_for
 from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.results import Solution

@@ -27,7 +27,7 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
-from isinglass.memory import within_memory
+from isinglass.machine import thread_count, within_memory
 from isinglass.names import check_names
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
@@ -36,7 +36,6 @@ from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.discrete import DiscreteCase
 from isinglass.solve.estimable import Varying, as_solution, split_sparse
 from isinglass.solve.grid import alpha_grid
-from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -254,7 +253,7 @@ class _Case:
         """Put the solution of the varying columns back into the whole table."""
         every_field = self.varying.whole_fields(state.fields)
         edges = self.varying.columns[state.edges].astype(np.int32).reshape(-1, 2)
-        network = Network.trusted(every_field, edges, state.values, self.names)
+        network = Network.trusted(fields=every_field, edge_index=edges, edge_values=state.values, names=self.names)
         return as_solution(network, state, self.problem, tol)
 
 
