@@ -74,8 +74,10 @@ class Network:
         return network
 
     def _hold(self, **parts: Any) -> None:
-        for name, value in parts.items():
-            object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
+        for value in parts.values():
+            if isinstance(value, np.ndarray):
+                read_only(value)
+        self.__dict__.update(parts)  # a frozen record has no other way
 
     @classmethod
     def from_couplings(

@@ -178,7 +178,8 @@ class Reading:
 
     def __init__(self, archive: Archive) -> None:
         self.archive, self.header = archive, archive.header
-        n_features, names = self.header.get("n_features"), self.header.get("names")
+        n_features: Any = self.header.get("n_features")
+        names: Any = self.header.get("names")
         require(is_whole(n_features) and n_features >= 1, "its number of columns is not a number")
         texts = isinstance(names, list) and len(names) == n_features and all(isinstance(name, str) for name in names)
         require(texts, "its names are not one text per column")
@@ -314,7 +315,7 @@ class Reading:
         require(part["kind"] in ("ebic", "score"), "its evidence is of an unknown kind")
         require(isinstance(part["settings"], dict), "its evidence has no settings")
         require(0 <= part["choice"] < len(alphas), "its choice is not on the curve")
-        curves = {
+        curves: dict[str, Any] = {
             name: self.numbers(f"evidence.{name}", alphas.shape, finite=False)
             for name in ("values", "errors")
             if name == "values" or self.archive.has("evidence.errors")
