@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray
 from isinglass.data.conversion import to_weighted
 from isinglass.errors import LimitError
-from isinglass.interrupts import held_back
+from isinglass.machine import held_back
 
 SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns takes minutes
 
