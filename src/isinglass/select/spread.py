@@ -159,7 +159,8 @@ class Bootstrap(Frozen):
             order = np.argsort(rows.indices[some])
             pairs, values = self.edge_index[rows.indices[some][order]], rows.data[some][order]
             present = values != 0.0
-            network = Network.trusted(np.zeros(len(self.names)), pairs[present], values[present], self.names)
+            parts = {"edge_index": pairs[present], "edge_values": values[present], "names": self.names}
+            network = Network.trusted(fields=np.zeros(len(self.names)), **parts)
             measured.append(node_measure(network, of, communities))
         return np.array(measured)
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from isinglass._core import gibbs_sweep_cells
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.categories import CategoryNetwork
+from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator
-from isinglass.threads import thread_count
 
 KernelArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]
 

@@ -14,13 +14,13 @@ from isinglass.arguments import check_count
 from isinglass.categories import CategoryNetwork
 from isinglass.data import to_binary
 from isinglass.errors import DataError, MixingWarning, setting, warn
+from isinglass.machine import thread_count
 from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource, as_generator, spawn_seeds
 from isinglass.results import Solution
 from isinglass.simulate.completions import CategoryChains, KernelArrays, kernel_arrays
 from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
-from isinglass.threads import thread_count
 
 _UPDATES_PER_CALL = 30_000_000  # about a third of a second, after which an interrupt is noticed
 
