@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from isinglass.arguments import check_count
-from isinglass.export.streams import Target, write_lines
+from isinglass.atomic import Target, write_lines
 from isinglass.randomness import RandomSource
 from isinglass.results import Path, Solution, Stability
 from isinglass.show.report.assembly import digest, fill_template, read_part
