@@ -21,6 +21,7 @@ from isinglass.data import CategoryTable, PartedTable, read_categories, to_weigh
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.category_table import Kinds, Scores
 from isinglass.errors import ArgumentError, SeparationError
+from isinglass.machine import thread_count
 from isinglass.results import Solution
 from isinglass.separation import separating_direction
 from isinglass.solve.estimable import Varying
@@ -28,7 +29,6 @@ from isinglass.solve.grid import alpha_grid
 from isinglass.solve.nodewise_categories import CategoryNodes
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA, warn_if_not_converged
 from isinglass.solve.regressions import RULES, NodeFits, NodewisePath, spread, spread_paths
-from isinglass.threads import thread_count
 
 __all__ = ["choose_per_node", "nodewise_at", "nodewise_ebic", "nodewise_path"]
 

@@ -11,11 +11,11 @@ from isinglass._core import Nodewise
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork, block_values
 from isinglass.data import CategoryTable
+from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.solve.discrete import Scaled, refuse_free
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS
 from isinglass.solve.regressions import NodeFits, pair_up, reconcile, spread_paths
-from isinglass.threads import thread_count
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
