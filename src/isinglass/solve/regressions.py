@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isinglass._core import NodePaths, Nodewise
 from isinglass.arrays import FloatArray, Frozen, Mask
@@ -312,7 +312,7 @@ class CategoryNodes(Nodes):
 
     @classmethod
     def prepare(
-        cls, table: CategoryTable, weight: ArrayLike | None, standardize: bool, n_threads: int | None, quiet: bool
+        cls, table: CategoryTable, weight: FloatArray | None, standardize: bool, n_threads: int | None, quiet: bool
     ) -> CategoryNodes:
         """Compile the columns that vary; name the others in one warning, unless ``quiet``."""
         scaled = Scaled.of(table, weight, quiet=quiet)
@@ -335,13 +335,9 @@ class CategoryNodes(Nodes):
         alpha, node = _owners(known["counts"])
         pairs = np.sort(np.column_stack([node, known["columns"]]), axis=1)
         blocks = scaled.blocks(pairs, paths.values)
-        # What the mean scores of a column's neighbors add to its predictor.
-        sizes, n_alphas = zip(scaled.on_line, scaled.shares, strict=True), len(known["counts"])
-        centers = [np.zeros((n_alphas, 1 if line else len(share))) for line, share in sizes]
-        coefficients = zip(node.tolist(), alpha.tolist(), known["columns"].tolist(), blocks, strict=True)
-        for s, k, t, block in coefficients:
-            if scaled.on_line[t]:
-                centers[s][k] += (block[:, 0] if s < t else block[0]) * scaled.means[t]
+        lists = node.tolist(), known["columns"].tolist(), blocks, alpha.tolist()
+        n_alphas = len(known["counts"])
+        centers = scaled.centers(*lists, n_alphas)
         solved = self._solved_fields(paths.category_fields, np.isfinite(known["losses"]))
         fields = [scaled.fields(solved[k], [center[k] for center in centers]) for k in range(n_alphas)]
         return CategoryNodeFits(
