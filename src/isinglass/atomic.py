@@ -34,17 +34,7 @@ _unfinished: set[Path] = set()
 
 @contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Yield a new file in the folder of the target; when the block ends well it takes the target's place.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(Path(folder) / "a.txt") as file:
-    ...         _ = file.write(b"whole")
-    ...     [(path.name, path.read_bytes()) for path in Path(folder).iterdir()]
-    [('a.txt', b'whole')]
-    """
+    """Yield a new file in the folder of the target; when the block ends well it takes the target's place."""
     remove_abandoned(target.parent)
     temporary = target.with_name(_new_name("tmp"))
     with _noted(temporary), temporary.open("xb") as file:

@@ -91,18 +91,16 @@ class CategoryNetwork(Network):
         if categories is not None and [len(values) for values in categories] != sizes:
             raise DataError("categories must have one entry per category of every node.")
         index, values, tables = _read_edges(edge_index, edge_values, blocks, points, sizes)
-        parts = {
-            "category_fields": fields,
-            "scores": points,
-            "kinds": _read_kinds(kinds, points),
-            "categories": None if categories is None else tuple(tuple(values) for values in categories),
-            "edge_index": read_only(index),
-            "edge_values": read_only(values),
-            "blocks": tables,
-            "names": check_names(names, len(fields)),
-        }
-        for name, value in parts.items():
-            object.__setattr__(self, name, value)
+        self._hold(
+            category_fields=fields,
+            scores=points,
+            kinds=_read_kinds(kinds, points),
+            categories=None if categories is None else tuple(map(tuple, categories)),
+            edge_index=index,
+            edge_values=values,
+            blocks=tables,
+            names=check_names(names, len(fields)),
+        )
 
     def refitted(
         self,
@@ -112,16 +110,9 @@ class CategoryNetwork(Network):
         blocks: Sequence[FloatArray],
     ) -> CategoryNetwork:
         """Return a network of the same nodes, of the solver's own arrays: `Network.trusted` for categories."""
-        network = object.__new__(CategoryNetwork)
-        fitted = {
-            "category_fields": tuple(category_fields),
-            "edge_index": read_only(edge_index),
-            "edge_values": read_only(edge_values),
-            "blocks": tuple(blocks),
-        }
         nodes = {name: getattr(self, name) for name in ("scores", "kinds", "categories", "names", "points")}
-        network.__dict__.update(fitted | nodes)
-        return network
+        fitted = {"category_fields": tuple(category_fields), "edge_index": edge_index, "edge_values": edge_values}
+        return CategoryNetwork.trusted(**nodes, **fitted, blocks=tuple(blocks))
 
     @property  # type: ignore[misc]
     def fields(self) -> NoReturn:
@@ -129,21 +120,6 @@ class CategoryNetwork(Network):
         raise DataError(
             "a network with more than two categories has one field per category (category_fields); this function takes "
             "columns of 0 and 1 only."
-        )
-
-    def with_names(self, names: Sequence[str] | None) -> CategoryNetwork:
-        """Return the same network with other names; None keeps those it has."""
-        if names is None or tuple(names) == self.names:
-            return self
-        return CategoryNetwork(
-            self.category_fields,
-            self.scores,
-            self.edge_index,
-            self.edge_values,
-            names,
-            kinds=self.kinds,
-            categories=self.categories,
-            blocks=self.blocks,
         )
 
     @property
@@ -175,8 +151,6 @@ class CategoryNetwork(Network):
         numbers = tuple(tuple(range(len(field))) for field in self.category_fields)
         return CategoryTable(codes, self.kinds, self.scores, self.categories or numbers, names=self.names)
 
-    # ------------------------------------------------------------------------------------- rows
-
     def category_log_probabilities(self, X: ArrayLike) -> list[FloatArray]:
         """Return log P(x_s = k | the rest of the row) for every column s: one array (n_samples, categories) each."""
         points, logits = self.points, self.logits(self.read_codes(X))
@@ -199,15 +173,16 @@ class CategoryNetwork(Network):
     def energy(self, X: ArrayLike) -> FloatArray:
         """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""
         codes = self.read_codes(X)
-        chosen = np.take_along_axis(self.logits(codes), self.points.seen(codes), axis=0)
-        fields = np.concatenate(self.category_fields)[self.points.seen(codes)]
-        return np.asarray(-0.5 * (chosen + fields).sum(axis=0))  # each pair is in two logits, each field in one
+        seen = self.points.seen(codes)
+        chosen = np.take_along_axis(self.logits(codes), seen, axis=0)
+        # Each pair is in two logits, each field in one.
+        return np.asarray(-0.5 * (chosen + flat_fields(self)[seen]).sum(axis=0))
 
     def logits(self, table: NDArray[Any]) -> FloatArray:
         """Return μ_s(k) plus what the rest of a row says for category k: one row per category of all columns."""
         points = self.points
         eta = self._couplings @ points.place(points.seen(table))
-        return points.logits(np.concatenate(self.category_fields), eta)
+        return points.logits(flat_fields(self), eta)
 
     @cached_property
     def points(self) -> Points:
@@ -232,61 +207,24 @@ class CategoryNetwork(Network):
             )
         return codes
 
-    # ------------------------------------------------------------------------------------- Python
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CategoryNetwork):
-            return NotImplemented
-        mine, theirs = self._parts(), other._parts()
-        same = (self.names, self.kinds, self.categories) == (other.names, other.kinds, other.categories)
-        return same and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
-
-    __hash__ = None  # holds arrays; equal networks need not be the same object
-
-    def _parts(self) -> list[NDArray[Any]]:
-        points = [np.empty(0) if score is None else score for score in self.scores]
-        return [self.edge_index, self.edge_values, *points, *self.category_fields, *self.blocks]
-
-    def __repr__(self) -> str:
-        return f"Category{super().__repr__()}"
-
 
 def flat_fields(network: Network) -> FloatArray:
-    """Return the fields of a network of any kind as one array: one per node, or one per category of all nodes.
-
-    Examples
-    --------
-    >>> flat_fields(CategoryNetwork([[0, 1, 2], [0, 3]], [[0, 1, 2], [0, 1]], [], [])).tolist()
-    [0.0, 1.0, 2.0, 0.0, 3.0]
-    """
+    """Return the fields of a network of any kind as one array: one per node, or one per category of all nodes."""
     return np.concatenate(network.category_fields) if isinstance(network, CategoryNetwork) else network.fields
 
 
 def block_scale(score_s: Any, score_t: Any) -> float:
-    """Return ‖Θ_st‖ / ‖B_st‖ of a pair with these scores: 2 for two nominal columns, √2 for one, else 1.
-
-    Examples
-    --------
-    >>> block_scale(None, None), block_scale([0, 1], [0, 1])
-    (2.0, 1.0)
-    """
+    """Return ‖Θ_st‖ / ‖B_st‖ of a pair with these scores: 2 for two nominal columns, √2 for one, else 1."""
     return (1.0, float(np.sqrt(2.0)), 2.0)[(score_s is None) + (score_t is None)]
 
 
 def block_values(
     scores: Sequence[Any], edge_index: NDArray[np.integer[Any]], blocks: Sequence[FloatArray]
 ) -> FloatArray:
-    """Return what stands for the blocks of pairs: the coupling of one with one parameter, ‖Θ‖ of any other.
-
-    Examples
-    --------
-    >>> block_values([None, [0, 1], [0, 1]], np.array([[0, 1], [1, 2]]), [np.array([[1], [0], [-1]]), np.array([[-3]])])
-    array([ 2., -3.])
-    """
-    pairs = zip(edge_index.tolist(), blocks, strict=True)
+    """Return what stands for the blocks of pairs: the coupling of one with one parameter, ‖Θ‖ of any other."""
     values = [
         block.item() if block.size == 1 else block_scale(scores[s], scores[t]) * float(np.sqrt((block * block).sum()))
-        for (s, t), block in pairs
+        for (s, t), block in zip(edge_index.tolist(), blocks, strict=True)
     ]
     return np.array(values, dtype=np.float64)
 

@@ -31,13 +31,7 @@ def summarize(table: BinaryTable | CategoryTable, edge_index: NDArray[np.int32])
 
 
 def count_edges(table: NDArray[np.uint8], weight: FloatArray | None, edge_index: NDArray[np.int32]) -> NDArray[Any]:
-    """Return the rows (or their weights) with 11, 10, 01 and 00 in the columns of every edge; whole if the weights are.
-
-    Examples
-    --------
-    >>> count_edges(np.array([[1, 1], [1, 0], [0, 0]], dtype=np.uint8), None, np.array([[0, 1]], dtype=np.int32))
-    array([[1, 1, 0, 1]])
-    """
+    """Return the rows (or their weights) with 11, 10, 01 and 00 in the columns of every edge; whole if these are."""
     unit = np.ones(len(table)) if weight is None else weight
     counts = np.empty((len(edge_index), 4))
     columns = table.T.astype(bool)
@@ -53,14 +47,7 @@ def count_edges(table: NDArray[np.uint8], weight: FloatArray | None, edge_index:
 def count_tables(
     table: CategoryTable, weight: FloatArray | None, edge_index: NDArray[np.int32]
 ) -> tuple[NDArray[Any], ...]:
-    """Return for every edge how many rows (or which weight) have category k and category l; whole if the weights are.
-
-    Examples
-    --------
-    >>> table = CategoryTable(np.array([[0, 2], [1, 0], [1, 0]], dtype=np.uint8), ["binary", "ordinal"])
-    >>> count_tables(table, None, np.array([[0, 1]], dtype=np.int32))[0].tolist()
-    [[0, 0, 1], [2, 0, 0]]
-    """
+    """Return for every edge how many rows (or which weight) have category k and category l; whole if these are."""
     columns, sizes = np.ascontiguousarray(table.codes.T).astype(np.intp), table.n_categories.tolist()
     found = []
     for s, t in edge_index.tolist():

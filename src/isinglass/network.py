@@ -5,10 +5,11 @@ Everything that takes or returns a network uses this record. It is sparse; the d
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,24 +64,20 @@ class Network:
         if not len(node_fields):
             raise DataError("fields must be a vector with one value per node; got shape (0,).")
         index, values = canonical_edges(edge_index, edge_values, len(node_fields))
-        object.__setattr__(self, "fields", read_only(node_fields))
-        object.__setattr__(self, "edge_index", read_only(index))
-        object.__setattr__(self, "edge_values", read_only(values))
-        object.__setattr__(self, "names", check_names(names, len(node_fields)))
+        self._hold(fields=node_fields, edge_index=index, edge_values=values, names=check_names(names, len(node_fields)))
 
     @classmethod
-    def trusted(
-        cls, fields: FloatArray, edge_index: NDArray[np.int32], edge_values: FloatArray, names: tuple[str, ...]
-    ) -> Network:
+    def trusted(cls, **parts: Any) -> Self:
         """Take the solver's own arrays as they are: sorted pairs s < t, no zeros. Checks cost more than a small fit."""
         network = object.__new__(cls)
-        object.__setattr__(network, "fields", read_only(fields))
-        object.__setattr__(network, "edge_index", read_only(edge_index))
-        object.__setattr__(network, "edge_values", read_only(edge_values))
-        object.__setattr__(network, "names", names)
+        network._hold(**parts)
         return network
 
-    # ------------------------------------------------------------------------------------- other forms
+    def _hold(self, **parts: Any) -> None:
+        for value in parts.values():
+            if isinstance(value, np.ndarray):
+                read_only(value)
+        self.__dict__.update(parts)  # a frozen record has no other way
 
     @classmethod
     def from_couplings(
@@ -135,11 +132,13 @@ class Network:
         """
         return self.couplings / 4, self.fields / 2 + self.expected_influence / 4
 
-    def with_names(self, names: Sequence[str] | None) -> Network:
+    def with_names(self, names: Sequence[str] | None) -> Self:
         """Return the same network with other names; None keeps those it has."""
         if names is None or tuple(names) == self.names:
             return self
-        return Network(self.fields, self.edge_index, self.edge_values, names)
+        renamed = copy.copy(self)
+        renamed._hold(names=check_names(names, self.n_features))
+        return renamed
 
     @cached_property
     def couplings(self) -> FloatArray:
@@ -147,8 +146,7 @@ class Network:
         dense = np.zeros((self.n_features, self.n_features))
         s, t = self.edge_index.T
         dense[s, t] = dense[t, s] = self.edge_values
-        read_only(dense)
-        return dense
+        return read_only(dense)
 
     @cached_property
     def couplings_sparse(self) -> sp.csr_array:
@@ -161,8 +159,6 @@ class Network:
     def theta(self) -> FloatArray:
         """The paper's Θ, dense: the couplings with the fields on the diagonal."""
         return self.couplings + np.diag(self.fields)
-
-    # ------------------------------------------------------------------------------------- nodes and edges
 
     @property
     def n_features(self) -> int:
@@ -238,8 +234,6 @@ class Network:
         signs = self.edge_signs[order]
         return {"source": source, "target": target, "coupling": values, "sign": signs, "weight": np.abs(values)}
 
-    # ------------------------------------------------------------------------------------- rows
-
     def conditional_probabilities(self, X: ArrayLike) -> FloatArray:
         """Return P(x_s = 1 | the rest of the row) for every cell, shape (n_samples, n_features)."""
         return expit(self.logits(self._table(X)))
@@ -269,71 +263,52 @@ class Network:
             )
         return table
 
-    # ------------------------------------------------------------------------------------- Python
-
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Network):
+        if type(other) is not type(self):
             return NotImplemented
-        return (
-            self.names == other.names
-            and np.array_equal(self.edge_index, other.edge_index)
-            and np.array_equal(self.edge_values, other.edge_values)
-            and np.array_equal(self.fields, other.fields)
-        )
+        mine, theirs = vars(self), vars(other)
+        return all(_same(mine[name], theirs[name]) for name in self.__dataclass_fields__ if name in mine)
 
     __hash__ = None  # type: ignore[assignment]  # holds arrays; equal networks need not be the same object
 
     def __repr__(self) -> str:
         table = self.edges()
-        columns = (table[name] for name in ("source", "target", "coupling", "sign"))
+        columns = (table[name][:_SHOWN_EDGES] for name in ("source", "target", "coupling", "sign"))
         shown = ", ".join(
             f"{source}–{target} {coupling:{'+' if sign else ''}.3g}"
-            for source, target, coupling, sign in list(zip(*columns, strict=True))[:_SHOWN_EDGES]
+            for source, target, coupling, sign in zip(*columns, strict=True)
         )
         more = ", …" if self.n_edges > _SHOWN_EDGES else ""
         counts = f"{self.n_features} node{'s' * (self.n_features != 1)}, {self.n_edges} edge{'s' * (self.n_edges != 1)}"
-        return f"Network({counts}" + (f": {shown}{more})" if shown else ")")
+        return f"{type(self).__name__}({counts}" + (f": {shown}{more})" if shown else ")")
+
+
+def _same(one: Any, two: Any) -> bool:
+    if isinstance(one, tuple) and isinstance(two, tuple):
+        return len(one) == len(two) and all(map(_same, one, two))
+    return np.array_equal(one, two) if isinstance(one, np.ndarray) or isinstance(two, np.ndarray) else one == two
 
 
 def as_network(source: Any, names: Sequence[str] | None = None) -> Network:
-    """Return the network of whatever has one; ``names`` replace those it has.
-
-    Examples
-    --------
-    >>> as_network([[0, 1.0], [1.0, 0]], names=["a", "b"])
-    Network(2 nodes, 1 edge: a–b +1)
-    """
+    """Return the network of whatever has one; ``names`` replace those it has."""
     found = source
     for attribute in ("network_", "network"):
         found = getattr(found, attribute, found)
     if isinstance(found, Network):
         return found.with_names(names)
     if isinstance(source, str | Mapping) or not (hasattr(source, "__len__") or sp.issparse(source)):
-        raise _not_a_network(source)
+        raise DataError(
+            "network must be a Network, a Solution, a fitted estimator or a square matrix; got "
+            f"{type(source).__name__}. Fit the estimator first, or take one point of a path."
+        )
     try:
         return Network.from_theta(source, names)
     except DataError as error:
         raise DataError(str(error).replace("theta must", "network must", 1)) from None
 
 
-def _not_a_network(source: Any) -> DataError:
-    return DataError(
-        f"network must be a Network, a Solution, a fitted estimator or a square matrix; got {type(source).__name__}. "
-        "Fit the estimator first, or take one point of a path."
-    )
-
-
-# ------------------------------------------------------------------------------------------- checks
-
-
 def expit(eta: FloatArray) -> FloatArray:
-    """Return 1/(1+exp(−η)), which keeps its digits on either side; scipy's takes longer to import than a small fit.
-
-    Examples
-    --------
-    >>> expit(np.array([-1000.0, -50.0, 0.0, 1000.0])).tolist() == [0.0, 1.0 / (1.0 + np.exp(50.0)), 0.5, 1.0]
-    True
-    """
+    """Return 1/(1+exp(−η)), which keeps its digits on either side; scipy's takes longer to import than a small fit."""
     with np.errstate(over="ignore"):
         return np.asarray(1.0 / (1.0 + np.exp(-eta)))
 

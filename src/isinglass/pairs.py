@@ -9,31 +9,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.arrays import FloatArray
+from isinglass.arrays import FloatArray, read_only
 
 
 @lru_cache(maxsize=8)
 def all_pairs(n_features: int) -> NDArray[np.int32]:
-    """Return every pair s < t in lexicographic order, read-only.
-
-    Examples
-    --------
-    >>> all_pairs(3).tolist()
-    [[0, 1], [0, 2], [1, 2]]
-    """
-    pairs = np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32)
-    pairs.flags.writeable = False
-    return pairs
+    """Return every pair s < t in lexicographic order."""
+    return read_only(np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32))
 
 
 def pair_keys(edge_index: NDArray[np.integer[Any]], n_features: int) -> NDArray[np.int64]:
-    """Return one number per pair, s · n_features + t: sorted wherever pairs are in lexicographic order.
-
-    Examples
-    --------
-    >>> pair_keys(np.array([[0, 1], [1, 2]]), 3).tolist()
-    [1, 5]
-    """
+    """Return one number per pair, s · n_features + t: sorted wherever pairs are in lexicographic order."""
     s, t = edge_index.astype(np.int64).T
     return np.asarray(s * n_features + t)
 
@@ -44,13 +30,7 @@ def pairs_of(keys: NDArray[np.int64], n_features: int) -> NDArray[np.int32]:
 
 
 def spread(values: NDArray[Any], keys: NDArray[np.int64], over: NDArray[np.int64]) -> FloatArray:
-    """Return an array over the sorted keys ``over``, with values at those of ``keys`` that are there, else zero.
-
-    Examples
-    --------
-    >>> spread(np.array([0.5, 2.0]), np.array([3, 7]), np.array([1, 3, 5])).tolist()
-    [0.0, 0.5, 0.0]
-    """
+    """Return an array over the sorted keys ``over``, with values at those of ``keys`` that are there, else zero."""
     found = np.zeros(len(over))
     if len(over):
         place = np.minimum(np.searchsorted(over, keys), len(over) - 1)
@@ -60,13 +40,7 @@ def spread(values: NDArray[Any], keys: NDArray[np.int64], over: NDArray[np.int64
 
 
 def symmetric_matrix(edge_index: NDArray[Any], values: NDArray[Any], n_features: int) -> sp.csr_array:
-    """Return the symmetric matrix, in compressed and sorted rows, that has these values at the pairs.
-
-    Examples
-    --------
-    >>> symmetric_matrix(np.array([[0, 1]]), np.array([2.0]), 2).toarray().tolist()
-    [[0.0, 2.0], [2.0, 0.0]]
-    """
+    """Return the symmetric matrix, in compressed and sorted rows, that has these values at the pairs."""
     s, t = edge_index.T
     matrix = sp.csr_array((np.r_[values, values], (np.r_[s, t], np.r_[t, s])), shape=(n_features, n_features))
     matrix.sort_indices()

@@ -13,14 +13,7 @@ from isinglass.arrays import FloatArray
 
 
 def corners(n_categories: int) -> FloatArray:
-    """Return the corners of a regular simplex with edges of length 1, centered: one row per category.
-
-    Examples
-    --------
-    >>> points = corners(3)
-    >>> np.linalg.norm(points[0] - points[1:], axis=1).round(12).tolist(), points.sum(axis=0).round(12).tolist()
-    ([1.0, 1.0], [0.0, 0.0])
-    """
+    """Return the corners of a regular simplex with edges of length 1, centered: one row per category."""
     points = np.zeros((n_categories, n_categories - 1))
     for k in range(1, n_categories):  # Helmert's contrasts
         points[:k, k - 1], points[k, k - 1] = 1.0, -k

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 
+from isinglass.arguments import is_whole
 from isinglass.errors import ArgumentError
 
 RandomSource = int | Generator | RandomState | SeedSequence | None
@@ -12,17 +13,11 @@ RandomSource = int | Generator | RandomState | SeedSequence | None
 
 
 def as_generator(random_state: RandomSource) -> Generator:
-    """Return the Generator that ``random_state`` stands for.
-
-    Examples
-    --------
-    >>> as_generator(0).random() == as_generator(np.random.SeedSequence(0)).random()
-    True
-    """
+    """Return the Generator that ``random_state`` stands for."""
     if isinstance(random_state, RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
-    known = isinstance(random_state, int | np.integer | Generator | SeedSequence) and not isinstance(random_state, bool)
-    if random_state is not None and (not known or (isinstance(random_state, int | np.integer) and random_state < 0)):
+    known = isinstance(random_state, Generator | SeedSequence | None) or (is_whole(random_state) and random_state >= 0)
+    if not known:
         raise ArgumentError(
             "random_state",
             "must be a non-negative integer, a Generator, a RandomState, a SeedSequence or None",
@@ -36,12 +31,6 @@ def spawn_seeds(random_state: RandomSource, n_tasks: int) -> list[SeedSequence]:
 
     The root is drawn rather than spawned: the children of a SeedSequence belong to its owner, who may have
     given them to somebody else.
-
-    Examples
-    --------
-    >>> few, many = spawn_seeds(0, 2), spawn_seeds(0, 5)
-    >>> bool((few[1].generate_state(2) == many[1].generate_state(2)).all())
-    True
     """
     root = SeedSequence(as_generator(random_state).integers(0, 2**32, size=4, dtype=np.uint32).tolist())
     return root.spawn(n_tasks)

@@ -25,6 +25,7 @@ from isinglass.data import (
 from isinglass.data.parts import Fold
 from isinglass.data.weights import warn_counts
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings
+from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.objective import smoothed_field
 from isinglass.randomness import RandomSource, as_generator
@@ -33,7 +34,6 @@ from isinglass.select.contract import fixed_option, with_option, with_threads
 from isinglass.select.scoring import path_scores, row_scores
 from isinglass.select.stages import Case, Stage
 from isinglass.select.tasks import kernel_threads, run_tasks
-from isinglass.threads import thread_count
 
 EXPONENTS = (1.0, 0.5)
 """Of the weights in stage 2: full reweighting, and a gentle one if that predicts too badly."""

@@ -22,8 +22,7 @@ from isinglass.select.contract import Method, run_method
 from isinglass.select.method import keep_penalty, run_quickly, solution_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.two_stage import two_stage
-from isinglass.simulate.category_chains import CategoryChains
-from isinglass.simulate.completions import Completions, start_values
+from isinglass.simulate.completions import CategoryChains, Completions, start_values
 
 FEW = 2
 """Copies of the rows with holes that the network of a round is estimated from."""

@@ -14,7 +14,7 @@ from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray, read_only
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, GridEndWarning, suppress_warnings
-from isinglass.evaluate.recovery import edge_confusion, weight_correlation
+from isinglass.evaluate.metrics import edge_confusion, weight_correlation
 from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.select.contract import Method, run_method

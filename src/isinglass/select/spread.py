@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
-from isinglass.evaluate.centrality import node_measure
+from isinglass.evaluate.nodes import node_measure
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, spread
 from isinglass.results import Solution
@@ -159,7 +159,8 @@ class Bootstrap(Frozen):
             order = np.argsort(rows.indices[some])
             pairs, values = self.edge_index[rows.indices[some][order]], rows.data[some][order]
             present = values != 0.0
-            network = Network.trusted(np.zeros(len(self.names)), pairs[present], values[present], self.names)
+            parts = {"edge_index": pairs[present], "edge_values": values[present], "names": self.names}
+            network = Network.trusted(fields=np.zeros(len(self.names)), **parts)
             measured.append(node_measure(network, of, communities))
         return np.array(measured)
 

@@ -17,13 +17,12 @@ from isinglass.categories import CategoryNetwork, block_values
 from isinglass.data import CategoryTable, check_penalty_weights
 from isinglass.data.category_table import MOST_STEPS
 from isinglass.errors import ArgumentError, LimitError, setting
-from isinglass.memory import memory_for, within_memory
+from isinglass.machine import memory_for, thread_count, within_memory
 from isinglass.names import check_names
 from isinglass.objective.reduced import NEGLIGIBLE, Penalty
 from isinglass.points import Points
 from isinglass.results import Solution
 from isinglass.solve.estimable import as_solution, warn_constant
-from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
     from isinglass._core._native import State

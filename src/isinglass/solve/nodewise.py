@@ -21,13 +21,13 @@ from isinglass.data import CategoryTable, PartedTable, read_categories, to_weigh
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.category_table import Kinds, Scores
 from isinglass.errors import ArgumentError, SeparationError
+from isinglass.machine import thread_count
 from isinglass.results import Solution
 from isinglass.separation import separating_direction
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import SUSPICIOUS_ETA, warn_if_not_converged
 from isinglass.solve.regressions import RULES, CategoryNodes, NodeFits, Nodes, NodewisePath
-from isinglass.threads import thread_count
 
 logger = logging.getLogger("isinglass")
 

@@ -28,7 +28,7 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
-from isinglass.memory import within_memory
+from isinglass.machine import thread_count, within_memory
 from isinglass.names import check_names
 from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
@@ -36,7 +36,6 @@ from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.discrete import DiscreteCase
 from isinglass.solve.estimable import Varying, as_solution, split_sparse
 from isinglass.solve.grid import alpha_grid
-from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
     from isinglass._core._native import State

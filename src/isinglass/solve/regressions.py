@@ -20,11 +20,11 @@ from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.categories import CategoryNetwork, block_values
 from isinglass.data import CategoryTable
 from isinglass.errors import ArgumentError
+from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.solve.discrete import Scaled, refuse_free
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS
-from isinglass.threads import thread_count
 
 RULES = ("and", "or", "mean", "min", "max")
 
