@@ -200,8 +200,8 @@ def find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize
         if encode is None:
             return [_read_cut(binarize)] * len(labels)
         raise DataError(
-            f"{setting('encode', *(['auto'] if is_auto else []))} and {setting('binarize')} must not be combined, unless "
-            f"{setting('binarize')} names columns."
+            f"{setting('encode', *(['auto'] if is_auto else []))} and {setting('binarize')} must not be combined, "
+            f"unless {setting('binarize')} names columns."
         )
     cuts = {label: _read_cut(cut) for label, cut in (binarize or {}).items()}
     rules: list[Rule] = [BITS] * len(labels)
