@@ -136,7 +136,11 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         name_constant(table, table.sample_weight)
         with suppress_warnings(ConstantColumnWarning):
             result = self._run(table, X, y)
-            asked = {"settings": self._settings(), "criterion": self._criterion, "choice": self._choice()}
+            asked: dict[str, Any] = {
+                "settings": self._settings(),
+                "criterion": self._criterion,
+                "choice": self._choice(),
+            }
             self.fit_ = as_fit(result, table, method=self._method, **asked)
             if imputation is not None:
                 self.fit_ = with_imputation(self.fit_, imputation)
