@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from isinglass.arguments import check_count, is_real
+from isinglass.arguments import RandomSource, as_generator, check_count, is_real
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork, block_scale
 from isinglass.data.category_table import MOST_CATEGORIES, Kinds, per_column
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.network import Network
-from isinglass.randomness import RandomSource, as_generator
 
 Edges = Iterable[tuple[int, int]]
 Couplings = str | float | tuple[float, float]

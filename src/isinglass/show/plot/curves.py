@@ -15,7 +15,7 @@ from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
 from isinglass.evaluate.metrics import RocCurve
-from isinglass.pairs import pair_keys, pairs_of, spread
+from isinglass.network import pair_keys, pairs_of, spread
 from isinglass.results import Path, Stability
 from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, ink, is_narrow, readable, write_legend

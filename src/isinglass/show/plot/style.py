@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from isinglass.arguments import check_positive
+from isinglass.arguments import RandomSource, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError
-from isinglass.randomness import RandomSource
 from isinglass.show.plot.marks import room_for_nodes
 
 USUAL = (8.0, 6.0)
