@@ -109,8 +109,8 @@ class CategoryTable(RowTable):
         """How another table is read in the same way."""
         if self.coding is not None:
             return self.coding
-        columns = zip(self.kinds, self.categories, self.scores, strict=True)
-        return Coding(self.names, tuple(Levels.of(kind, values, score) for kind, values, score in columns))
+        points = [None if score is None else tuple(score.tolist()) for score in self.scores]
+        return Coding(self.names, tuple(map(Levels, self.kinds, self.categories, points)))
 
     def simplest(self) -> CategoryTable | BinaryTable:
         """Return the table of 0 and 1 that it is, if every column has two categories."""
@@ -152,21 +152,23 @@ def read_codes(X: ArrayLike) -> NDArray[np.uint8]:
 
 
 def per_column(argument: str, given: Any, names: Sequence[Any] | None, p: int, default: Any) -> list[Any]:
-    """Return one entry per column, from one word, one entry each, or a mapping by name or number."""
-    if isinstance(given, str):
-        return [given] * p
-    if not isinstance(given, Mapping):
-        if not hasattr(given, "__len__"):
-            raise ArgumentError(argument, "must be one word, one entry per column, or a mapping", given)
-        if len(given) != p:
-            raise ArgumentError(argument, f"must have one entry per column ({p})", len(given))
-        return list(given)
+    """Return one entry per column, from one word, one entry each, or a mapping by name or number; check kinds."""
     entries = [default] * p
-    for key, entry in given.items():
-        place = names.index(key) if isinstance(key, str) and names is not None and key in names else key
-        if not (isinstance(place, int) and 0 <= place < p):
-            raise ArgumentError(argument, "must name columns of the table", key)
-        entries[place] = entry
+    if isinstance(given, Mapping):
+        for key, entry in given.items():
+            place = names.index(key) if isinstance(key, str) and names is not None and key in names else key
+            if not (isinstance(place, int) and 0 <= place < p):
+                raise ArgumentError(argument, "must name columns of the table", key)
+            entries[place] = entry
+    elif not hasattr(given, "__len__"):
+        raise ArgumentError(argument, "must be one word, one entry per column, or a mapping", given)
+    else:
+        entries = [given] * p if isinstance(given, str) else list(given)
+        if len(entries) != p:
+            raise ArgumentError(argument, f"must have one entry per column ({p})", len(entries))
+    wrong = [entry for entry in entries if argument == "kinds" and entry not in (*KINDS, default)]
+    if wrong:
+        raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", wrong[0])
     return entries
 
 
@@ -175,8 +177,6 @@ def _check_column(
 ) -> tuple[str, FloatArray | None, tuple[Any, ...]]:
     """Return kind, scores and values of a column; ``most`` is the largest category number in it."""
     q = len(values)
-    if kind not in KINDS:
-        raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)
     if not 2 <= q <= MOST_CATEGORIES or most >= q:
         raise DataError(
             f"column {column} must have 2 to {MOST_CATEGORIES} categories, and no other numbers; got {q} categories "

@@ -24,6 +24,8 @@ from isinglass.network import as_network
 from isinglass.pairs import symmetric_matrix
 from isinglass.randomness import RandomSource, as_generator
 
+__all__ = ["force_layout", "shared_layout"]
+
 ATTRACTION = 1.5
 """Exponent of the distance in the pull of an edge: 0 is LinLog, 1 ForceAtlas2, 2 Fruchterman and Reingold."""
 ALL_PAIRS_UP_TO = 1500

@@ -17,7 +17,7 @@ from isinglass.errors import DataError
 from isinglass.evaluate.nodes import MEASURES, NodeTable, node_measure
 from isinglass.names import check_names
 from isinglass.network import as_network
-from isinglass.select.bootstrap import Bootstrap
+from isinglass.select.spread import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS, UNSIGNED
 from isinglass.show.plot.canvas import (
     MILLIMETERS,
