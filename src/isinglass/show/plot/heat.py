@@ -19,7 +19,7 @@ from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, DataError
 from isinglass.names import check_names
 from isinglass.network import as_network
-from isinglass.select.bootstrap import Bootstrap
+from isinglass.select.spread import Bootstrap
 from isinglass.show.palette import NEGATIVE, POSITIVE
 from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, explain_colors, is_narrow, readable
 from isinglass.show.plot.curves import read_stability
