@@ -197,7 +197,7 @@ def deliver(
 
 def write_file(target: str, text: str) -> None:
     """Write one file, whole or not at all."""
-    from isinglass.export.streams import write_lines
+    from isinglass.atomic import write_lines
 
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     write_lines([text.removesuffix("\n")], target)
