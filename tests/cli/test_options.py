@@ -150,7 +150,7 @@ def test_cuts_and_answers_mix(tmp_path):
     printed = run("fit", plain, "--alpha", "0.05").stdout
     assert (tmp_path / "net" / "edges.csv").read_text() == printed
     assert float(run("predict", "--score", tmp_path / "net", table).stdout) < 0
-    assert "unless --binarize names columns" in data_error("fit", table, "--encode", "auto", "--binarize", "40")
+    assert "--encode auto" in data_error("fit", table, "--encode", "auto", "--binarize", "40")
 
 
 def test_a_model_remembers_the_cuts(tmp_path):
