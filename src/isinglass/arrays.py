@@ -35,6 +35,7 @@ class Frozen:
     def __post_init__(self) -> None:
         for value in vars(self).values():
             for part in value if isinstance(value, tuple) else (value,):
-                array = getattr(part, "data", None) if hasattr(part, "nnz") else part
-                if isinstance(array, np.ndarray):
-                    read_only(array)
+                if isinstance(part, np.ndarray):
+                    read_only(part)
+                elif hasattr(part, "nnz"):
+                    read_only(part.data)

@@ -217,3 +217,12 @@ def test_missing_values_of_one_column(tmp_path):
     np.testing.assert_array_equal(every.holes, table.holes)
     with pytest.raises(DataError, match="na_values"):
         read_table(path, na_values={"nobody": ["9"]})
+
+
+def test_a_weight_that_stands_for_a_missing_cell_is_refused(tmp_path):
+    path = tmp_path / "survey.npy"
+    np.save(path, np.array([[0, 1, 2], [1, 1, 99]]))
+    assert read_table(path, weights=2).sample_weight.tolist() == [2.0, 99.0]
+    for gone in ([99], {2: [99]}):
+        with pytest.raises(DataError, match=r"weights must be .*got a missing cell in column 2 \(row 2\)"):
+            read_table(path, weights=2, na_values=gone)

@@ -45,13 +45,13 @@ def sheet_of(text, header="auto"):
     ],
 )
 def test_header(text, header):
-    assert sheet_of(text).header == header
+    assert sheet_of(text).names == header
 
 
 def test_header_can_be_said():
-    assert sheet_of("0,1\n1,1\n", header=True).header == ["0", "1"]
+    assert sheet_of("0,1\n1,1\n", header=True).names == ["0", "1"]
     sheet = sheet_of("a,b\n0,1\n", header=False)
-    assert sheet.header is None
+    assert sheet.names is None
     assert sheet.column_words(0) == ["a", "0"]
     assert sheet.describe_row(1) == "row 2, line 2"
     assert sheet_of("a,b\n0,1\n").describe_row(0) == "row 1, line 2"
@@ -61,14 +61,14 @@ def test_a_header_without_rows():
     for text in ("a,b\n", "a,b"):
         with pytest.raises(DataError, match=r"a table with rows; got a header only\. Pass header=False"):
             sheet_of(text)
-    assert sheet_of("0,1").cells.shape == (1, 2)
+    assert sheet_of("0,1").shape == (1, 2)
 
 
 def test_trailing_delimiters():
-    assert sheet_of("a,b,\n0,1,\n1,0,\n").header == ["a", "b"]
-    assert sheet_of("0,1,\n1,0,\n").cells.shape == (2, 2)
-    assert sheet_of("a,b,\n0,1,\n1,0,1\n").header == ["a", "b", ""]  # it holds something
-    assert sheet_of("a,b,c\n0,1,\n1,0,\n").header == ["a", "b", "c"]  # it has a name
+    assert sheet_of("a,b,\n0,1,\n1,0,\n").names == ["a", "b"]
+    assert sheet_of("0,1,\n1,0,\n").shape == (2, 2)
+    assert sheet_of("a,b,\n0,1,\n1,0,1\n").names == ["a", "b", ""]  # it holds something
+    assert sheet_of("a,b,c\n0,1,\n1,0,\n").names == ["a", "b", "c"]  # it has a name
 
 
 @pytest.mark.parametrize(

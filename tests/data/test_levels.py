@@ -247,8 +247,9 @@ def test_value_labels_are_categories(kind, tmp_path):
     file = tmp_path / f"table.{kind}"
     write = pyreadstat.write_dta if kind == "dta" else pyreadstat.write_sav
     write(frame, str(file), variable_value_labels={"mood": {1: "often", 2: "rarely", 3: "never", 9: "no answer"}})
-    table = read_table(file, kinds={"mood": "ordinal"}, na_values=["no answer"])
-    assert table.categories == (("often", "rarely", "never"), (0, 1))
-    assert table.codes[:4, 0].tolist() == [0, 1, 2, 1]
+    for gone in (["no answer"], {"mood": ["no answer"]}):
+        table = read_table(file, kinds={"mood": "ordinal"}, na_values=gone)
+        assert table.categories == (("often", "rarely", "never"), (0, 1))
+        assert table.codes[:4, 0].tolist() == [0, 1, 2, 1]
     with_unused = read_table(file, kinds={"mood": "nominal"})
     assert with_unused.categories[0] == ("often", "rarely", "never", "no answer")

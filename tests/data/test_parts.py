@@ -194,4 +194,4 @@ def test_what_needs_rows_in_memory_refuses_parts():
 
 def test_a_host_says_where_parts_are():
     assert repr(read_parts(cut(X))) == "PartedTable(60 rows × 5 columns in 3 parts, in this process)"
-    assert isinstance(hosts.find_host(False), Here)
+    assert isinstance(hosts.find_host([], False), Here)

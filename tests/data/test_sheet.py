@@ -1,20 +1,27 @@
 """What can be done to a table before it is read: the same whatever it came in."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
 from isinglass.data.cells import Vocabulary
-from isinglass.data.containers import sheet_of
 from isinglass.data.conversion import convert_source
 from isinglass.data.header import lay_out
 from isinglass.data.limits import Limits
+from isinglass.data.sheet import as_sheet
+from isinglass.data.sources import open_source
 from isinglass.data.text import read_records
 from isinglass.errors import DataError
 
 BITS = np.array([[0, 1, 1, 0], [1, 0, 1, 1], [0, 0, 1, 0]])
 NAMES = ["a", "b", "c", "d"]
+
+
+def sheet_of(table):
+    return as_sheet(open_source(table))
 
 
 def text_sheet(table):
@@ -33,7 +40,7 @@ KINDS = {
 
 def read(sheet, **options):
     defaults = {"names": None, "missing": "error", "encode": None, "binarize": None}
-    return convert_source(sheet.as_source(), **{**defaults, **options})
+    return convert_source(sheet, **{**defaults, **options})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,10 +71,11 @@ def test_numbers_that_stand_for_missing_cells(kind):
 
 
 def test_names_go_with_their_columns():
-    sheet = KINDS["frame"](BITS).with_row_names(0)
-    assert (sheet.header, sheet.row_names) == (["b", "c", "d"], ["0", "1", "0"])
+    sheet = KINDS["frame"](BITS)
+    sheet = replace(sheet.without(0), row_names=sheet.column_words(0))
+    assert (sheet.names, sheet.row_names) == (["b", "c", "d"], ["0", "1", "0"])
     turned = sheet.transpose()
-    assert (turned.header, turned.row_names) == (["0", "1", "0"], ["b", "c", "d"])
+    assert (turned.names, turned.row_names) == (["0", "1", "0"], ["b", "c", "d"])
     assert turned.describe_row(1) == "row 'c'"
 
 

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from isinglass.archive import Archive
 from isinglass.data import worker
 from isinglass.data.limits import Limits
 from isinglass.data.sheet import Sheet
-from isinglass.data.sources import Column, Grid, Source
+from isinglass.data.sources import Column, Grid
 from isinglass.errors import DataError, LimitError
 
 FORMATS = {
@@ -106,15 +107,14 @@ def _as_sheet(found: dict[str, Any], file: Any, limits: Limits) -> Sheet:
         for j in range(len(numbers)):
             block[:, j] = numbers[j]
             numbers[j] = block[:, j]  # the column by itself is not needed any more
-        source = Source(shape, lambda j: Column(block[:, j]), block=block)
+        sheet = Sheet(shape, lambda j: Column(block[:, j]), block=block, names=names)
     elif any("labels" in kind for kind in kinds):
-        source = Source(shape, lambda j: _as_column(numbers[j], kinds[j]))
+        sheet = Sheet(shape, lambda j: _as_column(numbers[j], kinds[j]), names=names)
     else:
         limits.check_text(n_cells=n_rows * len(numbers))
-        grid = _as_grid(numbers, kinds)
-        source = Source(shape, grid.column, grid=grid)
+        sheet = Sheet.of_grid(_as_grid(numbers, kinds), names=names)
     index = str(found.get("index"))
-    return Sheet(source, header=names, declared=names.index(index) if names.count(index) == 1 else None)
+    return replace(sheet, index=names.index(index)) if names.count(index) == 1 else sheet
 
 
 def _as_grid(numbers: list[NDArray[Any]], kinds: list[dict[str, Any]]) -> Grid:

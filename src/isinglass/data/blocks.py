@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
@@ -24,48 +24,32 @@ _WHOLE = ("kinds=", 'missing="impute"')
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows that can be read, and read again if they are lost.
-
-    Parameters
-    ----------
-    number : int
-        Which part of the table it is.
-    label : str
-        What messages call it.
-    what : object
-        An array or frame, the path of a file, or a task of Dask that gives one of the first.
-    is_file : bool
-        Whether it is a path.
-    weights : str or int, optional
-        The column that holds row weights.
-    may_lack_weights : bool
-        Whether it may be without that column: it has none of its own to be read by a coding that is known already.
-    sample_weight : ndarray, optional
-        The weights themselves.
-    options : mapping
-        How values are read: arguments of `read_table` for a file, else of `read_binary`.
-    """
+    """Some rows that can be read, and read again if they are lost."""
 
     number: int
-    label: str
-    what: Any
+    label: str  # what messages call it
+    what: Any  # an array or frame, the path of a file, or a task of Dask that gives one of the first
     is_file: bool = False
-    weights: str | int | None = None
-    may_lack_weights: bool = False
-    sample_weight: Any = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    weights: str | int | None = None  # the column that holds row weights...
+    may_lack_weights: bool = False  # ...which may be absent where the coding is known already
+    sample_weight: Any = None  # the weights themselves
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `read_table` for a file, else of `read_binary`
 
     @property
     def is_task(self) -> bool:
         """Whether Dask has to compute it first."""
-        return hasattr(self.what, "__dask_graph__")
+        return _is_lazy(self.what)
 
     def read(self, coding: Coding | None = None) -> BinaryTable:
         """Return the rows, as a coding wants them; a message names the block."""
         if self.is_task:
             return replace(self, what=self.what.compute()).read(coding)
+        options = dict(self.options)
+        if coding is not None:
+            # By its own names first: a coding would look for its columns and pass over others.
+            options |= {"encode": replace(coding, names=None), "binarize": None, "missing": coding.missing}
         try:
-            table = self._read_file(coding) if self.is_file else self._read_rows(coding)
+            table = (self._read_file if self.is_file else self._read_rows)(options)
             if coding is not None and table.names != coding.names:
                 raise DataError(_compare(table.names, coding.names))
             return table
@@ -76,29 +60,20 @@ class Block:
                 text += " Categories and imputation need one table in memory: parts hold 0 and 1."
             raise kind(f"{self.label}: {text}") from None
 
-    def _read_file(self, coding: Coding | None) -> BinaryTable:
-        options = dict(self.options)
-        if coding is not None:
-            # By its own names first: a coding would look for its columns and pass over others.
-            options |= {"encode": replace(coding, names=None), "binarize": None, "missing": coding.missing}
+    def _read_file(self, options: dict[str, Any]) -> BinaryTable:
         try:
-            table: BinaryTable = read_table(self.what, weights=self.weights, **options)
+            return read_table(self.what, weights=self.weights, **options)  # type: ignore[no-any-return]
         except ArgumentError as error:
             if not (self.may_lack_weights and error.argument == "weights"):
                 raise
-            table = read_table(self.what, **options)
-        return table
+            return read_table(self.what, **options)  # type: ignore[no-any-return]
 
-    def _read_rows(self, coding: Coding | None) -> BinaryTable:
-        rows, weight, options = self.what, self.sample_weight, dict(self.options)
-        if self.weights is not None and not (
-            self.may_lack_weights and _lacks(rows, self.weights, coding or options["encode"])
-        ):
+    def _read_rows(self, options: dict[str, Any]) -> BinaryTable:
+        rows, weight = self.what, self.sample_weight
+        if self.weights is not None and not (self.may_lack_weights and _lacks(rows, self.weights, options["encode"])):
             rows, weight = _split_weights(rows, self.weights)
         if len(getattr(rows, "shape", ())) == 2 and rows.shape[0] == 0:
             raise DataError("it must have rows; got none. Leave it out.")
-        if coding is not None:
-            options |= {"encode": replace(coding, names=None), "binarize": None, "missing": coding.missing}
         table = read_binary(rows, **options)
         if weight is None:
             return table
@@ -116,53 +91,47 @@ def is_in_parts(X: Any) -> bool:
     >>> is_in_parts([np.zeros((2, 2)), np.ones((1, 2))])
     True
     """
-    if hasattr(X, "__dask_graph__") or isinstance(X, str | PathLike | Iterator):
+    if _is_lazy(X) or _are_files(X) or isinstance(X, Iterator):
         return True
-    return isinstance(X, list | tuple) and len(X) > 0 and (_are_paths(X) or all(np.ndim(part) == 2 for part in X[:1]))
+    return isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 2
+
+
+def _is_lazy(X: Any) -> bool:
+    return hasattr(X, "__dask_graph__")
+
+
+def _are_files(X: Any) -> bool:
+    several = isinstance(X, list | tuple) and len(X) > 0
+    return all(isinstance(name, str | PathLike) for name in (X if several else [X]))
 
 
 def find_blocks(
-    X: Any,
-    weights: str | int | None,
-    sample_weight: Any,
-    options: Mapping[str, Any],
-    like: Block | None = None,
+    X: Any, weights: str | int | None, sample_weight: Any, options: Mapping[str, Any], like: Block | None = None
 ) -> list[Block]:
     """Return the blocks of a table in parts, in order.
 
     ``like``: a block of a table that was read before. Its column of weights is taken for one if it is there again, and
     files are read by its options.
     """
-    each: Sequence[Any]
-    is_file = isinstance(X, str | PathLike) or (isinstance(X, list | tuple) and len(X) > 0 and _are_paths(X))
-    if is_file:
-        each = _list_files(X)
-        label: Callable[[int], str] = lambda k: f"part {k} ({each[k]})"  # noqa: E731
-    else:
-        each = _split_collection(X) if hasattr(X, "__dask_graph__") else list(X)
-        label = "part {}".format
+    is_file = _are_files(X)
+    each = _list_files(X) if is_file else _split_collection(X)
     if not each:
         raise ArgumentError("X", "must have a part", X)
     if sample_weight is not None and weights is not None:
         raise DataError("sample_weight must be given once; got it beside a column of weights.")
-    given: Sequence[Any] = [None] * len(each)
+    given: list[Any] = [None] * len(each)
     if sample_weight is not None:
-        given = _split_collection(sample_weight) if hasattr(sample_weight, "__dask_graph__") else list(sample_weight)
+        given = [part.compute() if _is_lazy(part) else part for part in _split_collection(sample_weight)]
         if len(given) != len(each):
             raise DataError(f"sample_weight must have a block for each of the {len(each)} parts; got {len(given)}.")
-        given = [part.compute() if hasattr(part, "__dask_graph__") else part for part in given]
     may_lack = like is not None and weights is None and sample_weight is None
     if like is not None:
         weights = like.weights if may_lack else weights
         options = {**(like.options if is_file and like.is_file else {}), **options}
     return [
-        Block(k, label(k), what, is_file, weights, may_lack, weight, options)
+        Block(k, f"part {k} ({what})" if is_file else f"part {k}", what, is_file, weights, may_lack, weight, options)
         for k, (what, weight) in enumerate(zip(each, given, strict=True))
     ]
-
-
-def _are_paths(X: Sequence[Any]) -> bool:
-    return all(isinstance(part, str | PathLike) for part in X)
 
 
 def _list_files(X: Any) -> list[str]:
@@ -178,7 +147,9 @@ def _list_files(X: Any) -> list[str]:
 
 
 def _split_collection(X: Any) -> list[Any]:
-    """Return the blocks of rows of a Dask array or frame as tasks."""
+    """Return the blocks of rows of a sequence, or those of a Dask array or frame as tasks."""
+    if not _is_lazy(X):
+        return list(X)
     if getattr(X, "ndim", 2) == 2 and hasattr(X, "numblocks") and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     delayed = X.to_delayed()

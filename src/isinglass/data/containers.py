@@ -10,38 +10,31 @@ from numpy.typing import NDArray
 
 from isinglass.archive import Archive, OversizedError, read_array
 from isinglass.data.limits import Limits
-from isinglass.data.sheet import Sheet
-from isinglass.data.sources import Source, open_source
+from isinglass.data.sheet import Sheet, as_sheet
+from isinglass.data.sources import open_source
 from isinglass.errors import DataError, LimitError, setting
 
 _SPARSE_FORMATS = ("csr", "csc", "coo", "bsr", "dia")
-
-
-def sheet_of(X: Any) -> Sheet:
-    """Return a table in memory as a sheet."""
-    source: Source = open_source(X)
-    header = None if source.names is None else [str(name) for name in source.names]
-    return Sheet(source, header, None if source.row_names is None else [str(name) for name in source.row_names])
 
 
 def load_npy(data: bytes, limits: Limits) -> Sheet:
     """Read an array of NumPy; objects are refused, nothing is unpickled."""
     array = _guard("npy", limits, lambda: read_array(io.BytesIO(data), limits.n_bytes))
     _check_table(array, limits)
-    return sheet_of(array)
+    return as_sheet(open_source(array))
 
 
 def load_npz(data: bytes, limits: Limits) -> Sheet:
     """Read the array ``X`` or the only table of an archive of NumPy, or a sparse matrix saved by scipy."""
     arrays = _guard("npz", limits, lambda: _read_archive(data, limits))
     if {"format", "shape", "data"} <= set(arrays):
-        return sheet_of(_guard("npz", limits, lambda: _read_sparse(arrays, limits)))
+        return as_sheet(open_source(_guard("npz", limits, lambda: _read_sparse(arrays, limits))))
     tables = {name: array for name, array in arrays.items() if array.ndim == 2}
     if "X" not in tables and len(tables) != 1:
         raise DataError(f"the file must be an archive with one table, or with one called X; got {sorted(arrays)}.")
     table = tables["X"] if "X" in tables else next(iter(tables.values()))
     _check_table(table, limits)
-    return sheet_of(table)
+    return as_sheet(open_source(table))
 
 
 def _guard(kind: str, limits: Limits, read: Callable[[], Any]) -> Any:

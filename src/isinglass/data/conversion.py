@@ -158,7 +158,7 @@ def read_categories(
 
 def _is_bits(X: Any) -> bool:
     """Tell whether this is what `convert_source` would return, which takes longer than the fit of a few columns."""
-    return type(X) is np.ndarray and X.dtype == np.uint8 and X.ndim == 2 and X.flags.c_contiguous and _has_bits(X)
+    return type(X) is np.ndarray and X.dtype == np.uint8 and X.ndim == 2 and _has_bits(X)
 
 
 def _has_bits(codes: Bytes) -> bool:
@@ -241,8 +241,8 @@ def convert_source(
     if isinstance(encode, Coding):
         source, columns = _take_columns(source, columns, encode)
     labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
-    if source.describe_column is None:
-        source = replace(source, describe_column=lambda j: f"column {labels[j]!r}")
+    if columns is not None or not source.numbers:
+        source = replace(source, names=labels)
     if isinstance(encode, Coding):
         if binarize is not None or kinds is not None or scores is not None:
             raise DataError(
@@ -322,7 +322,7 @@ def _find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binariz
     columns = [
         empty if source.grid is not None or source.block is not None else source.column(j) for j in range(len(labels))
     ]
-    pairs = choose_pairs(levels, columns, lambda j: source.where(j), source.remark_column)
+    pairs = choose_pairs(levels, columns, source.where, source.remark_column)
     return [cuts.get(label, pair) for label, pair in zip(labels, pairs, strict=True)]
 
 

@@ -141,13 +141,17 @@ def read_table(
         else:
             sheet = _LOADERS[kind](document.data, document.limits).mark_missing(vocabulary)
         document = replace(document, data=b"")  # what was read from it stays
-        labeled = kind in ("text", "parquet", "feather", "stata", "spss")  # these can have a column of names
-        # After a transposition these arguments speak of other columns.
-        spoken_of = [*(columns or ()), *labels, *gone]
-        named = set() if transpose else _named_columns(weights, spoken_of, drop, encode)
-        sheet = _name_rows(
-            sheet, id_column, named, labeled=labeled, numbers_are_data=options.get("binarize") is not None
-        )
+        # After a transposition these arguments speak of other columns; numbers do not count row names.
+        spoken_of = [weights, *(columns or ()), *(drop or ()), *labels, *gone, *(encode if by_column(encode) else ())]
+        named = () if transpose else {key for key in spoken_of if isinstance(key, str)}
+        if id_column == "auto":
+            numbers_are_data = options.get("binarize") is not None
+            found = None if kind in ("npy", "npz") else sheet.find_id_column(numbers_are_data=numbers_are_data)
+            found = None if found is None or (sheet.names and sheet.names[found] in named) else found
+        else:
+            found = None if id_column is None else sheet.find(id_column, "id_column")
+        if found is not None:
+            sheet = replace(sheet.without(found), row_names=sheet.column_words(found))
         nameless = id_column == "auto" and sheet.row_names is None and not transpose
         sheet = sheet.transpose() if transpose else sheet
         if gone:
@@ -155,9 +159,12 @@ def read_table(
             sheet = sheet.mark_missing_in(words)
         said = {name: _by_number(sheet, options.get(name), name) for name in ("kinds", "scores")}
         sheet, weight, kept = _split(sheet, weights, labels)
-        sheet = _choose_columns(sheet, columns, drop)
-        options |= {name: _by_place(sheet, entries) for name, entries in said.items()}
-        table = convert_source(_checked_source(sheet, nameless), encode=encode, **options)
+        sheet = replace(_choose_columns(sheet, columns, drop), may_have_row_names=nameless)
+        for name, entries in said.items():
+            if isinstance(entries, Mapping):
+                entries = {j: entries[number] for j, number in enumerate(sheet.numbers) if number in entries}
+            options[name] = entries
+        table = convert_source(_name_columns(sheet), encode=encode, **options)
         rows = slice(None) if table.rows is None else table.rows
         known = {name: tuple(entries[rows]) for name, entries in kept.items()}
         return replace(table, sample_weight=None if weight is None else weight[rows], labels=known)
@@ -181,53 +188,15 @@ def _find_format(document: Document, format: str | None) -> str:
 
 
 def _load_text(
-    document: Document,
-    delimiter: str | None,
-    header: bool | str,
-    encoding: str,
-    vocabulary: Vocabulary,
+    document: Document, delimiter: str | None, header: bool | str, encoding: str, vocabulary: Vocabulary
 ) -> Sheet:
     limits = document.limits
     data = to_utf8(document.data, encoding, limits)
     mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
     if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
         raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
-    for read in (read_uniform, read_named_rows):
-        fast = read(data, mark, limits)
-        if fast is not None:
-            return lay_out(fast, vocabulary, header)
-    return lay_out(read_records(data, mark, limits), vocabulary, header)
-
-
-def _named_columns(weights: Any, columns: Any, drop: Any, encode: Any) -> set[Any]:
-    """Return the columns that the arguments call by their names; numbers do not count row names."""
-    named = [weights, *(() if columns is None else columns), *(() if drop is None else drop)]
-    return {key for key in [*named, *(encode if by_column(encode) else ())] if isinstance(key, str)}
-
-
-def _name_rows(
-    sheet: Sheet, id_column: str | int | None, named: set[Any], *, labeled: bool, numbers_are_data: bool
-) -> Sheet:
-    if id_column is None:
-        return sheet
-    if id_column == "auto":
-        found = sheet.find_id_column(numbers_are_data=numbers_are_data) if labeled else None
-        if found is None or (sheet.header is not None and sheet.header[found] in named):
-            return sheet
-        return sheet.with_row_names(found)
-    return sheet.with_row_names(sheet.find(id_column, "id_column"))
-
-
-def _read_weights(sheet: Sheet, j: int, weights: str | int) -> NDArray[np.float64]:
-    values = sheet.cells.column(j).values
-    for row, value in enumerate(values):
-        if not is_number(value) or not np.isfinite(float(value)) or value < 0:
-            shown = "a missing cell" if value is None else show_value(value)
-            raise DataError(
-                f"{setting('weights')} must be finite and not negative; got {shown} in column {weights!r} "
-                f"({sheet.describe_row(row)})."
-            )
-    return np.asarray(values.astype(np.float64))
+    records = read_uniform(data, mark, limits) or read_named_rows(data, mark, limits)
+    return lay_out(records or read_records(data, mark, limits), vocabulary, header)
 
 
 def _split(
@@ -235,39 +204,31 @@ def _split(
 ) -> tuple[Sheet, Any, dict[str, NDArray[Any]]]:
     """Take weights and labels out of a sheet; numbers of columns count all of them."""
     places = [sheet.find(key, "labels") for key in labels]
-    kept = {}
-    for key, j in zip(labels, places, strict=True):
-        column = sheet.cells.column(j)
-        entries = column.values.astype(object)
-        if column.masked is not None:
-            entries[column.masked] = None
-        kept[str(key)] = entries
-    place = None if weights is None else sheet.find(weights, "weights")
+    kept = {str(key): sheet.column(j).entries for key, j in zip(labels, places, strict=True)}
+    if weights is None:
+        return sheet.without(*places) if places else sheet, None, kept
+    place = sheet.find(weights, "weights")
     if place in places:
         raise DataError(f"{setting('weights')} must be another column than {setting('labels')}; got {weights!r} twice.")
-    weight = None if weights is None or place is None else _read_weights(sheet, place, weights)
-    gone = {*places, place}
-    rest = [j for j in range(sheet.cells.shape[1]) if j not in gone]
-    return sheet if gone == {None} else sheet.take(rest), weight, kept
+    values = sheet.column(place).entries
+    for row, value in enumerate(values):
+        if not is_number(value) or not np.isfinite(float(value)) or value < 0:
+            shown = "a missing cell" if value is None else show_value(value)
+            raise DataError(
+                f"{setting('weights')} must be finite and not negative; got {shown} in column {weights!r} "
+                f"({sheet.describe_row(row)})."
+            )
+    return sheet.without(*places, place), values.astype(np.float64), kept
 
 
 def _by_number(sheet: Sheet, entries: Any, argument: str) -> Any:
     """Return what is said about columns by their numbers in the file, from names, numbers, ranges and patterns."""
     if not isinstance(entries, Mapping):
         return entries
-    numbers = sheet.numbers or range(sheet.cells.shape[1])
     called = {
         key: entry if isinstance(entry, str) and argument == "kinds" else argument for key, entry in entries.items()
     }
-    return {numbers[j]: entry for key, entry in entries.items() for j in sheet.find_all(key, called[key])}
-
-
-def _by_place(sheet: Sheet, entries: Any) -> Any:
-    """Return what is said about columns that are still there, by their places."""
-    if not isinstance(entries, Mapping):
-        return entries
-    numbers = sheet.numbers or range(sheet.cells.shape[1])
-    return {j: entries[number] for j, number in enumerate(numbers) if number in entries}
+    return {sheet.numbers[j]: entry for key, entry in entries.items() for j in sheet.find_all(key, called[key])}
 
 
 def _choose_columns(sheet: Sheet, columns: Sequence[Any] | None, drop: Sequence[Any] | None) -> Sheet:
@@ -277,23 +238,22 @@ def _choose_columns(sheet: Sheet, columns: Sequence[Any] | None, drop: Sequence[
     if columns is None and drop is None:
         return sheet
     left_out = {sheet.find(key, "drop") for key in drop or ()}
-    kept = range(sheet.cells.shape[1]) if columns is None else [sheet.find(key, "columns") for key in columns]
+    kept = list(range(sheet.shape[1])) if columns is None else [sheet.find(key, "columns") for key in columns]
     seen: set[int] = set()
-    for key, j in zip(kept if columns is None else columns, kept, strict=True):
+    for key, j in zip(columns or (), kept, strict=columns is not None):
         if j in seen:
             raise DataError(f"{setting('columns')} must be different columns; got {key!r}, which came before.")
         seen.add(j)
     return sheet.take([j for j in kept if j not in left_out])
 
 
-def _checked_source(sheet: Sheet, may_have_row_names: bool) -> Any:
-    """Return the cells with a name for every column, after a check that no name comes twice."""
-    if sheet.header is None:
-        return sheet.as_source(may_have_row_names=may_have_row_names)
-    numbers = sheet.numbers or range(len(sheet.header))
-    names = [name or f"column {number + 1}" for name, number in zip(sheet.header, numbers, strict=True)]
+def _name_columns(sheet: Sheet) -> Sheet:
+    """Return the sheet with a name for every column if it has names, after a check that none comes twice."""
+    if sheet.names is None:
+        return sheet
     places: dict[str, int] = {}
-    for name, number in zip(names, numbers, strict=True):
+    for given, number in zip(sheet.names, sheet.numbers, strict=True):
+        name = given or f"column {number + 1}"
         if name in places:
             raise DataError(
                 f"the file must be a table with distinct column names; got {name!r} in columns {places[name] + 1} and "
@@ -301,4 +261,4 @@ def _checked_source(sheet: Sheet, may_have_row_names: bool) -> Any:
                 f"{setting('header', False)}."
             )
         places[name] = number
-    return replace(sheet, header=names).as_source(may_have_row_names=may_have_row_names)
+    return replace(sheet, names=list(places))

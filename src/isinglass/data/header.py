@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from isinglass.data.cells import NA_VALUES, Vocabulary
 from isinglass.data.coding import is_number
 from isinglass.data.sheet import ID_NAMES, Sheet
-from isinglass.data.sources import Grid, Source
+from isinglass.data.sources import Grid
 from isinglass.data.text import Records
 from isinglass.errors import DataError, setting
 
@@ -18,7 +18,7 @@ from isinglass.errors import DataError, setting
 def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> Sheet:
     """Interpret the fields and split off the header."""
     values = [vocabulary.read(word) for word in records.words]
-    headed = has_header(records, values, vocabulary) if header == "auto" else bool(header)
+    headed = _has_header(records, values, vocabulary) if header == "auto" else bool(header)
     missing_corner = len(records.first) < records.codes.shape[1]
     names = ["", *records.first] if missing_corner else records.first
     if headed or missing_corner:
@@ -30,17 +30,18 @@ def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> She
         raise DataError(
             f"the file must be a table with rows; got a header only. Pass {setting('header', False)} if it holds data."
         )
-    grid = Grid(codes, values)
-    sheet = Sheet(
-        Source((codes.shape[0], codes.shape[1]), grid.column, grid=grid),
-        header=_clean(names) if start else None,
+    sheet = Sheet.of_grid(
+        Grid(codes, values),
+        names=[" ".join(name.split()) for name in names] if start else None,
         words=words,
         describe_row=lambda row: f"row {row + 1}, line {records.line_of(row + start)}",
     )
-    return _without_trailing_delimiter(sheet)
+    last = codes.shape[1] - 1  # without name and values where lines end with a delimiter
+    empty = last > 0 and not any(sheet.column_words(last)) and not (sheet.names and sheet.names[last])
+    return sheet.without(last) if empty else sheet
 
 
-def has_header(records: Records, values: list[Any], vocabulary: Vocabulary) -> bool:
+def _has_header(records: Records, values: list[Any], vocabulary: Vocabulary) -> bool:
     """Tell whether the first record names the columns; a first column is left aside, it may hold row names.
 
     It does if more than half of its texts occur nowhere below, row names apart; or, if it has no text, if it holds a
@@ -110,14 +111,3 @@ def _prepend(records: Records, values: list[Any], vocabulary: Vocabulary) -> tup
         first.append(positions[word])
     dtype = records.codes.dtype if len(words) <= 256 else np.int32
     return np.vstack([np.array([first], dtype=dtype), records.codes.astype(dtype, copy=False)]), words, values
-
-
-def _clean(names: list[str]) -> list[str]:
-    return [" ".join(name.split()) for name in names]
-
-
-def _without_trailing_delimiter(sheet: Sheet) -> Sheet:
-    """Leave out a last column without name and values: lines that end with a delimiter."""
-    last = sheet.cells.shape[1] - 1
-    empty = last > 0 and not any(sheet.column_words(last)) and (sheet.header is None or not sheet.header[last])
-    return sheet.without(last) if empty else sheet

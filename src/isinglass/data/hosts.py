@@ -4,7 +4,7 @@ A host keeps every part, one bit per cell, with whatever computations left besid
 it loses it reads again; what was kept beside a lost part is gone, and whoever left it there has to notice.
 """
 
-# ruff: noqa: D102 - the methods of Here and Cluster are those of Host
+# ruff: noqa: D102 - the methods of Cluster are those of Here
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,40 +39,22 @@ BYTES_OF_A_ONE = 8
 ATTEMPTS = 5
 """How often a part may be lost in a row before we give up."""
 
+Function = Callable[..., Any]
+
 
 @dataclass(eq=False)
 class Part:
-    """One part of a table where it is worked on.
-
-    Parameters
-    ----------
-    number : int
-        Which part it is.
-    bits : ndarray of uint8, shape (n_rows, n_columns / 8)
-        The cells.
-    n_columns : int
-        Columns.
-    weight : ndarray, optional
-        Row weights.
-    n_missing, n_dropped : int
-        As of a `BinaryTable`.
-    room : float
-        Bytes that computations may keep here.
-    n_threads : int
-        The most that computations may use here.
-    kept : dict
-        What they keep.
-    """
+    """One part of a table where it is worked on."""
 
     number: int
-    bits: NDArray[np.uint8]
+    bits: NDArray[np.uint8]  # the cells, eight to a byte
     n_columns: int
     weight: NDArray[np.float64] | None
-    n_missing: int
+    n_missing: int  # as of a BinaryTable
     n_dropped: int
-    room: float = 0.0
-    n_threads: int = MAX_THREADS
-    kept: dict[str, Any] = field(default_factory=dict)
+    room: float = 0.0  # bytes that computations may keep here
+    n_threads: int = MAX_THREADS  # the most that they may use here
+    kept: dict[str, Any] = field(default_factory=dict)  # what they keep
 
     @classmethod
     def read(cls, block: Block, coding: Coding) -> Part:
@@ -81,59 +63,9 @@ class Part:
         bits = np.packbits(table.X, axis=1)
         return cls(block.number, bits, table.shape[1], table.sample_weight, table.n_missing, table.n_dropped)
 
-    @property
-    def n_rows(self) -> int:
-        """Rows."""
-        return len(self.bits)
-
-    @property
-    def bytes_of_a_cell(self) -> float:
-        """What a cell takes with the compiled rows, predictors aside."""
-        share = float(self.table().mean())
-        return BYTES_OF_A_CELL if share >= RARE else 1 / 8 + BYTES_OF_A_ONE * share
-
     def table(self) -> NDArray[np.uint8]:
         """Return its cells as bytes."""
         return np.unpackbits(self.bits, axis=1, count=self.n_columns)
-
-
-Function = Callable[..., Any]
-
-
-class Host(Protocol):
-    """Keeps parts and runs functions of them."""
-
-    blocks: list[Block]
-
-    def open(self, blocks: Sequence[Block]) -> None:
-        """Take the blocks of a table."""
-
-    def read(self, function: Callable[[Block], Any], only: Iterable[int] | None = None) -> list[Any]:
-        """Return ``function(block)`` of every block, before parts are made of them."""
-
-    def load(self, coding: Coding) -> None:
-        """Make parts of the blocks."""
-
-    def each(self, function: Function, arguments: tuple[Any, ...], only: Iterable[int] | None = None) -> list[Any]:
-        """Return ``function(part, *arguments)`` of every part, or of those numbered, in this order."""
-
-    def settle(self) -> None:
-        """Spread the parts evenly, before a long computation."""
-
-
-def find_host(client: Any = None) -> Host:
-    """Return the workers of a client, by default of the current one if there is one, else this process."""
-    if client is False:
-        return Here()
-    if client is None and "distributed" in sys.modules:
-        try:
-            client = sys.modules["distributed"].get_client()
-        except ValueError:  # there is none
-            return Here()
-    return Here() if client is None else Cluster(client)
-
-
-# ------------------------------------------------------------------------------------------- this process
 
 
 class Here:
@@ -143,27 +75,29 @@ class Here:
     do, parts are read again for each call.
     """
 
-    def __init__(self) -> None:
-        self.blocks: list[Block] = []
+    coding: Coding
+    is_whole = True  # all parts are in memory...
+    is_roomy = True  # ...with what is kept beside them
+
+    def __init__(self, blocks: list[Block]) -> None:
+        self.blocks = blocks
         self.parts: dict[int, Part] = {}
-        self.coding: Coding | None = None
-        self.is_whole = True  # all parts are in memory...
-        self.is_roomy = True  # ...with what is kept beside them
 
     def __repr__(self) -> str:
         return "in this process" if self.is_whole else "in this process, read again each time"
 
-    def open(self, blocks: Sequence[Block]) -> None:
-        self.blocks = list(blocks)
-
-    def read(self, function: Callable[[Block], Any], only: Iterable[int] | None = None) -> list[Any]:
-        return [function(self.blocks[k]) for k in (range(len(self.blocks)) if only is None else only)]
+    def read(self, function: Callable[[Block], Any], blocks: Iterable[Block]) -> list[Any]:
+        """Return ``function(block)`` of blocks, before parts are made of them."""
+        return [function(block) for block in blocks]
 
     def load(self, coding: Coding) -> None:
+        """Make parts of the blocks."""
         self.coding = coding
         first = Part.read(self.blocks[0], coding)
+        share = float(first.table().mean())
+        bytes_of_a_cell = BYTES_OF_A_CELL if share >= RARE else 1 / 8 + BYTES_OF_A_ONE * share
         needed, free = first.bits.nbytes * len(self.blocks), available_memory()
-        with_rows = 8 * needed * first.bytes_of_a_cell
+        with_rows = 8 * needed * bytes_of_a_cell
         self.is_whole = needed <= SHARE * free
         self.is_roomy = with_rows <= SHARE * free
         if not self.is_whole and not any(block.is_file or block.is_task for block in self.blocks):
@@ -178,12 +112,16 @@ class Here:
                 *(free, with_rows / SHARE),
             )
         self.parts[0] = first
-        self._share()
+        self.settle()
 
     def each(self, function: Function, arguments: tuple[Any, ...], only: Iterable[int] | None = None) -> list[Any]:
+        """Return ``function(part, *arguments)`` of every part, or of those numbered, in this order."""
         answers = []
         for k in range(len(self.blocks)) if only is None else only:
-            answers.append(function(self._part(k), *arguments))
+            if k not in self.parts:
+                self.parts[k] = Part.read(self.blocks[k], self.coding)
+                self.parts[k].room = self.room
+            answers.append(function(self.parts[k], *arguments))
             if not self.is_whole:
                 self.parts.clear()
             elif not self.is_roomy:
@@ -191,49 +129,30 @@ class Here:
         return answers
 
     def settle(self) -> None:
-        self._share()
-
-    def _share(self) -> None:
+        """Share the room among the parts, or spread these evenly, before a long computation."""
         held = sum(sum(getattr(kept, "n_bytes", 0) for kept in part.kept.values()) for part in self.parts.values())
         self.room = SHARE * (available_memory() + held) / len(self.blocks) if self.is_roomy else 0.0
         for part in self.parts.values():
             part.room = self.room
 
-    def _part(self, number: int) -> Part:
-        if number not in self.parts:
-            assert self.coding is not None
-            self.parts[number] = Part.read(self.blocks[number], self.coding)
-            self.parts[number].room = self.room
-        return self.parts[number]
-
-
-# ------------------------------------------------------------------------------------------- workers of Dask
-
-_HELD: dict[str, dict[int, Part]] = {}
-"""On a worker: the parts of every table that it holds."""
-_ABSENT = "part is not here"
-
 
 class Cluster:
     """The parts on the workers of a Dask client, each on one of them until that is lost."""
 
-    def __init__(self, client: Any) -> None:
+    coding: Coding
+
+    def __init__(self, blocks: list[Block], client: Any) -> None:
+        self.blocks = blocks
         self.client = client
         self.key = f"isinglass-{uuid.uuid4().hex}"
-        self.blocks: list[Block] = []
         self.home: dict[int, str] = {}
-        self.coding: Coding | None = None
         self._finalizer = weakref.finalize(self, _release, client, self.key)
 
     def __repr__(self) -> str:
         return f"on {len(set(self.home.values()))} workers"
 
-    def open(self, blocks: Sequence[Block]) -> None:
-        self.blocks = list(blocks)
-
-    def read(self, function: Callable[[Block], Any], only: Iterable[int] | None = None) -> list[Any]:
-        numbers = list(range(len(self.blocks)) if only is None else only)
-        return list(self.client.gather([self._submit_block(_read_block, k, function) for k in numbers]))
+    def read(self, function: Callable[[Block], Any], blocks: Iterable[Block]) -> list[Any]:
+        return list(self.client.gather([self._submit(_read_block, block, function) for block in blocks]))
 
     def load(self, coding: Coding) -> None:
         self.coding = coding
@@ -257,13 +176,11 @@ class Cluster:
                 )
                 for worker, some in by_worker.items()
             ]
-            for some, found in zip(by_worker.values(), self.client.gather(futures), strict=True):
-                for k, answer in zip(some, found, strict=True):
-                    if isinstance(answer, str) and answer == _ABSENT:
-                        logger.warning("part %d was lost with its worker %s and is read again", k, self.home[k])
-                        del self.home[k]
-                    else:
-                        answers[k] = answer
+            for found in self.client.gather(futures):
+                answers |= found
+            for k in missing:
+                if k not in answers:
+                    logger.warning("part %d was lost with its worker %s and is read again", k, self.home.pop(k))
         raise DataError(
             f"the workers must hold their parts; lost {self.blocks[missing[0]].label} {ATTEMPTS} times in a row. "
             "Give the workers more memory, or make smaller parts."
@@ -289,27 +206,41 @@ class Cluster:
         """Read parts on the workers that have the fewest."""
         if not numbers:
             return
-        workers = self._workers()
-        load = {worker: sum(home == worker for home in self.home.values()) for worker in workers}
-        futures = {}
+        load = {worker: list(self.home.values()).count(worker) for worker in self._workers()}
+        futures = []
         for k in numbers:
-            worker = min(workers, key=lambda each: load[each])
+            worker = min(load, key=lambda each: load[each])
             load[worker] += 1
-            futures[k] = self._submit_block(_load, k, self.key, self.coding, worker=worker)
-        self.home |= dict(zip(numbers, self.client.gather(list(futures.values())), strict=True))
+            futures.append(self._submit(_load, self.blocks[k], self.key, self.coding, worker=worker))
+        self.home |= dict(zip(numbers, self.client.gather(futures), strict=True))
 
-    def _submit_block(self, function: Function, number: int, *arguments: Any, worker: str | None = None) -> Any:
-        block = self.blocks[number]
+    def _submit(self, function: Function, block: Block, *arguments: Any, worker: str | None = None) -> Any:
         place = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         what = self.client.compute(block.what, **place) if block.is_task else block.what
         return self.client.submit(function, replace(block, what=None), what, *arguments, pure=False, **place)
 
     def _send(self, arguments: tuple[Any, ...]) -> Any:
         """Send large arguments to the workers once instead of with every task."""
-        size = sum(each.nbytes for each in _arrays(arguments))
-        if size < 1_000_000:
+        if sum(each.nbytes for each in _arrays(arguments)) < 1_000_000:
             return arguments
         return self.client.scatter([arguments], broadcast=True, hash=False)[0]
+
+
+Host = Here | Cluster
+
+
+def find_host(blocks: list[Block], client: Any = None) -> Host:
+    """Return the workers of a client, by default of the current one if there is one, else this process."""
+    if client is None and "distributed" in sys.modules:
+        try:
+            client = sys.modules["distributed"].get_client()
+        except ValueError:  # there is none
+            return Here(blocks)
+    return Here(blocks) if client is None or client is False else Cluster(blocks, client)
+
+
+_HELD: dict[str, dict[int, Part]] = {}
+"""On a worker: the parts of every table that it holds."""
 
 
 def _arrays(value: Any) -> Iterable[NDArray[Any]]:
@@ -332,22 +263,17 @@ def _load(block: Block, what: Any, key: str, coding: Coding) -> str:
     return str(get_worker().address)
 
 
-def _run(key: str, numbers: Sequence[int], function: Function, arguments: tuple[Any, ...]) -> list[Any]:
-    """On a worker: run a function on parts that should be here."""
+def _run(key: str, numbers: Sequence[int], function: Function, arguments: tuple[Any, ...]) -> dict[int, Any]:
+    """On a worker: run a function on those parts that are here."""
     from distributed import get_worker
 
-    held = _HELD.get(key, {})
-    worker = get_worker()
+    held, worker, answers = _HELD.get(key, {}), get_worker(), {}
     room = SHARE * (worker.memory_manager.memory_limit or available_memory()) / max(len(held), 1)
-    n_threads = worker.state.nthreads
-    answers: list[Any] = []
     for number in numbers:
         part = held.get(number)
-        if part is None:
-            answers.append(_ABSENT)
-        else:
-            part.room, part.n_threads = room - part.bits.nbytes, n_threads
-            answers.append(function(part, *arguments))
+        if part is not None:
+            part.room, part.n_threads = room - part.bits.nbytes, worker.state.nthreads
+            answers[number] = function(part, *arguments)
     return answers
 
 
@@ -355,17 +281,14 @@ def _release(client: Any, key: str) -> None:
     """Forget the parts of a table that nobody uses any more."""
     if client.status == "running":
         try:
-            client.run(_forget_all, key, wait=False, on_error="ignore")
+            client.run(_forget, key, wait=False, on_error="ignore")
         except Exception:  # at the end of the process nothing needs to be forgotten
             logger.debug("the workers could not be told to forget %s", key)
 
 
-def _forget(key: str, numbers: Sequence[int]) -> None:
-    """On a worker: forget some parts of a table."""
-    for number in numbers:
+async def _forget(key: str, numbers: Sequence[int] | None = None) -> None:
+    """On a worker: forget a table, or some of its parts. Dask waits for everything that is not asynchronous."""
+    if numbers is None:
+        _HELD.pop(key, None)
+    for number in numbers or ():
         _HELD.get(key, {}).pop(number, None)
-
-
-async def _forget_all(key: str) -> None:
-    """On a worker: forget a table. Dask waits for everything that is not asynchronous."""
-    _HELD.pop(key, None)

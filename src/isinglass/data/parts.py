@@ -6,6 +6,7 @@ of its parts: the same bits whoever computed them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -48,37 +49,17 @@ class RowsMeant:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartedTable:
-    """A table of 0 and 1 in parts. Functions of tables take it wherever sums over rows are all they need.
-
-    Parameters
-    ----------
-    host : Host
-        Where the parts are.
-    coding : Coding
-        How all of them were read.
-    sizes : tuple of int
-        Rows of every part.
-    n_missing, n_dropped : int
-        Missing cells that were filled or dropped, and rows that were left out because of them.
-    meant : RowsMeant
-        Which of the rows are meant.
-    columns : ndarray of int, optional
-        Which of the columns are meant.
-    """
+    """A table of 0 and 1 in parts. Functions of tables take it wherever sums over rows are all they need."""
 
     host: Host
-    coding: Coding
-    sizes: tuple[int, ...]
-    n_missing: int = 0
-    n_dropped: int = 0
-    meant: RowsMeant = RowsMeant()
-    columns: NDArray[np.intp] | None = None
+    coding: Coding  # how all parts were read
+    sizes: tuple[int, ...]  # rows of every part
+    n_missing: int = 0  # cells that were filled or dropped
+    n_dropped: int = 0  # rows that were left out because of them
+    meant: RowsMeant = RowsMeant()  # which of the rows are meant
+    columns: NDArray[np.intp] | None = None  # which of the columns are meant
 
-    sample_weight = None  # the parts have their own
-    row_names = None
-    filled = None
-    holes = None
-    rows = None
+    sample_weight = row_names = filled = holes = rows = None  # the parts have weights of their own
 
     @property
     def X(self) -> PartedTable:  # noqa: N802 - as of a BinaryTable
@@ -183,11 +164,7 @@ def over_rows(function: Function, table: Any, weight: NDArray[np.float64] | None
     """
     if not isinstance(table, PartedTable):
         return function(table, weight, *arguments)
-    answers = table.each(function, *arguments)
-    total = answers[0]
-    for answer in answers[1:]:
-        total = _add(total, answer)
-    return total
+    return functools.reduce(_add, table.each(function, *arguments))
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -197,12 +174,7 @@ def _add(a: Any, b: Any) -> Any:
 
 
 def read_parts(
-    X: Any,
-    *,
-    weights: str | int | None = None,
-    sample_weight: Any = None,
-    client: Any = None,
-    **options: Any,
+    X: Any, *, weights: str | int | None = None, sample_weight: Any = None, client: Any = None, **options: Any
 ) -> PartedTable:
     """Open a table that comes in blocks of rows: files, a Dask array or frame, or a sequence of arrays or frames.
 
@@ -262,13 +234,11 @@ def read_like(X: Any, block: Block | None, sample_weight: Any = None, **options:
 
 
 def _open(blocks: list[Block], client: Any, options: Mapping[str, Any]) -> PartedTable:
-    host = find_host(client)
-    host.open(blocks)
+    host = find_host(blocks, client)
     if options.get("encode") == "auto":
-        coding = _agree([_levels(*answer) for answer in host.read(_describe)])
-        coding = replace(coding, missing=options.get("missing", "error"))
+        coding = replace(_agree(host.read(_describe, blocks)), missing=options.get("missing", "error"))
     else:
-        coding = host.read(_describe, only=[0])[0][0]
+        coding = host.read(_describe, blocks[:1])[0][0]
     host.load(coding)
     sizes, n_missing, n_dropped = zip(*host.each(_measure, ()), strict=True)
     return PartedTable(host, coding, sizes, sum(n_missing), sum(n_dropped))
@@ -288,19 +258,14 @@ def split_rows(table: Any, weight: NDArray[np.float64] | None, most: int) -> Par
     return read_parts([table[k : k + step] for k in cuts], sample_weight=weights, client=False)
 
 
-def _describe(block: Block) -> tuple[Coding, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Read a part by the options; return its coding, and which columns have a one and a zero."""
+def _describe(block: Block) -> tuple[Coding, list[list[Any]]]:
+    """Read a part by the options; return its coding, and the values that every column takes."""
     table = block.read()
-    return table.reading, table.X.max(axis=0) == 1, table.X.min(axis=0) == 0
-
-
-def _levels(coding: Coding, has_one: NDArray[np.bool_], has_zero: NDArray[np.bool_]) -> tuple[Coding, list[list[Any]]]:
-    """Return the values that every column of a part takes."""
-    found = []
-    for rule, one, zero in zip(coding.columns, has_one, has_zero, strict=True):
+    rules, levels = table.reading.columns, []
+    for rule, least, most in zip(rules, table.X.min(axis=0), table.X.max(axis=0), strict=True):
         entries = rule.entries if isinstance(rule, Values) else BITS.entries
-        found.append([value for value, bit in entries.items() if (bit == 1 and one) or (bit == 0 and zero)])
-    return coding, found
+        levels.append([value for value, bit in entries.items() if bit in (least, most)])
+    return table.reading, levels
 
 
 def _agree(parts: list[tuple[Coding, list[list[Any]]]]) -> Coding:
@@ -319,4 +284,4 @@ def _agree(parts: list[tuple[Coding, list[list[Any]]]]) -> Coding:
 
 
 def _measure(part: Part) -> tuple[int, int, int]:
-    return part.n_rows, part.n_missing, part.n_dropped
+    return len(part.bits), part.n_missing, part.n_dropped

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.errors import DataError
+from isinglass.errors import DataError, setting
 
 _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 
@@ -23,6 +23,14 @@ class Column:
     categories: tuple[Any, ...] | None = None  # the categories of a categorical column, if their order means something
     ordered: bool = False  # whether the source declares that order
     by_code: bool = False  # whether it is that of numbers which the categories label
+
+    @property
+    def entries(self) -> NDArray[Any]:
+        """The cells as objects, None where they are masked."""
+        cells = self.values.astype(object)
+        if self.masked is not None:
+            cells[self.masked] = None
+        return cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,23 +60,31 @@ class Source:
     declared: tuple[str | None, ...] | None = None  # kinds of the columns whose type says that they are categorical
     names: Sequence[Any] | None = None  # labels of columns and rows
     row_names: Sequence[Any] | None = None
-    # what messages call a row or column of a given number; by default "row 0" and "column 'name'" or "column 0"
-    describe_row: Callable[[int], str] = "row {}".format
-    describe_column: Callable[[int], str] | None = None
-    # what messages add about the values of a column, a sentence or nothing
-    remark_column: Callable[[int], str] = lambda j: ""
+    numbers: Sequence[int] = ()  # where the columns stood in a file, counted from 0; none if it comes from no file
+    may_have_row_names: bool = False  # whether the first column of the file could be no variable
+    describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
+
+    @classmethod
+    def of_grid(cls, grid: Grid, **known: Any) -> Self:
+        """Return a table whose distinct values have been numbered."""
+        return cls(grid.codes.shape, grid.column, grid=grid, **known)
 
     def where(self, j: int) -> str:
         """Return what messages call a column."""
-        if self.describe_column is not None:
-            return self.describe_column(j)
+        if self.names is None and self.numbers:
+            return f"column {self.numbers[j] + 1} of the file"
         return f"column {(j if self.names is None else self.names[j])!r}"
 
-    def take(self, kept: list[int]) -> Source:
+    def remark_column(self, j: int) -> str:
+        """Return what messages add about the values of a column, a sentence or nothing."""
+        values = self.column(j).values.tolist() if self.may_have_row_names and self.numbers[j] == 0 else []
+        distinct = len(values) > 1 and None not in values and len(set(map(str, values))) == len(values)
+        return f" If it names the rows, pass {setting('id_column', 0)}." if distinct else ""
+
+    def take(self, kept: Sequence[int]) -> Self:
         """Return some of the columns, in this order."""
-        adjacent = kept == list(range(kept[0], kept[0] + len(kept)))
+        adjacent = list(kept) == list(range(kept[0], kept[0] + len(kept)))
         part = slice(kept[0], kept[0] + len(kept)) if adjacent else kept  # a slice is not copied
-        describe, remark = self.describe_column, self.remark_column
         return replace(
             self,
             shape=(self.shape[0], len(kept)),
@@ -79,8 +95,7 @@ class Source:
             grid=None if self.grid is None else replace(self.grid, codes=self.grid.codes[:, part]),
             declared=None if self.declared is None else tuple(self.declared[j] for j in kept),
             names=None if self.names is None else [self.names[j] for j in kept],
-            describe_column=None if describe is None else lambda j: describe(kept[j]),
-            remark_column=lambda j: remark(kept[j]),
+            numbers=[self.numbers[j] for j in kept] if self.numbers else (),
         )
 
 

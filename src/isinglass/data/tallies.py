@@ -11,17 +11,11 @@ from isinglass._core import count_ones
 from isinglass.arrays import FloatArray
 from isinglass.data.category_table import CategoryTable
 from isinglass.data.parts import PartedTable, over_rows
-from isinglass.data.weights import measure_scale, warn_scale
+from isinglass.errors import DataWarning, warn
 
 
 def count_rows(table: Any, weight: FloatArray | None) -> float:
-    """Return the number of rows: the sum of the weights.
-
-    Examples
-    --------
-    >>> count_rows(np.zeros((3, 1), np.uint8), None), count_rows(np.zeros((2, 1), np.uint8), np.array([1.0, 0.5]))
-    (3.0, 1.5)
-    """
+    """Return the number of rows: the sum of the weights."""
     return float(over_rows(_count, table, weight))
 
 
@@ -30,23 +24,26 @@ def _count(table: Any, weight: FloatArray | None) -> float:
 
 
 def check_scale(table: Any, weight: FloatArray | None) -> None:
-    """Warn where the sum of the weights can hardly be meant as the number of rows."""
-    warn_scale(*over_rows(_measure, table, weight))
+    """Warn where a criterion takes the sum of the weights for the number of rows, and that is hardly intended."""
+    n_broken, total, n_rows = over_rows(_measure, table, weight)
+    if n_broken and not n_rows / 2 <= total <= 2 * n_rows:
+        warn(
+            DataWarning(
+                f"sample_weight has the sum {total:.6g} over {n_rows} rows, and the EBIC takes this sum for the number "
+                "of rows: the choice depends on it. Rescale to mean 1: sample_weight / sample_weight.mean()."
+            )
+        )
 
 
 def _measure(table: Any, weight: FloatArray | None) -> tuple[int, float, int]:
-    return (0, float(len(table)), len(table)) if weight is None else measure_scale(weight)
+    """Return the number of weights that are not whole, the sum of all, and the number of those that are not zero."""
+    if weight is None:
+        return 0, float(len(table)), len(table)
+    return int((weight != np.rint(weight)).sum()), float(weight.sum()), int(np.count_nonzero(weight))
 
 
 def count_columns(table: Any, weight: FloatArray | None) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the weight of the ones of every column, and whether it takes both values in rows with weight.
-
-    Examples
-    --------
-    >>> ones, varies = count_columns(np.array([[0, 1], [1, 1]], dtype=np.uint8), None)
-    >>> ones.tolist(), varies.tolist()
-    ([1.0, 2.0], [True, False])
-    """
+    """Return the weight of the ones of every column, and whether it takes both values in rows with weight."""
     if not isinstance(table, PartedTable):
         return count_ones(table, weight)
     ones, with_one, with_zero = over_rows(_count_both, table, weight)
@@ -62,14 +59,7 @@ def _count_both(table: Any, weight: FloatArray | None) -> tuple[FloatArray, NDAr
 
 
 def count_categories(table: CategoryTable, weight: FloatArray | None) -> list[FloatArray]:
-    """Return the weight of every category of every column.
-
-    Examples
-    --------
-    >>> table = CategoryTable(np.array([[0, 2], [1, 0]], dtype=np.uint8), ["binary", "ordinal"])
-    >>> [counts.tolist() for counts in count_categories(table, None)]
-    [[1.0, 1.0], [1.0, 0.0, 1.0]]
-    """
+    """Return the weight of every category of every column."""
     sizes = table.n_categories
     ends = np.cumsum(sizes)
     cells = (table.codes + (ends - sizes)).ravel()
@@ -79,13 +69,7 @@ def count_categories(table: CategoryTable, weight: FloatArray | None) -> list[Fl
 
 
 def which_vary(table: Any, weight: FloatArray | None) -> NDArray[np.bool_]:
-    """Tell which columns take more than one value in rows with weight, whatever kind of table it is.
-
-    Examples
-    --------
-    >>> which_vary(np.array([[0, 1], [1, 1]], dtype=np.uint8), None).tolist()
-    [True, False]
-    """
+    """Tell which columns take more than one value in rows with weight, whatever kind of table it is."""
     if isinstance(table, CategoryTable):
         return np.array([np.count_nonzero(counts) > 1 for counts in count_categories(table, weight)])
     return count_columns(table, weight)[1]
@@ -95,12 +79,6 @@ def column_spread(table: Any, weight: FloatArray | None) -> tuple[FloatArray, Fl
     """Return the standard deviation of the points of every column, and the largest distance of two of its categories.
 
     The categories of a nominal column are at distance 1 of each other, those of a column of 0 and 1 too.
-
-    Examples
-    --------
-    >>> sd, widths = column_spread(CategoryTable(np.array([[0, 0], [1, 2]], dtype=np.uint8), "ordinal"), None)
-    >>> sd.tolist(), widths.tolist()
-    ([0.5, 1.0], [1.0, 2.0])
     """
     if not isinstance(table, CategoryTable):
         share = count_columns(table, weight)[0] / count_rows(table, weight)

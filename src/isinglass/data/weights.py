@@ -28,29 +28,6 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
     return weight
 
 
-def warn_weight_scale(weight: NDArray[np.float64] | None) -> None:
-    """Warn where a criterion takes the sum of the weights for the number of rows, and that is hardly intended."""
-    if weight is not None:
-        warn_scale(*measure_scale(weight))
-
-
-def measure_scale(weight: NDArray[np.float64]) -> tuple[int, float, int]:
-    """Return the number of weights that are not whole, the sum of all, and the number of those that are not zero."""
-    return int((weight != np.rint(weight)).sum()), float(weight.sum()), int(np.count_nonzero(weight))
-
-
-def warn_scale(n_broken: int, total: float, n_rows: int) -> None:
-    """Warn about weights with these sums, if there is reason to."""
-    if n_broken and not n_rows / 2 <= total <= 2 * n_rows:
-        warn(
-            DataWarning(
-                f"sample_weight has the sum {total:.6g} over {n_rows} rows, and the EBIC takes this sum for the "
-                "number of "
-                "rows: the choice depends on it. Rescale to mean 1: sample_weight / sample_weight.mean()."
-            )
-        )
-
-
 def warn_counts(cells: NDArray[np.uint8], weight: NDArray[np.float64] | None) -> None:
     """Warn where folds would hold out all rows of a kind: weights that look like the counts of a contingency table."""
     if weight is None or weight.sum() < MANY * np.count_nonzero(weight) or (weight != np.rint(weight)).any():

@@ -8,8 +8,7 @@ from typing import Any
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from isinglass.data import BinaryTable
-from isinglass.data.weights import warn_weight_scale
+from isinglass.data import BinaryTable, check_scale
 from isinglass.errors import ArgumentError
 from isinglass.estimators.base import IsingEstimator, check_alpha
 from isinglass.results import Solution
@@ -102,7 +101,7 @@ class NodewiseIsing(IsingEstimator):
         if self._criterion_of() is None:
             path = nodewise_path(table, [check_alpha(self.alpha)], **options)
         else:
-            warn_weight_scale(table.sample_weight)
+            check_scale(table, table.sample_weight)
             path = choose_per_node(
                 table, self.alphas, gamma=self.gamma, sample_weight=None, alpha_min_ratio=None, **options
             )

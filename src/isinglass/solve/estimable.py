@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
 from isinglass._core import Problem, count_ones, max_features, path_bytes
+from isinglass.arrays import FloatArray
 from isinglass.data import BinaryTable, CategoryTable, PartedTable, count_categories, count_columns, count_rows
 from isinglass.data.conversion import refuse_categories
 from isinglass.data.hosts import RARE
@@ -28,8 +29,6 @@ from isinglass.solve.remote import PartedRows
 if TYPE_CHECKING:
     from isinglass._core._native import State
 
-__all__ = ["Varying", "as_solution", "name_constant", "warn_constant"]
-
 LARGE = 500_000_000
 """Cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20."""
 SMALL = 10_000_000
@@ -45,10 +44,10 @@ class Varying:
     """A table without its constant columns and without its rows of weight zero."""
 
     table: Any  # bytes, or a table in parts
-    weight: NDArray[np.float64] | None  # raw, positive; parts have their own
+    weight: FloatArray | None  # raw, positive; parts have their own
     columns: NDArray[np.intp]  # where the varying columns are in the whole table
-    fields: NDArray[np.float64]  # of the constant columns, smoothed; 0 elsewhere
-    ones: NDArray[np.float64]  # weight of the ones of every column of the whole table
+    fields: FloatArray  # of the constant columns, smoothed; 0 elsewhere
+    ones: FloatArray  # weight of the ones of every column of the whole table
     n_rows: float  # sum of the raw weights
     names: tuple[str, ...] | None  # of all columns, if they have any
 
@@ -74,7 +73,7 @@ class Varying:
         if table.shape[1] > max_features:
             raise LimitError(f"{setting('X')} must have at most {max_features} columns; got {table.shape[1]}.")
         ones, is_varying = count_columns(table, weight)
-        columns = np.flatnonzero(is_varying)
+        columns = is_varying.nonzero()[0]
         fields = np.zeros(len(ones))
         if len(columns) < len(ones):
             constant = np.flatnonzero(~is_varying)
@@ -87,13 +86,20 @@ class Varying:
                 warn_constant(constant, ones > 0, source.names)
         return cls(table, weight, columns, fields, ones, n_rows, source.names)
 
-    def whole_fields(self, fields: NDArray[np.float64]) -> NDArray[np.float64]:
+    def whole_fields(self, fields: FloatArray) -> FloatArray:
         """Return the fields of all columns, given those of the varying ones."""
         every = self.fields.copy()
         every[self.columns] = fields
         return every
 
-    def problem(self, penalty: NDArray[np.float64] | None, standardized: bool, n_threads: int) -> Problem:
+    def whole_network(self, state: State, names: tuple[str, ...]) -> Network:
+        """Return the network of all columns, given the solution for the varying ones."""
+        if len(state.fields) == len(self.fields):
+            return Network.trusted(state.fields, state.edges, state.values, names)
+        edges = self.columns[state.edges].astype(np.int32)
+        return Network.trusted(self.whole_fields(state.fields), edges, state.values, names)
+
+    def problem(self, penalty: FloatArray | None, standardized: bool, n_threads: int) -> Problem:
         """Return the compiled problem: over this table, or over the seam for a table in parts."""
         if not isinstance(self.table, PartedTable):
             n_rows, p = self.table.shape
@@ -160,7 +166,7 @@ def _is_large(shape: tuple[int, int], count_ones: Callable[[], int]) -> bool:
     return n_features >= WIDE and count_ones() < RARE * size
 
 
-def _without_negligible(table: Any, weight: NDArray[np.float64] | None) -> tuple[Any, NDArray[np.float64] | None]:
+def _without_negligible(table: Any, weight: FloatArray | None) -> tuple[Any, FloatArray | None]:
     """Leave out rows whose weight cannot matter."""
     if isinstance(table, PartedTable):
         return table.above(NEGLIGIBLE * max(most for _, most in table.each(_extremes))), None
@@ -171,12 +177,12 @@ def _without_negligible(table: Any, weight: NDArray[np.float64] | None) -> tuple
     return table, weight
 
 
-def _extremes(table: NDArray[np.uint8], weight: NDArray[np.float64] | None) -> tuple[float, float]:
+def _extremes(table: NDArray[np.uint8], weight: FloatArray | None) -> tuple[float, float]:
     """Return the smallest and the largest weight of a part."""
     return (1.0, 1.0) if weight is None or len(weight) == 0 else (float(weight.min()), float(weight.max()))
 
 
-def _as_they_are(table: NDArray[np.uint8], weight: NDArray[np.float64] | None) -> tuple[Any, Any]:
+def _as_they_are(table: NDArray[np.uint8], weight: FloatArray | None) -> tuple[Any, Any]:
     return np.unique(table, axis=0), weight
 
 
@@ -211,7 +217,7 @@ def warn_constant(
     warn(ConstantColumnWarning(f"{what} no edges."))
 
 
-def name_constant(table: BinaryTable | CategoryTable, weight: NDArray[np.float64] | None) -> None:
+def name_constant(table: BinaryTable | CategoryTable, weight: FloatArray | None) -> None:
     """Name constant columns in one warning, by their names."""
     if isinstance(table, CategoryTable):
         counts = count_categories(table, weight)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
+from isinglass.arrays import FloatArray
 from isinglass.data import CategoryTable, PartedTable, check_penalty_weights, read_categories, read_parts, to_weighted
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.category_table import Kinds, Scores
@@ -29,7 +30,6 @@ from isinglass.errors import (
 )
 from isinglass.memory import within_memory
 from isinglass.names import check_names
-from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
@@ -40,8 +40,6 @@ from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
-
-__all__ = ["ising_path", "warn_if_not_converged"]
 
 logger = logging.getLogger("isinglass")
 
@@ -126,12 +124,15 @@ def ising_path(
     check_count("max_iter", max_iter)
     if is_in_parts(X):
         X, sample_weight = read_parts(X, sample_weight=sample_weight, kinds=kinds, scores=scores), None
-    parts = split_sparse(X, sample_weight) if kinds is scores is None and device_name(device) == "cpu" else None
+    where = device_name(device)
+    parts = split_sparse(X, sample_weight) if kinds is scores is None and where == "cpu" else None
     if parts is not None:
         X, sample_weight = parts, None
     elif not isinstance(X, PartedTable):
         X = read_categories(X, kinds=kinds, scores=scores)
-    case = _prepare(X, sample_weight, penalty_weights, n_threads, device)
+    if isinstance(X, CategoryTable) and device not in (None, "cpu"):
+        raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
+    case = _prepare(X, sample_weight, penalty_weights, n_threads, where)
     grid = alpha_grid(case.fit_null(tol, max_iter), alphas, alpha_min_ratio=alpha_min_ratio)
     case.check(grid)
     solutions = []
@@ -150,13 +151,11 @@ def _prepare(
     sample_weight: ArrayLike | None,
     penalty_weights: ArrayLike | str | None,
     n_threads: int | None,
-    device: str | None,
+    where: str,
 ) -> _Case | DiscreteCase:
-    """Make a table ready: columns of 0 and 1, or with categories."""
+    """Make a table ready: columns of 0 and 1, or with categories, which are always worked on here."""
     if not isinstance(X, CategoryTable):
-        return _Case.prepare(X, sample_weight, penalty_weights, n_threads, device)
-    if device not in (None, "cpu"):
-        raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
+        return _Case.prepare(X, sample_weight, penalty_weights, n_threads, where)
     return DiscreteCase.prepare(*to_weighted(X, sample_weight), penalty_weights, n_threads)
 
 
@@ -168,14 +167,14 @@ def _alpha_max(
     if not isinstance(table, PartedTable | CategoryTable) and table.shape[1] <= WIDE:
         return objective.alpha_max(table, weight, penalty_weights=penalty_weights)
     with suppress_warnings(ConstantColumnWarning):
-        return _prepare(table, weight, penalty_weights, None, None).fit_null(1e-7, 100)
+        return _prepare(table, weight, penalty_weights, None, device_name()).fit_null(1e-7, 100)
 
 
 # Path contract: what `alphas=30` starts from (see docs/design.md).
 ising_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 
-def _follow(case: _Case | DiscreteCase, grid: NDArray[np.float64], tol: float, max_iter: int) -> Iterator[Solution]:
+def _follow(case: _Case | DiscreteCase, grid: FloatArray, tol: float, max_iter: int) -> Iterator[Solution]:
     """Yield the certified solution of every alpha of the grid."""
     problem, alphas = case.problem, grid.tolist()
     strictness = STRICTNESS if problem.n_features > ALL_PAIRS_UP_TO else 0.0
@@ -195,7 +194,7 @@ class _Case:
     cell_cost: ClassVar[int] = 1
     problem: Problem
     varying: Varying
-    matrix: NDArray[np.float64] | None  # penalty weights of the varying columns
+    matrix: FloatArray | None  # penalty weights of the varying columns
     free: NDArray[np.int32]
     names: tuple[str, ...]
 
@@ -206,9 +205,8 @@ class _Case:
         sample_weight: ArrayLike | None,
         penalty_weights: ArrayLike | str | None,
         n_threads: int | None,
-        device: str | None,
+        where: str,
     ) -> _Case:
-        where = device_name(device)
         varying = Varying.of(X, sample_weight, parts=where == "cpu")
         columns, n_features = varying.columns, len(varying.fields)
         penalty = check_penalty_weights(penalty_weights, n_features)
@@ -233,7 +231,7 @@ class _Case:
             self.problem.mark_null()
         return self.problem.alpha_max()
 
-    def check(self, grid: NDArray[np.float64]) -> None:
+    def check(self, grid: FloatArray) -> None:
         """Refuse alphas whose optimum is at infinity or drowns in rounding."""
         if self.matrix is not None:
             objective.refuse_vanishing(float(grid[-1]), self.matrix[~np.eye(len(self.matrix), dtype=bool)])
@@ -252,10 +250,7 @@ class _Case:
 
     def solution(self, state: State, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        every_field = self.varying.whole_fields(state.fields)
-        edges = self.varying.columns[state.edges].astype(np.int32).reshape(-1, 2)
-        network = Network.trusted(every_field, edges, state.values, self.names)
-        return as_solution(network, state, self.problem, tol)
+        return as_solution(self.varying.whole_network(state, self.names), state, self.problem, tol)
 
 
 def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:

@@ -231,7 +231,11 @@ std::vector<double> Screen::known_or_exact(const std::vector<Pair>& pairs, const
 
 PairList Screen::above(double threshold, const WorkingSet& set, const Certificate& certificate,
                        double alpha) {
-    const std::vector<Pair> possible = find(threshold, set, certificate, alpha);
+    return reaching(threshold, find(threshold, set, certificate, alpha), set, certificate);
+}
+
+PairList Screen::reaching(double threshold, const std::vector<Pair>& possible, const WorkingSet& set,
+                          const Certificate& certificate) {
     const std::vector<double> values = known_or_exact(possible, set);
     PairList list;
     for (size_t k = 0; k < possible.size(); ++k) {
@@ -281,7 +285,11 @@ double Screen::reached() {
 }
 
 double Screen::alpha_max(const WorkingSet& set, const Certificate& certificate) {
-    const PairList found = above(reached(), set, certificate, 0);
+    const double threshold = reached();
+    // Where a reference is kept, it has just been taken.
+    const PairList found =
+        keeps_reference() ? reaching(threshold, candidates(threshold, set, certificate, 0), set, certificate)
+                          : above(threshold, set, certificate, 0);
     if (std::all_of(set.theta.begin(), set.theta.end(), [](double theta) { return theta == 0.0; }))
         return covariance_ratio(found);
     double largest = 0;

@@ -59,6 +59,8 @@ class Screen {
     std::vector<Pair> find(double threshold, const WorkingSet& set, const Certificate& certificate,
                            double alpha);
     std::vector<double> known_or_exact(const std::vector<Pair>& pairs, const WorkingSet& set);
+    PairList reaching(double threshold, const std::vector<Pair>& possible, const WorkingSet& set,
+                      const Certificate& certificate);
     double reached();
     int64_t count_certified(int first, int last, double alpha, const WorkingSet& set,
                             const Certificate& certificate);

@@ -1,6 +1,7 @@
 #include "rows/table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -26,18 +27,47 @@ struct Secret {
     }
 };
 
-uint64_t hash_row(const uint8_t* row, int length) {
-    static const Secret secret;
-    uint64_t h = secret.start, word;
-    for (int i = 0; i < length; i += 8) {
-        word = 0;
-        std::memcpy(&word, row + i, std::min(8, length - i));
-        // Both halves of the product of two numbers that depend on the secret.
-        const auto product = static_cast<unsigned __int128>(h ^ word) * (secret.factor + 2 * i);
-        h = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+// The rows of a table, read eight bytes at a time: calls of memcpy and memcmp on a few bytes would take
+// longer than the fit of a small table.
+class RowWords {
+ public:
+    RowWords(const uint8_t* X, size_t n_rows, int n_features)
+        : X_(X), end_(X + n_rows * n_features), n_features_(n_features) {}
+
+    uint64_t hash(size_t n) const {
+        static const Secret secret;
+        const uint8_t* row = X_ + n * n_features_;
+        uint64_t h = secret.start;
+        for (int i = 0; i < n_features_; i += 8) {
+            // Both halves of the product of two numbers that depend on the secret.
+            const auto product = static_cast<unsigned __int128>(h ^ word(row, i)) * (secret.factor + 2 * i);
+            h = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+        }
+        return h;
     }
-    return h;
-}
+
+    bool are_equal(size_t m, size_t n) const {
+        const uint8_t *a = X_ + m * n_features_, *b = X_ + n * n_features_;
+        for (int i = 0; i < n_features_; i += 8)
+            if (word(a, i) != word(b, i)) return false;
+        return true;
+    }
+
+ private:
+    uint64_t word(const uint8_t* row, int i) const {
+        uint64_t word = 0;
+        const int count = n_features_ - i;
+        if (std::endian::native != std::endian::little || end_ - (row + i) < 8) {
+            std::memcpy(&word, row + i, std::min(8, count));
+            return word;
+        }
+        std::memcpy(&word, row + i, 8);
+        return count < 8 ? word & ((uint64_t{1} << (8 * count)) - 1) : word;
+    }
+
+    const uint8_t *X_, *end_;
+    int n_features_;
+};
 
 // Indices of the first occurrence of every distinct row, with the summed weights.
 void merge_rows(const uint8_t* X, const double* weights, size_t n_rows, int n_features,
@@ -45,14 +75,13 @@ void merge_rows(const uint8_t* X, const double* weights, size_t n_rows, int n_fe
     size_t capacity = 16;
     while (capacity < 2 * n_rows) capacity *= 2;
     std::vector<int64_t> slots(capacity, -1);
+    const RowWords rows(X, n_rows, n_features);
     for (size_t n = 0; n < n_rows; ++n) {
         const double w = weights ? weights[n] : 1.0;
         if (n % POLLED == 0) Poll::here();
         if (w == 0.0) continue;
-        const uint8_t* row = X + n * n_features;
-        size_t slot = hash_row(row, n_features) & (capacity - 1);
-        while (slots[slot] >= 0 && std::memcmp(X + first[slots[slot]] * n_features, row, n_features) != 0)
-            slot = (slot + 1) & (capacity - 1);
+        size_t slot = rows.hash(n) & (capacity - 1);
+        while (slots[slot] >= 0 && !rows.are_equal(first[slots[slot]], n)) slot = (slot + 1) & (capacity - 1);
         if (slots[slot] < 0) {
             slots[slot] = static_cast<int64_t>(first.size());
             first.push_back(n);
