@@ -5,17 +5,77 @@
 #include <stdexcept>
 
 namespace isinglass {
+namespace {
+
+constexpr int HOPELESS = 4;  // times as many columns as patterns can have
+
+}  // namespace
 
 CpuRows::CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
     : KeptRows(table, table->margins, holds, pool),
+      most_columns_(Patterns::most_columns(*table)),
+      recipes_(merges() ? n_lines() : 0),
+      is_known_(recipes_.size()),
+      patterns_(recipes_.size()),
+      spread_(recipes_.size()),
+      seen_(pool.size()),
+      where_(merges() ? pool.size() : 0, std::vector<int>(table->n_features, -1)),
       packed_(n_lines()),
       made_from_(n_lines()),
       single_(pool.size()) {
     make_lines(std::vector<int>(table_->n_features, 1));
 }
 
+LocalRows::Seen CpuRows::see(int node, const Beside& also, int worker) {
+    if (!is_merged(node)) return see_rows(node, worker);
+    Patterns& patterns = patterns_[line(node)];
+    if (!patterns.hold(also) && merge(node, also) && patterns.hold(also)) pass(node, worker);
+    if (patterns.hold(also)) {
+        seen_[worker] = &patterns;
+        return {patterns.eta.data(),
+                patterns.wr.data(),
+                patterns.x.data(),
+                patterns.w.data(),
+                patterns.inverse_w.data(),
+                patterns.size,
+                1,
+                sums_[line(node)]};
+    }
+    const Seen seen = see_rows(node, worker);
+    if (spread_[line(node)] != Spread::predictors_too)
+        patterns.spread(patterns.eta.data(), nullptr, 0, stride_, eta(node));
+    spread_[line(node)] = Spread::predictors_too;
+    return seen;
+}
+
+// All rows; of a node that is merged, only its residuals need be there.
+LocalRows::Seen CpuRows::see_rows(int node, int worker) {
+    seen_[worker] = nullptr;
+    if (is_merged(node) && spread_[line(node)] == Spread::nothing) {
+        const Patterns& patterns = patterns_[line(node)];
+        patterns.spread(patterns.residuals().data(), table_->w.data(), 0, stride_, wr(node));
+        spread_[line(node)] = Spread::residuals;
+    }
+    return KeptRows::see(node, {}, worker);
+}
+
+const uint8_t* const* CpuRows::columns(const Beside& beside, int worker) {
+    if (!seen_[worker]) return LocalRows::columns(beside, worker);
+    std::vector<const uint8_t*>& found = scratch_[worker].wide.columns;
+    found.clear();
+    for (int k = 0; k < beside.count; ++k) found.push_back(seen_[worker]->column(beside.column[k]));
+    return found.data();
+}
+
 // The columns that are packed for the node, then the rest.
 void CpuRows::collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) {
+    if (seen.size != stride_) {
+        if (patterns_[line(node)].hold(asked))
+            kernels_.dots(seen.wr, columns(asked, worker), asked.count, seen.size, out);
+        else
+            collect(see_rows(node, worker), node, asked, out, worker);
+        return;
+    }
     const PackedColumns& packed = packed_[line(node)];
     const int known = packed.leads(asked.column, asked.count) ? packed.size() : 0;
     SumScratch& scratch = scratch_[worker].wide;
@@ -39,16 +99,94 @@ void CpuRows::add_columns(const Move& task, double offset, int worker) {
     packed.add(coefficients, stride_, eta(task.node), kernels_);
 }
 
+// The predictor as its recipe says, on the rows or patterns that this thread sees.
+void CpuRows::predict(int node, double* eta, int size, int worker) {
+    const Recipe& recipe = recipes_[line(node)];
+    std::fill(eta, eta + size, recipe.offset);
+    kernels_.add_columns(eta, 0.0, columns(recipe.columns(), worker), recipe.coefficient.data(),
+                         recipe.columns().count, size);
+}
+
+// Keeps a node's recipe up; false where that is in vain: with many columns, until it starts afresh.
+bool CpuRows::track(const Move& task, bool afresh, int worker) {
+    if (!merges()) return false;
+    Recipe& recipe = recipes_[line(task.node)];
+    uint8_t& is_known = is_known_[line(task.node)];
+    if (afresh) recipe = {};
+    if (!afresh && !is_known) return false;
+    recipe.change(task, where_[worker]);
+    is_known = recipe.columns().count <= HOPELESS * (most_columns_ + 1);
+    return true;
+}
+
+// Merges the rows of a node by the columns of its recipe, and by those that are asked for if they fit in;
+// false if there are too many.
+bool CpuRows::merge(int node, const Beside& asked) {
+    Recipe& recipe = recipes_[line(node)];
+    Patterns& patterns = patterns_[line(node)];
+    if (is_merged(node) && patterns.hold(recipe.columns()) && patterns.hold(asked)) return true;
+    recipe.forget_zeros();
+    if (recipe.columns().count > most_columns_) return false;
+    std::vector<int> wanted = recipe.column;
+    for (int k = 0; k < asked.count; ++k)
+        if (std::find(recipe.column.begin(), recipe.column.end(), asked.column[k]) == recipe.column.end())
+            wanted.push_back(asked.column[k]);
+    if (static_cast<int>(wanted.size()) > most_columns_) wanted = recipe.column;
+    const Beside beside{wanted.data(), static_cast<int>(wanted.size())};
+    if (!is_merged(node) || !patterns.hold(beside)) patterns.make(*table_, node, beside);
+    is_known_[line(node)] = 1;
+    return true;
+}
+
+// Over the patterns of a node that is merged.
+NodeSums CpuRows::pass(int node, int worker) {
+    Patterns& seen = patterns_[line(node)];
+    seen_[worker] = &seen;
+    predict(node, seen.eta.data(), seen.size, worker);
+    return kernels_.node_pass(seen.eta.data(), seen.x.data(), seen.w.data(), seen.size, 0, seen.wr.data());
+}
+
+void CpuRows::unmerge(int node, int worker) {
+    patterns_[line(node)].clear();
+    seen_[worker] = nullptr;
+    predict(node, eta(node), stride_, worker);
+}
+
 void CpuRows::move(std::span<const Move> tasks, bool afresh) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Move& task = tasks[k];
-        double* e = eta(task.node);
-        if (afresh) std::fill(e, e + stride_, task.offset);
-        if (!afresh || task.moved.count > 0) add_columns(task, afresh ? 0.0 : task.offset, worker);
-        sums_[line(task.node)] = *task.sums = kernels_.node_pass(
-            e, table_->column(task.node), table_->w.data(), stride_, table_->n_equal, wr(task.node));
+        const size_t own = line(task.node);
+        NodeSums& sums = sums_[own];
+        const bool was_merged = is_merged(task.node);
+        if (track(task, afresh, worker) && merge(task.node, task.asked)) {
+            sums = pass(task.node, worker);
+            spread_[own] = Spread::nothing;
+        } else {
+            double* e = eta(task.node);
+            seen_[worker] = nullptr;
+            if (was_merged) {
+                unmerge(task.node, worker);
+            } else {
+                if (afresh) std::fill(e, e + stride_, task.offset);
+                if (!afresh || task.moved.count > 0) add_columns(task, afresh ? 0.0 : task.offset, worker);
+            }
+            sums = kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
+                                      table_->n_equal, wr(task.node));
+        }
+        *task.sums = sums;
         collect(see(task.node, {}, worker), task.node, task.asked, task.gradient, worker);
     });
+}
+
+// Products are for all rows.
+void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const int node = tasks[k].node;
+        if (tasks[k].G || tasks[k].inner.count == 0 || !is_merged(node)) return;
+        see_rows(node, worker);
+        unmerge(node, worker);
+    });
+    LocalRows::blocks(tasks, curvature);
 }
 
 void CpuRows::diagonal(const Block& task, const float* curves, int, int worker) {
@@ -94,6 +232,7 @@ void CpuRows::multiply(const Product& task, int worker) {
 }
 
 double CpuRows::all_pairs(int first, int last, float* band) {
+    pool_.each(table_->n_features - first, [&](int k, int worker) { see_rows(first + k, worker); });
     PairTiles tiles(*table_, first, last, pool_);
     const auto residuals = [this](int node, int row, int rows, float* out) {
         kernels_.narrow(wr(node) + row, rows, out);

@@ -6,6 +6,11 @@
 #include <numeric>
 
 namespace isinglass {
+namespace {
+
+constexpr double LEFT_OF_ZERO = 1e-15;  // of a coefficient, after steps that add up to nothing
+
+}  // namespace
 
 // Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products
 // and functions with a few roundings of their own.
@@ -131,7 +136,7 @@ std::vector<Moved> LocalRows::drift(std::span<const int> nodes) {
     std::vector<Moved> moved(nodes.size());
     pool_.each(nodes.size(), [&](int k, int worker) {
         const float* before = reference(nodes[k], worker);
-        const Seen seen = see(nodes[k], {}, worker);
+        const Seen seen = see_rows(nodes[k], worker);
         kernels_.distance(seen.wr, before, seen.inverse_w, seen.size, &moved[k].square, &moved[k].sum);
     });
     return moved;
@@ -163,8 +168,8 @@ LocalRows::Seen KeptRows::see(int node, const Beside&, int) {
 
 void KeptRows::remember(std::span<const int> nodes) {
     if (reference_wr_.size() < wr_.size()) reference_wr_.resize(wr_.size());
-    pool_.each(nodes.size(), [&](int k, int) {
-        kernels_.narrow(wr(nodes[k]), static_cast<int>(cells(nodes[k])),
+    pool_.each(nodes.size(), [&](int k, int worker) {
+        kernels_.narrow(see_rows(nodes[k], worker).wr, static_cast<int>(cells(nodes[k])),
                         reference_wr_.data() + begin_[nodes[k]]);
     });
 }
@@ -182,6 +187,17 @@ void Recipe::change(const Move& task, std::vector<int>& where) {
         coefficient[found] += task.coefficient[k];
     }
     for (int each : column) where[each] = -1;
+}
+
+void Recipe::forget_zeros() {
+    size_t left = 0;
+    for (size_t k = 0; k < column.size(); ++k) {
+        if (std::abs(coefficient[k]) <= LEFT_OF_ZERO) continue;
+        column[left] = column[k];
+        coefficient[left++] = coefficient[k];
+    }
+    column.resize(left);
+    coefficient.resize(left);
 }
 
 RecipeRows::RecipeRows(std::shared_ptr<const Table> table, const Margins& margins, Pool& pool)

@@ -46,6 +46,8 @@ class LocalRows : public Rows {
     }
     // also: columns that will be asked for on the same rows.
     virtual Seen see(int node, const Beside& also, int worker) = 0;
+    // The residuals of the rows that are remembered.
+    virtual Seen see_rows(int node, int worker) { return see(node, {}, worker); }
     // Log odds of the observed values in place of the predictor.
     virtual Seen see_odds(int node, int worker) { return see(node, {}, worker); }
     virtual const uint8_t* const* columns(const Beside& beside, int worker);
@@ -106,6 +108,8 @@ struct Recipe {
     Beside columns() const { return {column.data(), static_cast<int>(column.size())}; }
     // Adds a move. where: scratch, -1 for every column.
     void change(const Move& task, std::vector<int>& where);
+    // Takes out columns whose coefficients are what rounding has left of zero.
+    void forget_zeros();
 };
 
 // Where the predictors are, where they were when residuals were remembered, and where the curvatures of

@@ -17,24 +17,28 @@ class Buffer {
     explicit Buffer(size_t size = 0) { resize(size); }
     void resize(size_t size) {  // forgets the contents
         size_ = size;
-        data_.reset();
+        memory_.reset();
+        data_ = nullptr;
         if (size == 0) return;
-        const size_t bytes = (size * sizeof(T) + 63) / 64 * 64;
-        data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
-        if (!data_) throw std::bad_alloc();
-        __builtin_memset(static_cast<void*>(data_.get()), 0, bytes);
+        // Of a large array from calloc, only the pages that somebody writes to take memory.
+        size_t room = size * sizeof(T) + 64;
+        void* start = std::calloc(room, 1);
+        if (!start) throw std::bad_alloc();
+        memory_.reset(start);
+        data_ = static_cast<T*>(std::align(64, size * sizeof(T), start, room));
     }
     size_t size() const { return size_; }
-    T* data() { return data_.get(); }
-    const T* data() const { return data_.get(); }
-    T& operator[](size_t i) { return data_.get()[i]; }
-    const T& operator[](size_t i) const { return data_.get()[i]; }
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    T& operator[](size_t i) { return data_[i]; }
+    const T& operator[](size_t i) const { return data_[i]; }
 
  private:
     struct Free {
-        void operator()(T* p) const { std::free(p); }
+        void operator()(void* p) const { std::free(p); }
     };
-    std::unique_ptr<T, Free> data_;
+    std::unique_ptr<void, Free> memory_;
+    T* data_ = nullptr;
     size_t size_ = 0;
 };
 
