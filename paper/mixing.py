@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from isinglass.arguments import check_count
 from isinglass.arrays import read_only
 from isinglass.errors import ArgumentError
+from isinglass.evaluate.metrics import ratio
 from isinglass.evaluate.nodes import share_where
-from isinglass.evaluate.recovery import ratio
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource, as_generator

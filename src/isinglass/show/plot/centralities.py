@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from isinglass.errors import ArgumentError
-from isinglass.evaluate.centrality import MEASURES, node_measure
+from isinglass.evaluate.nodes import MEASURES, node_measure
 from isinglass.network import as_network
 from isinglass.select.sample_size import SampleSizeStudy
 from isinglass.select.spread import Bootstrap

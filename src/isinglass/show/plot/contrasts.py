@@ -113,7 +113,6 @@ def permutations(result: GroupComparison, ax: Axes | None = None, *, of: str = "
     of : {"structure", "strength"}, default "structure"
         Largest difference of a coupling, or difference of the global strengths.
 
-
     Examples
     --------
     >>> import numpy as np

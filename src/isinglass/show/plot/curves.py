@@ -14,7 +14,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
-from isinglass.evaluate.recovery import RocCurve
+from isinglass.evaluate.metrics import RocCurve
 from isinglass.pairs import pair_keys, pairs_of, spread
 from isinglass.results import Path, Stability
 from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
-from isinglass.export.annotated import check_positions
-from isinglass.export.columns import plain_value
+from isinglass.export.annotated import check_positions, plain_value
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.randomness import RandomSource

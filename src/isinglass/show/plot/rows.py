@@ -19,7 +19,7 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import NodeTable
 from isinglass.names import check_names
 from isinglass.network import as_network
-from isinglass.select.bootstrap import Bootstrap
+from isinglass.select.spread import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS, UNSIGNED
 from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, explain_colors, ink, is_narrow, readable, write_legend
 from isinglass.show.plot.curves import read_stability
