@@ -18,7 +18,10 @@ class Patterns {
 
     // Merges the rows of a node; forgets what was there before.
     void make(const Table& table, int node, const Beside& beside);
-    void clear() { node_ = -1; }
+    void clear() {
+        node_ = -1;
+        pattern_.resize(0);
+    }
     bool are_of(int node) const { return node_ == node; }
     // Whether all of these columns are among those beside the node.
     bool hold(const Beside& beside) const;
