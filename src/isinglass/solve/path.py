@@ -30,7 +30,7 @@ from isinglass.errors import (
 )
 from isinglass.machine import thread_count, within_memory
 from isinglass.names import check_names
-from isinglass.pairs import all_pairs
+from isinglass.network import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.discrete import DiscreteCase
