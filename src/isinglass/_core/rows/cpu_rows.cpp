@@ -11,7 +11,7 @@ constexpr int HOPELESS = 4;  // times as many columns as patterns can have
 
 }  // namespace
 
-CpuRows::CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
+CpuRows::CpuRows(const std::shared_ptr<const Table>& table, Holds holds, Pool& pool)
     : KeptRows(table, table->margins, holds, pool),
       most_columns_(Patterns::most_columns(*table)),
       recipes_(merges() ? n_lines() : 0),

@@ -12,7 +12,7 @@ namespace isinglass {
 
 class CpuRows final : public KeptRows {
  public:
-    CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
+    CpuRows(const std::shared_ptr<const Table>& table, Holds holds, Pool& pool);
 
     void move(std::span<const Move> tasks, bool afresh) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
