@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, read_only
-from isinglass.data.category_table import CategoryTable, read_codes
 from isinglass.data.coding import KINDS
+from isinglass.data.table import CategoryTable, read_codes
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 from isinglass.network import Network, canonical_edges

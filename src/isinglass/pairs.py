@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -27,6 +28,11 @@ def pair_keys(edge_index: NDArray[np.integer[Any]], n_features: int) -> NDArray[
 def pairs_of(keys: NDArray[np.int64], n_features: int) -> NDArray[np.int32]:
     """Return the pairs of `pair_keys`, shape (n, 2)."""
     return np.column_stack(np.divmod(keys, max(n_features, 1))).astype(np.int32)
+
+
+def union_keys(networks: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the sorted keys of the pairs that have an edge in at least one of some networks."""
+    return np.unique(np.concatenate([pair_keys(one.edge_index, one.n_features) for one in networks]))
 
 
 def spread(values: NDArray[Any], keys: NDArray[np.int64], over: NDArray[np.int64]) -> FloatArray:

@@ -195,16 +195,17 @@ def find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize
     """Return the rule of every column of 0 and 1 from the arguments ``encode`` and ``binarize``."""
     if isinstance(encode, Coding):
         return [rule for rule in encode.columns if not isinstance(rule, Levels)]
+    is_auto = isinstance(encode, str) and encode == "auto"
     if binarize is not None and not isinstance(binarize, Mapping):
         if encode is None:
             return [_read_cut(binarize)] * len(labels)
         raise DataError(
-            f"{setting('encode')} and {setting('binarize')} must not be combined, unless {setting('binarize')} names "
-            "columns."
+            f"{setting('encode', *(['auto'] if is_auto else []))} and {setting('binarize')} must not be combined, "
+            f"unless {setting('binarize')} names columns."
         )
     cuts = {label: _read_cut(cut) for label, cut in (binarize or {}).items()}
     rules: list[Rule] = [BITS] * len(labels)
-    if isinstance(encode, str) and encode == "auto":
+    if is_auto:
         rules = _choose_pairs(
             source, [[] if label in cuts else distinct_in(source, j) for j, label in enumerate(labels)]
         )

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes
-from isinglass.data.category_table import CategoryTable, Kinds, Scores
 from isinglass.data.coding import (
     ABSENT,
     BAD,
@@ -31,7 +30,7 @@ from isinglass.data.coding import (
 from isinglass.data.levels import find_levels
 from isinglass.data.missing import settle
 from isinglass.data.sources import Grid, Source, open_source
-from isinglass.data.table import BinaryTable, RowTable
+from isinglass.data.table import BinaryTable, CategoryTable, Kinds, RowTable, Scores
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names

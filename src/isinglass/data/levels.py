@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from isinglass.data.category_table import MOST_CATEGORIES, MOST_STEPS, per_column
-from isinglass.data.coding import Levels, by_column, distinct_in, is_number, order_pair, show_value, show_values
+from isinglass.data.coding import KINDS, Levels, by_column, distinct_in, is_number, order_pair, show_value, show_values
 from isinglass.data.sources import Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
+MOST_CATEGORIES = 256
+MOST_STEPS = MOST_CATEGORIES - 1
+"""Of equal length from the smallest to the largest score."""
 FEW = 5
 """Categories up to which nobody asks whether there are rows enough for them."""
 _CLOSE = 1e-9
@@ -228,3 +230,24 @@ def _steps_of(values: Sequence[Any], where: str) -> list[float]:
             f"{show_values(values)}. Say where its categories lie: {setting('scores', python='scores={…: […]}')}."
         )
     return [float(step) for step in steps.round()]
+
+
+def per_column(argument: str, given: Any, names: Sequence[Any] | None, p: int, default: Any) -> list[Any]:
+    """Return one entry per column, from one word, one entry each, or a mapping by name or number; check kinds."""
+    entries = [default] * p
+    if isinstance(given, Mapping):
+        for key, entry in given.items():
+            place = names.index(key) if isinstance(key, str) and names is not None and key in names else key
+            if not (isinstance(place, int) and 0 <= place < p):
+                raise ArgumentError(argument, "must name columns of the table", key)
+            entries[place] = entry
+    elif not hasattr(given, "__len__"):
+        raise ArgumentError(argument, "must be one word, one entry per column, or a mapping", given)
+    else:
+        entries = [given] * p if isinstance(given, str) else list(given)
+        if len(entries) != p:
+            raise ArgumentError(argument, f"must have one entry per column ({p})", len(entries))
+    wrong = [entry for entry in entries if argument == "kinds" and entry not in (*KINDS, default)]
+    if wrong:
+        raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", wrong[0])
+    return entries

@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.category_table import CategoryTable
 from isinglass.data.coding import (
     ABSENT,
     BAD,
@@ -25,7 +24,7 @@ from isinglass.data.coding import (
     suggest,
 )
 from isinglass.data.sources import Source
-from isinglass.data.table import BinaryTable
+from isinglass.data.table import BinaryTable, CategoryTable
 from isinglass.errors import DataError, DataWarning, setting, warn
 
 SMALL = 20

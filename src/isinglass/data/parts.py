@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.data.blocks import Block, find_blocks, is_in_parts
-from isinglass.data.category_table import CategoryTable
 from isinglass.data.coding import BITS, Coding, Values
 from isinglass.data.conversion import read_binary, read_categories, refuse_holes, weights_of
 from isinglass.data.hosts import Host, Part, find_host
-from isinglass.data.table import BinaryTable
+from isinglass.data.table import BinaryTable, CategoryTable
 from isinglass.errors import ArgumentError, DataError, setting
 
 Function = Callable[..., Any]

@@ -16,7 +16,7 @@ from isinglass.data import CategoryTable, to_weighted
 from isinglass.data.table import RowTable
 from isinglass.errors import DataError, setting
 from isinglass.network import Network
-from isinglass.pairs import pair_keys, pairs_of, spread
+from isinglass.pairs import pair_keys, pairs_of, spread, union_keys
 from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method, run_method
 from isinglass.select.method import keep_penalty, run_quickly, solution_of
@@ -158,14 +158,14 @@ def make_chains(
 
 def distance(one: Network, other: Network) -> float:
     """Return the root mean square difference of fields and of the couplings that one of two networks has."""
-    pairs = _pairs([one, other])
+    pairs = union_keys([one, other])
     difference = parameters(one, pairs) - parameters(other, pairs)
     return float(np.sqrt((difference**2).mean()))
 
 
 def mean_network(networks: Sequence[Network]) -> Network:
     """Return the network whose parameters are the means of those of some networks."""
-    pairs, first = _pairs(networks), networks[0]
+    pairs, first = union_keys(networks), networks[0]
     mean = np.mean([parameters(network, pairs) for network in networks], axis=0)
     edges = pairs_of(pairs, first.n_features)
     if not isinstance(first, CategoryNetwork):
@@ -186,11 +186,6 @@ def parameters(network: Network, pairs: NDArray[np.int64]) -> FloatArray:
     shapes = zip(pairs.tolist(), _shapes(network, pairs), strict=True)
     values = [blocks[key].ravel() if key in blocks else np.zeros(shape).ravel() for key, shape in shapes]
     return np.asarray(np.concatenate([*network.category_fields, *values]))
-
-
-def _pairs(networks: Sequence[Network]) -> NDArray[np.int64]:
-    """Return the pairs that have an edge in one of several networks."""
-    return np.unique(np.concatenate([pair_keys(network.edge_index, network.n_features) for network in networks]))
 
 
 def _shapes(network: CategoryNetwork, pairs: NDArray[np.int64]) -> list[tuple[int, int]]:

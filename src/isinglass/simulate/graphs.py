@@ -15,7 +15,8 @@ import numpy as np
 from isinglass.arguments import check_count, is_real
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork, block_scale
-from isinglass.data.category_table import MOST_CATEGORIES, Kinds, per_column
+from isinglass.data.levels import MOST_CATEGORIES, per_column
+from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.network import Network
 from isinglass.randomness import RandomSource, as_generator

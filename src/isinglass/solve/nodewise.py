@@ -19,7 +19,7 @@ from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import CategoryTable, PartedTable, read_categories, to_weighted
 from isinglass.data.blocks import is_in_parts
-from isinglass.data.category_table import Kinds, Scores
+from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, SeparationError
 from isinglass.machine import thread_count
 from isinglass.results import Solution

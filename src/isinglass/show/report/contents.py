@@ -16,7 +16,7 @@ from isinglass.counts import summarize
 from isinglass.data import BinaryTable, CategoryTable, read_binary
 from isinglass.data.conversion import refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.export.columns import plain_value
+from isinglass.export.annotated import plain_value
 from isinglass.fit import Fit
 from isinglass.names import by_node
 from isinglass.network import Network
