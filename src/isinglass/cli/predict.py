@@ -133,7 +133,7 @@ def _write_tables(
     console: Console, loaded: Loaded, whole: Any, folder: OutputFolder, seed: int, facts: dict[str, str], model: str
 ) -> None:
     """Write several completed tables, and count the rows that have no answer."""
-    from isinglass.randomness import spawn_seeds
+    from isinglass.arguments import spawn_seeds
 
     names = folder.names[:-1]
     data = whole if whole.holes is None else whole[~whole.holes.all(axis=1)]

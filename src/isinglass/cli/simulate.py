@@ -51,9 +51,9 @@ def simulate(
     Prints the table as CSV; with -o, writes it to a folder together with the true network. Warns if the sampler mixes
     too slowly for the rows to represent the network.
     """
+    from isinglass.arguments import spawn_seeds
     from isinglass.export import write_edges
     from isinglass.fit import save
-    from isinglass.randomness import spawn_seeds
     from isinglass.simulate import gibbs_diagnostics, gibbs_sample
 
     folder = open_folder(FILES)

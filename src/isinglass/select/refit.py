@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import CategoryTable, count_columns, count_rows, over_rows, to_weighted, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
-from isinglass.network import expit
-from isinglass.pairs import pair_keys, spread
+from isinglass.network import expit, pair_keys, spread
 from isinglass.results import Solution
 from isinglass.select.category_refit import LEAST_INFORMATION, RIDGE, Support, block_errors, network_of, newton
 from isinglass.select.scoring import check_width

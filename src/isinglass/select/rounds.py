@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import RandomSource
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, to_weighted
 from isinglass.data.table import RowTable
 from isinglass.errors import DataError, setting
-from isinglass.network import Network
-from isinglass.pairs import pair_keys, pairs_of, spread, union_keys
-from isinglass.randomness import RandomSource
+from isinglass.network import Network, pair_keys, pairs_of, spread, union_keys
 from isinglass.select.contract import Method, run_method
 from isinglass.select.method import keep_penalty, run_quickly, solution_of
 from isinglass.select.refit import nearly_free

@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Problem, max_features, path_bytes
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
-from isinglass.categories import CategoryNetwork, block_values
+from isinglass.categories import CategoryNetwork, Points, block_values
 from isinglass.data import CategoryTable, check_penalty_weights
 from isinglass.data.levels import MOST_STEPS
 from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.machine import memory_for, thread_count, within_memory
 from isinglass.names import check_names
 from isinglass.objective.reduced import NEGLIGIBLE, Penalty
-from isinglass.points import Points
 from isinglass.results import Solution
 from isinglass.solve.estimable import as_solution, warn_constant
 

@@ -23,7 +23,7 @@ from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine import thread_count, within_memory
 from isinglass.names import check_names
-from isinglass.pairs import all_pairs
+from isinglass.network import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.discrete import DiscreteCase
