@@ -76,7 +76,7 @@ def gibbs_record(
 ) -> None: ...
 
 class CpuRows:
-    """A part of a table on this computer, with the methods of ``solve.seam.Rows``; total: all weights, or 0."""
+    """A part of a table on this computer, with the methods of ``solve.seam.SumRows``; total: all weights, or 0."""
 
     def __init__(
         self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, total: float, n_threads: int
