@@ -247,12 +247,12 @@ class DiscreteCase:
             problem = Problem(
                 scaled.points,
                 scaled.weight,
-                scaled.ranges,
-                widths[columns],
                 _scaled_penalty(penalty, columns, widths),
                 isinstance(penalty, str),
                 thread_count(n_threads),
                 memory_for(_most_bytes(len(scaled.points), sizes)),
+                scaled.ranges,
+                widths[columns],
             )
         return cls(problem, scaled)
 

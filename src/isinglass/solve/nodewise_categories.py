@@ -105,7 +105,7 @@ class CategoryNodes:
         """Compile the columns that vary; name the others in one warning, unless ``quiet``."""
         scaled = Scaled.of(table, sample_weight, quiet=quiet)
         columns, widths = scaled.columns, scaled.widths
-        problem = Nodewise(scaled.points, scaled.weight, scaled.ranges, widths[columns], thread_count(n_threads))
+        problem = Nodewise(scaled.points, scaled.weight, thread_count(n_threads), scaled.ranges, widths[columns])
         omega = scaled.spread()[columns] / widths[columns] if standardize else 1.0 / widths[columns]
         return cls(problem, scaled, omega, np.ones(len(widths)) if standardize else widths)
 

@@ -1,15 +1,8 @@
 // Bindings of the sampler: the caller's arrays of generators, states and rows are written in place.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-
-#include <optional>
-#include <stdexcept>
-
+#include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
 #include "gibbs/gibbs.hpp"
 
-namespace nb = nanobind;
 using namespace isinglass;
 
 namespace {
@@ -22,10 +15,6 @@ using Doubles = Array<const double, 1>;
 using Words = Array<uint64_t, 2>;
 using Rows = Array<uint8_t, 2>;
 using Totals = Array<double, 1>;
-
-void require(bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-}
 
 Network to_network(const Starts& start, const Indices& neighbors, const Doubles& couplings,
                    const Doubles& fields) {

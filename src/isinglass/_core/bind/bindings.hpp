@@ -7,5 +7,4 @@ void bind_nodewise(nanobind::module_& m);
 void bind_glm(nanobind::module_& m);
 void bind_bmn(nanobind::module_& m);
 void bind_gibbs(nanobind::module_& m);
-void bind_packed(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);

@@ -56,7 +56,7 @@ class PythonRows final : public Rows {
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
         const nb::gil_scoped_acquire acquire;
         const nb::object answer =
-            rows_.attr("overlaps")(pairs_to_numpy({pairs.begin(), pairs.end()})).attr("reshape")(-1);
+            rows_.attr("overlaps")(give(std::vector<Pair>(pairs.begin(), pairs.end()))).attr("reshape")(-1);
         const Line<double> values = read<double>(answer, 4 * pairs.size(), "overlaps");
         std::vector<Overlap> found(pairs.size());
         for (size_t k = 0; k < found.size(); ++k)

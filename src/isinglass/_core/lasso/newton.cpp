@@ -47,6 +47,7 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
     set_.n_nodes = n_nodes;
     set_.is_shared = is_shared;
     set_.has_groups = rows.has_groups();
+    if (rows.has_categories()) set_.widest_block = std::numeric_limits<int>::max();  // products are for bits
 }
 
 size_t Newton::group_size(const Pair& pair) const {
@@ -70,6 +71,8 @@ void Newton::start(int first_node) {
     adopted_.clear(), support_.clear(), support_values_.clear();
     certificate_ = {};
     top_ = INFINITE;
+    needed_ = 1;
+    model_.start();
     std::vector<int> nodes(set_.n_nodes);
     std::iota(nodes.begin(), nodes.end(), 0);
     isolate(nodes);
