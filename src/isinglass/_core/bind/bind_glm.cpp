@@ -5,21 +5,21 @@
 
 using namespace isinglass;
 
-using Starts = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Rows = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Starts = Line<int64_t>;
+using RowNumbers = Line<int32_t>;
 
 namespace {
 
 // Everything the regression points to, and the regression.
 struct Regression {
     std::optional<Starts> start;
-    std::optional<Rows> rows;
+    std::optional<RowNumbers> rows;
     std::optional<Vector> values;
     Vector y, w, factor, mean, scale;
     Lognet lognet;
 };
 
-void check_columns(const std::optional<Starts>& start, const std::optional<Rows>& rows,
+void check_columns(const std::optional<Starts>& start, const std::optional<RowNumbers>& rows,
                    const std::optional<Vector>& values, size_t n, size_t q) {
     if (!start) return require(values && values->shape(0) == n * q, "n_rows * n_columns values");
     require(start->shape(0) == q + 1 && rows, "one start per column, and one more");
@@ -31,7 +31,7 @@ void check_columns(const std::optional<Starts>& start, const std::optional<Rows>
     require(!values || values->shape(0) == rows->shape(0), "one value per stored row");
 }
 
-Regression* make_regression(std::optional<Starts> start, std::optional<Rows> rows,
+Regression* make_regression(std::optional<Starts> start, std::optional<RowNumbers> rows,
                             std::optional<Vector> values, const Vector& y, const Vector& w,
                             const Vector& factor, const Vector& mean, const Vector& scale, double threshold,
                             int64_t max_passes, double min_probability, bool intercept, bool screen) {

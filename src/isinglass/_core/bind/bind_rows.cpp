@@ -1,4 +1,4 @@
-// The rows of this computer as a Python object with the methods that python_rows.hpp asks for: a part of a
+// The rows of this computer as a Python object with the methods that python_rows.cpp asks for: a part of a
 // table, in this process or another.
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
@@ -115,8 +115,8 @@ nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offse
     std::vector<NodeSums> sums(count);
     std::vector<Move> tasks;
     for (size_t k = 0; k < count; ++k)
-        tasks.push_back({nodes(k), offsets(k), moves[k], coefficients.data() + moved_begin(k), asks[k],
-                         gradients.data() + asked_begin(k), &sums[k]});
+        tasks.push_back({nodes(k), offsets(k), &sums[k], moves[k], coefficients.data() + moved_begin(k),
+                         asks[k], gradients.data() + asked_begin(k)});
     unlocked([&] { part.rows().move(tasks, afresh); });
     for (const NodeSums& node : sums)
         values.insert(values.end(), {node.loss, node.curve, node.zeros, node.ones});

@@ -3,6 +3,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
+
+namespace isinglass {
+class Rows;
+std::unique_ptr<Rows> python_rows(nanobind::object rows);
+}  // namespace isinglass
+
 void bind_nodewise(nanobind::module_& m);
 void bind_glm(nanobind::module_& m);
 void bind_bmn(nanobind::module_& m);

@@ -4,7 +4,6 @@
 
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
-#include "bind/python_rows.hpp"
 #include "problems/problem.hpp"
 
 using namespace isinglass;
