@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from isinglass import CategoryTable, ising_path
 from isinglass.categories import CategoryNetwork
-from isinglass.pairs import all_pairs
-from isinglass.simulate.category_chains import CategoryChains
+from isinglass.network import all_pairs
+from isinglass.simulate.completions import CategoryChains
 
 SWEEPS = 100
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from isinglass import archive as module
-from isinglass.archive import Archive, DamagedError, OversizedError, write_archive
+from isinglass.archive import Archive, DamagedError, OversizedError, most_unpacked, write_archive
 from isinglass.errors import DataError
 
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b": np.array([True, False]), "none": np.empty((0, 2), dtype=np.int32)}
@@ -172,3 +172,8 @@ def test_nothing_else_may_hide_there():
         found.array("b", "f8", (1,))
     with pytest.raises(DamagedError, match=r"an entry 'a\.npy' that does not belong there"):
         found.refuse_rest()
+
+
+def test_how_much_a_file_may_unpack_to():
+    sizes = (1000, 10**8, 10**9, 2**33)
+    assert [most_unpacked(size, 2**32) for size in sizes] == [2**28, 25 * 10**8, 2**32, 2**33]

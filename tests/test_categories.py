@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from reference_discrete import Discrete
 
-from isinglass import CategoryNetwork, CategoryTable, ising_path
+from isinglass import CategoryNetwork, CategoryTable, Network, ising_path
+from isinglass.categories import corners
 from isinglass.errors import DataError
 
 KINDS = ["nominal", "ordinal", "binary", "nominal"]
@@ -36,6 +37,14 @@ def test_conditionals_are_those_of_the_slow_twin():
         np.testing.assert_allclose(mine, other, atol=1e-13)
         np.testing.assert_allclose(logs, np.log(other), atol=1e-12)
     assert -network.log_pseudolikelihood(twin.X).mean() == pytest.approx(twin.loss(theta, fields), rel=1e-13)
+
+
+@pytest.mark.parametrize("q", [2, 3, 7])
+def test_corners_of_a_simplex_are_apart_by_1_and_centered(q):
+    points = corners(q)
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    np.testing.assert_allclose(distances, 1.0 - np.eye(q), atol=1e-14)
+    np.testing.assert_allclose(points.sum(axis=0), 0.0, atol=1e-14)
 
 
 def test_values_are_what_is_penalized():
@@ -74,6 +83,7 @@ def test_pairs_are_put_in_order_and_zeros_left_out():
     assert other.kinds == network.kinds
     assert other != network
     assert other.with_names(network.names) == network
+    assert network != Network([0, 0, 0], network.edge_index, network.edge_values)
     assert repr(network) == "CategoryNetwork(3 nodes, 2 edges: x0–x1 2, x1–x2 2)"
 
 

@@ -10,20 +10,17 @@ import functools
 import io
 import json
 import math
-import os
 import re
 import zipfile
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from isinglass.atomic import replacing
-from isinglass.errors import DataError
+from isinglass.atomic import check_place, replacing
 
 HEADER = "header.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -50,13 +47,7 @@ class OversizedError(Exception):
 
 
 def most_unpacked(size: int, limit: int) -> int:
-    """Return to how many bytes a file of this size may unpack unless the user allows more.
-
-    Examples
-    --------
-    >>> most_unpacked(1000, 2**32) == 2**28, most_unpacked(10**8, 2**32), most_unpacked(10**9, 2**32) == 2**32
-    (True, 2500000000, True)
-    """
+    """Return to how many bytes a file of this size may unpack unless the user allows more."""
     return max(size, min(limit, max(SMALL, EXPANSION * size)))
 
 
@@ -72,9 +63,7 @@ def write_archive(
     The header is what JSON can hold, without NaN and infinities. A link stays a link, to a new file, unless
     ``follow_links`` is off: then the file takes its place.
     """
-    target = Path(path)
-    if target.is_dir() or not target.parent.is_dir():
-        raise DataError(f"path must be a file in a folder that exists; got {os.fspath(path)!r}.")
+    target = check_place(path)
     text = json.dumps(header, allow_nan=False, indent=1, sort_keys=True)
     with replacing(target.resolve() if follow_links else target) as file, zipfile.ZipFile(file, "w") as archive:
         _put(archive, HEADER, text.encode("ascii"))
@@ -97,15 +86,7 @@ def _npy_bytes(array: NDArray[Any]) -> bytes:
 
 
 def read_array(stream: IO[bytes], max_bytes: int) -> NDArray[Any]:
-    """Read one array of numbers or text; its size is checked before the memory is taken.
-
-    Examples
-    --------
-    >>> buffer = io.BytesIO()
-    >>> np.save(buffer, np.array([[1, 2]]))
-    >>> read_array(io.BytesIO(buffer.getvalue()), 100).tolist()
-    [[1, 2]]
-    """
+    """Read one array of numbers or text; its size is checked before the memory is taken."""
     kind, shape, order = _read_head(stream)
     try:
         dtype = np.dtype(kind)

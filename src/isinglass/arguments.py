@@ -1,4 +1,4 @@
-"""Checks of plain numbers, with one grammar for their messages."""
+"""Checks of plain numbers, with one grammar for their messages, and one reading of ``random_state``."""
 
 from __future__ import annotations
 
@@ -6,55 +6,59 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator, RandomState, SeedSequence
 
 from isinglass.errors import ArgumentError
 
+RandomSource = int | Generator | RandomState | SeedSequence | None
+"""What ``random_state`` may be. A Generator or a RandomState is advanced: the next call differs."""
+
 
 def is_whole(value: Any) -> bool:
-    """Tell whether a value is an integer of Python or NumPy; True and False are not.
-
-    Examples
-    --------
-    >>> is_whole(3), is_whole(np.int8(3)), is_whole(True), is_whole(3.0)
-    (True, True, False, False)
-    """
+    """Tell whether a value is an integer of Python or NumPy; True and False are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def is_real(value: Any) -> bool:
-    """Tell whether a value is a number of Python or NumPy; True and False are not.
-
-    Examples
-    --------
-    >>> is_real(3), is_real(np.float32(0.5)), is_real(True), is_real("3")
-    (True, True, False, False)
-    """
+    """Tell whether a value is a number of Python or NumPy; True and False are not."""
     return is_whole(value) or isinstance(value, float | np.floating)
 
 
 def check_positive(name: str, value: Any) -> float:
-    """Return ``value`` as a float if it is a finite positive number.
-
-    Examples
-    --------
-    >>> check_positive("tol", 1e-7)
-    1e-07
-    """
+    """Return ``value`` as a float if it is a finite positive number."""
     if not is_real(value) or not (math.isfinite(value) and value > 0):
         raise ArgumentError(name, "must be a positive number", value)
     return float(value)
 
 
 def check_count(name: str, value: Any, *, least: int = 1, most: int | None = 2**31 - 1) -> int:
-    """Return ``value`` as an int if it is a whole number within bounds; by default it must fit 32 bits.
-
-    Examples
-    --------
-    >>> check_count("max_iter", 100)
-    100
-    """
+    """Return ``value`` as an int if it is a whole number within bounds; by default it must fit 32 bits."""
     if not is_whole(value) or value < least or (most is not None and value >= 2**31):
         raise ArgumentError(name, f"must be an integer of at least {least}", value)
     if most is not None and value > most:
         raise ArgumentError(name, f"must be at most {most} here", value)
     return int(value)
+
+
+def as_generator(random_state: RandomSource) -> Generator:
+    """Return the Generator that ``random_state`` stands for."""
+    if isinstance(random_state, RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
+    known = isinstance(random_state, Generator | SeedSequence | None) or (is_whole(random_state) and random_state >= 0)
+    if not known:
+        raise ArgumentError(
+            "random_state",
+            "must be a non-negative integer, a Generator, a RandomState, a SeedSequence or None",
+            random_state,
+        )
+    return np.random.default_rng(random_state)
+
+
+def spawn_seeds(random_state: RandomSource, n_tasks: int) -> list[SeedSequence]:
+    """Return one independent seed per task; seed k does not depend on how many there are.
+
+    The root is drawn rather than spawned: the children of a SeedSequence belong to its owner, who may have
+    given them to somebody else.
+    """
+    root = SeedSequence(as_generator(random_state).integers(0, 2**32, size=4, dtype=np.uint32).tolist())
+    return root.spawn(n_tasks)

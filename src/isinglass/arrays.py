@@ -20,17 +20,7 @@ def read_only(array: Array) -> Array:
 
 
 class Frozen:
-    """What frozen records share: their arrays, alone, in tuples or of sparse matrices, can only be read.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True, eq=False)
-    ... class Curve(Frozen):
-    ...     values: FloatArray
-    >>> Curve(np.zeros(2)).values.flags.writeable
-    False
-    """
+    """What frozen records share: their arrays, alone, in tuples or of sparse matrices, can only be read."""
 
     def __post_init__(self) -> None:
         for value in vars(self).values():

@@ -12,12 +12,105 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, read_only
-from isinglass.data.category_table import CategoryTable, read_codes
 from isinglass.data.coding import KINDS
+from isinglass.data.table import CategoryTable, read_codes
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 from isinglass.network import Network, canonical_edges
-from isinglass.points import Points
+
+
+def corners(n_categories: int) -> FloatArray:
+    """Return the corners of a regular simplex with edges of length 1, centered: one row per category."""
+    points = np.zeros((n_categories, n_categories - 1))
+    for k in range(1, n_categories):  # Helmert's contrasts
+        points[:k, k - 1], points[k, k - 1] = 1.0, -k
+        points[:, k - 1] /= np.sqrt(2.0 * k * (k + 1.0))
+    return points
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The categories of all columns, one after the other, and the coordinates that a cell is known to others by.
+
+    A column with scores has one coordinate, its score. A nominal one has a coordinate per category: 1 for that of the
+    cell and 0 for the others. Columns of cells, ``n`` of them, are rows of the table.
+    """
+
+    starts: NDArray[np.intp]  # (p,), the first category of a column
+    column: NDArray[np.intp]  # (T,), the column of a category
+    coordinate: NDArray[np.intp]  # (T,), the coordinate of a category
+    factor: FloatArray  # (T,), its score, or 1
+    first: NDArray[np.intp]  # (p,), the first coordinate of a column
+    on_line: NDArray[np.bool_]  # (p,), whether it has scores
+
+    @classmethod
+    def of(cls, scores: Sequence[FloatArray | None], sizes: Sequence[int]) -> Points:
+        """Return where everything stands, given the scores and the number of categories of every column."""
+        counts = np.asarray(sizes, dtype=np.intp)
+        on_line = np.array([score is not None for score in scores])
+        widths = np.where(on_line, 1, counts)
+        starts, first = (np.concatenate([[0], np.cumsum(each)[:-1]]).astype(np.intp) for each in (counts, widths))
+        column = np.repeat(np.arange(len(counts)), counts)
+        within = np.arange(len(column)) - starts[column]
+        factors = [np.ones(q) if score is None else score for score, q in zip(scores, counts.tolist(), strict=True)]
+        return cls(
+            starts,
+            column,
+            first[column] + np.where(on_line[column], 0, within),
+            np.concatenate(factors).astype(np.float64),
+            first,
+            on_line,
+        )
+
+    @property
+    def n_coordinates(self) -> int:
+        """Number of coordinates of all columns."""
+        return int(self.coordinate[-1]) + 1
+
+    def seen(self, codes: NDArray[np.uint8]) -> NDArray[np.intp]:
+        """Return the category of every cell, shape (p, n)."""
+        return np.asarray(self.starts[:, None] + codes.T)
+
+    def place(self, seen: NDArray[np.intp]) -> FloatArray:
+        """Return the coordinates of cells, shape (coordinates, n)."""
+        placed = np.zeros((self.n_coordinates, seen.shape[1]))
+        placed[self.coordinate[seen], np.arange(seen.shape[1])] = self.factor[seen]
+        return placed
+
+    def logits(self, fields: FloatArray, eta: FloatArray) -> FloatArray:
+        """Return the field of every category plus what the rest of the row says for it, shape (T, n).
+
+        Of several networks at once if there is an axis in front; so do the sums below.
+        """
+        return np.asarray(fields[..., None] + self.factor[:, None] * eta[..., self.coordinate, :])
+
+    def log_softmax(self, logits: FloatArray) -> FloatArray:
+        """Return the logarithms of probabilities that sum to 1 within every column, shape (T, n)."""
+        return np.asarray(logits - self.log_sums(logits)[..., self.column, :])
+
+    def log_sums(self, logits: FloatArray) -> FloatArray:
+        """Return log Σ exp over the categories of every column, shape (p, n)."""
+        top = np.maximum.reduceat(logits, self.starts, axis=-2)
+        total = np.add.reduceat(np.exp(logits - top[..., self.column, :]), self.starts, axis=-2)
+        return np.asarray(top + np.log(total))
+
+    def couplings(
+        self, edge_index: NDArray[np.int32], edge_values: FloatArray, blocks: Sequence[FloatArray]
+    ) -> sp.csr_array:
+        """Return the blocks of a network as a symmetric matrix over coordinates."""
+        s, t = self.first[edge_index.T]
+        if self.on_line.all():
+            rows, columns, values = s, t, edge_values
+        else:
+            shapes = np.array([block.shape for block in blocks], dtype=np.intp).reshape(-1, 2)
+            cells = shapes.prod(axis=1)
+            edge = np.repeat(np.arange(len(cells)), cells)
+            within = np.arange(len(edge)) - np.repeat(np.cumsum(cells) - cells, cells)
+            down, across = np.divmod(within, shapes[edge, 1])
+            rows, columns = s[edge] + down, t[edge] + across
+            values = np.concatenate([block.ravel() for block in blocks]) if blocks else np.empty(0)
+        ends = np.r_[rows, columns], np.r_[columns, rows]
+        return sp.csr_array((np.r_[values, values], ends), shape=(self.n_coordinates,) * 2)
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -91,18 +184,16 @@ class CategoryNetwork(Network):
         if categories is not None and [len(values) for values in categories] != sizes:
             raise DataError("categories must have one entry per category of every node.")
         index, values, tables = _read_edges(edge_index, edge_values, blocks, points, sizes)
-        parts = {
-            "category_fields": fields,
-            "scores": points,
-            "kinds": _read_kinds(kinds, points),
-            "categories": None if categories is None else tuple(tuple(values) for values in categories),
-            "edge_index": read_only(index),
-            "edge_values": read_only(values),
-            "blocks": tables,
-            "names": check_names(names, len(fields)),
-        }
-        for name, value in parts.items():
-            object.__setattr__(self, name, value)
+        self._hold(
+            category_fields=fields,
+            scores=points,
+            kinds=_read_kinds(kinds, points),
+            categories=None if categories is None else tuple(map(tuple, categories)),
+            edge_index=index,
+            edge_values=values,
+            blocks=tables,
+            names=check_names(names, len(fields)),
+        )
 
     def refitted(
         self,
@@ -112,16 +203,9 @@ class CategoryNetwork(Network):
         blocks: Sequence[FloatArray],
     ) -> CategoryNetwork:
         """Return a network of the same nodes, of the solver's own arrays: `Network.trusted` for categories."""
-        network = object.__new__(CategoryNetwork)
-        fitted = {
-            "category_fields": tuple(category_fields),
-            "edge_index": read_only(edge_index),
-            "edge_values": read_only(edge_values),
-            "blocks": tuple(blocks),
-        }
         nodes = {name: getattr(self, name) for name in ("scores", "kinds", "categories", "names", "points")}
-        network.__dict__.update(fitted | nodes)
-        return network
+        fitted = {"category_fields": tuple(category_fields), "edge_index": edge_index, "edge_values": edge_values}
+        return CategoryNetwork.trusted(**nodes, **fitted, blocks=tuple(blocks))
 
     @property  # type: ignore[misc]
     def fields(self) -> NoReturn:
@@ -129,21 +213,6 @@ class CategoryNetwork(Network):
         raise DataError(
             "a network with more than two categories has one field per category (category_fields); this function takes "
             "columns of 0 and 1 only."
-        )
-
-    def with_names(self, names: Sequence[str] | None) -> CategoryNetwork:
-        """Return the same network with other names; None keeps those it has."""
-        if names is None or tuple(names) == self.names:
-            return self
-        return CategoryNetwork(
-            self.category_fields,
-            self.scores,
-            self.edge_index,
-            self.edge_values,
-            names,
-            kinds=self.kinds,
-            categories=self.categories,
-            blocks=self.blocks,
         )
 
     @property
@@ -175,8 +244,6 @@ class CategoryNetwork(Network):
         numbers = tuple(tuple(range(len(field))) for field in self.category_fields)
         return CategoryTable(codes, self.kinds, self.scores, self.categories or numbers, names=self.names)
 
-    # ------------------------------------------------------------------------------------- rows
-
     def category_log_probabilities(self, X: ArrayLike) -> list[FloatArray]:
         """Return log P(x_s = k | the rest of the row) for every column s: one array (n_samples, categories) each."""
         points, logits = self.points, self.logits(self.read_codes(X))
@@ -199,15 +266,16 @@ class CategoryNetwork(Network):
     def energy(self, X: ArrayLike) -> FloatArray:
         """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""
         codes = self.read_codes(X)
-        chosen = np.take_along_axis(self.logits(codes), self.points.seen(codes), axis=0)
-        fields = np.concatenate(self.category_fields)[self.points.seen(codes)]
-        return np.asarray(-0.5 * (chosen + fields).sum(axis=0))  # each pair is in two logits, each field in one
+        seen = self.points.seen(codes)
+        chosen = np.take_along_axis(self.logits(codes), seen, axis=0)
+        # Each pair is in two logits, each field in one.
+        return np.asarray(-0.5 * (chosen + flat_fields(self)[seen]).sum(axis=0))
 
     def logits(self, table: NDArray[Any]) -> FloatArray:
         """Return μ_s(k) plus what the rest of a row says for category k: one row per category of all columns."""
         points = self.points
         eta = self._couplings @ points.place(points.seen(table))
-        return points.logits(np.concatenate(self.category_fields), eta)
+        return points.logits(flat_fields(self), eta)
 
     @cached_property
     def points(self) -> Points:
@@ -232,61 +300,24 @@ class CategoryNetwork(Network):
             )
         return codes
 
-    # ------------------------------------------------------------------------------------- Python
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CategoryNetwork):
-            return NotImplemented
-        mine, theirs = self._parts(), other._parts()
-        same = (self.names, self.kinds, self.categories) == (other.names, other.kinds, other.categories)
-        return same and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
-
-    __hash__ = None  # holds arrays; equal networks need not be the same object
-
-    def _parts(self) -> list[NDArray[Any]]:
-        points = [np.empty(0) if score is None else score for score in self.scores]
-        return [self.edge_index, self.edge_values, *points, *self.category_fields, *self.blocks]
-
-    def __repr__(self) -> str:
-        return f"Category{super().__repr__()}"
-
 
 def flat_fields(network: Network) -> FloatArray:
-    """Return the fields of a network of any kind as one array: one per node, or one per category of all nodes.
-
-    Examples
-    --------
-    >>> flat_fields(CategoryNetwork([[0, 1, 2], [0, 3]], [[0, 1, 2], [0, 1]], [], [])).tolist()
-    [0.0, 1.0, 2.0, 0.0, 3.0]
-    """
+    """Return the fields of a network of any kind as one array: one per node, or one per category of all nodes."""
     return np.concatenate(network.category_fields) if isinstance(network, CategoryNetwork) else network.fields
 
 
 def block_scale(score_s: Any, score_t: Any) -> float:
-    """Return ‖Θ_st‖ / ‖B_st‖ of a pair with these scores: 2 for two nominal columns, √2 for one, else 1.
-
-    Examples
-    --------
-    >>> block_scale(None, None), block_scale([0, 1], [0, 1])
-    (2.0, 1.0)
-    """
+    """Return ‖Θ_st‖ / ‖B_st‖ of a pair with these scores: 2 for two nominal columns, √2 for one, else 1."""
     return (1.0, float(np.sqrt(2.0)), 2.0)[(score_s is None) + (score_t is None)]
 
 
 def block_values(
     scores: Sequence[Any], edge_index: NDArray[np.integer[Any]], blocks: Sequence[FloatArray]
 ) -> FloatArray:
-    """Return what stands for the blocks of pairs: the coupling of one with one parameter, ‖Θ‖ of any other.
-
-    Examples
-    --------
-    >>> block_values([None, [0, 1], [0, 1]], np.array([[0, 1], [1, 2]]), [np.array([[1], [0], [-1]]), np.array([[-3]])])
-    array([ 2., -3.])
-    """
-    pairs = zip(edge_index.tolist(), blocks, strict=True)
+    """Return what stands for the blocks of pairs: the coupling of one with one parameter, ‖Θ‖ of any other."""
     values = [
         block.item() if block.size == 1 else block_scale(scores[s], scores[t]) * float(np.sqrt((block * block).sum()))
-        for (s, t), block in pairs
+        for (s, t), block in zip(edge_index.tolist(), blocks, strict=True)
     ]
     return np.array(values, dtype=np.float64)
 

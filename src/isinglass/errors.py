@@ -53,14 +53,7 @@ class Setting(NamedTuple):
 def setting(name: str, *value: Any, python: str | None = None) -> str:
     """Return the mention of a parameter, with or without a value, to be put into a message.
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    *value : object
-        Its value, if the message gives one: a literal of Python.
-    python : str, optional
-        What Python readers see instead, where another function does what the option does.
+    ``python`` is what Python readers see instead, where another function does what the option does.
 
     Examples
     --------
@@ -72,15 +65,14 @@ def setting(name: str, *value: Any, python: str | None = None) -> str:
     return f"\x1f{name}\x1e{repr(value[0]) if value else ''}\x1e{python}\x1f"
 
 
-class _OddFloats(ast.NodeTransformer):
-    """Reads inf and nan, which are names and no literals."""
+class _Literals(ast.NodeTransformer):
+    """Reads inf and nan, too, which are names."""
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.Constant(float(node.id))
 
-
-def _read_literal(text: str) -> Any:
-    return ast.literal_eval(_OddFloats().visit(ast.parse(text, mode="eval")))
+    def read(self, text: str) -> Any:
+        return ast.literal_eval(self.visit(ast.parse(text, mode="eval")))
 
 
 def _show(value: Any) -> str:
@@ -106,7 +98,7 @@ class _Message(BaseException):
         def replace(found: re.Match[str]) -> str:
             name, value, python = found.groups()
             try:
-                return spell(Setting(name, bool(value), _read_literal(value) if value else None, python))
+                return spell(Setting(name, bool(value), _Literals().read(value) if value else None, python))
             except (ValueError, SyntaxError, MemoryError, RecursionError):  # no mention: a cell with such characters
                 return python
 

@@ -18,16 +18,23 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.archive import Archive, DamagedError, OversizedError, most_unpacked, write_archive
+from isinglass.archive import Archive, OversizedError, most_unpacked, write_archive
 from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.counts import COUNTS, summarize
-from isinglass.data import BinaryTable, CategoryTable, Coding, read_categories
+from isinglass.data import (
+    BinaryTable,
+    CategoryTable,
+    Coding,
+    count_categories,
+    count_columns,
+    count_rows,
+    over_rows,
+    read_categories,
+)
 from isinglass.errors import DataError, LimitError, setting
-from isinglass.network import Network
-from isinglass.pairs import symmetric_matrix
+from isinglass.network import Network, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
-from isinglass.storage import NotStorableError, Reading, Writing, from_json, to_json
+from isinglass.storage import NotStorableError, Reading, Writing, from_json, require, to_json
 from isinglass.version import __version__
 
 FORMAT, SCHEMA = "isinglass model", 3
@@ -35,6 +42,8 @@ MAX_BYTES = 1 << 31
 """Default limit of what a file unpacks to: 2 GiB."""
 METHODS = ("joint", "nodewise", "exact", "plg", "bmn")
 MAPPINGS = ("settings", "choice", "reading")
+EDGE_COUNTS = ("n11", "n10", "n01", "n00")
+CELLS_AT_ONCE = 1 << 22
 PLAIN = ("method", "settings", "criterion", "choice", "chosen", "tol", "n_rows", "reading", "stages")
 
 
@@ -43,66 +52,28 @@ class Fit(Frozen):
     """What one run found and what it was asked.
 
     What a fitted estimator calls ``solution_`` or ``path_`` has these names here, too: figures and pages take either.
-
-    Parameters
-    ----------
-    solution : Solution
-        The network, with names, and its certificate.
-    method : {"joint", "nodewise", "exact", "plg", "bmn"}
-        How it was estimated.
-    settings : mapping
-        What the method was set to, by the parameters of its path function.
-    criterion : str, optional
-        What chose the penalty; None if it was given.
-    choice : mapping
-        What the criterion was set to, by the parameters of its function; or ``alpha``.
-    chosen : str
-        The criterion in words.
-    tol : float
-        The tolerance that ``converged`` refers to.
-    n_rows : float
-        Number of rows: the sum of their weights.
-    marginals : ndarray of shape (n_features,), or tuple of ndarrays
-        Share of ones in every column; of a network with categories, the shares of all of them.
-    edge_counts : ndarray of shape (n_edges, 4), or tuple of ndarrays
-        Rows with 11, 10, 01 and 00 in the two columns of each edge; of a network with categories, a table per edge
-        whose rows are the categories of the first column.
-    coding : Coding
-        How the table was read.
-    reading : mapping
-        The options of `read_table` that the table was read with.
-    path : Path, optional
-        The networks along the penalty, if there are any.
-    evidence : Evidence, optional
-        The curve that the penalty was read from.
-    stability : Stability, optional
-        How far subsamples agreed.
-    stages : list of dict, optional
-        What each stage of the default estimate chose.
-    edge_errors : ndarray of shape (n_edges,), optional
-        Standard errors of the couplings.
-    missing : Missing, optional
-        Where cells of the table were missing, and what was done about them.
     """
 
-    solution: Solution
-    method: str
-    settings: Mapping[str, Any]
-    criterion: str | None
-    choice: Mapping[str, Any]
-    chosen: str
-    tol: float
-    n_rows: float
-    marginals: Any
+    solution: Solution  #: the network, with names, and its certificate
+    method: str  #: how it was estimated: "joint", "nodewise", "exact", "plg" or "bmn"
+    settings: Mapping[str, Any]  #: what the method was set to, by the parameters of its path function
+    criterion: str | None  #: what chose the penalty; None if it was given
+    choice: Mapping[str, Any]  #: what the criterion was set to, by the parameters of its function; or ``alpha``
+    chosen: str  #: the criterion in words
+    tol: float  #: the tolerance that ``converged`` refers to
+    n_rows: float  #: number of rows: the sum of their weights
+    marginals: Any  #: (n_features,), share of ones in every column; or a tuple of the shares of categories
+    #: (n_edges, 4), rows with 11, 10, 01 and 00 in the two columns of each edge; of a network with categories a tuple,
+    #: a table per edge whose rows are the categories of the first column
     edge_counts: Any
-    coding: Coding
-    reading: Mapping[str, Any] = field(default_factory=dict)
-    path: Path | None = None
-    evidence: Evidence | None = None
-    stability: Stability | None = None
-    stages: list[dict[str, Any]] | None = None
-    edge_errors: FloatArray | None = None
-    missing: Missing | None = None
+    coding: Coding  #: how the table was read
+    reading: Mapping[str, Any] = field(default_factory=dict)  #: the options of `read_table` it was read with
+    path: Path | None = None  #: the networks along the penalty, if there are any
+    evidence: Evidence | None = None  #: the curve that the penalty was read from
+    stability: Stability | None = None  #: how far subsamples agreed
+    stages: list[dict[str, Any]] | None = None  #: what each stage of the default estimate chose
+    edge_errors: FloatArray | None = None  #: standard errors of the couplings
+    missing: Missing | None = None  #: where cells of the table were missing, and what was done about them
 
     @classmethod
     def of(cls, solution: Solution, table: BinaryTable | CategoryTable, **found: Any) -> Fit:
@@ -145,16 +116,21 @@ class Fit(Frozen):
         """Whether the method proves its optimum: the published ones stop by rules of their own."""
         return self.method not in ("plg", "bmn")
 
+    def _known_of_edges(self) -> dict[str, FloatArray]:
+        """Return what is known of the edges beside their couplings."""
+        known = {"std_error": self.edge_errors}
+        if self.missing is not None:
+            known["missing_information"] = self.missing.edge_information
+        if self.stability is not None:
+            shares = self.stability.edge_frequencies[self.stability.index][tuple(self.solution.edge_index.T)]
+            known["stability"] = np.ravel(shares.toarray() if sp.issparse(shares) else shares)  # sparse where empty
+        return {name: values for name, values in known.items() if values is not None}
+
     @property
     def edge_attributes(self) -> dict[str, sp.csr_array]:
         """What is known of the edges beside their couplings, as symmetric matrices."""
-        lost = None if self.missing is None else self.missing.edge_information
-        known = {"std_error": self.edge_errors, "missing_information": lost}
         edges, p = self.solution.edge_index, self.solution.n_features
-        found = {name: symmetric_matrix(edges, values, p) for name, values in known.items() if values is not None}
-        if self.stability is not None:
-            found["stability"] = self.stability.edge_frequencies[self.stability.index]
-        return found
+        return {name: symmetric_matrix(edges, values, p) for name, values in self._known_of_edges().items()}
 
     def edges(self) -> dict[str, NDArray[Any]]:
         """Return the edge table as columns, the largest absolute coupling first.
@@ -173,20 +149,12 @@ class Fit(Frozen):
             - ``log_odds_ratio``: the marginal one, log (n11+½)(n00+½) / (n10+½)(n01+½), without regard to other
               columns; the halves keep it finite, and are small beside counts of rows: rescale weights to mean 1.
         """
-        network = self.network
-        order = network.by_strength
-        columns = network.edges()
-        if self.edge_errors is not None:
-            columns["std_error"] = self.edge_errors[order]
-        if (lost := None if self.missing is None else self.missing.edge_information) is not None:
-            columns["missing_information"] = lost[order]
-        if self.stability is not None:
-            s, t = network.edge_index[order].T
-            columns["stability"] = np.asarray(self.stability.edge_frequencies[self.stability.index][s, t]).ravel()
+        order = self.network.by_strength
+        columns = self.network.edges() | {name: values[order] for name, values in self._known_of_edges().items()}
         if isinstance(self.edge_counts, tuple):
             return columns
         counts = self.edge_counts[order]
-        columns |= {name: counts[:, k].copy() for k, name in enumerate(COUNTS)}
+        columns |= {name: counts[:, k].copy() for k, name in enumerate(EDGE_COUNTS)}
         logs = np.log(counts + 0.5)
         columns["log_odds_ratio"] = logs[:, 0] - logs[:, 1] - logs[:, 2] + logs[:, 3]
         return columns
@@ -213,9 +181,6 @@ class Fit(Frozen):
 
     def __repr__(self) -> str:
         return f"Fit({self.method}, {self.chosen}: {self.solution!r})"
-
-
-# ------------------------------------------------------------------------------------------- files
 
 
 def save(fitted: Any, path: str | PathLike[str]) -> None:
@@ -269,7 +234,6 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     max_bytes : int, optional
         Limit of what the file unpacks to. By default 2 GiB, or 25 times the size of the file or 256 MiB, if that is
         less.
-
 
     Raises
     ------
@@ -326,16 +290,12 @@ def _write_fit(fit: Fit, writing: Writing) -> None:
         ) from None
     writing.solution(fit.solution)
     writing.sums(fit.marginals, fit.edge_counts)
-    if fit.path is not None:
-        writing.path(fit.path)
-    if fit.stability is not None:
-        writing.stability(fit.stability)
-    if fit.edge_errors is not None:
-        writing.arrays["edge_errors"] = fit.edge_errors
-    if fit.evidence is not None:
-        writing.evidence(fit.evidence)
-    if fit.missing is not None:
-        writing.missing(fit.missing)
+    for name in ("path", "stability", "edge_errors", "evidence", "missing"):
+        part = getattr(fit, name)
+        if isinstance(part, np.ndarray):
+            writing.arrays[name] = part
+        elif part is not None:
+            getattr(writing, name)(part)
 
 
 def _storable(mapping: Mapping[str, Any], name: str, writing: Writing, not_stored: list[str]) -> dict[str, Any]:
@@ -356,52 +316,35 @@ def _storable(mapping: Mapping[str, Any], name: str, writing: Writing, not_store
 
 def _read(archive: Archive) -> Any:
     header = archive.header
-    if header.get("format") != FORMAT:
-        raise DamagedError("it is not a model file")
-    if header.get("schema") in (1, 2):
-        raise DamagedError(
-            "it was written by an older isinglass, whose files can no longer be read: fit the table again"
-        )
-    if header.get("schema") != SCHEMA:
-        raise DamagedError(f"it has layout {header.get('schema')!r}, and this version of isinglass reads {SCHEMA}")
-    n_features, names = header.get("n_features"), header.get("names")
-    if not isinstance(n_features, int) or isinstance(n_features, bool) or n_features < 1:
-        raise DamagedError("its number of columns is not a number")
-    if not isinstance(names, list) or len(names) != n_features or not all(isinstance(name, str) for name in names):
-        raise DamagedError("its names are not one text per column")
-    if len(set(names)) < len(names):
-        raise DamagedError("two of its columns have one name")
-    reading = Reading(archive, names)
-    if header.get("class") in ("Network", "CategoryNetwork"):
-        return reading.network()
-    if header.get("class") == "Fit":
-        return _read_fit(reading)
-    raise DamagedError(f"it holds an unknown class, {str(header.get('class'))[:80]!r}")
+    layout, kind = header.get("schema"), header.get("class")
+    require(header.get("format") == FORMAT, "it is not a model file")
+    old = "it was written by an older isinglass, whose files can no longer be read: fit the table again"
+    require(layout not in (1, 2), old)
+    require(layout == SCHEMA, f"it has layout {layout!r}, and this version of isinglass reads {SCHEMA}")
+    reading = Reading(archive)
+    require(kind in ("Fit", "Network", "CategoryNetwork"), f"it holds an unknown class, {str(kind)[:80]!r}")
+    return _read_fit(reading) if kind == "Fit" else reading.network()
 
 
 def _read_fit(reading: Reading) -> Fit:
     header, archive, solution = reading.header, reading.archive, reading.solution()
     texts = {name: from_json(header.get(name)) for name in ("method", "criterion", "chosen", *MAPPINGS)}
-    if texts["method"] not in METHODS or not isinstance(texts["chosen"], str):
-        raise DamagedError("its method is unknown")
-    if not all(isinstance(texts[name], dict) and all(isinstance(key, str) for key in texts[name]) for name in MAPPINGS):
-        raise DamagedError("its settings are not named values")
+    require(texts["method"] in METHODS and isinstance(texts["chosen"], str), "its method is unknown")
     for name in MAPPINGS:
+        named = isinstance(texts[name], dict) and all(isinstance(key, str) for key in texts[name])
+        require(named, "its settings are not named values")
         for key, value in texts[name].items():
             if isinstance(value, dict) and value.keys() == {"array"} and value["array"] in (1, 2):
                 shape = (None,) * value["array"]
                 texts[name][key] = reading.numbers(f"{name}.{key}", shape, finite=False)
-    if not (texts["criterion"] is None or isinstance(texts["criterion"], str)):
-        raise DamagedError("its criterion is not a text")
+    require(isinstance(texts["criterion"], str | None), "its criterion is not a text")
     n_rows = reading.header_number("n_rows")
-    if not 0 < n_rows < float("inf"):
-        raise DamagedError("its number of rows is not a positive number")
+    require(0 < n_rows < float("inf"), "its number of rows is not a positive number")
     marginals, counts = reading.sums(solution)
     errors = None
     if archive.has("edge_errors"):
         errors = reading.numbers("edge_errors", (solution.n_edges,), finite=False)
-        if (errors < 0.0).any():
-            raise DamagedError("edge_errors are negative")
+        require(not (errors < 0.0).any(), "edge_errors are negative")
     return Fit(
         solution=solution,
         tol=reading.header_number("tol"),
@@ -417,3 +360,49 @@ def _read_fit(reading: Reading) -> Fit:
         missing=reading.missing(solution.n_edges) if "missing" in header else None,
         **texts,
     )
+
+
+def summarize(table: BinaryTable | CategoryTable, edge_index: NDArray[np.int32]) -> tuple[float, Any, Any]:
+    """Return the number of rows, the shares of the values of every column, and the counts behind every edge.
+
+    For columns of 0 and 1 these are the shares of ones, and an array of four counts per edge; for columns of categories
+    a tuple of arrays, the shares of all categories, and a tuple of tables.
+    """
+    weight = table.sample_weight
+    if not isinstance(table, CategoryTable):
+        n_rows = count_rows(table.X, weight)
+        ones = count_columns(table.X, weight)[0]
+        return n_rows, ones / n_rows, over_rows(count_edges, table.X, weight, edge_index)
+    n_rows = count_rows(table.codes, weight)
+    shares = tuple(counts / n_rows for counts in count_categories(table, weight))
+    return n_rows, shares, count_tables(table, weight, edge_index)
+
+
+def count_edges(table: NDArray[np.uint8], weight: FloatArray | None, edge_index: NDArray[np.int32]) -> NDArray[Any]:
+    """Return the rows (or their weights) with 11, 10, 01 and 00 in the columns of every edge; whole if these are."""
+    unit = np.ones(len(table)) if weight is None else weight
+    counts = np.empty((len(edge_index), 4))
+    columns = table.T.astype(bool)
+    step = max(1, CELLS_AT_ONCE // len(table))
+    for first in range(0, len(edge_index), step):
+        some = slice(first, first + step)
+        s, t = columns[edge_index[some, 0]], columns[edge_index[some, 1]]
+        # Four sums rather than one and differences: these are never negative by rounding.
+        counts[some] = np.column_stack([both @ unit for both in (s & t, s & ~t, ~s & t, ~(s | t))])
+    return counts.astype(np.int64) if _is_whole(weight) else counts
+
+
+def count_tables(
+    table: CategoryTable, weight: FloatArray | None, edge_index: NDArray[np.int32]
+) -> tuple[NDArray[Any], ...]:
+    """Return for every edge how many rows (or which weight) have category k and category l; whole if these are."""
+    columns, sizes = np.ascontiguousarray(table.codes.T).astype(np.intp), table.n_categories.tolist()
+    found = []
+    for s, t in edge_index.tolist():
+        both = np.bincount(columns[s] * sizes[t] + columns[t], weight, sizes[s] * sizes[t])
+        found.append(both.reshape(sizes[s], sizes[t]).astype(np.int64 if _is_whole(weight) else np.float64))
+    return tuple(found)
+
+
+def _is_whole(weight: FloatArray | None) -> bool:
+    return weight is None or bool((weight == np.rint(weight)).all() and weight.sum() < 2**53)

@@ -11,13 +11,7 @@ from isinglass.errors import ArgumentError, DataError
 
 @lru_cache(maxsize=16)
 def default_names(n_features: int) -> tuple[str, ...]:
-    """Return ``x0``, ``x1``, …: what nodes without names are called.
-
-    Examples
-    --------
-    >>> default_names(2)
-    ('x0', 'x1')
-    """
+    """Return ``x0``, ``x1``, …: what nodes without names are called."""
     return tuple(f"x{k}" for k in range(n_features))
 
 
@@ -43,45 +37,21 @@ def by_node(values: Any, names: Sequence[str], what: str) -> list[Any]:
     """Return one value per node, in the order of the nodes.
 
     A mapping or a labeled series is joined by name, and nodes that it does not mention get None. Everything else
-    is taken by position, as is a series whose index only counts its rows.
-
-    Parameters
-    ----------
-    values : mapping, pandas Series or sequence
-        What is known about the nodes.
-    names : sequence of str
-        The nodes.
-    what : str
-        How errors call it.
-
-    Examples
-    --------
-    >>> by_node({"b": 2, "a": 1}, ["a", "b", "c"], "groups")
-    [1, 2, None]
-    >>> by_node([1, 2], ["a", "b"], "groups")
-    [1, 2]
+    is taken by position, as is a series whose index only counts its rows. Errors call the values ``what``.
     """
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ArgumentError(what, "must have one entry per node, by name or in order", values)
-    labels: Any
-    if isinstance(values, Mapping):
-        labels, listed = list(values), list(values.values())
-    else:
-        labels, listed = getattr(values, "index", None), list(values)
+    listed = list(values.values() if isinstance(values, Mapping) else values)
+    labels: Any = list(values) if isinstance(values, Mapping) else getattr(values, "index", None)
     if not hasattr(labels, "__len__"):  # of a list, a method
         labels = range(len(listed))
     return [None if place is None else listed[place] for place in find_nodes(labels, names, what)]
 
 
 def find_nodes(labels: Any, names: Sequence[str], what: str) -> list[int | None]:
-    """Return the place of every node among the labels of a series, a mapping or one side of a matrix.
-
-    Examples
-    --------
-    >>> find_nodes(["b", "a"], ["a", "b", "c"], "groups")
-    [1, 0, None]
-    """
-    if _only_counts(labels):
+    """Return the place of every node among the labels of a series, a mapping or one side of a matrix."""
+    # The numbers 0, 1, 2, … that pandas makes up are no names.
+    if type(labels).__name__ in ("range", "RangeIndex") and (labels.start, labels.step) == (0, 1):
         if len(labels) != len(names):
             raise DataError(f"{what} must have one entry per node ({len(names)}); got {len(labels)}.")
         return list(range(len(names)))
@@ -100,8 +70,3 @@ def find_nodes(labels: Any, names: Sequence[str], what: str) -> list[int | None]
             )
         found[k] = place
     return found
-
-
-def _only_counts(labels: Any) -> bool:
-    """Tell whether labels are no names, but the numbers that pandas makes up: 0, 1, 2, …."""
-    return type(labels).__name__ in ("range", "RangeIndex") and (labels.start, labels.step) == (0, 1)

@@ -5,10 +5,11 @@ Everything that takes or returns a network uses this record. It is sparse; the d
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +19,6 @@ from isinglass.arrays import FloatArray, read_only
 from isinglass.data import to_binary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
-from isinglass.pairs import pair_keys, symmetric_matrix
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
 _SYMMETRY_RTOL = 1e-12
@@ -63,24 +63,20 @@ class Network:
         if not len(node_fields):
             raise DataError("fields must be a vector with one value per node; got shape (0,).")
         index, values = canonical_edges(edge_index, edge_values, len(node_fields))
-        object.__setattr__(self, "fields", read_only(node_fields))
-        object.__setattr__(self, "edge_index", read_only(index))
-        object.__setattr__(self, "edge_values", read_only(values))
-        object.__setattr__(self, "names", check_names(names, len(node_fields)))
+        self._hold(fields=node_fields, edge_index=index, edge_values=values, names=check_names(names, len(node_fields)))
 
     @classmethod
-    def trusted(
-        cls, fields: FloatArray, edge_index: NDArray[np.int32], edge_values: FloatArray, names: tuple[str, ...]
-    ) -> Network:
+    def trusted(cls, **parts: Any) -> Self:
         """Take the solver's own arrays as they are: sorted pairs s < t, no zeros. Checks cost more than a small fit."""
         network = object.__new__(cls)
-        object.__setattr__(network, "fields", read_only(fields))
-        object.__setattr__(network, "edge_index", read_only(edge_index))
-        object.__setattr__(network, "edge_values", read_only(edge_values))
-        object.__setattr__(network, "names", names)
+        network._hold(**parts)
         return network
 
-    # ------------------------------------------------------------------------------------- other forms
+    def _hold(self, **parts: Any) -> None:
+        for value in parts.values():
+            if isinstance(value, np.ndarray):
+                read_only(value)
+        self.__dict__.update(parts)  # a frozen record has no other way
 
     @classmethod
     def from_couplings(
@@ -135,11 +131,13 @@ class Network:
         """
         return self.couplings / 4, self.fields / 2 + self.expected_influence / 4
 
-    def with_names(self, names: Sequence[str] | None) -> Network:
+    def with_names(self, names: Sequence[str] | None) -> Self:
         """Return the same network with other names; None keeps those it has."""
         if names is None or tuple(names) == self.names:
             return self
-        return Network(self.fields, self.edge_index, self.edge_values, names)
+        renamed = copy.copy(self)
+        renamed._hold(names=check_names(names, self.n_features))
+        return renamed
 
     @cached_property
     def couplings(self) -> FloatArray:
@@ -147,8 +145,7 @@ class Network:
         dense = np.zeros((self.n_features, self.n_features))
         s, t = self.edge_index.T
         dense[s, t] = dense[t, s] = self.edge_values
-        read_only(dense)
-        return dense
+        return read_only(dense)
 
     @cached_property
     def couplings_sparse(self) -> sp.csr_array:
@@ -161,8 +158,6 @@ class Network:
     def theta(self) -> FloatArray:
         """The paper's Θ, dense: the couplings with the fields on the diagonal."""
         return self.couplings + np.diag(self.fields)
-
-    # ------------------------------------------------------------------------------------- nodes and edges
 
     @property
     def n_features(self) -> int:
@@ -238,8 +233,6 @@ class Network:
         signs = self.edge_signs[order]
         return {"source": source, "target": target, "coupling": values, "sign": signs, "weight": np.abs(values)}
 
-    # ------------------------------------------------------------------------------------- rows
-
     def conditional_probabilities(self, X: ArrayLike) -> FloatArray:
         """Return P(x_s = 1 | the rest of the row) for every cell, shape (n_samples, n_features)."""
         return expit(self.logits(self._table(X)))
@@ -269,71 +262,52 @@ class Network:
             )
         return table
 
-    # ------------------------------------------------------------------------------------- Python
-
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Network):
+        if type(other) is not type(self):
             return NotImplemented
-        return (
-            self.names == other.names
-            and np.array_equal(self.edge_index, other.edge_index)
-            and np.array_equal(self.edge_values, other.edge_values)
-            and np.array_equal(self.fields, other.fields)
-        )
+        mine, theirs = vars(self), vars(other)
+        return all(_same(mine[name], theirs[name]) for name in self.__dataclass_fields__ if name in mine)
 
     __hash__ = None  # type: ignore[assignment]  # holds arrays; equal networks need not be the same object
 
     def __repr__(self) -> str:
         table = self.edges()
-        columns = (table[name] for name in ("source", "target", "coupling", "sign"))
+        columns = (table[name][:_SHOWN_EDGES] for name in ("source", "target", "coupling", "sign"))
         shown = ", ".join(
             f"{source}–{target} {coupling:{'+' if sign else ''}.3g}"
-            for source, target, coupling, sign in list(zip(*columns, strict=True))[:_SHOWN_EDGES]
+            for source, target, coupling, sign in zip(*columns, strict=True)
         )
         more = ", …" if self.n_edges > _SHOWN_EDGES else ""
         counts = f"{self.n_features} node{'s' * (self.n_features != 1)}, {self.n_edges} edge{'s' * (self.n_edges != 1)}"
-        return f"Network({counts}" + (f": {shown}{more})" if shown else ")")
+        return f"{type(self).__name__}({counts}" + (f": {shown}{more})" if shown else ")")
+
+
+def _same(one: Any, two: Any) -> bool:
+    if isinstance(one, tuple) and isinstance(two, tuple):
+        return len(one) == len(two) and all(map(_same, one, two))
+    return np.array_equal(one, two) if isinstance(one, np.ndarray) or isinstance(two, np.ndarray) else one == two
 
 
 def as_network(source: Any, names: Sequence[str] | None = None) -> Network:
-    """Return the network of whatever has one; ``names`` replace those it has.
-
-    Examples
-    --------
-    >>> as_network([[0, 1.0], [1.0, 0]], names=["a", "b"])
-    Network(2 nodes, 1 edge: a–b +1)
-    """
+    """Return the network of whatever has one; ``names`` replace those it has."""
     found = source
     for attribute in ("network_", "network"):
         found = getattr(found, attribute, found)
     if isinstance(found, Network):
         return found.with_names(names)
     if isinstance(source, str | Mapping) or not (hasattr(source, "__len__") or sp.issparse(source)):
-        raise _not_a_network(source)
+        raise DataError(
+            "network must be a Network, a Solution, a fitted estimator or a square matrix; got "
+            f"{type(source).__name__}. Fit the estimator first, or take one point of a path."
+        )
     try:
         return Network.from_theta(source, names)
     except DataError as error:
         raise DataError(str(error).replace("theta must", "network must", 1)) from None
 
 
-def _not_a_network(source: Any) -> DataError:
-    return DataError(
-        f"network must be a Network, a Solution, a fitted estimator or a square matrix; got {type(source).__name__}. "
-        "Fit the estimator first, or take one point of a path."
-    )
-
-
-# ------------------------------------------------------------------------------------------- checks
-
-
 def expit(eta: FloatArray) -> FloatArray:
-    """Return 1/(1+exp(−η)), which keeps its digits on either side; scipy's takes longer to import than a small fit.
-
-    Examples
-    --------
-    >>> expit(np.array([-1000.0, -50.0, 0.0, 1000.0])).tolist() == [0.0, 1.0 / (1.0 + np.exp(50.0)), 0.5, 1.0]
-    True
-    """
+    """Return 1/(1+exp(−η)), which keeps its digits on either side; scipy's takes longer to import than a small fit."""
     with np.errstate(over="ignore"):
         return np.asarray(1.0 / (1.0 + np.exp(-eta)))
 
@@ -422,3 +396,43 @@ def _read_matrix(values: Any, name: str) -> tuple[NDArray[np.int32], FloatArray,
         )
     upper = sp.coo_array(sp.triu(matrix, 1))
     return np.column_stack(upper.coords).astype(np.int32), upper.data, np.asarray(matrix.diagonal(), dtype=np.float64)
+
+
+@lru_cache(maxsize=8)
+def all_pairs(n_features: int) -> NDArray[np.int32]:
+    """Return every pair s < t in lexicographic order."""
+    return read_only(np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32))
+
+
+def pair_keys(edge_index: NDArray[np.integer[Any]], n_features: int) -> NDArray[np.int64]:
+    """Return one number per pair, s · n_features + t: sorted wherever pairs are in lexicographic order."""
+    s, t = edge_index.astype(np.int64).T
+    return np.asarray(s * n_features + t)
+
+
+def pairs_of(keys: NDArray[np.int64], n_features: int) -> NDArray[np.int32]:
+    """Return the pairs of `pair_keys`, shape (n, 2)."""
+    return np.column_stack(np.divmod(keys, max(n_features, 1))).astype(np.int32)
+
+
+def union_keys(networks: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the sorted keys of the pairs that have an edge in at least one of some networks."""
+    return np.unique(np.concatenate([pair_keys(one.edge_index, one.n_features) for one in networks]))
+
+
+def spread(values: NDArray[Any], keys: NDArray[np.int64], over: NDArray[np.int64]) -> FloatArray:
+    """Return an array over the sorted keys ``over``, with values at those of ``keys`` that are there, else zero."""
+    found = np.zeros(len(over))
+    if len(over):
+        place = np.minimum(np.searchsorted(over, keys), len(over) - 1)
+        there = over[place] == keys
+        found[place[there]] = values[there]
+    return found
+
+
+def symmetric_matrix(edge_index: NDArray[Any], values: NDArray[Any], n_features: int) -> sp.csr_array:
+    """Return the symmetric matrix, in compressed and sorted rows, that has these values at the pairs."""
+    s, t = edge_index.T
+    matrix = sp.csr_array((np.r_[values, values], (np.r_[s, t], np.r_[t, s])), shape=(n_features, n_features))
+    matrix.sort_indices()
+    return matrix

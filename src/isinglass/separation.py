@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.conversion import to_weighted
+from isinglass.data import read_binary, to_binary, weights_of
 from isinglass.errors import LimitError
-from isinglass.interrupts import held_back
+from isinglass.machine import held_back
 
 SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns takes minutes
 
@@ -29,7 +29,8 @@ def find_separation(
     >>> find_separation([[0, 0], [1, 0], [1, 1]], [(0, 1)])  # never 0 and 1 together
     (0, 1)
     """
-    table, weight = to_weighted(X, sample_weight)
+    source = read_binary(X)
+    table, weight = to_binary(source), weights_of(source, sample_weight)
     index = np.sort(np.asarray(pairs, dtype=np.intp).reshape(-1, 2), axis=1)
     return separating_pair(table if weight is None else table[weight > 0], index)
 
@@ -105,31 +106,30 @@ def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -
 
 
 def separating_direction(margins: Any) -> FloatArray | None:
-    """Return δ with d = margins @ δ ≥ 0 everywhere and > 0 somewhere, or None if there is none.
+    """Return δ with d = margins @ δ ≥ 0 everywhere and > 0 somewhere, or None if there is none."""
+    direction = solve_program(margins.sum(axis=0), -margins)  # Σ d is positive if and only if something separates
+    # The δ form a cone, so a separation is scaled up to the box; what HiGHS tolerates (1e-7 per cell) stays far below.
+    separates = np.abs(direction).max() >= 0.5 and (margins @ direction).max() >= 1e-5
+    return direction if separates else None
 
-    Maximizes Σ d subject to d ≥ 0 and |δ| ≤ 1: the maximum is positive if and only if something separates. Raises
-    LimitError where the linear program takes longer than ``SEPARATION_SECONDS``; no other answer depends on time.
+
+def solve_program(profit: FloatArray, cuts: Any) -> FloatArray:
+    """Return the δ with the largest profit @ δ subject to cuts @ δ ≤ 0 and |δ| ≤ 1.
+
+    Raises LimitError where that takes longer than ``SEPARATION_SECONDS``; no other answer depends on time.
     """
     with held_back():  # the extension modules of scipy turn an interrupt into an ImportError
         from scipy.optimize import linprog  # 0.2 s, and almost never needed
 
-    answer = linprog(
-        -margins.sum(axis=0),
-        A_ub=-margins,
-        b_ub=np.zeros(margins.shape[0]),
-        bounds=(-1, 1),
-        options={"time_limit": SEPARATION_SECONDS},
-    )
+    limit = {"time_limit": SEPARATION_SECONDS}
+    answer = linprog(-profit, A_ub=cuts, b_ub=np.zeros(cuts.shape[0]), bounds=(-1, 1), options=limit)
     if answer.status == 1:
         raise LimitError(
-            f"whether {margins.shape[1]} unpenalized parameters have a finite optimum must be decided within "
+            f"whether {cuts.shape[1]} unpenalized parameters have a finite optimum must be decided within "
             f"{SEPARATION_SECONDS:g} s; it was not. Use alpha > 0, however small, or leave fewer pairs unpenalized."
         )
     if answer.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code
         raise RuntimeError(f"the linear program for separation failed: {answer.message}")
-    # The δ form a cone, so a separation is scaled up to the box; what HiGHS tolerates (1e-7 per cell) stays far below.
-    if np.abs(answer.x).max() < 0.5 or (margins @ answer.x).max() < 1e-5:
-        return None
     return np.asarray(answer.x, dtype=np.float64)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from os import PathLike, fspath
 from typing import Any
@@ -13,16 +13,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.archive import Archive, DamagedError
+from isinglass.arguments import is_real, is_whole
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork
+from isinglass.categories import CategoryNetwork, flat_fields
 from isinglass.data.coding import KINDS
 from isinglass.errors import DataError
-from isinglass.network import Network
-from isinglass.pairs import pair_keys, symmetric_matrix
+from isinglass.network import Network, pair_keys, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
-from isinglass.variables import Variables, cut_tables, flat_blocks, join_arrays
-
-Arrays = dict[str, NDArray[Any]]
 
 SCALARS = ("objective", "kkt_residual", "duality_gap")
 COUNTS = ("certified_zeros", "n_iter", "n_screened")
@@ -34,21 +31,12 @@ BYTES_PER_NETWORK = 1 << 13
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-# ----------------------------------------------------------------------------------------- values in the header
-
-
 class NotStorableError(Exception):
     """A value that JSON cannot hold, such as a generator or a splitter."""
 
 
 def to_json(value: Any) -> Any:
-    """Return a value in the form it has in the header: tuples, mappings and odd floats say what they are.
-
-    Examples
-    --------
-    >>> to_json({"Yes": 1, None: (0, float("inf"))})
-    {'mapping': [['Yes', 1], [None, {'tuple': [0, {'float': 'inf'}]}]]}
-    """
+    """Return a value in the form it has in the header: tuples, mappings and odd floats say what they are."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, PathLike):
@@ -67,13 +55,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """Return what `to_json` was given.
-
-    Examples
-    --------
-    >>> from_json({"mapping": [["Yes", 1], [None, {"tuple": [0, {"float": "inf"}]}]]})
-    {'Yes': 1, None: (0, inf)}
-    """
+    """Return what `to_json` was given."""
     if isinstance(value, list):
         return [from_json(item) for item in value]
     if not isinstance(value, dict):
@@ -89,15 +71,17 @@ def from_json(value: Any) -> Any:
     raise DamagedError("its header holds a value of an unknown kind")
 
 
-# ----------------------------------------------------------------------------------------- records out
-
-
 class Writing:
     """Header and arrays of a file that is being put together."""
 
     def __init__(self, header: dict[str, Any]) -> None:
         self.header = header
-        self.arrays: Arrays = {}
+        self.arrays: dict[str, NDArray[Any]] = {}
+
+    def _take(self, section: str, record: Any, entries: Sequence[str], arrays: Mapping[str, Any]) -> None:
+        """Take entries of a record into a section of the header, and arrays under the name of the section."""
+        self.header[section] = {name: to_json(getattr(record, name)) for name in entries}
+        self.arrays |= {f"{section}.{name}": array for name, array in arrays.items() if array is not None}
 
     def network(self, network: Network) -> None:
         """Take names, fields and edges; of columns with categories, what these are, and the blocks."""
@@ -115,121 +99,109 @@ class Writing:
         self.header["categories"] = {"kinds": list(network.kinds), "labels": labels}
         self.arrays |= {
             "n_categories": network.n_categories.astype(np.int64),
-            "category_fields": np.concatenate(network.category_fields),
-            "scores": join_arrays(score for score in network.scores if score is not None),
-            "blocks": flat_blocks(network),
+            "category_fields": flat_fields(network),
+            "scores": _join(score for score in network.scores if score is not None),
+            "blocks": _join(_wide_blocks(network)),
         }
 
     def sums(self, marginals: Any, edge_counts: Any) -> None:
         """Take the sums over rows."""
         if isinstance(marginals, tuple):
-            marginals = np.concatenate(marginals)
-            edge_counts = join_arrays((table.ravel() for table in edge_counts), np.int64)
+            marginals, edge_counts = np.concatenate(marginals), _join(edge_counts, np.int64)
         self.arrays |= {"marginals": marginals, "edge_counts": edge_counts}
 
     def solution(self, solution: Solution) -> None:
         """Take a network with its certificate."""
         self.network(solution.network)
-        names = ("alpha", *SCALARS, *COUNTS, "converged")
-        self.header["certificate"] = {name: to_json(getattr(solution, name)) for name in names}
+        self._take("certificate", solution, ("alpha", *SCALARS, *COUNTS, "converged"), {})
         if solution.alphas_per_node is not None:
             self.arrays["alphas_per_node"] = solution.alphas_per_node
 
     def path(self, path: Path) -> None:
         """Take all solutions of a path, their edges one alpha after the other."""
-        self.header["path"] = {"tol": to_json(float(path.tol))}
-        self.arrays |= {f"path.{name}": np.array([getattr(s, name) for s in path]) for name in ("alpha", *SCALARS)}
-        self.arrays |= {f"path.{name}": np.array([getattr(s, name) for s in path], np.int64) for name in COUNTS}
-        self.arrays |= {
-            "path.converged": np.array([s.converged for s in path], dtype=bool),
-            "path.bounds": np.cumsum([0, *(s.n_edges for s in path)], dtype=np.int64),
-            "path.edge_index": np.concatenate([s.edge_index for s in path]),
-            "path.edge_values": np.concatenate([s.edge_values for s in path]),
+        networks = [s.network for s in path]
+        columns = {name: np.array([getattr(s, name) for s in path]) for name in ("alpha", *SCALARS)}
+        columns |= {name: np.array([getattr(s, name) for s in path], np.int64) for name in COUNTS}
+        columns |= {
+            "converged": np.array([s.converged for s in path], dtype=bool),
+            "bounds": np.cumsum([0, *(s.n_edges for s in path)], dtype=np.int64),
+            "edge_index": np.concatenate([s.edge_index for s in path]),
+            "edge_values": np.concatenate([s.edge_values for s in path]),
+            "fields": np.array([flat_fields(network) for network in networks]),
         }
-        networks = [s.network for s in path if isinstance(s.network, CategoryNetwork)]
-        if networks:
-            self.arrays["path.fields"] = np.array([np.concatenate(network.category_fields) for network in networks])
-            self.arrays["path.blocks"] = join_arrays(flat_blocks(network) for network in networks)
-        else:
-            self.arrays["path.fields"] = np.array([s.fields for s in path])
+        if isinstance(networks[0], CategoryNetwork):
+            columns["blocks"] = _join(block for network in networks for block in _wide_blocks(network))
+        self._take("path", path, ("tol",), columns)
 
     def stability(self, stability: Stability) -> None:
         """Take what StARS found; of the shares of every alpha the upper triangle."""
-        names = (*STABILITY_NUMBERS, *STABILITY_COUNTS)
-        self.header["stability"] = {name: to_json(getattr(stability, name)) for name in names}
         upper = [sp.triu(shares, 1, format="csr").tocoo() for shares in stability.edge_frequencies]
-        self.arrays |= {
-            "stability.alphas": stability.alphas,
-            "stability.instability": stability.instability,
-            "stability.monotone": stability.monotone,
-            "stability.bounds": np.cumsum([0, *(part.nnz for part in upper)], dtype=np.int64),
-            "stability.edge_index": np.concatenate([np.column_stack([u.row, u.col]) for u in upper]).astype(np.int32),
-            "stability.shares": np.concatenate([part.data for part in upper]),
+        arrays = {name: getattr(stability, name) for name in ("alphas", "instability", "monotone")} | {
+            "bounds": np.cumsum([0, *(part.nnz for part in upper)], dtype=np.int64),
+            "edge_index": np.concatenate([np.column_stack([u.row, u.col]) for u in upper]).astype(np.int32),
+            "shares": np.concatenate([part.data for part in upper]),
         }
+        self._take("stability", stability, (*STABILITY_NUMBERS, *STABILITY_COUNTS), arrays)
 
     def evidence(self, evidence: Evidence) -> None:
         """Take the curve that a penalty was read from."""
-        names = ("kind", "choice", "settings")
-        self.header["evidence"] = {name: to_json(getattr(evidence, name)) for name in names}
-        self.arrays |= {"evidence.alphas": evidence.alphas, "evidence.values": evidence.values}
-        if evidence.errors is not None:
-            self.arrays["evidence.errors"] = evidence.errors
+        arrays = {name: getattr(evidence, name) for name in ("alphas", "values", "errors")}
+        self._take("evidence", evidence, ("kind", "choice", "settings"), arrays)
 
     def missing(self, missing: Missing) -> None:
         """Take where cells were missing, and what was done."""
-        names = ("treatment", "noise", *MISSING_COUNTS)
-        self.header["missing"] = {name: to_json(getattr(missing, name)) for name in names}
         arrays = {name: value for name, value in vars(missing).items() if isinstance(value, np.ndarray)}
-        self.arrays |= {f"missing.{name}": value for name, value in arrays.items()}
+        self._take("missing", missing, ("treatment", "noise", *MISSING_COUNTS), arrays)
 
 
-# ----------------------------------------------------------------------------------------- records in
+def _wide_blocks(network: Any) -> list[FloatArray]:
+    """Return the blocks of the pairs with several parameters."""
+    return [block for block, signed in zip(network.blocks, network.is_signed.tolist(), strict=True) if not signed]
+
+
+def _join(arrays: Iterable[NDArray[Any]], kind: Any = np.float64) -> NDArray[Any]:
+    """Return the entries of one array after the other; an empty one of nothing."""
+    parts = [array.ravel() for array in arrays]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=kind)
+
+
+def _cut(values: NDArray[Any], shapes: Sequence[tuple[int, ...]]) -> tuple[NDArray[Any], ...]:
+    """Return tables of these shapes that `_join` put together."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+    parts = np.split(values, ends) if shapes else []
+    return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
 
 
 class Reading:
     """Records of a file, checked: whatever passes here is a network that `save` could have written."""
 
-    def __init__(self, archive: Archive, names: Sequence[str]) -> None:
-        self.archive, self.header, self.names, self.n_features = archive, archive.header, names, len(names)
-        self.variables = self._variables() if "categories" in archive.header else None
+    def __init__(self, archive: Archive) -> None:
+        self.archive, self.header = archive, archive.header
+        n_features: Any = self.header.get("n_features")
+        names: Any = self.header.get("names")
+        require(is_whole(n_features) and n_features >= 1, "its number of columns is not a number")
+        texts = isinstance(names, list) and len(names) == n_features and all(isinstance(name, str) for name in names)
+        require(texts, "its names are not one text per column")
+        require(len(set(names)) == n_features, "two of its columns have one name")
+        self.names, self.n_features = names, n_features
+        self.sizes: list[int] | None = None  # numbers of categories
+        self.nodes: dict[str, Any] = {}  # what a network with categories says about its columns
+        if "categories" in self.header:
+            self._read_categories()
+        self.n_fields = n_features if self.sizes is None else sum(self.sizes)
 
-    def numbers(self, name: str, shape: tuple[int | None, ...], *, finite: bool = True) -> FloatArray:
-        """Return an array of floats."""
-        array = self.archive.array(name, "f8", shape)
-        if finite:
-            _require(bool(np.isfinite(array).all()), f"{name} is not finite")
-        return array
-
-    def network(self) -> Network:
-        """Return the network by itself."""
-        fields = self.numbers("fields" if self.variables is None else "category_fields", (self.n_fields,))
-        values = self.numbers("edge_values", (None,))
-        edges = self._edges("edge_index", np.array([0, len(values)]))
-        _require(bool(values.all()), "an edge has the coupling 0")
-        if self.variables is None:
-            return Network(fields, edges, values, self.names)
-        blocks = self.numbers("blocks", (None,))
-        network, used = self.variables.network(fields, edges, values, blocks, self.names)
-        _require(used == len(blocks), "its blocks are not those of its edges")
-        return network
-
-    @property
-    def n_fields(self) -> int:
-        """Number of fields of a network: one per column, or one per category."""
-        return self.n_features if self.variables is None else sum(self.variables.sizes)
-
-    def _variables(self) -> Variables:
-        """Return what the columns of a network with categories are."""
+    def _read_categories(self) -> None:
         part, p = self.header["categories"], self.n_features
-        _require(isinstance(part, dict) and isinstance(part.get("kinds"), list), "its categories have no kinds")
+        require(isinstance(part, dict) and isinstance(part.get("kinds"), list), "its categories have no kinds")
         kinds, labels = part["kinds"], part.get("labels")
-        _require(len(kinds) == p and all(kind in KINDS for kind in kinds), "its kinds are not one word per column")
-        sizes = self.archive.array("n_categories", "i8", (p,)).tolist()
-        _require(all(2 <= q <= 256 for q in sizes), "its columns do not have 2 to 256 categories")
-        points = self.numbers("scores", (sum(q for q, kind in zip(sizes, kinds, strict=True) if kind != "nominal"),))
+        require(len(kinds) == p and all(kind in KINDS for kind in kinds), "its kinds are not one word per column")
+        self.sizes = sizes = self.archive.array("n_categories", "i8", (p,)).tolist()
+        require(all(2 <= q <= 256 for q in sizes), "its columns do not have 2 to 256 categories")
+        lines = [(q,) for q, kind in zip(sizes, kinds, strict=True) if kind != "nominal"]
+        points = iter(_cut(self.numbers("scores", (sum(q for (q,) in lines),)), lines))
         words = None if labels is None else [from_json(values) for values in labels]
         plain = str | int | float | None
-        _require(
+        require(
             words is None
             or (
                 [len(values) for values in words if isinstance(values, list)] == sizes
@@ -237,115 +209,123 @@ class Reading:
             ),
             "its categories are not called by numbers or text",
         )
-        return Variables(kinds, sizes, points, words)
+        scores = [None if kind == "nominal" else next(points) for kind in kinds]
+        self.nodes = {"scores": scores, "kinds": kinds, "categories": words, "names": self.names}
+
+    def numbers(self, name: str, shape: tuple[int | None, ...], *, finite: bool = True) -> FloatArray:
+        """Return an array of floats."""
+        array = self.archive.array(name, "f8", shape)
+        if finite:
+            require(bool(np.isfinite(array).all()), f"{name} is not finite")
+        return array
+
+    def network(self) -> Network:
+        """Return the network by itself."""
+        fields = self.numbers("fields" if self.sizes is None else "category_fields", (self.n_fields,))
+        return self._networks("", fields[None])[0]
+
+    def _networks(self, prefix: str, fields: FloatArray) -> list[Network]:
+        """Return networks with these fields, a row each; the edges and blocks of all are end to end."""
+        values = self.numbers(f"{prefix}edge_values", (None,))
+        bounds = self._bounds(f"{prefix}bounds", len(fields), len(values)) if prefix else np.array([0, len(values)])
+        edges = self._edges(f"{prefix}edge_index", bounds)
+        require(bool(values.all()), f"an edge of its {prefix}edge_values has the coupling 0")
+        parts = [slice(a, b) for a, b in pairwise(bounds.tolist())]
+        if self.sizes is None:
+            return [
+                Network(row, edges[part], values[part], self.names) for row, part in zip(fields, parts, strict=True)
+            ]
+        widths = [q if score is None else 1 for q, score in zip(self.sizes, self.nodes["scores"], strict=True)]
+        shapes = [(widths[s], widths[t]) for s, t in edges.tolist()]
+        wide = [shape for shape in shapes if shape != (1, 1)]
+        tables = iter(_cut(self.numbers(f"{prefix}blocks", (sum(map(math.prod, wide)),)), wide))
+        blocks = [
+            np.array([[value]]) if shape == (1, 1) else next(tables)
+            for value, shape in zip(values.tolist(), shapes, strict=True)
+        ]
+        return [
+            CategoryNetwork(
+                self._split(row),
+                edge_index=edges[part],
+                edge_values=values[part],
+                blocks=blocks[part],
+                **self.nodes,
+            )
+            for row, part in zip(fields, parts, strict=True)
+        ]
+
+    def _split(self, values: FloatArray) -> tuple[FloatArray, ...]:
+        """Return the values of the categories of every column."""
+        return _cut(values, [(q,) for q in self.sizes or ()])
 
     def sums(self, solution: Solution) -> tuple[Any, Any]:
         """Return the sums over rows: shares of values, and counts behind edges."""
         marginals = self.numbers("marginals", (self.n_fields,))
-        _require(bool(((marginals >= 0.0) & (marginals <= 1.0 + 1e-12)).all()), "marginals are not in [0, 1]")
-        if self.variables is None:
-            counts = self.archive.array("edge_counts", "i8|f8", (solution.n_edges, 4))
-        else:
-            shapes = [tuple(self.variables.sizes[node] for node in pair) for pair in solution.edge_index.tolist()]
-            counts = self.archive.array("edge_counts", "i8|f8", (sum(math.prod(shape) for shape in shapes),))
-        _require(bool(np.isfinite(counts).all() and (counts >= 0).all()), "edge_counts are not counts")
-        if self.variables is None:
-            return marginals, counts
-        return self.variables.split(marginals), cut_tables(counts, shapes)
+        require(bool(((marginals >= 0.0) & (marginals <= 1.0 + 1e-12)).all()), "marginals are not in [0, 1]")
+        sizes = self.sizes
+        shapes = [] if sizes is None else [(sizes[s], sizes[t]) for s, t in solution.edge_index.tolist()]
+        shape = (solution.n_edges, 4) if sizes is None else (sum(map(math.prod, shapes)),)
+        counts = self.archive.array("edge_counts", "i8|f8", shape)
+        require(bool(np.isfinite(counts).all() and (counts >= 0).all()), "edge_counts are not counts")
+        return (marginals, counts) if sizes is None else (self._split(marginals), _cut(counts, shapes))
 
     def solution(self) -> Solution:
         """Return the network with its certificate."""
         network = self.network()
-        part = self._section("certificate", ("alpha", *SCALARS), COUNTS)
-        _require(isinstance(part.get("converged"), bool), "its certificate does not say whether it converged")
+        part = self._section("certificate", ("alpha", *SCALARS), COUNTS, ("converged",))
+        require(isinstance(part["converged"], bool), "its certificate does not say whether it converged")
         per_node = None
         if self.archive.has("alphas_per_node"):
             per_node = self.numbers("alphas_per_node", (self.n_features,), finite=False)
-        _require(part["alpha"] >= 0.0 or per_node is not None, "its alpha is not a number of at least 0")
-        return Solution(
-            network,
-            converged=part["converged"],
-            alphas_per_node=per_node,
-            **{name: part[name] for name in ("alpha", *SCALARS, *COUNTS)},
-        )
+        require(part["alpha"] >= 0.0 or per_node is not None, "its alpha is not a number of at least 0")
+        return Solution(network, alphas_per_node=per_node, **part)
 
     def path(self) -> Path:
         """Return the solutions along alpha."""
         part = self._section("path", ("tol",), ())
-        alphas = self.numbers("path.alpha", (None,))
-        _require_decreasing("path.alpha", alphas)
-        self.archive.check_room(len(alphas), BYTES_PER_NETWORK, "networks along alpha")
+        alphas = self._grid("path.alpha")
         n = len(alphas)
-        fields, values = self.numbers("path.fields", (n, self.n_fields)), self.numbers("path.edge_values", (None,))
-        bounds = self._bounds("path.bounds", n, len(values))
-        edges = self._edges("path.edge_index", bounds)
-        _require(bool(values.all()), "an edge of its path has the coupling 0")
+        networks = self._networks("path.", self.numbers("path.fields", (n, self.n_fields)))
         columns = {name: self.numbers(f"path.{name}", (n,), finite=False).tolist() for name in SCALARS}
         columns |= {name: self.archive.array(f"path.{name}", "i8", (n,)).tolist() for name in COUNTS}
-        columns["converged"] = self.archive.array("path.converged", "b1", (n,)).tolist()
-        blocks = np.empty(0) if self.variables is None else self.numbers("path.blocks", (None,))
-        networks: list[Network] = []
-        for k, (a, b) in enumerate(pairwise(bounds.tolist())):
-            if self.variables is None:
-                networks.append(Network(fields[k], edges[a:b], values[a:b], self.names))
-                continue
-            found, used = self.variables.network(fields[k], edges[a:b], values[a:b], blocks, self.names)
-            blocks = blocks[used:]
-            networks.append(found)
-        _require(not len(blocks), "its blocks are not those of the edges of its path")
-        solutions = [
-            Solution(
-                networks[k],
-                alpha=alpha,
-                **{name: column[k] for name, column in columns.items()},
-            )
-            for k, alpha in enumerate(alphas.tolist())
-        ]
-        return Path(tuple(solutions), tol=part["tol"])
+        columns |= {"alpha": alphas.tolist(), "converged": self.archive.array("path.converged", "b1", (n,)).tolist()}
+        found = [{name: column[k] for name, column in columns.items()} for k in range(n)]
+        return Path(tuple(Solution(network, **each) for network, each in zip(networks, found, strict=True)), **part)
 
     def stability(self) -> Stability:
         """Return what StARS found."""
         part = self._section("stability", STABILITY_NUMBERS, STABILITY_COUNTS)
-        alphas = self.numbers("stability.alphas", (None,))
-        _require_decreasing("stability.alphas", alphas)
-        self.archive.check_room(len(alphas), BYTES_PER_NETWORK, "networks of shares")
+        alphas = self._grid("stability.alphas")
         curves = [self.numbers(f"stability.{c}", alphas.shape, finite=False) for c in ("instability", "monotone")]
         shares = self.numbers("stability.shares", (None,))
-        _require(bool(((shares > 0.0) & (shares <= 1.0)).all()), "a share of subsamples is not in (0, 1]")
+        require(bool(((shares > 0.0) & (shares <= 1.0)).all()), "a share of subsamples is not in (0, 1]")
         bounds = self._bounds("stability.bounds", None, len(shares))
-        _require(0 <= part["index"] < len(bounds) - 1 <= len(alphas), "its choice is not on the grid")
+        require(0 <= part["index"] < len(bounds) - 1 <= len(alphas), "its choice is not on the grid")
         edges = self._edges("stability.edge_index", bounds)
         matrices = [symmetric_matrix(edges[a:b], shares[a:b], self.n_features) for a, b in pairwise(bounds.tolist())]
         return Stability(
-            alphas=alphas,
-            instability=curves[0],
-            monotone=curves[1],
-            edge_frequencies=tuple(matrices),
-            **{name: part[name] for name in (*STABILITY_NUMBERS, *STABILITY_COUNTS)},
+            alphas=alphas, instability=curves[0], monotone=curves[1], edge_frequencies=tuple(matrices), **part
         )
 
     def evidence(self) -> Evidence:
         """Return the curve that a penalty was read from."""
-        part = self._section("evidence", (), ("choice",))
+        part = self._section("evidence", (), ("choice",), ("kind", "settings"))
         alphas = self.numbers("evidence.alphas", (None,))
-        _require(part.get("kind") in ("ebic", "score"), "its evidence is of an unknown kind")
-        _require(isinstance(part.get("settings"), dict), "its evidence has no settings")
-        _require(0 <= part["choice"] < len(alphas), "its choice is not on the curve")
-        errors = self.archive.has("evidence.errors")
-        return Evidence(
-            kind=part["kind"],
-            alphas=alphas,
-            values=self.numbers("evidence.values", alphas.shape, finite=False),
-            choice=part["choice"],
-            errors=self.numbers("evidence.errors", alphas.shape, finite=False) if errors else None,
-            settings=part["settings"],
-        )
+        require(part["kind"] in ("ebic", "score"), "its evidence is of an unknown kind")
+        require(isinstance(part["settings"], dict), "its evidence has no settings")
+        require(0 <= part["choice"] < len(alphas), "its choice is not on the curve")
+        curves: dict[str, Any] = {
+            name: self.numbers(f"evidence.{name}", alphas.shape, finite=False)
+            for name in ("values", "errors")
+            if name == "values" or self.archive.has("evidence.errors")
+        }
+        return Evidence(alphas=alphas, **curves, **part)
 
     def missing(self, n_edges: int) -> Missing:
         """Return where cells were missing, and what was done."""
-        part = self._section("missing", ("noise",), MISSING_COUNTS)
-        _require(part.get("treatment") in ("impute", "zero", "drop"), "it treated missing cells in an unknown way")
-        _require(all(part[name] >= 0 for name in MISSING_COUNTS[:-1]), "a count of its missing cells is negative")
+        part = self._section("missing", ("noise",), MISSING_COUNTS, ("treatment",))
+        require(part["treatment"] in ("impute", "zero", "drop"), "it treated missing cells in an unknown way")
+        require(all(part[name] >= 0 for name in MISSING_COUNTS[:-1]), "a count of its missing cells is negative")
         p = self.n_features
         shapes = {"column_shares": p, "column_information": p, "edge_information": n_edges, "edge_noise": n_edges}
         found: dict[str, Any] = {
@@ -355,11 +335,11 @@ class Reading:
         }
         for name in [name for name in found if name.endswith(("shares", "information"))]:
             known = found[name][~np.isnan(found[name])]
-            _require(bool(((known >= 0.0) & (known <= 1.0)).all()), f"missing.{name} is not a share")
+            require(bool(((known >= 0.0) & (known <= 1.0)).all()), f"missing.{name} is not a share")
         if self.archive.has("missing.patterns"):
             found["pattern_counts"] = self.archive.array("missing.pattern_counts", "i8", (None,))
             found["patterns"] = self.archive.array("missing.patterns", "b1", (len(found["pattern_counts"]), p))
-        return Missing(**{name: part[name] for name in ("treatment", "noise", *MISSING_COUNTS)}, **found)
+        return Missing(**part, **found)
 
     def stages(self) -> list[dict[str, Any]]:
         """Return what each stage of the default estimate chose."""
@@ -369,53 +349,57 @@ class Reading:
             isinstance(stage, dict) and all(isinstance(k, str) and isinstance(v, plain) for k, v in stage.items())
             for stage in stages
         )
-        _require(whole, "its stages are not plain values")
+        require(whole, "its stages are not plain values")
         return list(stages)
 
     def header_number(self, name: str) -> float:
         """Return a number of the header."""
         value = from_json(self.header.get(name))
-        _require(isinstance(value, float | int) and not isinstance(value, bool), f"its {name} is not a number")
+        require(is_real(value), f"its {name} is not a number")
         return float(value)
 
-    def _section(self, name: str, numbers: Sequence[str], counts: Sequence[str]) -> dict[str, Any]:
-        """Return an object of the header whose entries are numbers and whole numbers."""
+    def _section(
+        self, name: str, numbers: Sequence[str], counts: Sequence[str], others: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return entries of an object of the header: numbers, whole numbers, and others that are to be checked."""
         raw = self.header.get(name)
-        _require(isinstance(raw, dict), f"its header has no {name}")
-        part: dict[str, Any] = {key: from_json(value) for key, value in (raw or {}).items()}
+        require(isinstance(raw, dict), f"its header has no {name}")
+        part = {key: from_json((raw or {}).get(key)) for key in (*numbers, *counts, *others)}
         for key in numbers:
-            value: Any = part.get(key)
-            _require(isinstance(value, float | int) and not isinstance(value, bool), f"{name}.{key} is not a number")
-            part[key] = float(value)
+            require(is_real(part[key]), f"{name}.{key} is not a number")
+            part[key] = float(part[key])
         for key in counts:
-            value = part.get(key)
-            _require(isinstance(value, int) and not isinstance(value, bool), f"{name}.{key} is not a whole number")
+            require(is_whole(part[key]), f"{name}.{key} is not a whole number")
         return part
+
+    def _grid(self, name: str) -> FloatArray:
+        """Return decreasing alphas, no more than there is room for networks."""
+        alphas = self.numbers(name, (None,))
+        falls = len(alphas) > 0 and alphas[-1] >= 0.0 and bool((np.diff(alphas) < 0.0).all())
+        require(falls, f"{name} does not decrease to a value of at least 0")
+        self.archive.check_room(len(alphas), BYTES_PER_NETWORK, "networks along alpha")
+        return alphas
 
     def _bounds(self, name: str, n: int | None, total: int) -> NDArray[np.int64]:
         """Return where each of n parts (or of any number) begins, and where the last one ends."""
         bounds = self.archive.array(name, "i8", (None if n is None else n + 1,))
         whole = len(bounds) and bounds[0] == 0 and bounds[-1] == total and bool((np.diff(bounds) >= 0).all())
-        _require(bool(whole), f"{name} does not divide {total} entries")
+        require(bool(whole), f"{name} does not divide {total} entries")
         return bounds
 
     def _edges(self, name: str, bounds: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return pairs s < t, sorted within each part."""
         edges = self.archive.array(name, "i4", (int(bounds[-1]), 2))
         s, t = edges.T
-        _require(bool(((s >= 0) & (s < t) & (t < self.n_features)).all()), f"{name} has a pair that is not there")
+        require(bool(((s >= 0) & (s < t) & (t < self.n_features)).all()), f"{name} has a pair that is not there")
         steps = np.diff(pair_keys(edges, self.n_features))
         inner = np.ones(len(steps), dtype=bool)
         inner[[k - 1 for k in bounds[1:-1].tolist() if 0 < k <= len(steps)]] = False
-        _require(bool((steps > 0)[inner].all()), f"{name} is not in order")
+        require(bool((steps > 0)[inner].all()), f"{name} is not in order")
         return edges
 
 
-def _require(condition: bool, otherwise: str) -> None:
+def require(condition: bool, otherwise: str) -> None:
+    """Refuse a file in which something is not as it must be."""
     if not condition:
         raise DamagedError(otherwise)
-
-
-def _require_decreasing(name: str, alphas: FloatArray) -> None:
-    positive = len(alphas) > 0 and alphas[-1] >= 0.0
-    _require(positive and bool((np.diff(alphas) < 0.0).all()), f"{name} does not decrease to a value of at least 0")

@@ -14,10 +14,8 @@ from isinglass.data import CategoryTable, column_spread, count_categories
 from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
 from isinglass.results import Solution
 from isinglass.select import compare_criteria, cross_validate, ebic, select_ebic, stars, two_stage
-from isinglass.select.category_refit import block_errors, newton
-from isinglass.select.information import Support
-from isinglass.select.pricing import AicPrice, edge_price
-from isinglass.select.scoring import row_scores
+from isinglass.select.category_refit import Support, block_errors, newton
+from isinglass.select.scoring import AicPrice, edge_price, row_scores
 
 
 def draw(network, n_rows, seed=0):

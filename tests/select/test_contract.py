@@ -7,7 +7,7 @@ import pytest
 
 from isinglass import exact_path, ising_path, nodewise_path, objective
 from isinglass.errors import DataError
-from isinglass.select.contract import alpha_max_of, with_threads
+from isinglass.select.contract import alpha_max_of, fixed_option, with_option
 from isinglass.solve.published import baselines
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4), dtype=np.uint8)
@@ -31,10 +31,11 @@ def test_no_alpha_max():
         alpha_max_of(lambda X, alphas: None)
 
 
-def test_threads_are_set_where_there_is_such_a_parameter():
-    assert with_threads(ising_path, None) is ising_path
-    assert with_threads(ising_path, 1).keywords == {"n_threads": 1}
-    assert with_threads(baselines.plg, 1) is baselines.plg
+def test_options_are_set_where_there_is_such_a_parameter():
+    assert with_option(ising_path, "n_threads", None) is ising_path
+    assert with_option(ising_path, "n_threads", 1).keywords == {"n_threads": 1}
+    assert with_option(baselines.plg, "n_threads", 1) is baselines.plg
     chosen = functools.partial(nodewise_path, n_threads=2)
-    assert with_threads(chosen, 1) is chosen
-    assert with_threads(np.add, 1) is np.add
+    assert with_option(chosen, "n_threads", 1) is chosen
+    assert with_option(np.add, "n_threads", 1) is np.add
+    assert (fixed_option(chosen, "n_threads"), fixed_option(nodewise_path, "n_threads")) == (2, None)

@@ -9,7 +9,7 @@ from isinglass.errors import DataError
 from isinglass.select import pool
 from isinglass.select.outcome import fit_table
 from isinglass.select.rounds import distance, mean_network
-from isinglass.simulate.category_chains import CategoryChains
+from isinglass.simulate.completions import CategoryChains
 
 P = 6
 LINE = [-1.5, -0.5, 0.5, 1.5]

@@ -37,7 +37,7 @@ from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
 from isinglass.evaluate import metrics
-from isinglass.show.report import build_report, crosstabs, page, payload, write_report
+from isinglass.show.report import build_report, page, payload, write_report
 
 ROOT = FilePath(__file__).resolve().parents[2]
 HOSTILE = [
@@ -405,6 +405,13 @@ def test_edge_columns_of_the_caller_stand_beside_those_of_the_estimator(table):
     assert labels == ["n11", "n10", "n01", "n00", "log_odds_ratio", "mean", "q2.5", "q50", "q97.5", "inclusion"]
 
 
+def test_other_names_keep_what_an_estimator_knows_of_its_edges(table):
+    net = IsingLasso(0.05).fit(table)
+    plain, renamed = (data_of(build_report(net, names=names)) for names in (None, list("abcdefgh")))
+    assert renamed["nodes"]["names"] == list("abcdefgh")
+    assert renamed["edge_columns"] == plain["edge_columns"]
+
+
 def test_groups_by_name_and_in_order(path):
     model = path[5].network
     by_order = data_of(build_report(model, groups=["b", "a", "b", None, "a", "a", "a", "a"]))
@@ -490,6 +497,8 @@ def test_bad_arguments_are_refused(path, options, message):
 def test_other_results_are_refused(path):
     with pytest.raises(DataError, match=r"network must be a Network, a Solution, a fitted estimator .* got int"):
         build_report(3)
+    with pytest.raises(DataError, match="criterion must be an EbicSelection or a CrossValidation; got 3"):
+        build_report(path[5], criterion=3)
     with pytest.raises(DataError, match="selected must be given where the network is not on the path"):
         build_report(Network.from_couplings(np.zeros((8, 8)) + 0.1 * (1 - np.eye(8)), np.zeros(8)), path=path)
     with pytest.raises(DataError, match="path must have 2 nodes"):
@@ -547,7 +556,7 @@ def test_tables_of_edges_stop_where_the_page_would_grow_too_large(monkeypatch):
     blocks = [b - b.mean(0) - b.mean(1)[:, None] + b.mean() for b in rng.normal(size=(3, 4, 4))]
     network = CategoryNetwork([[0.0] * 4] * 3, [None] * 3, [[0, 1], [0, 2], [1, 2]], blocks=blocks)
     every = data_of(build_report(network))
-    monkeypatch.setattr(crosstabs, "MOST_CELLS", 40)
+    monkeypatch.setattr(payload, "MOST_CELLS", 40)
     some = data_of(build_report(network))
     assert [table is None for table in every["edge_tables"]] == [False] * 3
     weakest = int(network.by_strength[-1])

@@ -210,6 +210,6 @@ def test_unpenalized_pairs_are_refused():
 
 def test_memory_is_refused_before_it_is_taken(monkeypatch):
     X = answers(np.random.default_rng(13), 3000, [20] * 30)
-    monkeypatch.setattr("isinglass.memory.available_memory", lambda: 10_000_000)
+    monkeypatch.setattr("isinglass.machine.available_memory", lambda: 10_000_000)
     with pytest.raises(LimitError, match="GB"):
         ising_path(X, 3, kinds="nominal")

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from isinglass.atomic import remove_unfinished
-from isinglass.interrupts import SIGNALS, held_back
+from isinglass.machine import SIGNALS, held_back
 
 GRACE = 0.25
 """Seconds for the orderly way out; the rest of the half second is the system's, which takes back the memory."""

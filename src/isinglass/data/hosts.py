@@ -23,8 +23,7 @@ from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
 from isinglass.data.conversion import refuse_holes
 from isinglass.errors import DataError, LimitError
-from isinglass.memory import available_memory
-from isinglass.threads import MAX_THREADS
+from isinglass.machine import MAX_THREADS, available_memory
 
 logger = logging.getLogger("isinglass")
 

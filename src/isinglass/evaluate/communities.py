@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_positive
+from isinglass.arguments import RandomSource, as_generator, check_positive
 from isinglass.errors import ArgumentError
 from isinglass.network import as_network
-from isinglass.randomness import RandomSource, as_generator
 
 METHODS = ("louvain", "greedy")
 
@@ -59,7 +58,15 @@ def communities(
     resolution = check_positive("resolution", resolution)
     if method not in METHODS:
         raise ArgumentError("method", f"must be one of {', '.join(METHODS)}", method)
-    graph, search = _graph(read, positive_only), _networkx().algorithms.community
+    try:
+        networkx = import_module("networkx")
+    except ImportError as error:
+        raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
+    graph, search = networkx.Graph(), networkx.algorithms.community
+    graph.add_nodes_from(range(read.n_features))
+    for (s, t), value in zip(read.edge_index.tolist(), read.edge_values.tolist(), strict=True):
+        if value > 0 or not positive_only:
+            graph.add_edge(s, t, weight=abs(value))
     seed = int(as_generator(random_state).integers(2**31))
     if not graph.number_of_edges():
         found = [{k} for k in range(read.n_features)]
@@ -103,19 +110,3 @@ def modularity(network: Any, members: Any, *, resolution: float = 1.0, positive_
     inside = float(weight[labels[s] == labels[t]].sum() / weight.sum())
     ends = np.bincount(labels, weights=read.node_sums(weight)) / (2.0 * weight.sum())
     return inside - resolution * float((ends**2).sum())
-
-
-def _graph(network: Any, positive_only: bool) -> Any:
-    graph = _networkx().Graph()
-    graph.add_nodes_from(range(network.n_features))
-    for (s, t), value in zip(network.edge_index.tolist(), network.edge_values.tolist(), strict=True):
-        if value > 0 or not positive_only:
-            graph.add_edge(s, t, weight=abs(value))
-    return graph
-
-
-def _networkx() -> Any:
-    try:
-        return import_module("networkx")
-    except ImportError as error:
-        raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, ConvergenceWarning, warn
 from isinglass.network import Network, expit
-from isinglass.randomness import RandomSource, as_generator
-from isinglass.simulate.category_chains import CategoryChains
-from isinglass.simulate.completions import Completions
+from isinglass.simulate.completions import CategoryChains, Completions
 
 SETTLED = 1e-10
 """Largest change of a probability in the last sweep over the missing cells."""
@@ -47,12 +45,7 @@ def score_rows(network: Network, table: Any) -> FloatArray:
 
 
 def fill_cells(
-    network: Network,
-    table: Any,
-    marginals: ArrayLike,
-    *,
-    probabilities: bool = False,
-    draws: Mapping[str, Any] | None = None,
+    network: Network, table: Any, marginals: ArrayLike, *, probabilities: bool, draws: Mapping[str, Any] | None
 ) -> NDArray[Any]:
     """Return a table with its missing cells filled: its ``holes``, or the cells that were read as 0 (``filled``).
 
@@ -61,9 +54,8 @@ def fill_cells(
     """
     if isinstance(network, CategoryNetwork):
         if probabilities:
-            raise ArgumentError(
-                "probabilities", "must be False for a network with categories", True, "Use predict_proba."
-            )
+            constraint = "must be False for a network with categories"
+            raise ArgumentError("probabilities", constraint, True, "Use predict_proba.")
         return label_cells(network, fill_categories(network, table.codes, table.holes, draws=draws))
     gone = table.filled if table.holes is None else table.holes
     missing = np.zeros(table.shape, dtype=bool) if gone is None else gone
@@ -75,34 +67,23 @@ def fill_cells(
     return means if probabilities else cells.astype(np.uint8)
 
 
-# ------------------------------------------------------------------------------------------- columns of 0 and 1
-
-
 def conditional_fill(model: Network, X: ArrayLike, missing: Mask, marginals: ArrayLike) -> FloatArray:
     """Return the table with P(x_s = 1 | the rest of the row) in every missing cell.
 
     The other missing cells of the row stand in with their own probabilities, from the marginals to a fixed point: the
     mean-field approximation, by coordinate ascent. Exact where no two missing cells of a row are neighbors.
-
-    Examples
-    --------
-    >>> model = Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
-    >>> gone = np.array([[True, False]])
-    >>> conditional_fill(model, [[0, 1]], gone, [0.5, 0.5]).round(3).tolist()
-    [[0.731, 1.0]]
     """
     table = _start(X, missing, marginals)
-    largest = 0.0
-
-    def settle(probabilities: FloatArray, before: FloatArray) -> FloatArray:
-        nonlocal largest
-        largest = max(largest, float(np.abs(probabilities - before).max()))
-        return probabilities
-
-    sweep = _sweeper(model, table, missing)
+    couplings, columns = model.couplings_sparse, []
+    for s in np.flatnonzero(missing.any(axis=0)):
+        row = slice(couplings.indptr[s], couplings.indptr[s + 1])
+        columns.append((s, np.flatnonzero(missing[:, s]), couplings.indices[row], couplings.data[row]))
     for _ in range(MOST_SWEEPS):
         largest = 0.0
-        sweep(settle)
+        for s, rows, neighbors, values in columns:
+            probabilities: FloatArray = expit(model.fields[s] + table[np.ix_(rows, neighbors)] @ values)
+            largest = max(largest, float(np.abs(probabilities - table[rows, s]).max()))
+            table[rows, s] = probabilities
         if largest <= SETTLED:
             return table
     warn(
@@ -123,16 +104,7 @@ def gibbs_fill(
     n_sweeps: int = 200,
     random_state: RandomSource = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw the missing cells given the observed ones, by Gibbs sampling with the observed cells held fixed.
-
-    Examples
-    --------
-    >>> model = Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
-    >>> gone = np.array([[True, False]])
-    >>> draws, means = gibbs_fill(model, [[0, 1]], gone, [0.5, 0.5], random_state=0)
-    >>> means.round(3).tolist(), float(draws[0, 1])
-    ([[0.731, 1.0]], 1.0)
-    """
+    """Draw the missing cells given the observed ones, by Gibbs sampling with the observed cells held fixed."""
     check_count("n_sweeps", n_sweeps)
     rng = as_generator(random_state)
     table = _start(X, missing, marginals)
@@ -171,11 +143,7 @@ def marginal_probabilities(
     count, rng = check_count("n_draws", n_draws), as_generator(random_state)
     table = np.where(missing, 0, X).astype(np.uint8)
     result: FloatArray = np.array(model.conditional_probabilities(table))
-    holed = np.flatnonzero(missing.any(axis=1))
-    for first in range(0, len(holed), _ROWS_AT_ONCE):
-        rows = holed[first : first + _ROWS_AT_ONCE]
-        gone, chains = missing[rows], Completions(table[rows], missing[rows], random_state=rng)
-        chains.sweep(model, max(10, count // 10))
+    for rows, gone, chains in _chains(model, table, missing, max(10, count // 10), rng):
         total = np.zeros(gone.shape)
         for _ in range(count):
             chains.sweep(model, 1)
@@ -185,6 +153,19 @@ def marginal_probabilities(
         stays = 1.0 / (1.0 + mean)  # of an observed cell, the probability of its value
         result[rows] = np.where(gone, mean, np.where(table[rows] == 1, stays, 1.0 - stays))
     return result
+
+
+def _chains(
+    model: Network, table: Bytes, missing: Mask, burn_in: int, rng: np.random.Generator
+) -> Iterator[tuple[NDArray[np.intp], Mask, Any]]:
+    """Yield some of the rows with missing cells at a time, and chains of them that have forgotten their start."""
+    holed = np.flatnonzero(missing.any(axis=1))
+    kind = CategoryChains if isinstance(model, CategoryNetwork) else Completions
+    for first in range(0, len(holed), _ROWS_AT_ONCE):
+        rows = holed[first : first + _ROWS_AT_ONCE]
+        chains: Any = kind(table[rows], missing[rows], random_state=rng)
+        chains.sweep(model, burn_in)
+        yield rows, missing[rows], chains
 
 
 def log_score(probabilities: FloatArray, X: ArrayLike, missing: Mask) -> FloatArray:
@@ -200,55 +181,21 @@ def log_score(probabilities: FloatArray, X: ArrayLike, missing: Mask) -> FloatAr
 
 
 def _start(X: ArrayLike, missing: Mask, marginals: ArrayLike) -> FloatArray:
-    table = np.array(X, dtype=np.float64)
-    return np.where(missing, np.asarray(marginals, dtype=np.float64), table)
-
-
-def _sweeper(
-    model: Network, table: FloatArray, missing: Mask
-) -> Callable[[Callable[[FloatArray, FloatArray], FloatArray]], None]:
-    """Return a function that visits the missing cells column by column and replaces them in ``table``."""
-    columns = []
-    couplings = model.couplings_sparse
-    for s in np.flatnonzero(missing.any(axis=0)):
-        row = slice(couplings.indptr[s], couplings.indptr[s + 1])
-        columns.append((s, np.flatnonzero(missing[:, s]), couplings.indices[row], couplings.data[row]))
-
-    def sweep(replace: Callable[[FloatArray, FloatArray], FloatArray]) -> None:
-        for s, rows, neighbors, values in columns:
-            probabilities: FloatArray = expit(model.fields[s] + table[np.ix_(rows, neighbors)] @ values)
-            table[rows, s] = replace(probabilities, table[rows, s])
-
-    return sweep
-
-
-# ------------------------------------------------------------------------------------------- categories
+    return np.where(missing, np.asarray(marginals, dtype=np.float64), np.asarray(X, dtype=np.float64))
 
 
 def category_marginals(
     model: CategoryNetwork, codes: Bytes, missing: Mask, *, n_draws: int = 200, random_state: RandomSource = 0
 ) -> list[FloatArray]:
-    """Return P(x_s = k | the observed cells of the other columns), an array (n_samples, categories) per column.
+    """Return the same for categories: an array (n_samples, categories) per column.
 
-    Missing cells are averaged over: n_draws Gibbs draws of them given the observed ones, after a tenth as many sweeps.
-    The draws of a row have seen all its observed cells. For one of these, the mean over the draws of the odds of any
-    other category against its own estimates these odds without it. Rows without missing cells need no draws.
-
-    Examples
-    --------
-    >>> model = CategoryNetwork([[0, 0, 0], [0, 0]], [[0, 1, 2], [0, 1]], [[0, 1]], [40.0])
-    >>> gone = np.array([[True, False]])
-    >>> [P.round(2).tolist() for P in category_marginals(model, np.array([[0, 1]], dtype=np.uint8), gone)]
-    [[[0.0, 0.0, 1.0]], [[0.0, 1.0]]]
+    For an observed cell, the mean over the draws of the odds of any other category against its own estimates these odds
+    without it.
     """
     count, rng = check_count("n_draws", n_draws), as_generator(random_state)
     table = np.where(missing, 0, codes).astype(np.uint8)
     result = model.category_probabilities(table)
-    holed = np.flatnonzero(missing.any(axis=1))
-    for first in range(0, len(holed), _ROWS_AT_ONCE):
-        rows = holed[first : first + _ROWS_AT_ONCE]
-        gone, chains = missing[rows], CategoryChains(table[rows], missing[rows], random_state=rng)
-        chains.sweep(model, max(10, count // 10))
+    for rows, gone, chains in _chains(model, table, missing, max(10, count // 10), rng):
         totals = [np.zeros((len(rows), P.shape[1])) for P in result]
         for _ in range(count):
             chains.sweep(model, 1)
@@ -261,15 +208,7 @@ def category_marginals(
 
 
 def score_categories(probabilities: list[FloatArray], codes: Bytes, missing: Mask) -> FloatArray:
-    """Return the sum over the observed cells of every row of the log probability of their category.
-
-    Examples
-    --------
-    >>> shares = [np.array([[0.5, 0.25, 0.25]]), np.array([[0.5, 0.5]])]
-    >>> gone = np.array([[False, True]])
-    >>> score_categories(shares, np.array([[1, 0]], dtype=np.uint8), gone).round(4).tolist()  # log ¼
-    [-1.3863]
-    """
+    """Return the sum over the observed cells of every row of the log probability of their category."""
     rows, total = np.arange(len(codes)), np.zeros(len(codes))
     for s, P in enumerate(probabilities):
         total += np.where(missing[:, s], 0.0, np.log(np.where(missing[:, s], 1.0, P[rows, codes[:, s]])))
@@ -279,14 +218,7 @@ def score_categories(probabilities: list[FloatArray], codes: Bytes, missing: Mas
 def fill_categories(
     model: CategoryNetwork, codes: Bytes, missing: Mask | None, *, draws: Mapping[str, Any] | None = None
 ) -> Bytes:
-    """Return the table with every missing cell filled: its most probable category, or a draw after ``n_sweeps``.
-
-    Examples
-    --------
-    >>> model = CategoryNetwork([[0, 0, 0], [0, 0]], [[0, 1, 2], [0, 1]], [[0, 1]], [40.0])
-    >>> fill_categories(model, np.array([[0, 1]], dtype=np.uint8), np.array([[True, False]])).tolist()
-    [[2, 1]]
-    """
+    """Return the table with every missing cell filled: its most probable category, or a draw after ``n_sweeps``."""
     if missing is None:
         return codes
     if draws is None:
@@ -298,14 +230,7 @@ def fill_categories(
 
 
 def label_cells(network: CategoryNetwork, codes: NDArray[Any]) -> NDArray[Any]:
-    """Return the values that category numbers stand for.
-
-    Examples
-    --------
-    >>> network = CategoryNetwork([[0, 0], [0, 0]], [[0, 1], [0, 1]], [], [], categories=[("no", "yes"), (1, 2)])
-    >>> label_cells(network, np.array([[0, 1], [1, 0]])).tolist()
-    [['no', 2], ['yes', 1]]
-    """
+    """Return the values that category numbers stand for."""
     cells = np.empty(codes.shape, dtype=object)
     for s, field in enumerate(network.category_fields):
         values = np.empty(len(field), dtype=object)

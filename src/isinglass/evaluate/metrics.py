@@ -1,20 +1,26 @@
-"""How close a network is to another one, and what a network says about its nodes."""
+"""How close one network is to another, and what a network says about its nodes.
 
-from isinglass.evaluate.centrality import Centrality, centrality
+A network may be given as a `Network`, a `Solution`, a fitted estimator, or a symmetric matrix, dense or sparse: the
+paper's Θ, whose diagonal holds the fields. Pairs are counted once, s < t; an edge is a pair whose coupling is not zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.arrays import FloatArray, Frozen
+from isinglass.categories import CategoryNetwork, block_scale, flat_fields
+from isinglass.errors import DataError
 from isinglass.evaluate.communities import communities, modularity
-from isinglass.evaluate.nodes import NodeTable, node_table
-from isinglass.evaluate.recovery import (
-    EdgeConfusion,
-    RocCurve,
-    edge_confusion,
-    f1_score,
-    hamming_distance,
-    matthews_correlation,
-    relative_difference,
-    roc_curve,
-    sign_accuracy,
-    weight_correlation,
-)
+from isinglass.evaluate.nodes import Centrality, NodeTable, centrality, node_table
+from isinglass.network import Network, as_network, pair_keys, spread
+from isinglass.results import Path
 
 __all__ = [
     "Centrality",
@@ -34,3 +40,224 @@ __all__ = [
     "sign_accuracy",
     "weight_correlation",
 ]
+
+
+@dataclass(frozen=True)
+class EdgeConfusion:
+    """Pairs of nodes by whether they are an edge in the estimate and in the truth."""
+
+    true_positives: int  #: edges in both, in the estimate alone, in the truth alone, in neither
+    false_positives: int
+    false_negatives: int
+    true_negatives: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the estimated edges that are true; NaN if none is estimated."""
+        return ratio(self.true_positives, self.true_positives + self.false_positives)
+
+    @property
+    def recall(self) -> float:
+        """Share of the true edges that are found, the true positive rate; NaN if there is none."""
+        return ratio(self.true_positives, self.true_positives + self.false_negatives)
+
+    @property
+    def false_positive_rate(self) -> float:
+        """Share of the pairs without an edge that are estimated to be one; NaN if every pair is an edge."""
+        return ratio(self.false_positives, self.false_positives + self.true_negatives)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; 1 if there is nothing to find and nothing was found."""
+        return ratio(2 * self.true_positives, 2 * self.true_positives + self.hamming, otherwise=1.0)
+
+    @property
+    def mcc(self) -> float:
+        """Matthews' correlation of the two edge indicators; 0 if one of them is constant."""
+        tp, fp, fn, tn = (getattr(self, field.name) for field in fields(self))
+        scale = math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+        return ratio(tp * tn - fp * fn, scale, otherwise=0.0)
+
+    @property
+    def hamming(self) -> int:
+        """Number of pairs on which the two networks differ."""
+        return self.false_positives + self.false_negatives
+
+
+def edge_confusion(estimate: Any, truth: Any) -> EdgeConfusion:
+    """Count the pairs of nodes that are an edge in both networks, in one of them, in none.
+
+    Examples
+    --------
+    >>> edge_confusion([[0, 1, 1], [1, 0, 0], [1, 0, 0]], [[0, 2, 0], [2, 0, 0], [0, 0, 0]])
+    EdgeConfusion(true_positives=1, false_positives=1, false_negatives=0, true_negatives=1)
+    """
+    found, true = _same_size(estimate, truth)
+    both = len(np.intersect1d(_keys(found), _keys(true), assume_unique=True))
+    neither = found.n_pairs - found.n_edges - true.n_edges + both
+    return EdgeConfusion(both, found.n_edges - both, true.n_edges - both, neither)
+
+
+def f1_score(estimate: Any, truth: Any) -> float:
+    """Return the F1 of the estimated edges; see `EdgeConfusion.f1`."""
+    return edge_confusion(estimate, truth).f1
+
+
+def matthews_correlation(estimate: Any, truth: Any) -> float:
+    """Return Matthews' correlation coefficient of the edges; see `EdgeConfusion.mcc`."""
+    return edge_confusion(estimate, truth).mcc
+
+
+def hamming_distance(estimate: Any, truth: Any) -> int:
+    """Return the number of pairs that are an edge in one of the networks only."""
+    return edge_confusion(estimate, truth).hamming
+
+
+def sign_accuracy(estimate: Any, truth: Any) -> float:
+    """Return the share with the right sign among the edges with a sign that both networks have; NaN without any.
+
+    Examples
+    --------
+    >>> sign_accuracy([[0, 1.0], [1.0, 0]], [[0, -2.0], [-2.0, 0]])
+    0.0
+    """
+    found, true = _same_size(estimate, truth)
+    _, one, two = np.intersect1d(_keys(found), _keys(true), assume_unique=True, return_indices=True)
+    signed = found.has_sign(found.edge_index[one])
+    agree = np.count_nonzero((np.sign(found.edge_values[one]) == np.sign(true.edge_values[two])) & signed)
+    return ratio(int(agree), int(signed.sum()))
+
+
+def weight_correlation(estimate: Any, truth: Any) -> float:
+    """Return Pearson's correlation of the couplings over all pairs, zeros included; NaN if one side is constant.
+
+    Examples
+    --------
+    >>> truth = [[0, 1.0, 0], [1.0, 0, -1.0], [0, -1.0, 0]]
+    >>> weight_correlation(0.5 * np.array(truth), truth)
+    1.0
+    """
+    found, true = _same_size(estimate, truth)
+    if _is_constant(found) or _is_constant(true):
+        return math.nan
+    pairs = np.union1d(_keys(found), _keys(true))
+    n, n_empty = found.n_pairs, found.n_pairs - len(pairs)
+    means = [network.edge_values.sum() / n for network in (found, true)]
+    a, b = (_at(pairs, network) - mean for network, mean in zip((found, true), means, strict=True))
+    # The pairs without an edge on either side are not stored; each deviates by minus the mean.
+    covariance = a @ b + n_empty * means[0] * means[1]
+    spreads = [c @ c + n_empty * mean**2 for c, mean in zip((a, b), means, strict=True)]
+    return float(np.clip(covariance / math.sqrt(spreads[0] * spreads[1]), -1.0, 1.0))
+
+
+def relative_difference(a: Any, b: Any) -> float:
+    """Return the paper's ε = ‖Θ̃_a − Θ̃_b‖ / ‖Θ̃_b‖ over the upper triangle and the diagonal.
+
+    0 if both are zero, infinite if only ``b`` is. With categories, Θ_st has as many entries as the pair has parameters,
+    and there is a field for every category.
+
+    Examples
+    --------
+    >>> relative_difference([[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [2.0, 2.0]])
+    0.7453559924999299
+    """
+    one, two = _same_size(a, b)
+    fields = flat_fields(one), flat_fields(two)
+    if type(one) is not type(two) or len(fields[0]) != len(fields[1]):
+        raise DataError("The networks must have the same categories.")
+    if isinstance(one, CategoryNetwork) and isinstance(two, CategoryNetwork):
+        difference = _theta(one) - _theta(two)
+        edges = float(np.sqrt((difference**2).sum() / 2.0))  # either side of the diagonal
+    else:
+        pairs = np.union1d(_keys(one), _keys(two))
+        edges = float(np.linalg.norm(_at(pairs, one) - _at(pairs, two)))
+    top = math.hypot(edges, float(np.linalg.norm(fields[0] - fields[1])))
+    bottom = math.hypot(float(np.linalg.norm(two.edge_values)), float(np.linalg.norm(fields[1])))
+    return top / bottom if bottom else math.inf if top else 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RocCurve(Frozen):
+    """Rates of edge recovery along a path."""
+
+    fpr: FloatArray  #: false and true positive rates, sorted by both; from (0, 0) to (1, 1)
+    tpr: FloatArray
+    #: penalty of each point: infinite for (0, 0), NaN for the added (1, 1) and where it is not known
+    alphas: FloatArray
+    auc: float  #: area under the points joined by straight lines
+
+    def __repr__(self) -> str:
+        return f"RocCurve(auc={self.auc:.4f}, {len(self.fpr)} points)"
+
+
+def roc_curve(path: Path | Sequence[Any], truth: Any) -> RocCurve:
+    """Return false and true positive rates of the edges along a path, and the area under them.
+
+    Every solution is one point. Two ends are added: (0, 0), no edge, which an infinite penalty gives, and (1, 1),
+    every pair an edge. A path that stops early is thereby joined to (1, 1) by a straight line, as if the
+    remaining pairs entered in random order; the area is not cut off where the path ends. Where a path is not
+    nested, so that edges leave again, its points are sorted before the area is taken.
+
+    Parameters
+    ----------
+    path : Path or sequence of networks
+        From sparse to dense, as `isinglass.ising_path` returns it; the order does not matter.
+    truth : Any, Solution or matrix
+        At least one pair with an edge and one without.
+
+    Examples
+    --------
+    >>> truth = [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    >>> right, wrong = truth, [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    >>> roc_curve([right], truth).auc, roc_curve([wrong], truth).auc
+    (1.0, 0.25)
+    """
+    true = as_network(truth)
+    if not 0 < true.n_edges < true.n_pairs:
+        raise DataError(
+            "truth must have at least one pair with an edge and one without; "
+            f"got {true.n_edges} edges among {true.n_pairs} pairs."
+        )
+    points = [(0.0, 0.0, math.inf)]
+    for network in path:
+        counts = edge_confusion(network, true)
+        points.append((counts.false_positive_rate, counts.recall, getattr(network, "alpha", math.nan)))
+    points.append((1.0, 1.0, math.nan))
+    columns = np.array(sorted(points, key=lambda point: point[:2]), dtype=np.float64).T
+    fpr, tpr, alphas = (np.ascontiguousarray(column) for column in columns)
+    return RocCurve(fpr, tpr, alphas, float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1])) / 2))
+
+
+def ratio(top: float, bottom: float, otherwise: float = math.nan) -> float:
+    """Return top / bottom, or ``otherwise`` if bottom is zero."""
+    return top / bottom if bottom else otherwise
+
+
+def _same_size(a: Any, b: Any) -> tuple[Network, Network]:
+    one, two = as_network(a), as_network(b)
+    if one.n_features != two.n_features:
+        raise DataError(f"The networks must have the same number of nodes; got {one.n_features} and {two.n_features}.")
+    return one, two
+
+
+def _theta(network: CategoryNetwork) -> Any:
+    """Return a sparse matrix over the coordinates of all nodes, whose norm is that of Θ."""
+    ends = network.edge_index.tolist()
+    sizes = [block_scale(network.scores[s], network.scores[t]) for s, t in ends]
+    blocks = [size * block for size, block in zip(sizes, network.blocks, strict=True)]
+    return network.points.couplings(network.edge_index, network.edge_values, blocks)
+
+
+def _keys(network: Network) -> NDArray[np.int64]:
+    return pair_keys(network.edge_index, network.n_features)
+
+
+def _at(pairs: NDArray[np.int64], network: Network) -> FloatArray:
+    """Return the couplings of these pairs."""
+    return spread(network.edge_values, _keys(network), pairs)
+
+
+def _is_constant(network: Network) -> bool:
+    """Tell whether all pairs have the same coupling."""
+    complete = network.n_edges == network.n_pairs
+    return network.n_edges == 0 or (complete and bool((network.edge_values == network.edge_values[0]).all()))

@@ -25,9 +25,7 @@ from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, SeparationError
 from isinglass.objective.certificate import certify
 from isinglass.objective.profiling import null_point, profiled
-from isinglass.objective.reduced import EPSILON, Penalty, Reduced, Weights
-
-# ---------------------------------------------------------------- the objective
+from isinglass.objective.reduced import EPSILON, Penalty, Reduced, Weights, violations
 
 
 def value(
@@ -141,15 +139,8 @@ def kkt_residual(
     if not allowed:
         return float("inf")
     edge, node = problem.gradient(problem.margin(theta, field))
-    bound = problem.limits(alpha)
-    at_zero = np.maximum(np.abs(edge) - bound, 0.0)
-    with np.errstate(invalid="ignore"):  # infinity times the sign of zero, which is not used
-        violation = np.where(theta != 0.0, np.abs(edge + bound * np.sign(theta)), at_zero)
-    candidates = np.r_[np.abs(node), violation[problem.penalized | problem.free]]
-    return float(candidates.max(initial=0.0))
-
-
-# ---------------------------------------------------------------- the certificate
+    violation = violations(theta, edge, problem.limits(alpha))[problem.penalized | problem.free]
+    return float(np.r_[np.abs(node), violation].max(initial=0.0))
 
 
 def profile(

@@ -67,6 +67,14 @@ def refuse_vanishing(alpha: float, penalty_weights: FloatArray) -> None:
         )
 
 
+def violations(theta: FloatArray, g: FloatArray, penalty: FloatArray) -> FloatArray:
+    """Return how far each coordinate of Θ is from its optimality condition (docs/math.md)."""
+    with np.errstate(invalid="ignore"):  # inf·sign(0) in the branch that is not taken
+        away = np.abs(g + penalty * np.sign(theta))
+    at_zero = np.maximum(np.abs(g) - penalty, 0.0)
+    return np.where(theta != 0, away, at_zero)
+
+
 @dataclass(frozen=True)
 class Reduced:
     """The rows of positive weight and the columns that vary over them: all that depends on the data alone."""
@@ -78,6 +86,7 @@ class Reduced:
     penalty: FloatArray  # (q, q), ω
     columns: NDArray[np.intp]  # (q,), where the varying columns are in X
     smoothed: FloatArray  # (p,), the fields of constant columns (those of the others are not used)
+    is_frequent: Mask  # (q,), whether the ones outweigh the zeros
 
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: Weights, penalty_weights: Penalty) -> Reduced:
@@ -92,12 +101,13 @@ class Reduced:
         weight = raw / raw.max()  # first, so that weights near the limits of floating point survive the division
         weight /= weight.sum()
         # Ones and zeros are summed apart: the difference from 1 would lose the digits of a rare answer.
-        sd = np.sqrt((weight @ table) * (weight @ (1.0 - table)))
+        ones, zeros = weight @ table, weight @ (1.0 - table)
+        sd = np.sqrt(ones * zeros)
         varies = (table != table[0]).any(axis=0)
         columns = np.flatnonzero(varies)
         omega = penalty_matrix(sd, penalty_weights)[np.ix_(columns, columns)]
         smoothed = smoothed_field(np.where(table[0] > 0, total, 0.0), total)
-        return cls(table[:, columns], weight, raw, sd[columns], omega, columns, smoothed)
+        return cls(table[:, columns], weight, raw, sd[columns], omega, columns, smoothed, (ones > zeros)[columns])
 
     @property
     def n_features(self) -> int:

@@ -3,13 +3,14 @@
 from importlib import import_module
 from typing import Any
 
-from isinglass.select.bootstrap import Bootstrap, Differences, bootstrap
+from isinglass.select.bootstrap import bootstrap
 from isinglass.select.criteria import CriteriaComparison, compare_criteria
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.ebic import EbicSelection, ebic, select_ebic
 from isinglass.select.impute import Imputation, complete, impute_first
 from isinglass.select.refit import Refit, refit
 from isinglass.select.sample_size import SampleSizeStudy, sample_size
+from isinglass.select.spread import Bootstrap, Differences
 from isinglass.select.stages import Stage
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import TwoStage, two_stage
@@ -43,10 +44,11 @@ __all__ = [
 ]
 
 
+_LATER = {"GroupComparison": "comparison", "compare_groups": "permutation", "Pooled": "pooling", "pool": "pooling"}
+"""What a fit does not need, by module: a fit starts sooner without it."""
+
+
 def __getattr__(name: str) -> Any:
-    """Load what a fit does not need when it is asked for: a fit starts sooner without it."""
-    if name in ("GroupComparison", "compare_groups"):
-        return getattr(import_module("isinglass.select.permutation"), name)
-    if name in ("Pooled", "pool"):
-        return getattr(import_module("isinglass.select.pooling"), name)
-    raise AttributeError(f"module 'isinglass.select' has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module 'isinglass.select' has no attribute {name!r}")
+    return getattr(import_module(f"isinglass.select.{_LATER[name]}"), name)

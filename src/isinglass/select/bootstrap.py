@@ -13,32 +13,18 @@ import scipy.sparse as sp
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
 from isinglass.categories import flat_fields
 from isinglass.data import CategoryTable, bare_rows, read_categories, weights_of, which_vary
-from isinglass.errors import (
-    ArgumentError,
-    ConstantColumnWarning,
-    ConvergenceWarning,
-    DataError,
-    GridEndWarning,
-    setting,
-    suppress_warnings,
-    warn,
-)
-from isinglass.pairs import pair_keys, pairs_of
-from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, setting, warn
+from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.contract import Method, run_method
 from isinglass.select.impute import impute_first, imputes, keep_penalty_inside
-from isinglass.select.method import as_method, run_quickly, solution_of
-from isinglass.select.spread import Bootstrap, Differences
+from isinglass.select.method import as_method, failed, fit_quietly, run_quickly, solution_of
+from isinglass.select.spread import Bootstrap
 from isinglass.select.tasks import kernel_threads, run_tasks
-
-__all__ = ["Bootstrap", "Differences", "bootstrap"]
-
-Table = Any  # bytes, or a CategoryTable
 
 DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
@@ -97,7 +83,6 @@ def bootstrap(
     progress : bool, optional
         Show a progress bar on stderr; by default only if that is a terminal.
 
-
     Notes
     -----
     A resample is the whole table with new weights: how often each row was drawn. Folds inside it
@@ -128,6 +113,8 @@ def bootstrap(
     results = run_tasks(
         _fit_resample,
         [(rows, inside, draw, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)],
+        stage="resamples",
+        description="Bootstrap",
         n_jobs=n_jobs,
         progress=progress,
         checkpoint=checkpoint,
@@ -142,8 +129,6 @@ def bootstrap(
             # A function that is installed is known by its name only.
             "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
         },
-        stage="resamples",
-        description="Bootstrap",
     )
     return _gather(kind, solution, results, shares)
 
@@ -212,20 +197,18 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> 
     return np.resize(shares, n_boot)
 
 
-def _fit_resample(table: Table, method: Method, draw: _Draw, seed: SeedSequence, share: float) -> dict[str, Any]:
+def _fit_resample(table: Any, method: Method, draw: _Draw, seed: SeedSequence, share: float) -> dict[str, Any]:
     """Return the network of one resample, and whether a column became constant."""
     weight = draw.weights(np.random.default_rng(seed), share)
     became_constant = which_vary(table, None) & ~which_vary(table[weight > 0], None)
-    with suppress_warnings(ConstantColumnWarning, ConvergenceWarning, GridEndWarning):  # two are counted
-        result = run_method(method, table, sample_weight=weight, groups=draw.labels)
-        solution = solution_of(result, method, table, weight)
+    solution = fit_quietly(method, table, weight, draw.labels)
     return {
         "edges": solution.edge_index,
         "values": solution.edge_values,
         "fields": flat_fields(solution.network),
         "alpha": solution.alpha,
         "constant": became_constant.any(),
-        "converged": solution.converged or np.isnan(solution.kkt_residual),  # nobody said so
+        "converged": not failed(solution),
     }
 
 

@@ -1,19 +1,24 @@
-"""Estimates without penalty on a given support, and their standard errors, for tables with categories."""
+"""Unpenalized estimates on a support and their standard errors, for tables with categories.
+
+The parameters are a field for every category that occurs, but the first of its column, and then for every edge the
+entries of Θ_st, one after the other: one for two columns on a line, (q_s − 1)(q_t − 1) for two nominal ones, q being
+the categories that occur.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork
-from isinglass.data import CategoryTable, count_rows
+from isinglass.categories import CategoryNetwork, corners
+from isinglass.data import CategoryTable, count_categories, count_rows
 from isinglass.errors import DataError, SeparationError
 from isinglass.results import Solution
-from isinglass.select.information import Sums, Support
 
 LEAST_INFORMATION = 0.05
 """Information on a coupling, in rows, below which its estimate counts as infinite..."""
@@ -21,6 +26,148 @@ RIDGE = 1e-3 * LEAST_INFORMATION
 """...and what is added where nothing is left, in floating point."""
 _STEPS = 50
 _HALVINGS = 30
+_ROWS_PER_BLOCK = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over rows, under the raw weights, of the derivatives of the loss."""
+
+    loss: float
+    gradient: FloatArray
+    hessian: FloatArray
+    outer: FloatArray  # of the rows' own gradients
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Where the parameters of the edges of a network stand, for a table."""
+
+    network: CategoryNetwork  # whose edges and scores are used
+    seen: tuple[NDArray[np.bool_], ...]  # which categories of each column occur
+    points: tuple[FloatArray, ...]  # (q, m) of each column; zero for categories that do not occur
+    fields: tuple[NDArray[np.intp], ...]  # place of the field of each category; -1 where there is none
+    first: NDArray[np.intp]  # place of the first entry of every edge, and the number of all parameters
+
+    @classmethod
+    def of(cls, network: CategoryNetwork, table: CategoryTable, weight: FloatArray | None) -> Support:
+        """Give every parameter a place; a column that takes one value has none."""
+        seen = tuple(counts > 0 for counts in count_categories(table, weight))
+        points, fields, size = [], [], 0
+        for s, score in enumerate(network.scores):
+            occurs = np.flatnonzero(seen[s])
+            point = np.zeros((len(seen[s]), 1 if score is not None else max(len(occurs) - 1, 1)))
+            point[occurs] = score[occurs, None] if score is not None else corners(max(len(occurs), 2))[: len(occurs)]
+            place = np.full(len(seen[s]), -1, dtype=np.intp)
+            place[occurs[1:]] = size + np.arange(len(occurs) - 1)
+            size += len(occurs) - 1
+            points.append(point)
+            fields.append(place)
+        m = np.array([point.shape[1] for point in points])
+        cells = m[network.edge_index].prod(axis=1)
+        first = size + np.concatenate([[0], np.cumsum(cells)]).astype(np.intp)
+        return cls(network, seen, tuple(points), tuple(fields), first)
+
+    @property
+    def n_parameters(self) -> int:
+        """Fields and entries of all edges."""
+        return int(self.first[-1])
+
+    def entries(self, edge: int) -> NDArray[np.intp]:
+        """Return the places of Θ_st of an edge, as a matrix."""
+        s, t = self.network.edge_index[edge]
+        shape = self.points[s].shape[1], self.points[t].shape[1]
+        return np.arange(self.first[edge], self.first[edge + 1]).reshape(shape)
+
+    def read(self, network: CategoryNetwork) -> FloatArray:
+        """Return the parameters of a network, whose edges are some of these."""
+        values = np.zeros(self.n_parameters)
+        for place, field, seen in zip(self.fields, network.category_fields, self.seen, strict=True):
+            values[place[place >= 0]] = field[place >= 0] - field[seen.argmax()]
+        known = {(s, t): block for (s, t), block in zip(network.edge_index.tolist(), network.blocks, strict=True)}
+        for edge, (s, t) in enumerate(self.network.edge_index.tolist()):
+            block = known.get((s, t))
+            if block is not None:
+                (left, up), (right, down) = (self._sides(node) for node in (s, t))
+                values[self.entries(edge)] = up * down * (left.T @ block @ right)
+        return values
+
+    def build(self, values: FloatArray) -> CategoryNetwork:
+        """Return the network with these parameters; categories that do not occur keep the fields they have."""
+        net, every, blocks = self.network, [], []
+        for place, field, seen in zip(self.fields, net.category_fields, self.seen, strict=True):
+            base = field - field[seen.argmax()]
+            new = np.where(place >= 0, values[place], np.where(seen, 0.0, base))
+            every.append(new - new[0])
+        for edge, (s, t) in enumerate(net.edge_index.tolist()):
+            blocks.append(self._sides(s)[0] @ values[self.entries(edge)] @ self._sides(t)[0].T)
+        known: dict[str, Any] = {"kinds": net.kinds, "categories": net.categories, "blocks": blocks}
+        return CategoryNetwork(every, net.scores, net.edge_index, names=net.names, **known)
+
+    def _sides(self, node: int) -> tuple[FloatArray, float]:
+        """Return L of B = L Θ Lᵀ for one side of a block, and the factor that undoes it."""
+        return (np.ones((1, 1)), 1.0) if self.network.scores[node] is not None else (self.points[node], 2.0)
+
+    def sums(self, values: FloatArray, table: CategoryTable, weight: FloatArray | None) -> Sums:
+        """Return the sums over the rows of a table at these parameters."""
+        network, d = self.build(values), self.n_parameters
+        raw = np.ones(len(table)) if weight is None else weight
+        absent = ~np.concatenate(self.seen)
+        total = Sums(0.0, np.zeros(d), np.zeros((d, d)), np.zeros((d, d)))
+        for first in range(0, len(table), _ROWS_PER_BLOCK):
+            rows = slice(first, first + _ROWS_PER_BLOCK)
+            w, codes = raw[rows], table.codes[rows]
+            w, codes = w[w > 0.0], codes[w > 0.0]
+            logits = network.logits(codes)
+            logits[absent] = -np.inf
+            logs = network.points.log_softmax(logits)
+            chosen = np.take_along_axis(logs, network.points.seen(codes), axis=0)
+            part = self._add(total, codes, w, np.exp(logs))
+            total = Sums(total.loss - float((chosen @ w).sum()), *part)
+        return total
+
+    def _add(
+        self, total: Sums, codes: NDArray[np.uint8], w: FloatArray, chances: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Add what some rows contribute to gradient, Hessian and outer products."""
+        scores, hessian = np.zeros((len(w), self.n_parameters)), total.hessian
+        placed = [point[codes[:, t]] for t, point in enumerate(self.points)]
+        parts = np.split(chances, self.network.points.starts[1:])
+        for s, (P, fields, point) in enumerate(zip(parts, self.fields, self.points, strict=True)):
+            kept = np.flatnonzero(fields >= 0)
+            if len(kept) == 0:
+                continue
+            features = np.hstack([np.eye(len(fields))[:, kept], point])  # of a category: its field, its coordinates
+            f, width = len(kept), features.shape[1]
+            mean = P.T @ features
+            residual = mean - features[codes[:, s]]
+            squares = P.T @ (features[:, :, None] * features[:, None, :]).reshape(len(fields), -1)
+            spread = w[:, None, None] * (squares.reshape(-1, width, width) - mean[:, :, None] * mean[:, None, :])
+            here = fields[kept]
+            scores[:, here] = residual[:, :f]
+            hessian[np.ix_(here, here)] += spread[:, :f, :f].sum(axis=0)
+            places, design = self._neighbors(s, placed)
+            for a, place in enumerate(places):
+                scores[:, place] += residual[:, [f + a]] * design
+                cross = spread[:, :f, f + a].T @ design
+                hessian[np.ix_(here, place)] += cross
+                hessian[np.ix_(place, here)] += cross.T
+                for b, other in enumerate(places):
+                    hessian[np.ix_(place, other)] += design.T @ (spread[:, f + a, f + b, None] * design)
+        weighted = w[:, None] * scores
+        return total.gradient + weighted.sum(axis=0), hessian, total.outer + scores.T @ weighted
+
+    def _neighbors(self, s: int, placed: list[FloatArray]) -> tuple[NDArray[np.intp], FloatArray]:
+        """Return the entries of a node's edges, one row per coordinate of it, and the neighbors' coordinates."""
+        index = self.network.edge_index
+        entries: list[NDArray[np.intp]] = [np.empty((self.points[s].shape[1], 0), dtype=np.intp)]
+        design = [np.empty((len(placed[s]), 0))]
+        for edge in np.flatnonzero((index == s).any(axis=1)).tolist():
+            is_first = index[edge, 0] == s
+            places = self.entries(edge)
+            entries.append(places if is_first else places.T)
+            design.append(placed[int(index[edge, 1 if is_first else 0])])
+        return np.hstack(entries), np.hstack(design)
 
 
 @dataclass(frozen=True, eq=False)

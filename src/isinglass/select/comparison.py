@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError
-from isinglass.network import Network
-from isinglass.pairs import pair_keys, pairs_of, spread
+from isinglass.network import Network, pair_keys, spread, union_keys
 from isinglass.results import Solution
 
 ROUNDING = 1e-6
@@ -24,13 +23,7 @@ _SHOWN_EDGES = 5  # in the repr
 
 
 def reaches(values: FloatArray, observed: FloatArray | float) -> NDArray[np.bool_]:
-    """Tell which values are at least as large as what was observed, up to rounding.
-
-    Examples
-    --------
-    >>> reaches(np.array([0.5, 1.0, 1.0 - 1e-9]), 1.0).tolist()
-    [False, True, True]
-    """
+    """Tell which values are at least as large as what was observed, up to rounding."""
     return np.asarray(values >= observed - ROUNDING * np.maximum(np.abs(observed), 1.0))
 
 
@@ -47,7 +40,7 @@ class Differing:
     def of(cls, networks: Sequence[Network], pairs: NDArray[np.int64] | None = None) -> Differing:
         """Compare networks; ``pairs`` are keys of pairs, by default all that have an edge somewhere."""
         keys = [pair_keys(network.edge_index, network.n_features) for network in networks]
-        every = np.unique(np.concatenate(keys))
+        every = union_keys(networks)
         values = [spread(network.edge_values, key, every) for network, key in zip(networks, keys, strict=True)]
         ranges = np.ptp(values, axis=0) if len(every) else np.empty(0)
         totals = [float(network.weights.sum()) for network in networks]
@@ -65,47 +58,22 @@ class GroupComparison(Frozen):
 
     A p-value is (1 + permutations that reach what was observed) / (1 + permutations). With more than two groups a
     difference is that of the two groups that are furthest apart.
-
-    Parameters
-    ----------
-    groups : tuple of str
-        The groups.
-    n_rows : tuple of int
-        Rows of each.
-    solutions : tuple of Solution
-        The network of each.
-    edge_index : ndarray of int32, shape (n_edges, 2)
-        Pairs with an edge in at least one group. All other pairs differ by 0, with a p-value of 1.
-    null_structure, null_strength, null_nodes : ndarray of shape (n_permutations,)
-        Largest difference of a coupling, difference of global strength, and largest difference of a node's strength,
-        in every permutation.
-    edges_reached : ndarray of int, shape (n_edges,)
-        Permutations in which the pair differs at least as much as it does.
-    nodes_reached : ndarray of int, shape (n_features,)
-        The same for the strength of each node.
-    paired : bool
-        Whether labels were exchanged within subjects only.
-    reselect : bool
-        Whether the penalty was chosen again in every permutation.
-    n_constant : int
-        Permutations in which a column was constant in a group.
-    n_unconverged : int
-        Permutations with a network that is not proved optimal to its tolerance.
     """
 
-    groups: tuple[str, ...]
-    n_rows: tuple[int, ...]
-    solutions: tuple[Solution, ...]
+    groups: tuple[str, ...]  #: the groups
+    n_rows: tuple[int, ...]  #: rows of each
+    solutions: tuple[Solution, ...]  #: the network of each
+    #: pairs with an edge in at least one group, shape (n_edges, 2); all others differ by 0, with a p-value of 1
     edge_index: NDArray[np.int32]
-    null_structure: FloatArray
-    null_strength: FloatArray
-    null_nodes: FloatArray
-    edges_reached: NDArray[np.int64]
-    nodes_reached: NDArray[np.int64]
-    paired: bool = False
-    reselect: bool = False
-    n_constant: int = 0
-    n_unconverged: int = 0
+    null_structure: FloatArray  #: largest difference of a coupling in every permutation
+    null_strength: FloatArray  #: difference of global strength in every permutation
+    null_nodes: FloatArray  #: largest difference of a node's strength in every permutation
+    edges_reached: NDArray[np.int64]  #: permutations in which the pair differs at least as much as it does
+    nodes_reached: NDArray[np.int64]  #: the same for the strength of each node
+    paired: bool = False  #: whether labels were exchanged within subjects only
+    reselect: bool = False  #: whether the penalty was chosen again in every permutation
+    n_constant: int = 0  #: permutations in which a column was constant in a group
+    n_unconverged: int = 0  #: permutations with a network that is not proved optimal to its tolerance
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,8 +89,6 @@ class GroupComparison(Frozen):
     def n_permutations(self) -> int:
         """Number of permutations."""
         return len(self.null_structure)
-
-    # ------------------------------------------------------------------------------------- the whole network
 
     @cached_property
     def _observed(self) -> Differing:
@@ -161,8 +127,6 @@ class GroupComparison(Frozen):
         limits = differences - ROUNDING * np.maximum(differences, 1.0)
         below = np.searchsorted(np.sort(null), limits, side="left")
         return np.asarray(self._p(self.n_permutations - below))
-
-    # ------------------------------------------------------------------------------------- edges and nodes
 
     @property
     def edge_differences(self) -> FloatArray:
@@ -215,13 +179,10 @@ class GroupComparison(Frozen):
             ``source``, ``target``, ``coupling in G`` for each group G, ``difference`` (first minus second group; with
             more groups largest minus smallest), ``p``, ``p_family`` (max-T) and ``q`` (false discovery rate).
         """
+        s, t = np.array(self.names, dtype=object)[self.edge_index.T]
+        tests = {"p": self.edge_p, "p_family": self.edge_p_family, "q": self.edge_q}
         order = np.argsort(-self.edge_differences, kind="stable")
-        s, t = self.edge_index[order].T
-        names = np.array(self.names, dtype=object)
-        couplings = self.couplings()[:, order]
-        columns = {f"coupling in {group}": row for group, row in zip(self.groups, couplings, strict=True)}
-        tests = {"p": self.edge_p[order], "p_family": self.edge_p_family[order], "q": self.edge_q[order]}
-        return {"source": names[s], "target": names[t], **columns, "difference": _contrast(couplings), **tests}
+        return self._sorted(order, {"source": s, "target": t}, "coupling", self.couplings(), tests)
 
     def nodes(self) -> dict[str, Any]:
         """Return one row per node as columns, the largest difference of strength first.
@@ -231,12 +192,19 @@ class GroupComparison(Frozen):
         dict of str to ndarray
             ``name``, ``strength in G`` for each group G, ``difference``, ``p``, ``p_family`` and ``q``, as for edges.
         """
+        names, strengths = np.array(self.names, dtype=object), np.array([one.strength for one in self.networks])
+        tests = {"p": self.node_p, "p_family": self.node_p_family, "q": self.node_q}
         order = np.argsort(-self.node_differences, kind="stable")
-        strengths = np.array([network.strength[order] for network in self.networks])
-        columns = {f"strength in {group}": row for group, row in zip(self.groups, strengths, strict=True)}
-        tests = {"p": self.node_p[order], "p_family": self.node_p_family[order], "q": self.node_q[order]}
-        names = np.array(self.names, dtype=object)[order]
-        return {"name": names, **columns, "difference": _contrast(strengths), **tests}
+        return self._sorted(order, {"name": names}, "strength", strengths, tests)
+
+    def _sorted(
+        self, order: NDArray[np.intp], named: dict[str, Any], measure: str, values: FloatArray, tests: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return columns in some order: names, a measure in every group, its difference, and the tests."""
+        columns = {f"{measure} in {group}": row for group, row in zip(self.groups, values, strict=True)}
+        difference = values[0] - values[1] if len(values) == 2 else np.ptp(values, axis=0)
+        every = {**named, **columns, "difference": difference, **tests}
+        return {name: column[order] for name, column in every.items()}
 
     def pairs(self) -> dict[str, Any]:
         """Return one row per two groups as columns.
@@ -277,23 +245,15 @@ class GroupComparison(Frozen):
         first, second : str, optional
             The groups; the first two by default.
         """
-        one, other = (self._number(group, k) for k, group in enumerate((first, second)))
-        values = self.couplings()
-        networks = self.networks[one], self.networks[other]
-        if any(isinstance(network, CategoryNetwork) for network in networks):
-            fields = np.zeros(len(self.names))
-        else:
-            fields = networks[0].fields - networks[1].fields
+        chosen = [self.groups[k] if group is None else str(group) for k, group in enumerate((first, second))]
+        for group in chosen:
+            if group not in self.groups:
+                raise ArgumentError("group", f"must be one of {', '.join(map(repr, self.groups))}", group)
+        one, other = map(self.groups.index, chosen)
+        networks, values = self.networks, self.couplings()
+        has_categories = isinstance(networks[0], CategoryNetwork)
+        fields = np.zeros(len(self.names)) if has_categories else networks[one].fields - networks[other].fields
         return Network(fields, self.edge_index, values[one] - values[other], self.names)
-
-    def _number(self, group: str | None, default: int) -> int:
-        if group is None:
-            return default
-        if str(group) not in self.groups:
-            raise ArgumentError("group", f"must be one of {', '.join(map(repr, self.groups))}", group)
-        return self.groups.index(str(group))
-
-    # ------------------------------------------------------------------------------------- in words
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{group}: {n} rows" for group, n in zip(self.groups, self.n_rows, strict=True))
@@ -308,27 +268,15 @@ class GroupComparison(Frozen):
         shown = min(_SHOWN_EDGES, len(table["p"]))
         if shown:
             lines.append("  difference    p    p (family)    q     edge")
-        for k in range(shown):
-            numbers = [table[name][k] for name in ("difference", "p", "p_family", "q")]
-            lines.append(
-                "  {:+9.4f}  {:.4f}  {:.4f}  {:.4f}  ".format(*numbers) + f"{table['source'][k]} – {table['target'][k]}"
-            )
+        columns = [table[name][:shown] for name in ("difference", "p", "p_family", "q", "source", "target")]
+        line = "  {:+9.4f}  {:.4f}  {:.4f}  {:.4f}  {} – {}"
+        lines += [line.format(*row) for row in zip(*columns, strict=True)]
         more = len(table["p"]) - shown
         return "\n".join(lines + [f"  … and {more} more"] * (more > 0))
 
 
-def _contrast(values: FloatArray) -> FloatArray:
-    """Return first minus second of two rows, and largest minus smallest of more."""
-    return np.asarray(values[0] - values[1] if len(values) == 2 else np.ptp(values, axis=0))
-
-
-def union_pairs(networks: Sequence[Network]) -> NDArray[np.int32]:
-    """Return the pairs that have an edge in at least one network, in lexicographic order."""
-    p = networks[0].n_features
-    return pairs_of(np.unique(np.concatenate([pair_keys(one.edge_index, p) for one in networks])), p)
-
-
 def _false_discovery(p_values: FloatArray) -> FloatArray:
+    """Return the rates of Benjamini and Hochberg."""
     from scipy.stats import false_discovery_control  # 0.4 s to import, and needed only here
 
     return np.asarray(false_discovery_control(p_values))

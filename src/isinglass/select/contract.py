@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.results import Path
 
@@ -25,70 +26,40 @@ PathFunction = Callable[..., Path]
 Method = Callable[..., Any]
 
 
+def unwrap(function: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Return the function inside partial applications, and what they have set."""
+    options: dict[str, Any] = {}
+    while isinstance(function, functools.partial):
+        options = {**function.keywords, **options}
+        function = function.func
+    return function, options
+
+
 def alpha_max_of(path_function: PathFunction) -> Callable[..., float]:
     """Return the function of a table that says where the path function's grid starts.
 
     A partial application keeps the ``alpha_max`` of the function inside it, called with those of the fixed options
     that it knows.
-
-    Examples
-    --------
-    >>> from isinglass import nodewise_path
-    >>> table = [[0, 0], [1, 1], [0, 1], [1, 1]]
-    >>> option = functools.partial(nodewise_path, standardize=True, tol=1e-9)
-    >>> round(alpha_max_of(nodewise_path)(table), 4), round(alpha_max_of(option)(table), 4)
-    (0.125, 0.2887)
     """
-    options: dict[str, Any] = {}
-    inner: Any = path_function
-    while isinstance(inner, functools.partial) and not hasattr(inner, "alpha_max"):
-        options = {**inner.keywords, **options}
-        inner = inner.func
+    inner, options = (path_function, {}) if hasattr(path_function, "alpha_max") else unwrap(path_function)
     found: Callable[..., float] | None = getattr(inner, "alpha_max", None)
     if found is None:
-        raise ArgumentError(
-            "path_function",
-            "must have an attribute alpha_max when alphas is a number",
-            path_function,
-            "Pass the values of alpha instead.",
-        )
+        constraint = "must have an attribute alpha_max when alphas is a number"
+        raise ArgumentError("path_function", constraint, path_function, "Pass the values of alpha instead.")
     known = parameters_of(found)
     return functools.partial(found, **{name: value for name, value in options.items() if name in known})
 
 
-def with_threads(path_function: PathFunction, n_threads: int | None) -> PathFunction:
-    """Return the path function with ``n_threads`` set, if it has such a parameter that is not set yet."""
-    return path_function if n_threads is None else with_option(path_function, "n_threads", n_threads)
-
-
 def with_option(path_function: PathFunction, name: str, value: Any) -> PathFunction:
-    """Return the path function with a parameter set, if it has such a one that is not set yet.
-
-    Examples
-    --------
-    >>> with_option(functools.partial(sorted, reverse=True), "reverse", False)([1, 2])
-    [2, 1]
-    """
-    fixed = path_function.keywords if isinstance(path_function, functools.partial) else {}
-    if name in fixed or name not in parameters_of(path_function):
+    """Return the path function with a parameter set, unless it has none of that name, it is set, or the value None."""
+    if value is None or name in unwrap(path_function)[1] or name not in parameters_of(path_function):
         return path_function
     return functools.partial(path_function, **{name: value})
 
 
 def fixed_option(path_function: PathFunction, name: str) -> Any:
-    """Return what a partial application has set a parameter to, None if nothing.
-
-    Examples
-    --------
-    >>> fixed_option(functools.partial(print, end="!"), "end"), fixed_option(print, "end")
-    ('!', None)
-    """
-    inner: Any = path_function
-    while isinstance(inner, functools.partial):
-        if name in inner.keywords:
-            return inner.keywords[name]
-        inner = inner.func
-    return None
+    """Return what a partial application has set a parameter to, None if nothing."""
+    return unwrap(path_function)[1].get(name)
 
 
 def parameters_of(function: Callable[..., object]) -> set[str]:
@@ -99,12 +70,13 @@ def parameters_of(function: Callable[..., object]) -> set[str]:
         return set()
 
 
+def settings_of(method: Method) -> set[str]:
+    """Return the names of the parameters of a method, and of what is fixed in it."""
+    return parameters_of(method) | set(unwrap(method)[1])
+
+
 def run_method(
-    method: Method,
-    table: Any,
-    *,
-    sample_weight: NDArray[np.float64] | None = None,
-    groups: NDArray[Any] | None = None,
+    method: Method, table: Any, *, sample_weight: FloatArray | None = None, groups: NDArray[Any] | None = None
 ) -> Any:
     """Return what a method makes of a table.
 
@@ -121,12 +93,3 @@ def run_method(
         groups = rows if groups is None else groups[rows]
     options = {"sample_weight": sample_weight, "groups": groups}
     return method(table, **{name: value for name, value in options.items() if value is not None and name in known})
-
-
-def settings_of(method: Method) -> set[str]:
-    """Return the names of the parameters of a method, and of what is fixed in it."""
-    known, inner = parameters_of(method), method
-    while isinstance(inner, functools.partial):
-        known |= set(inner.keywords)
-        inner = inner.func
-    return known

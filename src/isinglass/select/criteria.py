@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import to_weighted
 from isinglass.errors import DataError, GridEndWarning, suppress_warnings
 from isinglass.evaluate.nodes import text_table
-from isinglass.results import Path, Solution
+from isinglass.results import Path
 from isinglass.select.contract import PathFunction
 from isinglass.select.cv import cross_validate
 from isinglass.select.ebic import ebic
@@ -81,13 +81,10 @@ def compare_criteria(
     others : mapping from str to float or TwoStage, optional
         Alphas chosen elsewhere, such as ``{"StARS": stability.alpha}``, which get a row each, and a place on the path;
         and what `two_stage` found, which has folds of its own.
-    path_function : callable, default ising_path
-        ``path_function(X, alphas, *, sample_weight)``.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights.
+    path_function, sample_weight
+        As for `select_ebic`.
     **folds
         ``n_folds``, ``n_repeats``, ``random_state``, ``n_jobs``, ``checkpoint`` and ``progress`` of `cross_validate`.
-
 
     Examples
     --------
@@ -107,28 +104,36 @@ def compare_criteria(
     grid = _grid(table, alphas, named, path_function, weight)
     with suppress_warnings(GridEndWarning):  # given below, for all criteria alike
         cv = cross_validate(table, alphas=grid, path_function=path_function, sample_weight=weight, **folds)
-    chosen = {}
-    for gamma in gammas:
-        scores = ebic(table, cv.path, gamma=gamma, sample_weight=weight)
-        chosen[f"EBIC γ={gamma:g}"] = int(scores.argmin())
+    scores = {gamma: ebic(table, cv.path, gamma=gamma, sample_weight=weight) for gamma in gammas}
+    chosen = {f"EBIC γ={gamma:g}": int(found.argmin()) for gamma, found in scores.items()}
     chosen |= {"CV best": cv.choose("best"), "CV 1se": cv.choose("1se")}
     for name, number in chosen.items():
         warn_at_grid_end(cv.path, number, name)
     chosen |= {name: int(np.abs(cv.alphas - alpha).argmin()) for name, alpha in named.items()}
     judged = ebic(table, cv.path, gamma=ebic_gamma, sample_weight=weight)
-    rows = [_Row(name, cv.path.solutions[k], judged[k], cv.mean[k]) for name, k in chosen.items()]
+    rows = [(name, cv.path.solutions[k], judged[k], cv.mean[k]) for name, k in chosen.items()]
     for name, found in fits.items():
         value = ebic(table, found.solution, gamma=ebic_gamma, sample_weight=weight)
-        rows.insert(0, _Row(name, found.solution, value, found.held_out))
-    return _tabulate(rows, float(ebic_gamma), cv.path)
+        rows.insert(0, (name, found.solution, value, found.held_out))
+    names, solutions, values, held_out = zip(*rows, strict=True)
+    return CriteriaComparison(
+        names,
+        np.array([solution.alpha for solution in solutions]),
+        np.array([solution.n_edges for solution in solutions], dtype=np.int64),
+        np.array([int((solution.edge_values > 0).sum()) for solution in solutions], dtype=np.int64),
+        np.array(values),
+        np.array(held_out),
+        float(ebic_gamma),
+        cv.path,
+    )
 
 
 def _grid(
-    table: NDArray[np.uint8],
+    table: Any,
     alphas: int | float | ArrayLike,
     named: Mapping[str, float],
     path_function: PathFunction,
-    sample_weight: ArrayLike | None,
+    weight: FloatArray | None,
 ) -> int | float | ArrayLike:
     """Return the alphas, with those chosen elsewhere among them."""
     for name, alpha in named.items():
@@ -138,26 +143,5 @@ def _grid(
             )
     if not named:
         return alphas
-    path = path_function(table, alphas, sample_weight=sample_weight)
+    path = path_function(table, alphas, sample_weight=weight)
     return np.union1d([solution.alpha for solution in path], list(named.values()))
-
-
-class _Row(NamedTuple):
-    criterion: str
-    solution: Solution
-    ebic: float
-    held_out: float
-
-
-def _tabulate(rows: Sequence[_Row], gamma: float, path: Path) -> CriteriaComparison:
-    solutions = [row.solution for row in rows]
-    return CriteriaComparison(
-        tuple(row.criterion for row in rows),
-        np.array([solution.alpha for solution in solutions]),
-        np.array([solution.n_edges for solution in solutions], dtype=np.int64),
-        np.array([int((solution.edge_values > 0).sum()) for solution in solutions], dtype=np.int64),
-        np.array([row.ebic for row in rows]),
-        np.array([row.held_out for row in rows]),
-        gamma,
-        path,
-    )

@@ -10,57 +10,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
-from isinglass.arrays import FloatArray, read_only
-from isinglass.data import PartedTable, to_weighted, units_of, which_vary
+from isinglass.arguments import RandomSource, check_count, spawn_seeds
+from isinglass.arrays import FloatArray, Frozen
+from isinglass.data import which_vary
 from isinglass.data.weights import warn_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
-from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Path, Solution
-from isinglass.select.contract import PathFunction, with_threads
-from isinglass.select.scoring import row_scores, warn_at_grid_end
+from isinglass.select.contract import PathFunction, with_option
+from isinglass.select.scoring import row_scores, warn_at_grid_end, whole_rows
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.path import ising_path
-
-__all__ = ["CrossValidation", "cross_validate"]
 
 RowNumbers = NDArray[np.intp]
 RULES = ("best", "1se")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation:
-    """Held-out scores along a path, and the choice they lead to.
+class CrossValidation(Frozen):
+    """Held-out scores along a path, and the choice they lead to."""
 
-    Parameters
-    ----------
-    alpha : float
-        The choice.
-    index : int
-        Its number on the path.
-    rule : {"best", "1se"}
-        How it was chosen.
-    path : Path
-        Solutions on the whole table.
-    scores : ndarray of shape (n_repeats, n_folds, n_alphas)
-        Mean log pseudo-likelihood per held-out row.
-    fold_weights : ndarray of shape (n_repeats, n_folds)
-        Sum of the weights of the rows held out.
-    n_constant : int
-        Training parts in which a column was constant that varies in the whole table.
-    """
-
-    alpha: float
-    index: int
-    rule: str
-    path: Path
-    scores: FloatArray
-    fold_weights: FloatArray
-    n_constant: int
-
-    def __post_init__(self) -> None:
-        read_only(self.scores)
-        read_only(self.fold_weights)
+    alpha: float  #: the choice
+    index: int  #: its number on the path
+    rule: str  #: how it was chosen, "best" or "1se"
+    path: Path  #: solutions on the whole table
+    scores: FloatArray  #: mean log pseudo-likelihood per held-out row, shape (n_repeats, n_folds, n_alphas)
+    fold_weights: FloatArray  #: sum of the weights of the rows held out, shape (n_repeats, n_folds)
+    n_constant: int  #: training parts in which a column was constant that varies in the whole table
 
     @property
     def alphas(self) -> FloatArray:
@@ -81,8 +56,7 @@ class CrossValidation:
     def standard_error(self) -> FloatArray:
         """Standard error of the mean per alpha, from the spread between the folds of a repeat.
 
-        Repeats average over ways to split the rows, they do not add rows: the errors of the repeats are averaged (as
-        variances), not divided by their number.
+        Repeats do not add rows: their errors are averaged (as variances), not divided by their number.
         """
         return _mean_and_error(self.scores, self.fold_weights)[1]
 
@@ -139,17 +113,11 @@ def cross_validate(
     rule : {"best", "1se"}, default "best"
         The largest mean score; or the sparsest network whose mean is at most one standard error below that.
     path_function : callable, default ising_path
-        ``path_function(X, alphas, *, sample_weight)``; use `functools.partial` to set its other options.
+        As for `select_ebic`.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, in the fits and in the scores. A row is held out as a whole, whatever its weight.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed of the splits.
-    n_jobs : int, optional
-        Folds fitted at the same time, as in joblib; -1 is all cores. The result does not depend on it.
-    checkpoint : path, optional
-        Folder that keeps finished fits, so that an interrupted run can resume.
-    progress : bool, optional
-        Show a progress bar on stderr; by default only if that is a terminal.
+    random_state, n_jobs, checkpoint, progress
+        As for `bootstrap`, with splits and folds instead of resamples.
 
     Returns
     -------
@@ -165,11 +133,7 @@ def cross_validate(
     >>> cv.alpha, cv.solution.edge_index.tolist(), cv.scores.shape
     (0.02, [[0, 2]], (1, 10, 5))
     """
-    table, weight = to_weighted(X, sample_weight)
-    if isinstance(table, PartedTable):
-        table.refuse()
-    copies = units_of(X)
-    units = np.arange(len(table)) if copies is None else copies
+    table, weight, units = whole_rows(X, sample_weight)
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
     _check_rule(rule)
     if splits is None:
@@ -182,10 +146,12 @@ def cross_validate(
         folds, repeats, origin = len(parts), 1, [part.tolist() for pair in parts for part in pair]
     path = path_function(table, alphas, sample_weight=weight)
     grid = np.array([solution.alpha for solution in path])
-    inside = with_threads(path_function, kernel_threads(n_jobs))
+    inside = with_option(path_function, "n_threads", kernel_threads(n_jobs))
     results = run_tasks(
         _score_fold,
         [(table, weight, grid, inside, *part) for part in parts],
+        stage="folds",
+        description="Cross-validation",
         n_jobs=n_jobs,
         progress=progress,
         checkpoint=checkpoint,
@@ -200,8 +166,6 @@ def cross_validate(
             # A function that is installed is known by its name only.
             "the path of X": np.concatenate([solution.edge_values for solution in path]),
         },
-        stage="folds",
-        description="Cross-validation",
     )
     scores = np.array([result["scores"] for result in results]).reshape(repeats, folds, len(grid))
     fold_weights = np.array([result["weight"] for result in results]).reshape(repeats, folds)

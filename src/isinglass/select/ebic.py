@@ -14,38 +14,21 @@ from isinglass.data import check_scale, over_rows, to_weighted, units_of, which_
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
-from isinglass.select.pricing import edge_price
 from isinglass.select.refit import nearly_free
-from isinglass.select.scoring import check_width, sum_scores, warn_at_grid_end
+from isinglass.select.scoring import check_width, edge_price, sum_scores, warn_at_grid_end
 from isinglass.solve.path import ising_path
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EbicSelection(Frozen):
-    """A path, the extended BIC of its solutions, and the one with the smallest.
+    """A path, the extended BIC of its solutions, and the one with the smallest."""
 
-    Parameters
-    ----------
-    alpha : float
-        The choice.
-    index : int
-        Its number on the path.
-    path : Path
-        All solutions.
-    scores : ndarray of shape (n_alphas,)
-        EBIC of each.
-    gamma : float
-        Weight of the number of candidate networks.
-    relaxed : bool
-        Whether each network was judged by the unpenalized estimate on its edges.
-    """
-
-    alpha: float
-    index: int
-    path: Path
-    scores: FloatArray
-    gamma: float
-    relaxed: bool = False
+    alpha: float  #: the choice
+    index: int  #: its number on the path
+    path: Path  #: all solutions
+    scores: FloatArray  #: EBIC of each
+    gamma: float  #: weight of the number of candidate networks
+    relaxed: bool = False  #: whether each network was judged by the unpenalized estimate on its edges
 
     @property
     def solution(self) -> Solution:
@@ -162,7 +145,7 @@ def select_ebic(
     path_function : callable, default ising_path
         ``path_function(X, alphas, *, sample_weight)``; use `functools.partial` to set its other options.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights; an integer weight equals repeated rows. As for `ebic`, their scale matters.
+        Row weights, as for `ebic`.
 
     Returns
     -------

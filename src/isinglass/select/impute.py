@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import BinaryTable, CategoryTable, read_binary, weights_of
 from isinglass.data.table import RowTable
@@ -32,7 +32,6 @@ from isinglass.errors import (
 )
 from isinglass.names import default_names
 from isinglass.network import Network
-from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Missing, Solution
 from isinglass.select.contract import Method, run_method
 from isinglass.select.method import keep_penalty, run_quickly, solution_of

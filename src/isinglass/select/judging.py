@@ -6,47 +6,37 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
-from isinglass.data import (
-    CategoryTable,
-    PartedTable,
-    count_categories,
-    count_columns,
-    over_rows,
-)
+from isinglass.data import CategoryTable, PartedTable, count_categories, count_columns, over_rows
 from isinglass.data.parts import Fold
 from isinglass.data.weights import warn_counts
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings
+from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.objective import smoothed_field
-from isinglass.randomness import RandomSource, as_generator
 from isinglass.results import Solution
-from isinglass.select.contract import fixed_option, with_option, with_threads
+from isinglass.select.contract import fixed_option, with_option
 from isinglass.select.scoring import path_scores, row_scores
 from isinglass.select.stages import Case, Stage
 from isinglass.select.tasks import kernel_threads, run_tasks
-from isinglass.threads import thread_count
 
 EXPONENTS = (1.0, 0.5)
 """Of the weights in stage 2: full reweighting, and a gentle one if that predicts too badly."""
-
 WIDEST = 30.0
 """Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
-
 SMALL = 20_000
 """Cells of a table whose folds are fitted before others could have been asked to help."""
-
 LOOSE = 1e-5
 """Tolerance of the path function in the folds of a table with categories: their scores are compared, not returned."""
-
 THIN = 3
 """One in so many networks of stage 2 is judged by prediction, and the choice of the EBIC."""
 
@@ -60,12 +50,9 @@ class Judge:
     folds: Sequence[NDArray[np.intp] | Fold]
     n_jobs: int | None
     progress: bool | None
-    reference: float = 0.0
-    """The alpha of the network that the EBIC chose in stage 2, which others are compared with row by row."""
-
-    def __post_init__(self) -> None:
-        self.known: list[dict[str, Any]] = []  # stage 1 and the reference in every fold, once they were fitted
-        self.errors: list[FloatArray] = []  # standard errors of the differences from the reference, per stage
+    reference: float = 0.0  # alpha that the EBIC chose in stage 2, whose network others are compared with row by row
+    known: Sequence[dict[str, Any]] = ()  # stage 1 and the reference in every fold, once they were fitted
+    errors: list[FloatArray] = field(default_factory=list)  # of the differences from the reference, per stage
 
     @property
     def independent(self) -> float:
@@ -77,11 +64,12 @@ class Judge:
         asked = [_judged(stage, self.first.alpha) for stage in stages]
         wanted = [(stage.exponent, stage.path.alphas[k]) for stage, k in zip(stages, asked, strict=True)]
         threads = self._fold_threads()
-        path_function = with_threads(self.case.path_function, kernel_threads(self.n_jobs) if threads == 1 else 1)
+        inside = kernel_threads(self.n_jobs) if threads == 1 else 1
+        path_function = with_option(self.case.path_function, "n_threads", inside)
         if isinstance(self.case.table, CategoryTable):
             path_function = with_option(path_function, "tol", LOOSE)
         case = replace(self.case, path_function=path_function)
-        known = self.known or [{} for _ in self.folds]
+        known = self.known or [{}] * len(self.folds)
         alphas = (self.first.alpha, self.reference)
         tasks = [(case, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)]
         if isinstance(case.table, PartedTable):  # one after the other: the parts are what is worked on side by side
@@ -153,24 +141,20 @@ def _score_fold(
     The first time, stage 1 is fitted at its alpha, and the reference at that of stage 2; both are handed on.
     """
     training, held = case.split(held_out)
-    results = dict(known)
+    first, reference = known.get("first"), known.get("best of stage 2")
     paths: list[Sequence[Solution]] = []
     with suppress_warnings(ConstantColumnWarning):
         for exponent, some in wanted:
             if exponent == 0.0:
                 path = training.follow(np.union1d(some, alphas[:1]))
-                results |= _as_arrays("first", path[-1])
-                path = path[-len(some) :]
+                first, path = path[-1], path[-len(some) :]
             else:
-                path = training.follow(some, exponent, _as_solution("first", results, alphas[0], training.table))
+                path = training.follow(some, exponent, first)
             paths.append(path.solutions)
             if exponent == EXPONENTS[0]:
-                chosen = [solution.alpha for solution in path].index(alphas[1])
-                results |= _as_arrays("reference", path[chosen])
-    independent = _without_edges(training)
-    judged = independent, _as_solution("reference", results, alphas[1], training.table), paths
-    results |= over_rows(_score_rows, held.table, held.weight, *judged)
-    return results
+                reference = path[[solution.alpha for solution in path].index(alphas[1])]
+    sums = over_rows(_score_rows, held.table, held.weight, _without_edges(training), reference, paths)
+    return {"first": first, "best of stage 2": reference, **sums}
 
 
 def _score_rows(
@@ -190,35 +174,6 @@ def _score_rows(
         sums[f"gain{number}"] = np.array([unit @ gain for gain in gains])
         sums[f"square{number}"] = np.array([unit @ (gain - lead) ** 2 for gain in gains])
     return sums
-
-
-def _as_arrays(name: str, solution: Solution) -> dict[str, NDArray[Any]]:
-    """Return a network as the arrays that tasks hand on."""
-    network = solution.network
-    if isinstance(network, CategoryNetwork):
-        values, fields = [block.ravel() for block in network.blocks], np.concatenate(network.category_fields)
-        edge_values = np.concatenate(values) if values else np.empty(0)
-    else:
-        edge_values, fields = network.edge_values, network.fields
-    return {f"{name} edges": network.edge_index, f"{name} values": edge_values, f"{name} fields": fields}
-
-
-def _as_solution(name: str, arrays: dict[str, NDArray[Any]], alpha: float, table: Any) -> Solution:
-    edges, values, fields = (arrays[f"{name} {part}"] for part in ("edges", "values", "fields"))
-    if not isinstance(table, CategoryTable):
-        return Solution(Network(fields, edges, values), alpha)
-    sizes = table.n_categories
-    if all(score is not None for score in table.scores):
-        return Solution(CategoryNetwork(_cut(fields, sizes), table.scores, edges, values), alpha)
-    sides = np.where([score is None for score in table.scores], sizes, 1)[edges]
-    blocks = [block.reshape(side) for block, side in zip(_cut(values, sides.prod(axis=1)), sides, strict=True)]
-    return Solution(CategoryNetwork(_cut(fields, sizes), table.scores, edges, blocks=blocks), alpha)
-
-
-def _cut(values: FloatArray, lengths: NDArray[Any]) -> list[FloatArray]:
-    """Return consecutive parts of these lengths."""
-    ends = np.cumsum(lengths)
-    return [values[end - length : end] for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)]
 
 
 def _without_edges(case: Case) -> Solution:

@@ -9,40 +9,36 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
+import narwhals as nw
 import numpy as np
-from numpy.random import SeedSequence
+from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import BinaryTable, CategoryTable, bare_rows, which_vary
+from isinglass.data import BinaryTable, CategoryTable, bare_rows, read_categories, weights_of, which_vary
 from isinglass.errors import (
+    ArgumentError,
     ConstantColumnWarning,
     ConvergenceWarning,
     DataError,
-    GridEndWarning,
     suppress_warnings,
     warn,
 )
 from isinglass.names import check_names
-from isinglass.pairs import pair_keys
-from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.network import pairs_of, union_keys
 from isinglass.results import Solution
-from isinglass.select.comparison import Differing, GroupComparison, reaches, union_pairs
+from isinglass.select.comparison import Differing, GroupComparison, reaches
 from isinglass.select.contract import Method, run_method
-from isinglass.select.grouping import Plan, read_groups
 from isinglass.select.impute import complete, imputes, keep_penalty_inside
-from isinglass.select.method import as_method, keep_penalty, run_quickly, solution_of
+from isinglass.select.method import COUNTED, as_method, failed, keep_penalty, run_quickly, solution_of
 from isinglass.select.tasks import kernel_threads, run_tasks
-
-__all__ = ["GroupComparison", "compare_groups"]
-
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
 """Permutations in one task where the penalty is kept, and cells of the table times permutations."""
 COPIES = 5
 """Completed copies of every row with missing cells."""
-_SHOWN = 5  # columns named in a message
+_SHOWN = 5  # columns, rows or subjects named in a message
 
 
 def compare_groups(
@@ -88,7 +84,6 @@ def compare_groups(
     random_state, n_jobs, checkpoint, progress
         As for `bootstrap`, with permutations instead of resamples.
 
-
     Notes
     -----
     A kept penalty is that of all rows times √K for K groups: a group has about 1/K of the rows, and the noise that the
@@ -112,21 +107,23 @@ def compare_groups(
     """
     count = check_count("n_permutations", n_permutations)
     wanted = as_method(method)
-    data, plan = read_groups(X, groups, paired, sample_weight)
+    data, plan = _read_groups(X, groups, paired, sample_weight)
     sample = _Sample.of(data, wanted)
-    _name_constant(data.names, sample, plan)
+    names = check_names(data.names, data.shape[1])
+    _name_constant(names, sample, plan)
     with suppress_warnings(ConstantColumnWarning):  # named by group above
         inside = _method_inside(wanted, reselect, sample, plan)
-        found = [sample.run(inside, rows)[1] for rows in plan.rows]
-    solutions = tuple(solution.with_names(check_names(data.names, data.shape[1])) for solution in found)
-    pairs = union_pairs([solution.network for solution in solutions])
-    observed = Differing.of([solution.network for solution in solutions])
+        solutions = tuple(sample.run(inside, rows)[1].with_names(names) for rows in plan.rows)
+    networks = [solution.network for solution in solutions]
+    keys, observed = union_keys(networks), Differing.of(networks)
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
     size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // sample.cells.size))
     quick = run_quickly(inside, kernel_threads(n_jobs))
     results = run_tasks(
         _permute,
-        [(sample, plan, quick, pairs, observed, seeds[k : k + size]) for k in range(0, count, size)],
+        [(sample, plan, quick, keys, observed, seeds[k : k + size]) for k in range(0, count, size)],
+        stage="permutations",
+        description="Permutations",
         n_jobs=n_jobs,
         progress=progress,
         checkpoint=checkpoint,
@@ -142,18 +139,131 @@ def compare_groups(
             # A function that is installed is known by its name only.
             "the networks": np.concatenate([solution.edge_values for solution in solutions]),
         },
-        stage="permutations",
-        description="Permutations",
     )
-    return _gather(plan, solutions, pairs, results, count, reselect)
+    return _gather(plan, solutions, pairs_of(keys, data.shape[1]), results, count, reselect)
 
 
-# ------------------------------------------------------------------------------------------- networks
+def _read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | None) -> tuple[Any, _Plan]:
+    """Return the table with its weights, and who is in which group; rows without any answer are left out."""
+    frame, labels = _take_column(X, groups, "groups")
+    frame, subjects = _take_column(frame, paired, "paired")
+    data = frame if isinstance(frame, CategoryTable) else read_categories(frame)
+    data = replace(data, sample_weight=weights_of(data, sample_weight))
+    members = _entries("groups", labels, data)
+    if subjects is not None:
+        return data, _Plan.of(members, _entries("paired", subjects, data))
+    if data.holes is not None and not data.holes.all():
+        answered = np.flatnonzero(~data.holes.all(axis=1))
+        data, members = data[answered], members[answered]
+    return data, _Plan.of(members, None)
 
 
-def _name_constant(given: Sequence[str] | None, sample: _Sample, plan: Plan) -> None:
+def _take_column(X: Any, groups: Any, argument: str) -> tuple[Any, Any]:
+    """Return the table and the labels; a name takes that column out of a data frame."""
+    if not isinstance(groups, str):
+        return X, groups
+    if isinstance(X, BinaryTable | CategoryTable) and groups in X.labels:
+        return X, X.labels[groups]
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or groups not in frame.columns:
+        raise ArgumentError(argument, "must have one entry per row, or be the name of a column of a data frame", groups)
+    return frame.drop(groups).to_native(), frame[groups].to_list()
+
+
+def _entries(name: str, given: Any, data: Any) -> NDArray[Any]:
+    """Return one label per row of the table, none missing; labels of dropped rows are left out."""
+    entries = list(given) if hasattr(given, "__iter__") and not isinstance(given, str | bytes) else None
+    if entries is not None and len(entries) != len(data) and data.rows is not None and len(entries) > data.rows.max():
+        entries = [entries[row] for row in data.rows]
+    if entries is None or len(entries) != len(data):
+        got = repr(given) if entries is None else f"{len(entries)} entries"
+        raise DataError(f"{name} must have one entry per row ({len(data)}); got {got}.")
+    missing = [k for k, entry in enumerate(entries) if _is_missing(entry)]
+    if missing:
+        shown = ", ".join(map(str, missing[:_SHOWN])) + (", …" if len(missing) > _SHOWN else "")
+        raise DataError(
+            f"{name} must have an entry for every row; got none in {len(missing)} of {len(entries)} rows ({shown}, "
+            "counted from 0). Leave these rows out."
+        )
+    text = {label: _text(label) for label in entries}
+    if len(set(text.values())) < len(text):
+        raise DataError(f"{name} must be labels that differ as text; got {', '.join(map(repr, list(text)[:_SHOWN]))}.")
+    return np.array([text[label] for label in entries], dtype=object)
+
+
+def _is_missing(entry: Any) -> bool:
+    if entry is None or (isinstance(entry, str) and not entry.strip()):
+        return True
+    try:
+        return bool(entry != entry)
+    except TypeError:  # pandas.NA is neither equal nor different
+        return True
+
+
+def _text(label: Any) -> str:
+    return str(int(label)) if isinstance(label, float | np.floating) and label == int(label) else str(label)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """The groups, their rows, and how rows may change places."""
+
+    groups: tuple[str, ...]  # the groups
+    member: NDArray[np.intp]  # the group of every row, as a number
+    subject: NDArray[np.intp] | None  # whose row it is, where labels are exchanged within subjects
+    rows: list[NDArray[np.intp]]  # the rows of every group; of the same subjects in the same order if there are any
+
+    @classmethod
+    def of(cls, labels: NDArray[Any], subjects: NDArray[Any] | None) -> _Plan:
+        """Check the labels: at least two groups, none of one row, every subject once in each."""
+        member, groups = _number(labels, sorted(set(labels), key=_by_value))
+        sizes = np.bincount(member)
+        if len(groups) < 2:
+            raise DataError(f"groups must name at least two groups; got {groups[0]!r} in all {len(labels)} rows.")
+        if sizes.min() < 2:
+            single = ", ".join(repr(group) for group, size in zip(groups, sizes, strict=True) if size < 2)
+            raise DataError(
+                f"groups must have at least two rows each; got one row in {single}. Join groups or leave the row out."
+            )
+        if subjects is None:
+            return cls(groups, member, None, [np.flatnonzero(member == k) for k in range(len(groups))])
+        subject, known = _number(subjects, list(dict.fromkeys(subjects)))  # whatever they are called
+        counts = np.zeros((len(known), len(groups)), dtype=np.intp)
+        np.add.at(counts, (subject, member), 1)
+        wrong = np.flatnonzero((counts != 1).any(axis=1))
+        if len(wrong):
+            shown = ", ".join(repr(known[k]) for k in wrong[:_SHOWN]) + (", …" if len(wrong) > _SHOWN else "")
+            raise DataError(
+                f"paired must name subjects with one row in every group; got others in {len(wrong)} of {len(known)}: "
+                f"{shown}. Leave these out, or leave paired out to compare independent groups."
+            )
+        order = np.argsort(subject, kind="stable")
+        return cls(groups, member, subject, [order[member[order] == k] for k in range(len(groups))])
+
+    def shuffle(self, rng: Generator) -> list[NDArray[np.intp]]:
+        """Return the rows of every group with labels exchanged, among all rows or within subjects."""
+        if self.subject is not None:
+            return list(rng.permuted(np.column_stack(self.rows), axis=1).T)
+        sizes = [len(rows) for rows in self.rows]
+        shuffled = rng.permutation(len(self.member))
+        return [np.sort(part) for part in np.split(shuffled, np.cumsum(sizes)[:-1])]
+
+
+def _number(labels: NDArray[Any], known: Sequence[str]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+    place = {label: k for k, label in enumerate(known)}
+    return np.array([place[label] for label in labels], dtype=np.intp), tuple(known)
+
+
+def _by_value(label: str) -> tuple[float, str]:
+    """Order numbers as numbers and the rest as text behind them."""
+    try:
+        return float(label), label
+    except ValueError:
+        return math.inf, label
+
+
+def _name_constant(names: Sequence[str], sample: _Sample, plan: _Plan) -> None:
     """Warn of columns that do not vary in a group."""
-    names = check_names(given, sample.cells.shape[1])
     for group, rows in zip(plan.groups, plan.rows, strict=True):
         some = sample.table[sample.places(rows)]
         constant, values = np.flatnonzero(~which_vary(_cells(some), None)), np.asarray(some)[0].tolist()
@@ -162,12 +272,9 @@ def _name_constant(given: Sequence[str] | None, sample: _Sample, plan: Plan) -> 
         if len(constant):
             shown = ", ".join(f"{names[k]!r} (always {values[k]})" for k in constant[:_SHOWN])
             more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
-            warn(
-                ConstantColumnWarning(
-                    f"constant in group {group!r}: column {shown}{more}. It gets no edges there, whatever it depends "
-                    "on: do not read its differences as differences of dependence."
-                )
-            )
+            named = f"constant in group {group!r}: column {shown}{more}"
+            lost = "It gets no edges there, whatever it depends on"
+            warn(ConstantColumnWarning(f"{named}. {lost}: do not read its differences as differences of dependence."))
 
 
 def _cells(table: Any) -> Any:
@@ -220,11 +327,9 @@ class _Sample:
         return result, solution_of(result, method, table, weight)
 
 
-def _method_inside(method: Method, reselect: bool, sample: _Sample, plan: Plan) -> Method:
+def _method_inside(method: Method, reselect: bool, sample: _Sample, plan: _Plan) -> Method:
     """Return what is run on every group: the method, or the method at the penalty of all rows together."""
-    if reselect:
-        return method
-    if _is_fixed(method):
+    if reselect or _is_fixed(method):
         return method
     subjects = None if plan.subject is None else plan.subject[sample.origin]
     pooled, _ = sample.run(method, np.arange(len(plan.member)), subjects)
@@ -241,39 +346,37 @@ def _is_fixed(method: Method) -> bool:
 
 def _permute(
     sample: _Sample,
-    plan: Plan,
+    plan: _Plan,
     method: Method,
-    pairs: NDArray[np.int32],
+    keys: NDArray[np.int64],
     observed: Differing,
     seeds: Sequence[SeedSequence],
 ) -> dict[str, Any]:
     """Return the differences of some permutations, and which edges and nodes reach what was observed, as bits."""
-    keys = pair_keys(pairs, sample.cells.shape[1])
     varies = which_vary(_cells(sample.table), None)
     found = []
     for seed in seeds:
         parts = plan.shuffle(np.random.default_rng(seed))
         constant = any((varies & ~which_vary(_cells(sample.table[sample.places(rows)]), None)).any() for rows in parts)
-        with suppress_warnings(
-            ConstantColumnWarning, ConvergenceWarning, GridEndWarning
-        ):  # the first two are counted instead
+        with suppress_warnings(*COUNTED):
             solutions = [sample.run(method, rows)[1] for rows in parts]
         differing = Differing.of([solution.network for solution in solutions], keys)
-        failed = any(not solution.converged and not math.isnan(solution.kkt_residual) for solution in solutions)
-        found.append((differing, constant, failed))
-    return {
-        "structure": [differing.structure for differing, _, _ in found],
-        "strength": [differing.strength for differing, _, _ in found],
-        "nodes": [differing.nodes.max() for differing, _, _ in found],
-        "edge_bits": np.packbits([reaches(differing.edges, observed.edges) for differing, _, _ in found], axis=1),
-        "node_bits": np.packbits([reaches(differing.nodes, observed.nodes) for differing, _, _ in found], axis=1),
-        "constant": [constant for _, constant, _ in found],
-        "failed": [failed for _, _, failed in found],
-    }
+        found.append(
+            {
+                "structure": differing.structure,
+                "strength": differing.strength,
+                "nodes": differing.nodes.max(),
+                "edge_bits": np.packbits(reaches(differing.edges, observed.edges)),
+                "node_bits": np.packbits(reaches(differing.nodes, observed.nodes)),
+                "constant": constant,
+                "failed": any(map(failed, solutions)),
+            }
+        )
+    return {name: np.array([one[name] for one in found]) for name in found[0]}
 
 
 def _gather(
-    plan: Plan,
+    plan: _Plan,
     solutions: tuple[Solution, ...],
     pairs: NDArray[np.int32],
     results: list[dict[str, Any]],
@@ -284,11 +387,8 @@ def _gather(
     whole = {name: np.concatenate([result[name] for result in results])[:count] for name in results[0]}
     n_failed = int(whole["failed"].sum())
     if n_failed:
-        warn(
-            ConvergenceWarning(
-                f"{n_failed} of {count} permutations did not reach the tolerance. Raise max_iter or tol."
-            )
-        )
+        lost = f"{n_failed} of {count} permutations did not reach the tolerance"
+        warn(ConvergenceWarning(f"{lost}. Raise max_iter or tol."))
     return GroupComparison(
         plan.groups,
         tuple(len(rows) for rows in plan.rows),

@@ -17,12 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import CategoryTable, count_columns, count_rows, over_rows, to_weighted, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
-from isinglass.network import expit
-from isinglass.pairs import pair_keys, spread
+from isinglass.network import expit, pair_keys, spread
 from isinglass.results import Solution
-from isinglass.select.category_refit import LEAST_INFORMATION, RIDGE, block_errors, network_of, newton
-from isinglass.select.information import Support
+from isinglass.select.category_refit import LEAST_INFORMATION, RIDGE, Support, block_errors, network_of, newton
 from isinglass.select.scoring import check_width
+from isinglass.select.stages import penalty_on
 from isinglass.solve.path import ising_path
 
 MAX_PARAMETERS = 20_000
@@ -42,27 +41,18 @@ class Refit(Frozen):
     The z and p values treat the support as if it had been fixed before seeing the data. If it was selected from the
     same rows they are too optimistic: see the page on trusting a network.
 
-    Parameters
-    ----------
-    solution : Solution
-        The unpenalized estimate, with its certificate. In a network with categories it is found by Newton's method and
-        has a KKT residual, but no duality gap.
-    edge_index : ndarray of int32, shape (n_edges, 2)
-        The support, in the order of the arrays below.
-    edge_values, edge_errors : ndarray of shape (n_edges,)
-        Couplings and their standard errors; norms and their errors to first order, where a pair has more parameters.
-    field_errors : ndarray of shape (n_features,)
-        Standard errors of the fields; NaN for constant columns. In a network with categories one per category, column
-        after column; NaN for the first of a column.
-    covariance : ndarray of shape (n_features + n_edges, n_features + n_edges), optional
-        Of the fields, then of the edges, if it was asked for; NaN for constant columns.
     """
 
+    #: the unpenalized estimate, with its certificate; in a network with categories it is found by Newton's method and
+    #: has a KKT residual, but no duality gap
     solution: Solution
-    edge_index: NDArray[np.int32]
-    edge_values: FloatArray
-    edge_errors: FloatArray
+    edge_index: NDArray[np.int32]  #: the support, in the order of the arrays below
+    edge_values: FloatArray  #: couplings; norms where a pair has more parameters
+    edge_errors: FloatArray  #: their standard errors; those of norms to first order
+    #: standard errors of the fields; NaN for constant columns. In a network with categories one per category, column
+    #: after column; NaN for the first of a column
     field_errors: FloatArray
+    #: of the fields, then of the edges, if it was asked for; NaN for constant columns
     covariance: FloatArray | None = None
     #: where columns have categories: Wald's statistic of every edge, that all its parameters are zero, and their number
     edge_chi2: FloatArray | None = None
@@ -149,7 +139,6 @@ def refit(
     covariance : bool, default False
         Whether the result holds the covariance of all estimates, too.
 
-
     Raises
     ------
     SeparationError
@@ -207,18 +196,9 @@ def _near_support(solution: Solution, table: CategoryTable, weight: FloatArray |
 def estimate_unpenalized(
     solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None, tol: float
 ) -> Solution:
-    """Return the optimum without penalty on the edges of ``solution``; a SeparationError if it is not finite.
-
-    Examples
-    --------
-    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
-    >>> estimate_unpenalized(ising_path(X, alphas=[0.1])[0], X, None, 1e-9).edge_values.round(6).tolist()  # log 16
-    [2.772589]
-    """
+    """Return the optimum without penalty on the edges of ``solution``; a SeparationError if it is not finite."""
     _refuse_constant(solution, count_columns(table, weight)[1])
-    penalty = np.full((table.shape[1],) * 2, np.inf)
-    s, t = solution.edge_index.T
-    penalty[s, t] = penalty[t, s] = 0.0
+    penalty = penalty_on(solution.edge_index, table.shape[1], 0.0)
     # With every pair free or forbidden, alpha multiplies nothing.
     return ising_path(table, alphas=[1.0], sample_weight=weight, penalty_weights=penalty, tol=tol).solutions[0]
 
@@ -229,16 +209,8 @@ def nearly_free(
     """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
 
     It is finite whatever the table, and costs no search for separation.
-
-    Examples
-    --------
-    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
-    >>> nearly_free(ising_path(X, alphas=[0.1])[0], X, None).edge_values.round(2).tolist()  # log 16
-    [2.77]
     """
-    s, t = solution.edge_index.T
-    penalty = np.full((table.shape[1],) * 2, np.inf)
-    penalty[s, t] = penalty[t, s] = 1.0
+    penalty = penalty_on(solution.edge_index, table.shape[1], 1.0)
     alpha = penalty_in_rows / count_rows(table, weight)
     with suppress_warnings(ConvergenceWarning):
         path = ising_path(table, [alpha], sample_weight=weight, penalty_weights=penalty, tol=min(1e-7, alpha / 10))
@@ -250,15 +222,6 @@ def standard_errors(solution: Solution, table: Any, weight: FloatArray | None) -
 
     Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
     by the information left on them, that of a fraction of one row. NaN everywhere if the matrices would be too large.
-
-    Examples
-    --------
-    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
-    >>> network = Solution.from_dense(0.1, np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(2))
-    >>> standard_errors(network, X, None).round(3).tolist()  # sqrt(Σ 1/n)
-    [0.5]
-    >>> standard_errors(network, X[X[:, 0] >= X[:, 1]], None).tolist()  # no row has 0 and 1
-    [nan]
     """
     if isinstance(table, CategoryTable) and solution.n_edges:
         return _category_errors(solution, table, weight)

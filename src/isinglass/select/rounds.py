@@ -10,20 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import RandomSource
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, to_weighted
 from isinglass.data.table import RowTable
 from isinglass.errors import DataError, setting
-from isinglass.network import Network
-from isinglass.pairs import pair_keys, pairs_of, spread
-from isinglass.randomness import RandomSource
+from isinglass.network import Network, pair_keys, pairs_of, spread, union_keys
 from isinglass.select.contract import Method, run_method
 from isinglass.select.method import keep_penalty, run_quickly, solution_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.two_stage import two_stage
-from isinglass.simulate.category_chains import CategoryChains
-from isinglass.simulate.completions import Completions, start_values
+from isinglass.simulate.completions import CategoryChains, Completions, start_values
 
 FEW = 2
 """Copies of the rows with holes that the network of a round is estimated from."""
@@ -159,14 +157,14 @@ def make_chains(
 
 def distance(one: Network, other: Network) -> float:
     """Return the root mean square difference of fields and of the couplings that one of two networks has."""
-    pairs = _pairs([one, other])
+    pairs = union_keys([one, other])
     difference = parameters(one, pairs) - parameters(other, pairs)
     return float(np.sqrt((difference**2).mean()))
 
 
 def mean_network(networks: Sequence[Network]) -> Network:
     """Return the network whose parameters are the means of those of some networks."""
-    pairs, first = _pairs(networks), networks[0]
+    pairs, first = union_keys(networks), networks[0]
     mean = np.mean([parameters(network, pairs) for network in networks], axis=0)
     edges = pairs_of(pairs, first.n_features)
     if not isinstance(first, CategoryNetwork):
@@ -187,11 +185,6 @@ def parameters(network: Network, pairs: NDArray[np.int64]) -> FloatArray:
     shapes = zip(pairs.tolist(), _shapes(network, pairs), strict=True)
     values = [blocks[key].ravel() if key in blocks else np.zeros(shape).ravel() for key, shape in shapes]
     return np.asarray(np.concatenate([*network.category_fields, *values]))
-
-
-def _pairs(networks: Sequence[Network]) -> NDArray[np.int64]:
-    """Return the pairs that have an edge in one of several networks."""
-    return np.unique(np.concatenate([pair_keys(network.edge_index, network.n_features) for network in networks]))
 
 
 def _shapes(network: CategoryNetwork, pairs: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray, read_only
 from isinglass.categories import CategoryNetwork
-from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, GridEndWarning, suppress_warnings
-from isinglass.evaluate.recovery import edge_confusion, weight_correlation
+from isinglass.errors import ArgumentError
+from isinglass.evaluate.metrics import edge_confusion, weight_correlation
 from isinglass.network import Network, as_network
-from isinglass.randomness import RandomSource, spawn_seeds
-from isinglass.select.contract import Method, run_method
-from isinglass.select.method import as_method, run_quickly, solution_of
+from isinglass.select.contract import Method
+from isinglass.select.method import as_method, fit_quietly, run_quickly
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.simulate import exact_sample, gibbs_sample
 
@@ -31,22 +30,13 @@ BURN_IN, THIN = 2000, 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampleSizeStudy:
-    """How well a network was found again, for several numbers of rows.
+    """How well a network was found again, for several numbers of rows."""
 
-    Parameters
-    ----------
-    network : Network
-        The network that rows were drawn from.
-    rows : tuple of int
-        The numbers of rows.
-    scores : mapping of str to ndarray of shape (n_sizes, n_repeats)
-        Sensitivity (share of the true edges that are found), specificity (share of the other pairs without an edge),
-        and the correlation of true and estimated couplings over all pairs. NaN where a score does not exist, such as
-        the correlation of a network without edges.
-    """
-
-    network: Network
-    rows: tuple[int, ...]
+    network: Network  #: the network that rows were drawn from
+    rows: tuple[int, ...]  #: the numbers of rows
+    #: sensitivity (share of the true edges that are found), specificity (share of the other pairs without an edge), and
+    #: the correlation of true and estimated couplings over all pairs, each of shape (n_sizes, n_repeats); NaN where a
+    #: score does not exist, such as the correlation of a network without edges
     scores: Mapping[str, FloatArray]
 
     def __post_init__(self) -> None:
@@ -118,7 +108,6 @@ def sample_size(
     random_state, n_jobs, checkpoint, progress
         As for `bootstrap`, with tables instead of resamples.
 
-
     Examples
     --------
     >>> from isinglass import simulate
@@ -139,6 +128,8 @@ def sample_size(
     results = run_tasks(
         _refit,
         [(truth, quick, n, seeds[k * repeats + r]) for k, n in enumerate(sizes) for r in range(repeats)],
+        stage="tables",
+        description="Sample sizes",
         n_jobs=n_jobs,
         progress=progress,
         checkpoint=checkpoint,
@@ -149,31 +140,22 @@ def sample_size(
             "method": run_quickly(wanted, None),
             "random_state": seeds[0].entropy,
         },
-        stage="tables",
-        description="Sample sizes",
     )
     shape = (len(sizes), repeats)
     scores = {name: np.array([float(result[name]) for result in results]).reshape(shape) for name in MEASURES}
     return SampleSizeStudy(truth, sizes, scores)
 
 
-def _draw_categories(truth: CategoryNetwork, n_rows: int, seed: SeedSequence) -> Any:
-    """Return rows of a network with categories: each from a chain of its own where there are too many states."""
-    if truth.n_categories.prod(dtype=object) <= 2**ENUMERATED:
-        return exact_sample(truth, n_rows, random_state=seed)
-    return gibbs_sample(truth, n_rows, burn_in=BURN_IN // 10, n_chains=n_rows, random_state=seed)
-
-
 def _refit(truth: Network, method: Method, n_rows: int, seed: SeedSequence) -> dict[str, float]:
     """Return how well the network is found in one table."""
-    if isinstance(truth, CategoryNetwork):
-        X = _draw_categories(truth, n_rows, seed)
-    elif truth.n_features <= ENUMERATED:
+    sizes = truth.n_categories if isinstance(truth, CategoryNetwork) else np.full(truth.n_features, 2)
+    if sizes.prod(dtype=object) <= 2**ENUMERATED:
         X = exact_sample(truth, n_rows, random_state=seed)
+    elif isinstance(truth, CategoryNetwork):  # each row from a chain of its own
+        X = gibbs_sample(truth, n_rows, burn_in=BURN_IN // 10, n_chains=n_rows, random_state=seed)
     else:
         X = gibbs_sample(truth, n_rows, burn_in=BURN_IN, thin=THIN, random_state=seed, n_threads=1)
-    with suppress_warnings(ConstantColumnWarning, ConvergenceWarning, GridEndWarning):
-        found = solution_of(run_method(method, X), method, X).network
+    found = fit_quietly(method, X).network
     confusion = edge_confusion(found, truth)
     return {
         "sensitivity": confusion.recall,

@@ -1,37 +1,55 @@
-"""What the criteria share: the score of every row, checked options, and the warning at the ends of a grid."""
+"""What the criteria share: the score of every row, what an edge costs, and the warning at the ends of a grid.
+
+A pair of columns on a line has one parameter, a pair of nominal columns m_s · m_t with m = categories − 1. Every
+parameter counts twice, because a pair is seen from both of its ends.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
-from isinglass.errors import DataError, GridEndWarning, setting, warn
+from isinglass.data import (
+    CategoryTable,
+    PartedTable,
+    column_spread,
+    count_categories,
+    count_rows,
+    to_weighted,
+    units_of,
+    which_vary,
+)
+from isinglass.errors import ArgumentError, DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
-
-__all__ = ["check_width", "row_scores", "sum_scores", "warn_at_grid_end"]
-
 
 CELLS_AT_ONCE = 4_000_000
 """Cells whose scores exist at a time: some 30 bytes each."""
 FEW = 100
 """Columns up to which several networks are dense matrices one after the other."""
+AIC = 4.0
+"""Price of a parameter in the AIC. Without a true edge, twice the gain in log pseudo-likelihood is twice a chi-square
+with as many degrees of freedom as the pair has parameters, because it is seen from both of its ends; 2 for each."""
+
+
+def whole_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, FloatArray | None, NDArray[np.intp]]:
+    """Return a table that must not be in parts, its weights, and the unit of every row: copies of a row share one."""
+    table, weight = to_weighted(X, sample_weight)
+    if isinstance(table, PartedTable):
+        table.refuse()
+    copies = units_of(X)
+    return table, weight, np.arange(len(table)) if copies is None else copies
 
 
 def row_scores(solution: Solution, table: Any, columns: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
     """Return Σ_s log P(x_s | the rest) of every row, over all columns s or over those given.
 
     The table is one of bytes, or a CategoryTable where the network has categories.
-
-    Examples
-    --------
-    >>> empty = Solution.from_dense(1.0, np.zeros((2, 2)), np.zeros(2))
-    >>> row_scores(empty, np.array([[0, 1], [1, 1]], dtype=np.uint8)).round(6).tolist()  # 2 log ½
-    [-1.386294, -1.386294]
     """
     scores = np.empty(len(table))
     network = solution.network
@@ -90,20 +108,14 @@ def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:
     The sparse end is no end if its network is empty: every larger alpha gives the same network. Neither is alpha = 0,
     nor the single value of a grid that leaves no choice.
     """
-    chosen = path[index]
-    if len(path) == 1:
+    chosen, last = path[index], len(path) - 1
+    if last == 0 or not ((index == 0 and chosen.n_edges) or (index == last and chosen.alpha > 0.0)):
         return
-    if index == 0 and chosen.n_edges:
-        end, remedy = "sparse", "larger"
-    elif index == len(path) - 1 and chosen.alpha > 0.0:
-        end, remedy = "dense", "smaller"
-    else:
-        return
+    end, remedy = ("sparse", "larger") if index == 0 else ("dense", "smaller")
     warn(
         GridEndWarning(
             f"the {criterion} choice alpha={chosen.alpha:.6g} is the {end} end of the grid; a better one may lie "
-            "beyond. "
-            f"Pass {setting('alphas')} that reach {remedy} values."
+            f"beyond. Pass {setting('alphas')} that reach {remedy} values."
         )
     )
 
@@ -115,3 +127,67 @@ def check_width(solution: Solution, table: Any) -> None:
             f"X must have one column per node ({solution.n_features}); got {table.shape[1]}. "
             "Pass the table the network was estimated from, with its columns in the same order."
         )
+
+
+@dataclass(frozen=True)
+class EdgePrice:
+    """What the edges of a network add to the EBIC."""
+
+    per_parameter: float
+    per_edge: float
+    dimensions: NDArray[np.intp] | None = None  # m of every column; None: 1 for all
+
+    def of(self, solution: Solution, penalties: FloatArray | None = None) -> float:
+        """Return the price of all edges of a network, whatever their penalties."""
+        if self.dimensions is None:
+            return (self.per_parameter + self.per_edge) * solution.network.n_edges
+        n_parameters = int(self.dimensions[solution.edge_index].prod(axis=1).sum())
+        return self.per_parameter * n_parameters + self.per_edge * solution.network.n_edges
+
+
+def edge_price(table: Any, weight: FloatArray | None, gamma: float) -> EdgePrice:
+    """Return what edges add to the EBIC: 2 log N for each parameter and 4γ log(p−1) for each pair.
+
+    p is the number of columns that vary, N the sum of the weights.
+    """
+    if not (np.isfinite(gamma) and gamma >= 0):
+        raise ArgumentError("gamma", "must be finite and not negative", gamma)
+    n_varying = int(np.count_nonzero(which_vary(table, weight)))
+    per_edge = float(4.0 * gamma * np.log(max(n_varying - 1, 1)))
+    return EdgePrice(2.0 * float(np.log(count_rows(table, weight))), per_edge, _dimensions(table, weight))
+
+
+def _dimensions(table: Any, weight: FloatArray | None) -> NDArray[np.intp] | None:
+    """Return m of every column, by the categories that occur; None if it is 1 for all of them."""
+    if not isinstance(table, CategoryTable) or all(score is not None for score in table.scores):
+        return None
+    counts = zip(count_categories(table, weight), table.scores, strict=True)
+    return np.array([1 if score is not None else max(np.count_nonzero(seen) - 1, 1) for seen, score in counts])
+
+
+@dataclass(frozen=True)
+class AicPrice:
+    """What the edges of a penalized network add to the AIC: 4 for each effective parameter.
+
+    A block that the penalty shrinks uses fewer parameters than it has: 1 + (m_s m_t − 1) ‖Θ‖/‖Θ free‖, as Yuan and Lin
+    (2006) derive for groups of coefficients. The free estimate is that of the block alone, ‖Θ‖ + α ω / h, where
+    h = 2 (v_s/m_s) (v_t/m_t) is the mean curvature of independent columns with variances v.
+    """
+
+    dimensions: NDArray[np.intp] | None
+    variances: FloatArray
+
+    @classmethod
+    def at(cls, table: Any, weight: FloatArray | None) -> AicPrice:
+        """Return the price for a table."""
+        dimensions = _dimensions(table, weight)
+        return cls(dimensions, np.empty(0) if dimensions is None else column_spread(table, weight)[0] ** 2)
+
+    def of(self, solution: Solution, penalties: FloatArray) -> float:
+        """Return the price of all edges of a network, given α ω of each."""
+        if self.dimensions is None or not isinstance(solution.network, CategoryNetwork):
+            return AIC * solution.network.n_edges
+        m, share = self.dimensions[solution.edge_index], np.abs(solution.edge_values)
+        curvature = 2.0 * (self.variances[solution.edge_index] / m).prod(axis=1)
+        share = share / (share + penalties / curvature)
+        return AIC * float((1.0 + (m.prod(axis=1) - 1.0) * share).sum())

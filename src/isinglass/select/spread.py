@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
-from isinglass.evaluate.centrality import node_measure
-from isinglass.network import Network
-from isinglass.pairs import pair_keys, spread
+from isinglass.evaluate.nodes import node_measure
+from isinglass.network import Network, pair_keys, spread
 from isinglass.results import Solution
 
 QUANTILES = (0.025, 0.5, 0.975)
@@ -32,38 +31,18 @@ class Bootstrap(Frozen):
 
     Pairs without an edge in the whole table and in all resamples are not stored: their couplings, quantiles and shares
     are zero.
-
-    Parameters
-    ----------
-    kind : {"rows", "case-drop"}
-        Rows drawn with replacement; or a share of the rows left out.
-    solution : Solution
-        The network of the whole table, with the names of the nodes.
-    edge_index : ndarray of int32, shape (n_pairs, 2)
-        Pairs with an edge in the whole table or in at least one resample, in lexicographic order.
-    draws : csc_array of shape (n_boot, n_pairs)
-        Their couplings in every resample; the norms of blocks, where a pair has more than one parameter.
-    fields : ndarray of shape (n_boot, n_features)
-        The fields in every resample; one per category, node after node, of a network with categories.
-    alphas : ndarray of shape (n_boot,)
-        The penalty of every resample; NaN where each node has its own.
-    dropped : ndarray of shape (n_boot,)
-        Share of the rows left out of every resample; 0 for the kind "rows".
-    n_constant : int
-        Resamples in which a column was constant that varies in the whole table.
-    n_unconverged : int
-        Resamples whose network is not proved optimal to its tolerance.
     """
 
-    kind: str
-    solution: Solution
-    edge_index: NDArray[np.int32]
+    kind: str  #: "rows" for rows drawn with replacement, "case-drop" for a share of the rows left out
+    solution: Solution  #: the network of the whole table, with the names of the nodes
+    edge_index: NDArray[np.int32]  #: pairs with an edge in the whole table or in a resample, in lexicographic order
+    #: their couplings in every resample, shape (n_boot, n_pairs); norms of blocks, where a pair has more parameters
     draws: sp.csc_array
-    fields: FloatArray
-    alphas: FloatArray
-    dropped: FloatArray
-    n_constant: int = 0
-    n_unconverged: int = 0
+    fields: FloatArray  #: the fields in every resample, one row for each; with categories one per category
+    alphas: FloatArray  #: the penalty of every resample; NaN where each node has its own
+    dropped: FloatArray  #: share of the rows left out of every resample; 0 for the kind "rows"
+    n_constant: int = 0  #: resamples in which a column was constant that varies in the whole table
+    n_unconverged: int = 0  #: resamples whose network is not proved optimal to its tolerance
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,8 +53,6 @@ class Bootstrap(Frozen):
     def n_boot(self) -> int:
         """Number of resamples."""
         return len(self.dropped)
-
-    # ------------------------------------------------------------------------------------- edges
 
     @cached_property
     def edge_values(self) -> FloatArray:
@@ -119,8 +96,6 @@ class Bootstrap(Frozen):
         columns = dict(zip(("coupling", "mean", *COLUMNS, "inclusion"), (n[order] for n in numbers), strict=True))
         return {"source": names[s], "target": names[t], **columns}
 
-    # ------------------------------------------------------------------------------------- nodes
-
     @cached_property
     def strengths(self) -> FloatArray:
         """Node strength Σ_t |θ_st| in every resample, shape (n_boot, n_features)."""
@@ -159,7 +134,8 @@ class Bootstrap(Frozen):
             order = np.argsort(rows.indices[some])
             pairs, values = self.edge_index[rows.indices[some][order]], rows.data[some][order]
             present = values != 0.0
-            network = Network.trusted(np.zeros(len(self.names)), pairs[present], values[present], self.names)
+            parts = {"edge_index": pairs[present], "edge_values": values[present], "names": self.names}
+            network = Network.trusted(fields=np.zeros(len(self.names)), **parts)
             measured.append(node_measure(network, of, communities))
         return np.array(measured)
 
@@ -182,8 +158,6 @@ class Bootstrap(Frozen):
         names = np.array(self.names, dtype=object)
         whole = node_measure(self.solution.network, of, communities)
         return {"name": names, of: whole, "mean": draws.mean(axis=0), **quantiles}
-
-    # ------------------------------------------------------------------------------------- differences
 
     def differences(self, of: str = "edges", *, level: float = 0.95) -> Differences:
         """Compare the edges of the network with each other, or the strengths of its nodes.
@@ -220,8 +194,6 @@ class Bootstrap(Frozen):
             low[k + 1 :, k], high[k + 1 :, k] = -above, -below
         return Differences(of, labels, values, low, high, float(level))
 
-    # ------------------------------------------------------------------------------------- dropped cases
-
     def correlations(self, of: str = "strength", communities: Any = None) -> FloatArray:
         """Return how every resample correlates with the whole table.
 
@@ -229,8 +201,8 @@ class Bootstrap(Frozen):
         ----------
         of : str, default "strength"
             "edges" for the couplings of all pairs, or a measure of the nodes, as for `node_draws`.
-        communities : sequence, mapping or pandas Series, optional
-            The community of each node, for bridges.
+        communities
+            As for `node_draws`.
 
         Returns
         -------
@@ -244,12 +216,7 @@ class Bootstrap(Frozen):
         return _correlate(self.node_draws(of, communities), whole)
 
     def cs_coefficient(
-        self,
-        of: str = "strength",
-        *,
-        correlation: float = 0.7,
-        probability: float = 0.95,
-        communities: Any = None,
+        self, of: str = "strength", *, correlation: float = 0.7, probability: float = 0.95, communities: Any = None
     ) -> float:
         """Return the largest share of rows that can be dropped while the order of nodes or edges stays.
 
@@ -258,11 +225,10 @@ class Bootstrap(Frozen):
         advise not to interpret the order below 0.25 and to prefer 0.5. A correlation that does not exist counts as too
         small.
         """
-        self._refuse_unless_dropped()
+        shares = self._shares()
         for value, name in ((correlation, "correlation"), (probability, "probability")):
             if not 0 < value <= 1:
                 raise ArgumentError(name, "must be above 0 and at most 1", value)
-        shares = np.unique(self.dropped)
         enough = np.nan_to_num(self.correlations(of, communities), nan=-1.0) >= correlation
         kept = [enough[self.dropped == share].mean() >= probability for share in shares]
         return float(shares[kept].max(initial=0.0))
@@ -276,8 +242,7 @@ class Bootstrap(Frozen):
             ``dropped``, the share; then for ``strength``, ``expected_influence`` and ``edges`` the mean correlation
             with the whole table and, with ``_q5`` behind, its 5 % quantile. One that does not exist counts as 0.
         """
-        self._refuse_unless_dropped()
-        shares = np.unique(self.dropped)
+        shares = self._shares()
         columns: dict[str, Any] = {"dropped": shares}
         for of in STATISTICS:
             found = np.nan_to_num(self.correlations(of), nan=0.0)
@@ -286,18 +251,16 @@ class Bootstrap(Frozen):
             columns[f"{of}_q5"] = np.array([np.quantile(part, 0.05) for part in parts])
         return columns
 
-    def _refuse_unless_dropped(self) -> None:
+    def _shares(self) -> FloatArray:
+        """Return the shares that were dropped."""
         if self.kind != "case-drop":
             raise DataError(f'kind must be "case-drop" for a CS-coefficient; got a bootstrap of kind {self.kind!r}.')
-
-    # ------------------------------------------------------------------------------------- in words
+        return np.unique(self.dropped)
 
     def __repr__(self) -> str:
-        lines = [
-            f'Bootstrap("{self.kind}": {self.n_boot} resamples, {len(self.edge_index)} pairs with an edge at least '
-            f"once among {self.solution.n_features} nodes)"
-        ]
-        return "\n".join(lines + (self._describe_drops() if self.kind == "case-drop" else self._describe_edges()))
+        pairs = f"{len(self.edge_index)} pairs with an edge at least once among {self.solution.n_features} nodes"
+        lines = self._describe_drops() if self.kind == "case-drop" else self._describe_edges()
+        return "\n".join([f'Bootstrap("{self.kind}": {self.n_boot} resamples, {pairs})', *lines])
 
     def _describe_drops(self) -> list[str]:
         drops = self.drops()
@@ -355,11 +318,9 @@ class Differences(Frozen):
         }
 
     def __repr__(self) -> str:
-        n = len(self.values)
-        return (
-            f"Differences({n} {'edges' if self.of == 'edges' else 'nodes'}: {int(self.different.sum()) // 2} of "
-            f"{n * (n - 1) // 2} pairs differ at level {self.level:g})"
-        )
+        n, found = len(self.values), int(self.different.sum()) // 2
+        compared = f"{n} {'edges' if self.of == 'edges' else 'nodes'}"
+        return f"Differences({compared}: {found} of {n * (n - 1) // 2} pairs differ at level {self.level:g})"
 
 
 def _sums_over_pairs(draws: sp.csc_array, edge_index: NDArray[np.int32], n_features: int) -> FloatArray:

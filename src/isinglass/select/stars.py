@@ -6,7 +6,7 @@ Liu, Roeder and Wasserman (2010). The definition is in docs/math.md, the reasoni
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -16,9 +16,9 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import is_whole
+from isinglass.arguments import RandomSource, is_whole, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import PartedTable, to_weighted, units_of, which_vary
+from isinglass.data import which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -30,15 +30,13 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
-from isinglass.pairs import pairs_of, symmetric_matrix
-from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.network import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
-from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, with_threads
-from isinglass.select.tasks import Result, kernel_threads, run_tasks
+from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, with_option
+from isinglass.select.scoring import whole_rows
+from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ising_path
-
-Table = Any  # bytes, or a CategoryTable
 
 ABOVE = 1.0 + 1e-9
 """A grid starts this far above the largest alpha_max, so that rounding cannot put an edge at its first point."""
@@ -90,20 +88,9 @@ def stars(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights of the fits. Subsamples are drawn by row, from those of positive weight: a weight of 2 is not
         the same as a row that occurs twice.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Where the subsamples come from; seed k does not depend on ``n_subsamples`` or on ``n_jobs``.
-    n_jobs : int, optional
-        Subsamples at the same time, as in joblib; ``joblib.parallel_config`` can send them to a cluster. The result
-        does not depend on it.
-    checkpoint : path, optional
-        Folder that keeps finished subsamples: an interrupted run resumes there. Needs a ``random_state``.
-    progress : bool, optional
-        Show a progress bar on stderr; by default only if that is a terminal.
-
-    Returns
-    -------
-    Stability
-        The choice, and the agreement along the grid.
+    random_state, n_jobs, checkpoint, progress
+        As for `bootstrap`, with subsamples instead of resamples; a checkpoint needs a ``random_state``.
+        ``joblib.parallel_config`` can send subsamples to a cluster.
 
     Warns
     -----
@@ -135,9 +122,9 @@ def stars(
             "got None."
         )
     seeds = spawn_seeds(random_state, n_subsamples)
-    constant = np.array([~which_vary(table[_draw_rows(seed, units, size)], None) for seed in seeds])
-    ratio = fixed_option(path_function, "alpha_min_ratio") or 0.01
-    grid = _make_grid(table, weight, units, seeds, size, alphas, ratio, path_function)
+    sample = _Sample(table, weight, units, size)
+    constant = np.array([~which_vary(table[sample.rows(seed)], None) for seed in seeds])
+    grid = _make_grid(sample, seeds, alphas, path_function)
     fingerprint = {
         "X": table,
         "alphas": grid,
@@ -147,32 +134,20 @@ def stars(
         "random_state": seeds[0].entropy,
     } | ({} if weight is None else {"sample_weight": weight})
     options = {"n_jobs": n_jobs, "checkpoint": checkpoint, "fingerprint": fingerprint, "progress": progress}
-    runs = _Runs(table, weight, units, seeds, size, grid, with_threads(path_function, kernel_threads(n_jobs)), options)
+    inside = with_option(path_function, "n_threads", kernel_threads(n_jobs))
+    runs = _Runs(sample, seeds, grid, inside, options)
     stability = _search(runs, threshold, bounded, int((constant & which_vary(table, None)).any(axis=1).sum()))
     _warn(stability, constant, runs.n_unconverged)
     return stability
 
 
-def _rows_that_count(
-    X: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Table, FloatArray | None, NDArray[np.intp]]:
+def _rows_that_count(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, FloatArray | None, NDArray[np.intp]]:
     """Return the rows of positive weight, their weights, and the unit of each, counted from 0: what is drawn."""
-    table, weight = to_weighted(X, sample_weight)
-    if isinstance(table, PartedTable):
-        table.refuse()
-    copies = units_of(X)
-    rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
-    units = rows if copies is None else copies[rows]
-    units = np.unique(units, return_inverse=True)[1]
-    if len(rows) == len(table):
-        return table, weight, units
-    assert weight is not None
-    return table[rows], weight[rows], units
-
-
-def _weight_option(weight: FloatArray | None, rows: Any = slice(None)) -> dict[str, FloatArray]:
-    """Return the keyword with which a function gets the weights of some rows: none, where there are no weights."""
-    return {} if weight is None else {"sample_weight": weight[rows]}
+    table, weight, units = whole_rows(X, sample_weight)
+    if weight is not None and not weight.all():
+        rows = np.flatnonzero(weight)
+        table, weight, units = table[rows], weight[rows], units[rows]
+    return table, weight, np.unique(units, return_inverse=True)[1]
 
 
 def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | None, threshold: float) -> int:
@@ -193,50 +168,48 @@ def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | Non
     return int(subsample_size)
 
 
-def _draw_rows(seed: SeedSequence, units: NDArray[np.intp], size: int) -> NDArray[np.intp]:
-    """Return the rows of a subsample of the units, in the order of the table."""
-    drawn = np.random.default_rng(seed).choice(int(units.max()) + 1, size, replace=False, shuffle=False)
-    return np.flatnonzero(np.isin(units, drawn))
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The rows that subsamples are drawn from."""
+
+    table: Any  # bytes, or a CategoryTable
+    weight: FloatArray | None
+    units: NDArray[np.intp]  # of every row, counted from 0; rows of one unit are drawn together
+    size: int  # units in a subsample
+
+    def rows(self, seed: SeedSequence) -> NDArray[np.intp]:
+        """Return the rows of a subsample, in the order of the table."""
+        drawn = np.random.default_rng(seed).choice(int(self.units.max()) + 1, self.size, replace=False, shuffle=False)
+        return np.flatnonzero(np.isin(self.units, drawn))
+
+    def give(self, function: Callable[..., Any], rows: Any, *arguments: Any) -> Any:
+        """Call a function with some rows, and with their weights if there are any."""
+        options = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        return function(self.table[rows], *arguments, **options)
 
 
 def _make_grid(
-    table: Table,
-    weight: FloatArray | None,
-    units: NDArray[np.intp],
-    seeds: Sequence[SeedSequence],
-    size: int,
-    alphas: int | float | ArrayLike,
-    ratio: float,
-    path_function: PathFunction,
+    sample: _Sample, seeds: Sequence[SeedSequence], alphas: int | float | ArrayLike, path_function: PathFunction
 ) -> FloatArray:
+    ratio = fixed_option(path_function, "alpha_min_ratio") or 0.01
+    given = alpha_grid(1.0, alphas, alpha_min_ratio=ratio)  # complains before anything is computed
     if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
-        return alpha_grid(1.0, alphas, alpha_min_ratio=ratio)
-    alpha_grid(1.0, alphas, alpha_min_ratio=ratio)  # complains before anything is computed
+        return given
+    parts: list[Any] = [slice(None), *(sample.rows(seed) for seed in seeds)]
     alpha_max = alpha_max_of(path_function)
-    parts: list[Any] = [slice(None), *(_draw_rows(seed, units, size) for seed in seeds)]
-    tops = [alpha_max(table[rows], **_weight_option(weight, rows)) for rows in parts]
+    tops = [sample.give(alpha_max, rows) for rows in parts]
     return alpha_grid(ABOVE * max(tops), alphas, alpha_min_ratio=ratio)
 
 
-# ----------------------------------------------------------------------------------------- one subsample
-
-
 def _fit_subsample(
-    table: Table,
-    weight: FloatArray | None,
-    units: NDArray[np.intp],
-    seed: SeedSequence,
-    size: int,
-    grid: FloatArray,
-    path_function: PathFunction,
+    sample: _Sample, seed: SeedSequence, grid: FloatArray, path_function: PathFunction
 ) -> dict[str, NDArray[Any] | int]:
     """Return the edges along the grid, as s · p + t, one alpha after the other."""
-    rows = _draw_rows(seed, units, size)
     with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
-        path = path_function(table[rows], grid, **_weight_option(weight, rows))
+        path = sample.give(path_function, sample.rows(seed), grid)
     if len(path) != len(grid):
         raise DataError(f"path_function must return one solution per alpha ({len(grid)}); got {len(path)}.")
-    codes = [solution.edge_index.astype(np.int64) @ [table.shape[1], 1] for solution in path]
+    codes = [pair_keys(solution.edge_index, sample.table.shape[1]) for solution in path]
     return {
         "edges": np.concatenate(codes),
         "bounds": np.cumsum([0, *map(len, codes)]),
@@ -248,38 +221,29 @@ def _fit_subsample(
 class _Runs:
     """The subsamples, what has been run of each, and the count of fits."""
 
-    table: Table
-    weight: FloatArray | None
-    units: NDArray[np.intp]
+    sample: _Sample
     seeds: Sequence[SeedSequence]
-    size: int
     grid: FloatArray
     path_function: PathFunction
     options: dict[str, Any]
 
     def __post_init__(self) -> None:
-        self.results: list[Result] = []
+        self.results: list[Any] = []
         self._counted: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
         self.n_fits = self.n_unconverged = 0
 
-    def run(self, first: int, end: int) -> None:
-        """Run the subsamples from number ``first`` on over the first ``end`` alphas, in place of what they had."""
-        arguments = self._arguments(slice(first, None), end)
-        stage = f"subsamples from {first}, {end} alphas"
-        self._take(first, run_tasks(_fit_subsample, arguments, stage=stage, description="StARS", **self.options), end)
-
     def propose(self) -> None:
         """Run the first subsamples over the whole grid."""
-        arguments = self._arguments(slice(PROPOSERS), len(self.grid))
-        found = run_tasks(_fit_subsample, arguments, stage="proposal", description="StARS, dense end", **self.options)
-        self._take(0, found, len(self.grid))
+        self._run(slice(PROPOSERS), len(self.grid), "proposal", "StARS, dense end")
 
-    def _arguments(self, which: slice, end: int) -> list[tuple[Any, ...]]:
-        shared = self.size, self.grid[:end], self.path_function
-        return [(self.table, self.weight, self.units, seed, *shared) for seed in self.seeds[which]]
+    def run(self, first: int, end: int) -> None:
+        """Run the subsamples from number ``first`` on over the first ``end`` alphas, in place of what they had."""
+        self._run(slice(first, None), end, f"subsamples from {first}, {end} alphas", "StARS")
 
-    def _take(self, first: int, results: list[Result], end: int) -> None:
-        self.results[first:] = results
+    def _run(self, which: slice, end: int, stage: str, description: str) -> None:
+        work = [(self.sample, seed, self.grid[:end], self.path_function) for seed in self.seeds[which]]
+        results = run_tasks(_fit_subsample, work, stage=stage, description=description, **self.options)
+        self.results[which] = results
         self._counted.clear()
         self.n_fits += len(results) * end
         self.n_unconverged += sum(int(result["n_unconverged"]) for result in results)
@@ -293,7 +257,7 @@ class _Runs:
 
     def instability(self, end: int) -> FloatArray:
         """Return the mean of 2 f (1 − f) over all pairs, for the first ``end`` alphas."""
-        n_runs, p = len(self.results), self.table.shape[1]
+        n_runs, p = len(self.results), self.sample.table.shape[1]
         n_pairs = max(p * (p - 1) // 2, 1)
         # Integers up to the division: a value that equals the threshold is not lost by rounding.
         disagreements = [int((counts * (n_runs - counts)).sum()) for _, counts in map(self.frequencies, range(end))]
@@ -301,19 +265,15 @@ class _Runs:
 
     def shares(self, k: int) -> sp.csr_array:
         """Return the share of subsamples with each pair at alpha number ``k``, symmetric."""
-        p = self.table.shape[1]
-        codes, counts = self.frequencies(k)
+        (codes, counts), p = self.frequencies(k), self.sample.table.shape[1]
         return symmetric_matrix(pairs_of(codes, p), counts / len(self.results), p)
-
-
-# ----------------------------------------------------------------------------------------- the search
 
 
 def _search(runs: _Runs, threshold: float, bounded: bool, n_constant: int) -> Stability:
     """Run what is needed and choose.
 
-    The running maximum never falls, so that the choice is known as soon as it exceeds the threshold somewhere, or the
-    grid has ended; nothing beyond can change it.
+    The running maximum never falls: the choice is known as soon as it exceeds the threshold somewhere, or the grid has
+    ended.
     """
     n_alphas, n_subsamples = len(runs.grid), len(runs.seeds)
     proposed, n_extensions, guess = n_alphas - 1, 0, np.zeros(n_alphas)
@@ -340,7 +300,7 @@ def _search(runs: _Runs, threshold: float, bounded: bool, n_constant: int) -> St
         monotone=np.r_[np.maximum.accumulate(instability), rest],
         edge_frequencies=tuple(runs.shares(k) for k in range(end)),
         threshold=threshold,
-        subsample_size=runs.size,
+        subsample_size=runs.sample.size,
         n_subsamples=n_subsamples,
         dense_end=float(runs.grid[proposed]),
         n_extensions=n_extensions,
@@ -364,9 +324,8 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
         warn(
             ConstantColumnWarning(
                 f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant and has no "
-                "edges "
-                f"there: column {shown}. A larger {setting('subsample_size')} (now {stability.subsample_size}) makes "
-                "this rarer."
+                f"edges there: column {shown}. A larger {setting('subsample_size')} (now {stability.subsample_size}) "
+                "makes this rarer."
             )
         )
     if n_unconverged:
@@ -392,13 +351,11 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
     elif stability.index == last:
         remedy = f"is still stable. Pass smaller {setting('alphas')}, or a smaller {setting('alpha_min_ratio')}"
     else:
-        remedy = (
-            f"has no edges or few, and the next one is unstable. Pass a finer grid, or a larger {setting('threshold')}"
-        )
+        larger = f"a larger {setting('threshold')}"
+        remedy = f"has no edges or few, and the next one is unstable. Pass a finer grid, or {larger}"
     warn(
         GridEndWarning(
             f"the choice is at an end of the grid: alpha={stability.alpha:.6g} with instability {reached:.3g} "
-            "(threshold "
-            f"{stability.threshold:g}) {remedy}."
+            f"(threshold {stability.threshold:g}) {remedy}."
         )
     )

@@ -1,7 +1,7 @@
 """Independent tasks on all cores or on a cluster, by joblib alone, with progress and a file to resume from.
 
-A task is a pure function of its arguments, usually the table and a seed, so that the results do not depend on who runs
-it, when, how often or next to what.
+A task is a pure function of its arguments, usually the table and a seed: its result does not depend on who runs it,
+when, how often or next to what. It returns a mapping, of names to arrays if there is a checkpoint to store them in.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isinglass.arguments import is_whole
 from isinglass.errors import ArgumentError, IsinglassWarning, suppress_warnings, suppressed
@@ -25,14 +25,14 @@ from isinglass.select.checkpoint import Checkpoint
 
 logger = logging.getLogger("isinglass")
 
-Result = dict[str, NDArray[Any]]
+Task = Callable[..., dict[str, Any]]
 
 ATTEMPTS = 3
 """How often the workers may be lost in a row, without one task finished in between, before we give up."""
 
 
 def run_tasks(
-    function: Callable[..., Mapping[str, ArrayLike]],
+    function: Task,
     arguments: Sequence[tuple[Any, ...]],
     *,
     n_jobs: int | None = None,
@@ -41,28 +41,21 @@ def run_tasks(
     stage: str = "tasks",
     description: str = "",
     progress: bool | None = None,
-) -> list[Result]:
-    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order, whoever computes it.
-
-    Examples
-    --------
-    >>> def square(number):
-    ...     return {"square": number**2}
-    >>> [int(result["square"]) for result in run_tasks(square, [(1,), (2,), (3,)], n_jobs=2)]
-    [1, 4, 9]
-    """
+) -> list[dict[str, Any]]:
+    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order, whoever computes it."""
     _check_n_jobs(n_jobs)
     store = None if checkpoint is None else Checkpoint(checkpoint, fingerprint or {})
-    results: list[Result | None] = [store.get(f"{stage}/{k}") if store else None for k in range(len(arguments))]
+    results: list[Any] = [store.get(f"{stage}/{k}") if store else None for k in range(len(arguments))]
     missing = [k for k, result in enumerate(results) if result is None]
     with _progress_bar(description, len(arguments), progress) as advance:
         advance(len(arguments) - len(missing))
         for k, result in _run_missing(function, arguments, missing, n_jobs):
             results[k] = result
             if store is not None:
-                store.put(f"{stage}/{k}", result)
+                results[k] = _as_arrays(result)
+                store.put(f"{stage}/{k}", results[k])
             advance(1)
-    return results  # type: ignore[return-value]  # none is missing any more
+    return results
 
 
 def kernel_threads(n_jobs: int | None) -> int | None:
@@ -85,15 +78,12 @@ def _check_n_jobs(n_jobs: int | None) -> None:
         raise ArgumentError("n_jobs", "must be an integer other than 0, or None", n_jobs, "-1 takes all cores.")
 
 
-# ----------------------------------------------------------------------------------------- workers come and go
-
-
 @dataclass(frozen=True)
 class _Outcome:
     """What a task did: its result or its exception. Whatever else comes back is the fault of the worker."""
 
     number: int
-    result: Mapping[str, ArrayLike] | None = None
+    result: Any = None
     error: Exception | None = None
 
 
@@ -101,12 +91,7 @@ class _WorkersLostError(Exception):
     """The backend failed, not a task."""
 
 
-def _attempt(
-    number: int,
-    muted: tuple[type[IsinglassWarning], ...],
-    function: Callable[..., Mapping[str, ArrayLike]],
-    *arguments: Any,
-) -> _Outcome:
+def _attempt(number: int, muted: tuple[type[IsinglassWarning], ...], function: Task, *arguments: Any) -> _Outcome:
     with running, suppress_warnings(*muted):
         try:
             return _Outcome(number, result=function(*arguments))
@@ -134,9 +119,6 @@ class _Running:
             self._number -= 1
             self._changed.notify_all()
 
-    def __bool__(self) -> bool:
-        return self._number > 0
-
     def wait(self) -> None:
         """Return when nothing is running."""
         with self._changed:
@@ -147,11 +129,8 @@ running = _Running()
 
 
 def _run_missing(
-    function: Callable[..., Mapping[str, ArrayLike]],
-    arguments: Sequence[tuple[Any, ...]],
-    missing: list[int],
-    n_jobs: int | None,
-) -> Iterator[tuple[int, Result]]:
+    function: Task, arguments: Sequence[tuple[Any, ...]], missing: list[int], n_jobs: int | None
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number and the result of every missing task as it finishes, however often the workers are lost."""
     lost = 0
     while missing:
@@ -161,23 +140,20 @@ def _run_missing(
                     if outcome.error is not None:
                         outcome.error.add_note(f"in task {outcome.number} of {len(arguments)}")
                         raise outcome.error
-                    yield outcome.number, _as_arrays(outcome.result)
+                    yield outcome.number, outcome.result
                     missing.remove(outcome.number)
                     lost = 0
         except _WorkersLostError as error:
             lost += 1
             if lost == ATTEMPTS:
                 cause = error.__cause__ or error
-                cause.add_note(
-                    f"{len(missing)} tasks are not finished; the workers were lost {ATTEMPTS} times in a row."
-                )
+                unfinished = f"{len(missing)} tasks are not finished"
+                cause.add_note(f"{unfinished}; the workers were lost {ATTEMPTS} times in a row.")
                 raise cause from None
             logger.warning("workers lost (%s): %d tasks run again", type(error.__cause__).__name__, len(missing))
 
 
-def _submit(
-    function: Callable[..., Mapping[str, ArrayLike]], arguments: Mapping[int, tuple[Any, ...]], n_jobs: int | None
-) -> Generator[_Outcome]:
+def _submit(function: Task, arguments: Mapping[int, tuple[Any, ...]], n_jobs: int | None) -> Generator[_Outcome]:
     if _is_serial(n_jobs):
         yield from (_attempt(k, suppressed(), function, *task) for k, task in arguments.items())
         return
@@ -192,9 +168,8 @@ def _submit(
             continue
     outcomes: Iterator[Any] = iter(())
     try:
-        outcomes = iter(
-            parallel(joblib.delayed(_attempt)(k, suppressed(), function, *task) for k, task in arguments.items())
-        )
+        attempt = joblib.delayed(_attempt)
+        outcomes = iter(parallel(attempt(k, suppressed(), function, *task) for k, task in arguments.items()))
         for outcome in outcomes:
             if not isinstance(outcome, _Outcome):  # Dask hands out the cancellation of a task as its result
                 raise _WorkersLostError from RuntimeError(f"a task ended without a result: {outcome!r}")
@@ -208,7 +183,7 @@ def _submit(
             outcomes.close()
 
 
-def _as_arrays(result: Mapping[str, ArrayLike] | None) -> Result:
+def _as_arrays(result: Any) -> dict[str, NDArray[Any]]:
     """Return the arrays of a result, as a checkpoint would give them back."""
     if not isinstance(result, Mapping):
         raise TypeError(f"A task must return a mapping of names to arrays; got {type(result).__name__}.")
@@ -217,9 +192,6 @@ def _as_arrays(result: Mapping[str, ArrayLike] | None) -> Result:
         if array.dtype.hasobject:
             raise TypeError(f"A task must return arrays of numbers or text; got objects for {name!r}.")
     return arrays
-
-
-# ----------------------------------------------------------------------------------------- what the user sees
 
 
 @contextmanager

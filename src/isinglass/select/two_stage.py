@@ -11,24 +11,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from isinglass.arguments import check_count
-from isinglass.arrays import FloatArray, read_only
+from isinglass.arguments import RandomSource, check_count
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import check_scale, to_weighted, units_of
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
-from isinglass.randomness import RandomSource
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.judging import EXPONENTS, SMALL, Judge, split_folds
-from isinglass.select.pricing import EdgePrice, edge_price
 from isinglass.select.refit import standard_errors
+from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.stages import Case, Stage
 from isinglass.solve.path import ising_path
-
-__all__ = ["TwoStage", "describe_stages", "network_ebic", "two_stage"]
-
-Table = NDArray[np.uint8]
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
@@ -37,7 +32,7 @@ DOUBT = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TwoStage:
+class TwoStage(Frozen):
     """The network that the two-stage estimate chose, and how."""
 
     #: Stage 1, then stage 2 with full and, if that was needed, with gentle weights. Only stage 1 if that is empty.
@@ -55,9 +50,6 @@ class TwoStage:
     independent: float
     #: standard errors of the couplings; NaN where the unpenalized estimate is infinite, or if not asked for
     edge_errors: FloatArray = field(default_factory=lambda: np.empty(0))
-
-    def __post_init__(self) -> None:
-        read_only(self.edge_errors)
 
     @property
     def path(self) -> Path:
@@ -128,21 +120,15 @@ def two_stage(
     path_function : callable, default ising_path
         With the parameters ``penalty_weights`` and ``sample_weight``; use `functools.partial` to set others.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights; an integer weight equals repeated rows. The EBIC takes their sum for the number of rows.
+        Row weights, as for `ebic`.
     groups : array-like of shape (n_samples,), optional
         Rows with equal entries stay in one fold; by default the copies of a row in a completed table.
     errors : bool, default True
         Whether to compute standard errors.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed of the folds.
-    n_jobs : int, optional
-        Folds at the same time, as in joblib; -1 is all cores. The result does not depend on it.
-    progress : bool, optional
-        Show a progress bar on stderr; by default only if that is a terminal.
-
-    Returns
-    -------
-    TwoStage
+    n_jobs, progress
+        As for `bootstrap`, with folds instead of resamples.
 
     Examples
     --------

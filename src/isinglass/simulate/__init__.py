@@ -1,8 +1,8 @@
 """Random networks, and rows drawn from a network: Gibbs sampling with diagnostics, and enumeration."""
 
-from isinglass.simulate.category_networks import category_network
 from isinglass.simulate.gibbs import gibbs_diagnostics, gibbs_sample
 from isinglass.simulate.graphs import (
+    category_network,
     chain_network,
     graph_network,
     grid_network,

@@ -1,17 +1,19 @@
-"""Rows with missing cells, drawn given the cells that were observed: Gibbs sweeps over the missing ones alone."""
+"""Rows whose missing cells are drawn given those that were observed: Gibbs sweeps over the missing ones alone."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import gibbs_sweep_cells
+from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.categories import CategoryNetwork
+from isinglass.machine import thread_count
 from isinglass.network import Network
-from isinglass.randomness import RandomSource, as_generator
-from isinglass.threads import thread_count
 
 KernelArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]
 
@@ -55,6 +57,55 @@ class Completions:
             count = min(step, n_sweeps - done)
             chains = self._words, self.table, self._first, self._cells
             gibbs_sweep_cells(*arrays, *chains, count, totals, self._n_threads)
+
+
+class CategoryChains:
+    """The same for category numbers; without ``missing``, all cells are redrawn. All rows are swept side by side.
+
+    Examples
+    --------
+    >>> model = CategoryNetwork([[0, 0, 0], [0, 0]], [[0, 1, 2], [0, 1]], [[0, 1]], [40.0])
+    >>> chains = CategoryChains(np.array([[0, 1], [2, 0]], dtype=np.uint8), np.array([[True, False], [False, True]]))
+    >>> chains.sweep(model, 1)
+    >>> chains.table.tolist()
+    [[2, 1], [2, 1]]
+    """
+
+    def __init__(self, table: Bytes, missing: Mask | None = None, *, random_state: RandomSource = None) -> None:
+        self.table = np.array(table, dtype=np.uint8, order="C")
+        gone = np.ones(self.table.shape, dtype=bool) if missing is None else missing
+        self._rows = {s: np.flatnonzero(gone[:, s]) for s in np.flatnonzero(gone.any(axis=0)).tolist()}
+        self._rng = as_generator(random_state)
+
+    def sweep(self, network: CategoryNetwork, n_sweeps: int) -> None:
+        """Redraw every cell that is not held so many times, in the order of the columns."""
+        columns = [(s, rows, node_logits(network, s)) for s, rows in self._rows.items()]
+        for _ in range(n_sweeps):
+            for s, rows, logits_of in columns:
+                logits = logits_of(self.table, rows)
+                # The largest of logits with Gumbel noise is a draw from their softmax, whatever their size.
+                self.table[rows, s] = (logits + self._rng.gumbel(size=logits.shape)).argmax(axis=1)
+
+
+def node_logits(network: CategoryNetwork, s: int) -> Callable[[Bytes, NDArray[np.intp]], FloatArray]:
+    """Return a function of a table and some rows that gives log P(x_s = k | the rest), up to a constant."""
+    field, score = network.category_fields[s], network.scores[s]
+    # For each neighbor t the terms e_st(k, l) as rows l and columns k; where both are on a line, θ_st φ_t(l) alone.
+    tables = []
+    for k in np.flatnonzero((network.edge_index == s).any(axis=1)).tolist():
+        first, second = network.edge_index[k].tolist()
+        t, block = (second, network.blocks[k]) if first == s else (first, network.blocks[k].T)
+        points = network.scores[t]  # the block has a row per category of s, or one; and columns likewise for t
+        seen = block.T if points is None else points[:, None] * block[:, 0]
+        tables.append((t, seen if score is None else seen[:, 0]))
+
+    def logits(table: Bytes, rows: NDArray[np.intp]) -> FloatArray:
+        total = np.tile(field, (len(rows), 1)) if score is None else np.zeros(len(rows))
+        for t, terms in tables:
+            total += terms[table[rows, t]]
+        return total if score is None else field + np.multiply.outer(total, score)
+
+    return logits
 
 
 def kernel_arrays(network: Network) -> KernelArrays:

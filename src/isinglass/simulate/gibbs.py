@@ -10,18 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
 from isinglass.categories import CategoryNetwork
 from isinglass.data import to_binary
 from isinglass.errors import DataError, MixingWarning, setting, warn
+from isinglass.machine import thread_count
 from isinglass.network import Network, as_network
-from isinglass.randomness import RandomSource, as_generator, spawn_seeds
 from isinglass.results import Solution
-from isinglass.simulate.category_chains import CategoryChains
-from isinglass.simulate.completions import KernelArrays, kernel_arrays
+from isinglass.simulate.completions import CategoryChains, KernelArrays, kernel_arrays
 from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
-from isinglass.threads import thread_count
 
 _UPDATES_PER_CALL = 30_000_000  # about a third of a second, after which an interrupt is noticed
 
@@ -130,7 +128,7 @@ class _Chains:
         states = np.empty((n_chains, model.n_features), dtype=np.uint8)
         gibbs_start(words, states)
         if start is not None:
-            states[:] = _start_states(start, states.shape)
+            states[:] = _fitting(to_binary(np.atleast_2d(start)), start, states.shape)
         return cls(kernel_arrays(model), words, states, n_threads)
 
     @property
@@ -152,10 +150,6 @@ class _Chains:
             last = min(first + step, longest)
             gibbs_record(*self.network, self.words, self.states, thin, offsets, first, last, rows, self.n_threads)
         return rows
-
-
-def _start_states(start: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    return _fitting(to_binary(np.atleast_2d(start)), start, shape)
 
 
 def _fitting(states: NDArray[np.uint8], start: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
@@ -195,7 +189,6 @@ def gibbs_diagnostics(
     n_threads : int, optional
         As for `gibbs_sample`.
 
-
     Warns
     -----
     MixingWarning
@@ -213,16 +206,8 @@ def gibbs_diagnostics(
     last = whole.n_categories - 1 if isinstance(whole, CategoryNetwork) else np.ones(whole.n_features, dtype=np.intp)
     start = as_generator(at_start).integers(0, last + 1, (m, whole.n_features), dtype=np.uint8)
     start[0], start[1] = 0, last
-    rows = gibbs_sample(
-        model,
-        m * n_draws,
-        burn_in=burn_in,
-        thin=thin,
-        n_chains=m,
-        start=start,
-        random_state=at_run,
-        n_threads=n_threads,
-    )
+    asked: Any = {"burn_in": burn_in, "thin": thin, "n_threads": n_threads}
+    rows = gibbs_sample(model, m * n_draws, n_chains=m, start=start, random_state=at_run, **asked)
     states = np.asarray(rows).reshape(m, n_draws, -1)
     diagnostics = diagnose(states, whole.energy(rows).reshape(m, n_draws), burn_in, thin)
     if not diagnostics.mixed:
@@ -231,17 +216,15 @@ def gibbs_diagnostics(
 
 
 def _mixing_message(found: MixingDiagnostics) -> str:
-    what = f"{found.burn_in} burn-in sweeps do not seem to be enough for this model: "
+    time, burn_in = found.autocorrelation_time, setting("burn_in")
+    why = f"an effective draw takes {time:.3g} sweeps. Raise {burn_in} to {math.ceil(BURN_IN_TIMES * time)},"
     if found.largest_rhat > RHAT_LIMIT:
-        what += (
+        why = (
             f"chains from different starts disagree (largest split-R̂ {found.largest_rhat:.3g}, limit {RHAT_LIMIT}). "
-            f"Raise {setting('burn_in')} and {setting('n_samples')} well above the {found.autocorrelation_time:.3g} "
-            "sweeps per effective draw "
-            "seen so far, weaken the couplings,"
+            f"Raise {burn_in} and {setting('n_samples')} well above the {time:.3g} sweeps per effective draw seen so "
+            "far, weaken the couplings,"
         )
-    else:
-        enough = math.ceil(BURN_IN_TIMES * found.autocorrelation_time)
-        what += (
-            f"an effective draw takes {found.autocorrelation_time:.3g} sweeps. Raise {setting('burn_in')} to {enough},"
-        )
-    return what + f" or use exact_sample (up to {MAX_NODES} nodes)."
+    return (
+        f"{found.burn_in} burn-in sweeps do not seem to be enough for this model: {why} or use exact_sample (up to "
+        f"{MAX_NODES} nodes)."
+    )

@@ -1,4 +1,4 @@
-"""Networks to draw rows from: random ones, chains, grids, and couplings on any graph.
+"""Networks to draw rows from: random ones, chains, grids, couplings on any graph, and categories on their nodes.
 
 Graphs are drawn first and couplings second, in lexicographic order of the pairs, so that a seed fixes both.
 """
@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from isinglass.arguments import check_count, is_real
+from isinglass.arguments import RandomSource, as_generator, check_count, is_real
 from isinglass.arrays import FloatArray
+from isinglass.categories import CategoryNetwork, block_scale
+from isinglass.data.levels import MOST_CATEGORIES, per_column
+from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.network import Network
-from isinglass.randomness import RandomSource, as_generator
 
 Edges = Iterable[tuple[int, int]]
 Couplings = str | float | tuple[float, float]
@@ -47,18 +49,18 @@ def random_network(
     unbalanced : bool
         Whether to set the first field (the paper's θ_11) to 5, so that the first column is nearly constant.
 
-
     Examples
     --------
     >>> random_network(20, 0.3, random_state=0).n_edges
     52
     """
     p = check_count("n_nodes", n_nodes)
-    probability = _probability(edge_probability, "edge_probability")
+    if not 0 <= _number(edge_probability, "edge_probability") <= 1:
+        raise ArgumentError("edge_probability", "must be between 0 and 1", edge_probability)
     low, high = _interval(coupling_range, "coupling_range")
     rng = as_generator(random_state)
     s, t = np.triu_indices(p)
-    present = rng.random(len(s)) < probability
+    present = rng.random(len(s)) < edge_probability
     values = np.where(present, rng.uniform(low, high, len(s)), 0.0)
     fields, between = values[s == t], s < t
     if unbalanced:
@@ -93,7 +95,6 @@ def chain_network(
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed of what is random.
 
-
     Examples
     --------
     >>> chain_network(3, strength=2.0, fields="balanced").theta.tolist()
@@ -106,13 +107,7 @@ def chain_network(
     return _network(p, edges, couplings=couplings, strength=strength, fields=fields, random_state=random_state)
 
 
-def grid_network(
-    n_rows: int,
-    n_columns: int,
-    *,
-    periodic: bool = False,
-    **couplings: Any,
-) -> Network:
+def grid_network(n_rows: int, n_columns: int, *, periodic: bool = False, **couplings: Any) -> Network:
     """Connect the nodes of a rectangular grid to their neighbors in four directions.
 
     Node ``r * n_columns + c`` stands in row r and column c. ``periodic`` closes the grid to a torus, in each
@@ -134,11 +129,7 @@ def grid_network(
     return _network(nodes.size, edges, **couplings)
 
 
-def random_regular_network(
-    n_nodes: int,
-    degree: int,
-    **couplings: Any,
-) -> Network:
+def random_regular_network(n_nodes: int, degree: int, **couplings: Any) -> Network:
     """Draw a graph in which every node has ``degree`` neighbors, nearly uniformly among all of these.
 
     Half-edges are paired at random, pairs that would repeat an edge or join a node to itself are dealt again,
@@ -185,10 +176,7 @@ def _regular_edges(p: int, degree: int, rng: np.random.Generator) -> set[tuple[i
     )
 
 
-def graph_network(
-    graph: Any,
-    **couplings: Any,
-) -> Network:
+def graph_network(graph: Any, **couplings: Any) -> Network:
     """Put couplings on the edges of a graph of networkx, whose nodes become the names.
 
     The graph is undirected and without loops, or anything that has ``nodes`` and ``edges`` as such a graph does. The
@@ -201,10 +189,66 @@ def graph_network(
     [4, 1, 1, 1, 1]
     """
     nodes = {node: k for k, node in enumerate(graph.nodes)}
-    edges = [(nodes[s], nodes[t]) for s, t in graph.edges]
-    pairs = [(min(pair), max(pair)) for pair in edges]
-    found = _network(len(nodes), pairs, **couplings)
-    return found.with_names([str(node) for node in nodes])
+    pairs = [(min(nodes[s], nodes[t]), max(nodes[s], nodes[t])) for s, t in graph.edges]
+    return _network(len(nodes), pairs, **couplings).with_names([str(node) for node in nodes])
+
+
+def category_network(
+    network: Network,
+    kinds: Kinds = "ordinal",
+    n_categories: int | Sequence[int] = 5,
+    *,
+    random_state: RandomSource = None,
+) -> CategoryNetwork:
+    """Put categories on the nodes of a network, with the same edges and couplings that are as easy to find.
+
+    An edge of coupling θ becomes ‖Θ_st‖ = |θ| √(m_s m_t) / (4 sd_s sd_t), with sd the standard deviation of the points
+    of a column whose categories are equally frequent and m its number of coordinates: one row then says as much about
+    the edge as about a coupling θ of two balanced yes/no columns. Two columns on a line keep its sign. Where one is
+    nominal, a random direction is drawn. Fields make up for the mean of the neighbors' scores: no end of a line is
+    preferred, and categories are about equally frequent unless couplings are strong.
+
+    Parameters
+    ----------
+    network : Network
+        The edges and their couplings, such as a chain, a grid or a random network; its fields are not used.
+    kinds : {"binary", "ordinal", "nominal"}, a sequence of them, or a mapping by name or number
+        Kind of every column; those that a mapping leaves out are binary.
+    n_categories : int or sequence of int, default 5
+        Number of categories, of all columns or of each; binary columns have two.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        Seed of the directions.
+
+    Examples
+    --------
+    >>> category_network(chain_network(3, strength=2.0), n_categories=3).edge_values
+    array([0.75, 0.75])
+    """
+    p, rng = network.n_features, as_generator(random_state)
+    words = per_column("kinds", kinds, network.names, p, "binary")
+    given = [n_categories] * p if isinstance(n_categories, int | np.integer) else list(n_categories)
+    if len(given) != p:
+        raise ArgumentError("n_categories", f"must be one number, or one per node ({p})", n_categories)
+    sizes = [
+        2 if word == "binary" else check_count("n_categories", q, least=2, most=MOST_CATEGORIES)
+        for word, q in zip(words, given, strict=True)
+    ]
+    scores = [
+        None if word == "nominal" and q > 2 else np.arange(float(q)) for word, q in zip(words, sizes, strict=True)
+    ]
+    # Variance per coordinate of equally frequent categories: (1 − 1/q)/2 over q − 1 of them, or (q² − 1)/12.
+    spread = [0.5 / q if score is None else (q * q - 1) / 12.0 for score, q in zip(scores, sizes, strict=True)]
+    blocks, fields = [], [np.zeros(q) for q in sizes]
+    for (s, t), theta in zip(network.edge_index.tolist(), network.edge_values.tolist(), strict=True):
+        norm = theta / (4.0 * np.sqrt(spread[s] * spread[t]))
+        block = _block(scores[s], scores[t], sizes[s], sizes[t], rng) * norm / block_scale(scores[s], scores[t])
+        blocks.append(block)
+        for here, there, table in ((s, t, block), (t, s, block.T)):
+            middle = 0.0 if scores[there] is None else (sizes[there] - 1) / 2.0
+            fields[here] -= middle * (table[:, 0] if scores[here] is None else scores[here] * table[0, 0])
+    fields = [field - field[0] for field in fields]
+    known = ["binary" if q == 2 else word for word, q in zip(words, sizes, strict=True)]
+    return CategoryNetwork(fields, scores, network.edge_index, names=network.names, kinds=known, blocks=blocks)
 
 
 def _network(
@@ -229,12 +273,10 @@ def _coupling_values(n_edges: int, couplings: Couplings, strength: float, rng: n
     if isinstance(couplings, str):
         if couplings not in ("ferromagnetic", "mixed"):
             raise ArgumentError("couplings", 'must be "ferromagnetic", "mixed", a number or an interval', couplings)
-        size = _number(strength, "strength")
         signs = rng.choice([-1.0, 1.0], n_edges) if couplings == "mixed" else np.ones(n_edges)
-        return size * signs
+        return _number(strength, "strength") * signs
     if isinstance(couplings, tuple | list):
-        low, high = _interval(couplings, "couplings")
-        return rng.uniform(low, high, n_edges)
+        return rng.uniform(*_interval(couplings, "couplings"), n_edges)
     return np.full(n_edges, _number(couplings, "couplings"))
 
 
@@ -246,12 +288,6 @@ def _number(value: float, name: str) -> float:
     return float(value)
 
 
-def _probability(value: float, name: str) -> float:
-    if not 0 <= _number(value, name) <= 1:
-        raise ArgumentError(name, "must be between 0 and 1", value)
-    return float(value)
-
-
 def _interval(bounds: Sequence[float], name: str) -> tuple[float, float]:
     if not isinstance(bounds, Sequence | np.ndarray) or len(bounds) != 2:
         raise ArgumentError(name, "must be two numbers, (low, high)", bounds)
@@ -259,3 +295,17 @@ def _interval(bounds: Sequence[float], name: str) -> tuple[float, float]:
     if low > high:
         raise ArgumentError(name, "must be two numbers, the lower one first", bounds)
     return low, high
+
+
+def _block(
+    score_s: FloatArray | None, score_t: FloatArray | None, q_s: int, q_t: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return a block of norm 1: the number 1, or a random table that sums to zero over the categories of a side."""
+    if score_s is not None and score_t is not None:
+        return np.ones((1, 1))
+    block = rng.normal(size=(q_s if score_s is None else 1, q_t if score_t is None else 1))
+    if score_s is None:
+        block -= block.mean(axis=0)
+    if score_t is None:
+        block -= block.mean(axis=1, keepdims=True)
+    return np.asarray(block / np.linalg.norm(block))

@@ -108,8 +108,7 @@ class MixingDiagnostics(Frozen):
     @property
     def autocorrelation_time(self) -> float:
         """Sweeps per effective draw of the slowest node or of the energy, at least 1."""
-        smallest = np.append(self.ess, self.energy_ess)
-        return _largest(self.n_chains * self.n_draws * self.thin / smallest)
+        return _largest(self.n_chains * self.n_draws * self.thin / np.append(self.ess, self.energy_ess))
 
     @property
     def mixed(self) -> bool:
@@ -117,10 +116,11 @@ class MixingDiagnostics(Frozen):
         return self.largest_rhat <= RHAT_LIMIT and self.burn_in >= BURN_IN_TIMES * self.autocorrelation_time
 
     def __repr__(self) -> str:
+        smallest = np.fmin.reduce([*self.ess, self.energy_ess, np.inf])
         return (
             f"MixingDiagnostics({'mixed' if self.mixed else 'NOT mixed'}: largest split-R̂ {self.largest_rhat:.3f}, "
             f"autocorrelation time {self.autocorrelation_time:.3g} sweeps, smallest ESS "
-            f"{_smallest(np.append(self.ess, self.energy_ess)):.4g} of {self.n_chains} × {self.n_draws} rows, "
+            f"{smallest:.4g} of {self.n_chains} × {self.n_draws} rows, "
             f"burn_in={self.burn_in}, thin={self.thin}"
             + (f", {self.n_constant} constant nodes)" if self.n_constant else ")")
         )
@@ -130,14 +130,9 @@ def diagnose(states: NDArray[np.uint8], energies: FloatArray, burn_in: int, thin
     """Summarize chains of shape (n_chains, n_draws, n_features) and their energies (n_chains, n_draws)."""
     m, n, _ = states.shape
     return MixingDiagnostics(
-        effective_sample_size(states),
-        split_rhat(states),
-        float(effective_sample_size(energies)),
-        float(split_rhat(energies)),
-        m,
-        n,
-        int(burn_in),
-        int(thin),
+        *(effective_sample_size(states), split_rhat(states)),
+        *(float(effective_sample_size(energies)), float(split_rhat(energies))),
+        *(m, n, int(burn_in), int(thin)),
     )
 
 
@@ -149,11 +144,9 @@ def _split(draws: ArrayLike) -> tuple[FloatArray, tuple[int, ...]]:
             "draws must have shape (n_chains, n_draws) or (n_chains, n_draws, n_quantities) with at least 4 draws "
             f"per chain; got {array.shape}."
         )
-    shape = array.shape[2:]
-    half = array.shape[1] // 2
-    whole = array.reshape(*array.shape[:2], -1)
+    half, whole = array.shape[1] // 2, array.reshape(*array.shape[:2], -1)
     # The middle draw of an odd number belongs to neither half.
-    return np.concatenate([whole[:, :half], whole[:, -half:]]).astype(np.float64), shape
+    return np.concatenate([whole[:, :half], whole[:, -half:]]).astype(np.float64), array.shape[2:]
 
 
 def _variances(halves: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -190,8 +183,4 @@ def _autocovariance(halves: FloatArray) -> FloatArray:
 
 
 def _largest(values: FloatArray) -> float:
-    return max(1.0, float(np.max(values[~np.isnan(values)], initial=1.0)))
-
-
-def _smallest(values: FloatArray) -> float:
-    return float(np.min(values[~np.isnan(values)], initial=np.inf))
+    return float(np.max(values[~np.isnan(values)], initial=1.0))

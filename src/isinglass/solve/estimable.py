@@ -16,11 +16,10 @@ from isinglass.arrays import FloatArray
 from isinglass.data import BinaryTable, CategoryTable, PartedTable, count_categories, count_columns, count_rows
 from isinglass.data.conversion import refuse_categories
 from isinglass.data.hosts import RARE
-from isinglass.data.intake import open_rows
-from isinglass.data.parts import split_rows
+from isinglass.data.parts import open_rows, split_rows
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, setting, warn
-from isinglass.memory import available_memory, memory_for
+from isinglass.machine import available_memory, memory_for
 from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.results import Solution
@@ -95,9 +94,10 @@ class Varying:
     def whole_network(self, state: State, names: tuple[str, ...]) -> Network:
         """Return the network of all columns, given the solution for the varying ones."""
         if len(state.fields) == len(self.fields):
-            return Network.trusted(state.fields, state.edges, state.values, names)
+            return Network.trusted(fields=state.fields, edge_index=state.edges, edge_values=state.values, names=names)
         edges = self.columns[state.edges].astype(np.int32)
-        return Network.trusted(self.whole_fields(state.fields), edges, state.values, names)
+        fields = self.whole_fields(state.fields)
+        return Network.trusted(fields=fields, edge_index=edges, edge_values=state.values, names=names)
 
     def problem(self, penalty: FloatArray | None, standardized: bool, n_threads: int) -> Problem:
         """Return the compiled problem: over this table, or over the seam for a table in parts."""

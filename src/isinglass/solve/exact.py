@@ -12,23 +12,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import is_whole
+from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray
-from isinglass.errors import ArgumentError, ConvergenceWarning, SeparationError, setting, warn
+from isinglass.errors import ArgumentError, SeparationError
+from isinglass.objective.reduced import violations
 from isinglass.results import Path, Solution
 from isinglass.solve.enumeration import (
     MAX_NODES,
+    Likelihood,
     Moments,
     exact_sample,
     log_likelihood,
     log_partition,
     moments,
+    penalty_value,
     state_probabilities,
 )
 from isinglass.solve.estimable import warn_constant
-from isinglass.solve.exact_proof import certify, separating_pair, violations
+from isinglass.solve.exact_proof import certify, separating_pair
 from isinglass.solve.grid import alpha_grid
-from isinglass.solve.likelihood import Likelihood, penalty_value
+from isinglass.solve.path import warn_if_not_converged
 
 __all__ = [
     "MAX_NODES",
@@ -101,14 +104,17 @@ def exact_path(
     >>> round(float(path[0].couplings[0, 1]), 6)  # log (4·4 / (1·1))
     2.772589
     """
-    _check_controls(tol, max_iter)
+    if not 0 < tol < 1:
+        raise ArgumentError("tol", "must be between 0 and 1", tol)
+    check_count("max_iter", max_iter)
     problem = Likelihood.of(X, sample_weight, penalty_weights)
     null = _fit_null(problem, tol, max_iter)
     alpha_max = _largest_ratio(problem, null)
     grid = alpha_grid(alpha_max, alphas, alpha_min_ratio=alpha_min_ratio)
-    constant = np.setdiff1d(np.arange(problem.n_features), problem.varying)
+    smoothed = problem.reduced.smoothed
+    constant = np.setdiff1d(np.arange(len(smoothed)), problem.reduced.columns)
     if constant.size:
-        warn_constant(constant, problem.smoothed > 0)
+        warn_constant(constant, smoothed > 0)
     if grid[-1] == 0 < alpha_max:
         _refuse_separation(problem, problem.penalty(0.0))
     scale = max(problem.objective(null, problem.penalty(0.0))[0], 1e-12)
@@ -128,8 +134,9 @@ def exact_path(
             "converged": bool(proof.gap <= tol * scale and proof.kkt_residual <= tol),
         }
         solutions.append(Solution.from_dense(float(alpha), *problem.decode(state), problem.names, **diagnostics))
-    _warn_unconverged(solutions, tol, max_iter)
-    return Path(tuple(solutions), tol)
+    path = Path(tuple(solutions), tol)
+    warn_if_not_converged(path, scale, max_iter)
+    return path
 
 
 def _alpha_max(
@@ -140,28 +147,8 @@ def _alpha_max(
     return _largest_ratio(problem, _fit_null(problem, 1e-7, 200))
 
 
-# Path contract (docs/design.md): every path function knows where its own grid starts.
+# Path contract: what `alphas=30` starts from (see docs/design.md).
 exact_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
-
-
-def _check_controls(tol: float, max_iter: int) -> None:
-    if not 0 < tol < 1:
-        raise ArgumentError("tol", "must be between 0 and 1", tol)
-    if not is_whole(max_iter) or max_iter < 1:
-        raise ArgumentError("max_iter", "must be an integer of at least 1", max_iter)
-
-
-def _warn_unconverged(solutions: list[Solution], tol: float, max_iter: int) -> None:
-    missed = [solution for solution in solutions if not solution.converged]
-    if missed:
-        worst = max(missed, key=lambda solution: solution.kkt_residual)
-        warn(
-            ConvergenceWarning(
-                f"{len(missed)} of {len(solutions)} solutions did not converge: at alpha={worst.alpha:.4g} the KKT "
-                f"residual is {worst.kkt_residual:.1e} and the duality gap {worst.duality_gap:.1e}, tol={tol:.1e}. "
-                f"Increase {setting('max_iter')} (now {max_iter}), or leave out the smallest alphas."
-            )
-        )
 
 
 def _fit_null(problem: Likelihood, tol: float, max_iter: int) -> FloatArray:
@@ -183,9 +170,8 @@ def _largest_ratio(problem: Likelihood, null: FloatArray) -> float:
     noise += np.abs(g[s]) + np.abs(g[t])
     edge = np.where(np.abs(g[n:]) <= noise, 0.0, np.abs(g[n:]))
     with np.errstate(over="ignore"):
-        return float(np.max(edge[penalized] / problem.omega[penalized], initial=0.0)) * (
-            1 + 4 * np.finfo(np.float64).eps
-        )
+        ratio = float(np.max(edge[penalized] / problem.omega[penalized], initial=0.0))
+    return ratio * (1 + 4 * np.finfo(np.float64).eps)
 
 
 def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
@@ -195,26 +181,18 @@ def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
         return
     worst = separating_pair(problem, free)
     if worst is not None:
-        s, t = problem.describe(worst)
+        s, t = problem.reduced.columns[[nodes[worst - problem.n_varying] for nodes in problem.pairs]].tolist()
         raise SeparationError(
             f"The unpenalized edges must have a finite optimum; got a table in which the pair ({s}, {t}) "
             "separates: its estimate is infinite. Use alpha > 0 and a positive penalty weight."
         )
 
 
-# ------------------------------------------------------------------------------------------- proximal Newton
-
-
 def _minimize(
     problem: Likelihood, penalty: FloatArray, theta: FloatArray, *, tol: float, max_iter: int
 ) -> tuple[FloatArray, int]:
-    """Return the minimizer of the exact objective and the number of Newton steps.
-
-    Each step minimizes the quadratic model with the L1 penalty and searches along the line. It aims
-    far below ``tol``, because the gap is of the order of residual·Σ|θ| and, where the penalty is tiny, of
-    residual / penalty; the last steps converge quadratically. The unpenalized moments are then matched
-    to rounding, as the certificate needs.
-    """
+    """Return the minimizer of the exact objective and the number of Newton steps."""
+    # Far below tol: the gap is of the order of residual·Σ|θ| and, where the penalty is tiny, of residual / penalty.
     enough, previous = 1e-4 * tol, np.inf
     target = enough * min(1.0, 1e3 * float(np.min(penalty[penalty > 0], initial=np.inf)))
     for n_iter in range(max_iter):
@@ -236,11 +214,7 @@ def _minimize(
 def _minimize_model(
     hessian: FloatArray, g: FloatArray, theta: FloatArray, penalty: FloatArray, goal: float
 ) -> FloatArray:
-    """Minimize g·(u−θ) + ½(u−θ)ᵀH(u−θ) + Σ penalty|u| by sweeps of coordinate descent and Newton on the support.
-
-    The sweeps find the support, the solve on it with fixed signs ends what would be a slow tail for
-    strongly correlated columns.
-    """
+    """Minimize g·(u−θ) + ½(u−θ)ᵀH(u−θ) + Σ penalty|u|: sweeps find the support, Newton's steps end a slow tail."""
     u, slope = theta.copy(), g.copy()
     diagonal = np.diag(hessian)
     allowed = np.flatnonzero(np.isfinite(penalty))
@@ -261,10 +235,7 @@ def _minimize_model(
 
 
 def _newton_on_support(hessian: FloatArray, slope: FloatArray, u: FloatArray, penalty: FloatArray) -> float:
-    """Move ``u`` (and the model's ``slope``) towards the optimum of its orthant, up to the first sign change.
-
-    Returns the length of the step: 1 if the optimum was reached, less if a coordinate became zero on the way.
-    """
+    """Move ``u`` and ``slope`` towards the optimum of the orthant; return 1, or less if a coordinate became zero."""
     support = np.flatnonzero((u != 0) | (penalty == 0))
     if not support.size:
         return 1.0

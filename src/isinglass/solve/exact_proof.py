@@ -16,21 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.solve.enumeration import log_weights, superset_sums
-from isinglass.solve.likelihood import IntArray, Likelihood
-
-__all__ = ["Proof", "certify", "separating_pair", "violations"]
+from isinglass.objective.reduced import violations
+from isinglass.separation import solve_program
+from isinglass.solve.enumeration import Likelihood, log_weights, superset_sums
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _LP_TOL = 1e-7  # of the linear programming solver
-
-
-def violations(theta: FloatArray, g: FloatArray, penalty: FloatArray) -> FloatArray:
-    """Return how far each coordinate is from its optimality condition (docs/math.md)."""
-    with np.errstate(invalid="ignore"):  # inf·sign(0) in the branch that is not taken
-        away = np.abs(g + penalty * np.sign(theta))
-    at_zero = np.maximum(np.abs(g) - penalty, 0.0)
-    return np.where(theta != 0, away, at_zero)
 
 
 @dataclass(frozen=True)
@@ -149,9 +140,6 @@ def _mixture_divergence(empirical: FloatArray, log_p: FloatArray, c: float) -> f
     return float(terms.sum())
 
 
-# ------------------------------------------------------------------------------------------- separation
-
-
 def separating_pair(problem: Likelihood, free: NDArray[np.intp]) -> int | None:
     """Return the statistic of a pair whose unpenalized estimate is infinite, or None."""
     observed = np.flatnonzero(problem.empirical)
@@ -169,16 +157,17 @@ def separating_pair(problem: Likelihood, free: NDArray[np.intp]) -> int | None:
 def _separating_direction(problem: Likelihood, free: NDArray[np.intp]) -> FloatArray | None:
     """Return δ ≠ 0 over the free statistics t with δ·t(x) largest at every observed row, or None.
 
-    Such a δ exists if and only if the likelihood has no finite maximum: the observed moments lie on a
-    face of the polytope of all moments. Observed rows must tie, so δ lives in the null space of their
-    differences (usually {0}, and nothing more is done). Among those a linear program maximizes
-    δ·(t(observed) − mean of t over all states), which is 0 only for δ = 0; the states it violates
-    are added until there are none.
+    Such a δ exists if and only if the likelihood has no finite maximum: the observed moments lie on a face of the
+    polytope of all moments. Observed rows must tie, so δ lives in the null space of their differences (usually {0}).
+    Among those a linear program maximizes δ·(t(observed) − mean of t over all states), which is 0 only for δ = 0; the
+    states it violates are added until there are none.
     """
     states = np.flatnonzero(problem.empirical)
     observed = _statistics_of(states, problem.masks[free])
     anchor = observed[0]
-    basis = _null_space(observed - anchor)
+    # Through the Gram matrix of small integers: exact entries, and its size does not grow with the rows.
+    values, vectors = np.linalg.eigh((observed - anchor).T @ (observed - anchor))
+    basis = vectors[:, values <= 1e-9 * max(1.0, float(values[-1]))]
     if basis.shape[1] == 0:
         return None
     uniform = np.where(free < problem.n_varying, 0.5, 0.25)
@@ -186,41 +175,18 @@ def _separating_direction(problem: Likelihood, free: NDArray[np.intp]) -> FloatA
     cut_states = np.unique(states[:, None] ^ (1 << np.arange(problem.n_varying)))  # neighbors: good first cuts
     while True:
         cuts = (_statistics_of(cut_states, problem.masks[free]) - anchor) @ basis
-        direction = basis @ _solve_program(profit, cuts)
+        direction = basis @ solve_program(profit, cuts)
         if float((anchor - uniform) @ direction) <= _LP_TOL:
             return None
-        violated = _most_violated(problem, free, direction, float(anchor @ direction))
-        added = np.setdiff1d(violated, cut_states)
+        theta = np.zeros(len(problem.masks))
+        theta[free] = direction
+        excess = log_weights(*problem.unpack(theta)) - float(anchor @ direction)
+        worst = np.argpartition(-excess, min(200, len(excess)) - 1)[:200]
+        added = np.setdiff1d(worst[excess[worst] > _LP_TOL], cut_states)
         if not added.size:  # nothing violated beyond what the program itself tolerates
             return direction
         cut_states = np.concatenate([cut_states, added])
 
 
-def _statistics_of(states: NDArray[np.intp], masks: IntArray) -> FloatArray:
+def _statistics_of(states: NDArray[np.intp], masks: NDArray[np.int64]) -> FloatArray:
     return np.asarray((states[:, None] & masks) == masks, dtype=np.float64)
-
-
-def _null_space(differences: FloatArray) -> FloatArray:
-    # Through the Gram matrix of small integers: exact entries, and its size does not grow with the rows.
-    values, vectors = np.linalg.eigh(differences.T @ differences)
-    basis: FloatArray = vectors[:, values <= 1e-9 * max(1.0, float(values[-1]))]
-    return basis
-
-
-def _solve_program(profit: FloatArray, cuts: FloatArray) -> FloatArray:
-    from scipy.optimize import linprog  # 0.2 s to import, rarely needed
-
-    answer = linprog(-profit, A_ub=cuts, b_ub=np.zeros(len(cuts)), bounds=(-1, 1), method="highs")
-    if answer.status != 0:  # 0 is feasible and the box bounded: a failure of the solver, not of the data
-        raise RuntimeError(f"The linear program for separation failed: {answer.message}")
-    return np.asarray(answer.x, dtype=np.float64)
-
-
-def _most_violated(
-    problem: Likelihood, free: NDArray[np.intp], direction: FloatArray, level: float
-) -> NDArray[np.intp]:
-    theta = np.zeros(len(problem.masks))
-    theta[free] = direction
-    excess = log_weights(*problem.unpack(theta)) - level
-    worst = np.argpartition(-excess, min(200, len(excess)) - 1)[:200]
-    return worst[excess[worst] > _LP_TOL]

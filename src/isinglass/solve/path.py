@@ -19,7 +19,7 @@ from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.data import CategoryTable, PartedTable, check_penalty_weights, read_categories, read_parts, to_weighted
 from isinglass.data.blocks import is_in_parts
-from isinglass.data.category_table import Kinds, Scores
+from isinglass.data.table import Kinds, Scores
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -28,15 +28,14 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
-from isinglass.memory import within_memory
+from isinglass.machine import thread_count, within_memory
 from isinglass.names import check_names
-from isinglass.pairs import all_pairs
+from isinglass.network import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.discrete import DiscreteCase
 from isinglass.solve.estimable import Varying, as_solution, split_sparse
 from isinglass.solve.grid import alpha_grid
-from isinglass.threads import thread_count
 
 if TYPE_CHECKING:
     from isinglass._core._native import State

@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 
 from isinglass import CategoryNetwork, CategoryTable, Path, Solution
 from isinglass.errors import ArgumentError, DataError
-from isinglass.evaluate.centrality import centrality
+from isinglass.evaluate.nodes import centrality
 from isinglass.show import plot
 from isinglass.show.palette import NEGATIVE, POSITIVE, UNSIGNED
 

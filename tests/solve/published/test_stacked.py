@@ -140,15 +140,7 @@ def test_a_design_that_does_not_fit_is_refused_before_it_is_built():
         stacked_design(X)
 
 
-def test_memory_is_asked_of_the_system_with_a_fallback(monkeypatch):
-    assert design_module._available_bytes() > 0
-    monkeypatch.setattr(design_module.Path, "read_text", lambda self: "MemFree: 1 kB\nMemAvailable: 2 kB\n")
-    assert design_module._available_bytes() == 2048
+def test_the_memory_that_is_left_is_a_limit(monkeypatch):
+    monkeypatch.setattr(design_module, "available_memory", lambda: 2048)
     with pytest.raises(LimitError, match="The stacked design must be at most"):
         stacked_design(np.ones((10, 10)))
-
-    def missing(self):
-        raise FileNotFoundError
-
-    monkeypatch.setattr(design_module.Path, "read_text", missing)
-    assert design_module._available_bytes() == 4 * 2**30

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
+from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
-from isinglass.export.streams import Target, write_lines
 from isinglass.names import by_node
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
 from isinglass.show.layout import shared_layout
-from isinglass.show.report.assembly import digest, fill_template, read_part
 from isinglass.show.report.methods import citation, describe_comparison
+from isinglass.show.report.page import digest, fill_template, read_part
 
 SIZE, MARGIN = 440.0, 46.0
 """Side of a drawing and room for labels around it."""

@@ -1,22 +1,34 @@
-"""Putting the page together: one HTML file that asks nobody for anything."""
+"""A page about a network, put together: one HTML file that asks nobody for anything."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import json
+import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
-from isinglass.arguments import check_count
-from isinglass.export.streams import Target, write_lines
-from isinglass.randomness import RandomSource
+import numpy as np
+import scipy
+
+from isinglass.arguments import RandomSource, check_count
+from isinglass.atomic import Target, write_lines
+from isinglass.evaluate.nodes import node_table as measure_nodes
+from isinglass.fit import Fit
+from isinglass.network import as_network
 from isinglass.results import Path, Solution, Stability
-from isinglass.show.report.assembly import digest, fill_template, read_part
-from isinglass.show.report.contents import gather
-from isinglass.show.report.payload import make_payload
+from isinglass.show.report import contents, payload
+from isinglass.show.report.methods import citation, describe_fit
+from isinglass.version import __version__
 
 SCRIPTS = ("data.js", "elements.js", "view.js", "tables.js", "charts.js", "missing.js", "heatmap.js", "page.js")
 """Parts of the page's script, in order."""
+FORMAT = 1
+"""Version of the layout of its data."""
 
 
 def build_report(
@@ -100,10 +112,64 @@ def build_report(
     >>> page[:15], "umbrella" in page
     ('<!DOCTYPE html>', True)
     """
-    asked = {name: value for name, value in locals().items() if name not in ("max_edges", "random_state")}
     check_count("max_edges", max_edges)
-    contents = gather(**asked)
-    return _assemble(contents.title, make_payload(contents, max_edges=max_edges, random_state=random_state))
+    # What a fit knows stands in for what was not given.
+    fit = getattr(result, "fit_", result)
+    fit = fit if isinstance(fit, Fit) else None
+    path = getattr(fit, "path", None) if path is None else path
+    stability = getattr(fit, "stability", None) if stability is None else stability
+    if solution is None:
+        solution = result if isinstance(result, Solution) else getattr(fit, "solution", None)
+    model = as_network(result, names)
+    curve = contents.read_curve(stability, criterion, getattr(fit, "evidence", None))
+    wanted = contents.find_wanted(selected, solution, stability, criterion)
+    solutions, index = contents.line_up(model, path, solution, wanted)
+    table = None if X is None else contents.read_rows(X, model, fit)
+    if node_table is None and table is not None:
+        node_table = measure_nodes(model, table)
+    shares, edge_counts = contents.count_values(fit, table, model)
+    nodes = contents.node_columns(model, wording, node_table, getattr(fit, "missing", None))
+    edges = {} if fit is None else contents.edge_columns(fit.edges(), fit.network.names)
+    edges |= contents.edge_columns(edge_table, model.names)
+    members, colors = contents.read_groups(groups, group_colors, model.names)
+    drawn, stored = solutions[index], payload.stored_pairs(solutions, index, max_edges)
+    tol = getattr(fit, "tol", np.nan) if path is None else path.tol
+    proof = {
+        **contents.find_proof(result, fit),
+        "tol": tol,
+        "null_objective": contents.null_objective(solutions, shares),
+    }
+    data = {
+        "format": FORMAT,
+        "title": str(title),
+        "notes": [notes] if isinstance(notes, str) else [str(note) for note in notes],
+        **contents.count_rows(fit, table),
+        "nodes": {
+            "names": model.names,
+            "groups": [-1 if member is None else list(colors).index(member) for member in members],
+            **payload.place_nodes(solutions, index, random_state),
+            "columns": payload.list_columns(nodes),
+        },
+        "categories": payload.describe_categories(drawn.network, shares),
+        "groups": [{"name": name, "color": color} for name, color in colors.items()],
+        "path": payload.describe_path(solutions, index, stored),
+        "edge_columns": payload.edge_columns(drawn, stability, edges, stored),
+        "edge_tables": payload.list_tables(drawn.network, edge_counts, stored),
+        "curve": curve,
+        "missing": payload.describe_missing(getattr(fit, "missing", None)),
+        "certificate": payload.describe_certificate(solutions, proof),
+        "settings": contents.read_settings(settings, result, fit),
+        "command": None if command is None else str(command),
+        "methods": None if fit is None else describe_fit(fit),
+        "citation": citation(),
+        "versions": {
+            "isinglass": __version__,
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "python": platform.python_version(),
+        },
+    }
+    return _assemble(str(title), payload.to_plain(data))
 
 
 def write_report(result: Any, filename: Target, **options: Any) -> None:
@@ -148,3 +214,19 @@ def _as_script_text(payload: Mapping[str, Any]) -> str:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
+
+
+def fill_template(name: str, parts: Mapping[str, str]) -> str:
+    """Return a template with every ``@@PART@@`` filled in."""
+    # One pass: what is put in is not searched again, so that a label cannot name a part.
+    return re.sub("@@([A-Z]+)@@", lambda match: parts[match[1]], read_part(name))
+
+
+def digest(text: str) -> str:
+    """Return the hash by which the policy admits an inline script or style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def read_part(name: str) -> str:
+    """Return a file of this folder."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

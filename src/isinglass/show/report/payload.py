@@ -1,64 +1,28 @@
-"""The data of a page as plain lists and numbers, small enough to travel inside it."""
+"""The parts of a page as plain lists and numbers, small enough to travel inside it."""
 
 from __future__ import annotations
 
-import platform
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from isinglass.arguments import RandomSource
+from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
-from isinglass.pairs import pair_keys, pairs_of, spread
-from isinglass.randomness import RandomSource
+from isinglass.network import Network, pair_keys, pairs_of, spread
 from isinglass.results import Missing, Solution, Stability
 from isinglass.show.layout import force_layout
-from isinglass.show.report.contents import SAME_ALPHA, Contents
-from isinglass.show.report.crosstabs import describe_categories, list_tables
-from isinglass.show.report.methods import citation
-from isinglass.version import __version__
+from isinglass.show.report.contents import SAME_ALPHA
 
-FORMAT = 1
-"""Version of this layout."""
 DIGITS = 6
-"""Significant digits of couplings off the selected network, whose own are exact."""
+"""Significant digits of couplings off the selected network, whose own are exact, and of tables of categories."""
 NEGATIVE_PULL = 0.1
 """Share of their strength with which negative edges attract in the drawing: enough to keep their nodes in sight."""
-
-
-def make_payload(contents: Contents, *, max_edges: int, random_state: RandomSource) -> dict[str, Any]:
-    """Return what the page's script reads."""
-    stored = _stored_pairs(contents.solutions, contents.selected, max_edges)
-    selected = contents.solutions[contents.selected].network
-    payload = {
-        "format": FORMAT,
-        "title": contents.title,
-        "notes": list(contents.notes),
-        "n_rows": contents.n_rows,
-        "sum_of_weights": contents.sum_of_weights,
-        "nodes": _nodes(contents, random_state),
-        "categories": describe_categories(selected, contents.shares),
-        "groups": [{"name": name, "color": color} for name, color in contents.group_colors.items()],
-        "path": _path(contents, stored),
-        "edge_columns": _edge_columns(contents, stored),
-        "edge_tables": list_tables(selected, contents.edge_counts, pairs_of(stored, len(contents.names))),
-        "curve": contents.curve,
-        "missing": _missing(contents.missing),
-        "certificate": _certificate(contents),
-        "settings": contents.settings,
-        "command": contents.command,
-        "methods": contents.methods,
-        "citation": citation(),
-        "versions": {
-            "isinglass": __version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "python": platform.python_version(),
-        },
-    }
-    plain: dict[str, Any] = to_plain(payload)
-    return plain
+MOST_CELLS = 200_000
+"""Cells of tables that a page stores: those of the strongest edges come first."""
+_COUNTED = {"degree", "strength", "expected_influence"}  # by the page itself, for every point of the path
 
 
 def to_plain(value: Any) -> Any:
@@ -80,45 +44,28 @@ def to_plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def _round(values: NDArray[np.float64]) -> list[float]:
+def _round(values: FloatArray) -> list[float]:
     """Return the values with a few significant digits; what is not zero stays so."""
     return [float(f"{value:.{DIGITS}g}") for value in values.tolist()]
 
 
-# ------------------------------------------------------------------------------------------- nodes
-
-
-def _nodes(contents: Contents, random_state: RandomSource) -> dict[str, Any]:
-    xy = _positions(contents, random_state)
-    network = contents.solutions[contents.selected].network
-    numbers = {name: k for k, name in enumerate(contents.group_colors)}
-    columns = {label: values for label, values in contents.node_columns.items() if label not in _COUNTED}
-    return {
-        "names": list(contents.names),
-        "groups": [-1 if group is None else numbers[group] for group in contents.groups],
-        "x": xy[:, 0].round(4),
-        "y": xy[:, 1].round(4),
-        "fields": None if isinstance(network, CategoryNetwork) else network.fields,
-        "columns": [{"label": label, "values": values} for label, values in columns.items()],
-    }
-
-
-_COUNTED = {"degree", "strength", "expected_influence"}  # by the page itself, for every point of the path
-
-
-def _positions(contents: Contents, random_state: RandomSource) -> NDArray[np.float64]:
-    """Lay out the selected network; if it has no edges, the densest."""
-    drawn = contents.solutions[contents.selected]
+def place_nodes(solutions: Sequence[Solution], selected: int, random_state: RandomSource) -> dict[str, Any]:
+    """Lay out the selected network, or the densest if it has no edges; its fields, where a node has one, come along."""
+    drawn = network = solutions[selected]
     if drawn.n_edges == 0:
-        drawn = max(contents.solutions, key=lambda solution: solution.n_edges)
+        drawn = max(solutions, key=lambda solution: solution.n_edges)
     pull = np.where(drawn.edge_values > 0, drawn.edge_values, -NEGATIVE_PULL * drawn.edge_values)
-    return force_layout(drawn.n_features, drawn.edge_index, pull, random_state=random_state)
+    xy = force_layout(drawn.n_features, drawn.edge_index, pull, random_state=random_state).round(4)
+    has_fields = not isinstance(network.network, CategoryNetwork)
+    return {"x": xy[:, 0], "y": xy[:, 1], "fields": network.fields if has_fields else None}
 
 
-# ------------------------------------------------------------------------------------------- the path
+def list_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return columns of the table of nodes, but for those that the page counts."""
+    return [{"label": label, "values": values} for label, values in columns.items() if label not in _COUNTED]
 
 
-def _stored_pairs(solutions: tuple[Solution, ...], selected: int, max_edges: int) -> NDArray[np.int64]:
+def stored_pairs(solutions: Sequence[Solution], selected: int, max_edges: int) -> NDArray[np.int64]:
     """Return s · p + t of the pairs that the page keeps, in order.
 
     If they are too many: those of the selected network before others, strong before weak there; then those that enter
@@ -139,64 +86,90 @@ def _keys(solution: Solution) -> NDArray[np.int64]:
     return pair_keys(solution.edge_index, solution.n_features)
 
 
-def _path(contents: Contents, stored: NDArray[np.int64]) -> dict[str, Any]:
+def describe_path(solutions: Sequence[Solution], selected: int, stored: NDArray[np.int64]) -> dict[str, Any]:
     """Return the couplings of every stored pair from the alpha at which it enters to the last at which it is there."""
-    solutions = contents.solutions
-    s, t = pairs_of(stored, len(contents.names)).T
+    shown = solutions[selected]
+    pairs = pairs_of(stored, shown.n_features)
     table = np.array([spread(each.edge_values, _keys(each), stored) for each in solutions]).T  # pairs × alphas
     present = table != 0.0
     first = present.argmax(axis=1)
     end = len(solutions) - present[:, ::-1].argmax(axis=1)
-    pairs = np.unique(np.concatenate([_keys(solution) for solution in solutions]))
     return {
         "alphas": [solution.alpha for solution in solutions],
-        "per_node": solutions[contents.selected].alphas_per_node is not None,
-        "selected": contents.selected,
+        "per_node": shown.alphas_per_node is not None,
+        "selected": selected,
         "n_edges": [solution.n_edges for solution in solutions],
-        "n_pairs": len(pairs),
-        "s": s,
-        "t": t,
+        "n_pairs": len(np.unique(np.concatenate([_keys(solution) for solution in solutions]))),
+        "s": pairs[:, 0],
+        "t": pairs[:, 1],
         "first": first,
         "values": [_round(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
-        "exact": table[:, contents.selected],
-        "signed": solutions[contents.selected].network.has_sign(np.column_stack([s, t])),
+        "exact": table[:, selected],
+        "signed": shown.network.has_sign(pairs),
     }
 
 
-def _edge_columns(contents: Contents, stored: NDArray[np.int64]) -> list[dict[str, Any]]:
+def edge_columns(
+    shown: Solution,
+    stability: Stability | None,
+    further: Mapping[str, Mapping[tuple[int, int], Any]],
+    stored: NDArray[np.int64],
+) -> list[dict[str, Any]]:
     """Return further columns of the edge table, in the order of the stored pairs."""
-    s, t = pairs_of(stored, len(contents.names)).T
-    columns = []
-    if contents.stability is not None:
-        columns.append(_shares(contents.stability, contents.solutions[contents.selected].alpha, s, t))
+    if not len(stored):
+        return []
+    s, t = pairs_of(stored, shown.n_features).T
     pairs = list(zip(s.tolist(), t.tolist(), strict=True))
-    network = contents.solutions[contents.selected].network
-    if isinstance(network, CategoryNetwork):
-        kinds = [f"{network.kinds[a]} – {network.kinds[b]}" for a, b in pairs]
-        columns.append({"label": "kinds", "field": "kinds", "values": kinds})
-    for label, by_pair in contents.edge_columns.items():
-        columns.append({"label": label, "field": label, "values": [by_pair.get(pair) for pair in pairs]})
-    return [column for column in columns if len(column["values"])]
+    columns: list[tuple[Any, ...]] = []
+    if stability is not None:
+        # At the alpha nearest to the selected one that all subsamples were run at.
+        known = stability.alphas[: len(stability.edge_frequencies)]
+        nearest = int(np.abs(known - (shown.alpha if np.isfinite(shown.alpha) else stability.alpha)).argmin())
+        at = f"{known[nearest]:.4g}"
+        same = np.isclose(known[nearest], shown.alpha, rtol=SAME_ALPHA, atol=0.0)
+        words = ("in subsamples", "stability") if same else (f"in subsamples at α = {at}", f"stability_at_alpha_{at}")
+        columns.append((*words, np.asarray(stability.edge_frequencies[nearest][s, t]).ravel()))
+    if isinstance(network := shown.network, CategoryNetwork):
+        columns.append(("kinds", "kinds", [f"{network.kinds[a]} – {network.kinds[b]}" for a, b in pairs]))
+    columns += [(label, label, [by_pair.get(pair) for pair in pairs]) for label, by_pair in further.items()]
+    return [dict(zip(("label", "field", "values"), column, strict=True)) for column in columns]
 
 
-def _shares(stability: Stability, alpha: float, s: NDArray[np.int32], t: NDArray[np.int32]) -> dict[str, Any]:
-    """Return how often subsamples had these pairs, at the alpha nearest to the selected one that they were run at."""
-    known = stability.alphas[: len(stability.edge_frequencies)]
-    nearest = int(np.abs(known - (alpha if np.isfinite(alpha) else stability.alpha)).argmin())
-    differs = not np.isclose(known[nearest], alpha, rtol=SAME_ALPHA, atol=0.0)
-    where = f" at α = {known[nearest]:.4g}" if differs else ""
-    field = f"stability_at_alpha_{known[nearest]:.4g}" if differs else "stability"
+def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -> dict[str, Any] | None:
+    """Return kinds, labels, scores, fields and shares of the categories of every node; None if all are 0 and 1."""
+    if not isinstance(network, CategoryNetwork):
+        return None
     return {
-        "label": f"in subsamples{where}",
-        "field": field,
-        "values": np.asarray(stability.edge_frequencies[nearest][s, t]).ravel(),
+        "kinds": network.kinds,
+        "labels": network.labels,
+        "scores": network.scores,
+        "fields": [_round(field) for field in network.category_fields],
+        "shares": None if shares is None else [_round(share) for share in shares],
     }
 
 
-# ------------------------------------------------------------------------------------------- missing cells
+def list_tables(
+    network: Network, counts: Mapping[tuple[int, int], NDArray[Any]], stored: NDArray[np.int64]
+) -> list[dict[str, Any] | None]:
+    """Return block and counts of every stored pair that is an edge of the network, the strongest as far as they fit."""
+    found: list[dict[str, Any] | None] = [None] * len(stored)
+    if not isinstance(network, CategoryNetwork):
+        return found
+    place = {(s, t): k for k, (s, t) in enumerate(pairs_of(stored, network.n_features).tolist())}
+    room = MOST_CELLS
+    for k in network.by_strength.tolist():
+        s, t = network.edge_index[k].tolist()
+        block, count = network.blocks[k], counts.get((s, t))
+        room -= block.size + (0 if count is None else count.size)
+        if room < 0:
+            break
+        if (s, t) in place:
+            signed = bool(network.is_signed[k])
+            found[place[s, t]] = {"block": None if signed else [_round(row) for row in block], "counts": count}
+    return found
 
 
-def _missing(missing: Missing | None) -> dict[str, Any] | None:
+def describe_missing(missing: Missing | None) -> dict[str, Any] | None:
     """Return the holes of the table and what was done; those of the columns are among the columns of the nodes."""
     if missing is None:
         return None
@@ -204,33 +177,23 @@ def _missing(missing: Missing | None) -> dict[str, Any] | None:
     patterns = [] if missing.patterns is None else [np.flatnonzero(pattern) for pattern in missing.patterns]
     counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
     return {
-        **{name: getattr(missing, name) for name in counted},
-        "noise": missing.noise,
+        **{name: getattr(missing, name) for name in (*counted, "noise")},
         "n_rounds": 0 if missing.changes is None else len(missing.changes),
         "edge_information": [] if missing.edge_information is None else missing.edge_information,
         "patterns": [{"columns": columns, "n_rows": count} for columns, count in zip(patterns, counts, strict=True)],
     }
 
 
-# ------------------------------------------------------------------------------------------- the proof
-
-
-def _certificate(contents: Contents) -> dict[str, Any]:
+def describe_certificate(solutions: Sequence[Solution], proof: Mapping[str, Any]) -> dict[str, Any]:
     """Return the proof of every network along the slider."""
-    solutions = contents.solutions
-    gaps = np.array([solution.duality_gap for solution in solutions])
-    null = contents.null_objective
+
+    def each(*names: str) -> dict[str, Any]:
+        return {name: [getattr(solution, name) for solution in solutions] for name in names}
+
+    null, gaps = proof["null_objective"], np.array([solution.duality_gap for solution in solutions])
     return {
-        "kind": contents.proof,
-        "rule": contents.rule,
-        "tol": contents.tol,
-        "null_objective": null,
-        "objective": [solution.objective for solution in solutions],
-        "kkt_residual": [solution.kkt_residual for solution in solutions],
-        "duality_gap": gaps,
-        "relative_gap": gaps / max(null, 1e-12) if np.isfinite(null) else np.full(len(gaps), np.nan),
-        "certified_zeros": [solution.certified_zeros for solution in solutions],
-        "n_iter": [solution.n_iter for solution in solutions],
-        "n_screened": [solution.n_screened for solution in solutions],
-        "converged": [solution.converged for solution in solutions],
+        **proof,
+        **each("objective", "kkt_residual", "duality_gap"),
+        "relative_gap": gaps / (max(null, 1e-12) if np.isfinite(null) else np.nan),
+        **each("certified_zeros", "n_iter", "n_screened", "converged"),
     }

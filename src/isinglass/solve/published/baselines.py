@@ -14,27 +14,26 @@ Constant columns are treated as everywhere: no edges, a smoothed field, a warnin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from isinglass import objective
 from isinglass._core import Bmn
 from isinglass.arguments import check_count, check_positive
-from isinglass.arrays import FloatArray
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.errors import ConvergenceWarning, setting, warn
-from isinglass.pairs import all_pairs
+from isinglass.network import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.published.glm import logistic_path
 from isinglass.solve.published.stacked import stacked_design, unvectorize
 
-__all__ = ["bmn", "plg"]
-
 Callback = Callable[[Solution], object] | None
+_Found = tuple[FloatArray, int, int, bool]  # Θ, steps, pairs looked at, whether the method's own rule was met
 
 
 def plg(
@@ -84,30 +83,25 @@ def plg(
     >>> plg(X, alphas=[0.05, 0.2])[-1].edge_index.tolist()
     [[0, 2]]
     """
-    case = _Case(Varying.of(X, sample_weight))
-    grid = case.grid(alphas, alpha_min_ratio)
-    p = case.table.shape[1]
-    if p == 0:
-        return _collect(case.without_columns(grid), thresh, max_iter, callback)
-    design, response = stacked_design(case.table, max_bytes=max_bytes)
-    n_pairs = p * (p - 1) // 2
-    fits = logistic_path(
-        design,
-        response,
-        grid * (p - 1) / (p * (p + 1)),
-        sample_weight=None if case.weight is None else np.tile(case.weight, p),
-        penalty_factor=np.repeat([1.0, 0.0], [n_pairs, p]),
-        rescale_factors=p > 1,  # a single column has nothing that is penalized
-        intercept=False,
-        thresh=thresh,
-        max_iter=max_iter,
-    )
-    rows = zip(grid, fits.coefficients, fits.n_iter, fits.n_strong, fits.converged, strict=True)
-    solutions = (  # every field is among the strong columns
-        case.certify(alpha, unvectorize(vector), int(n_iter), int(n_strong) - p, bool(converged))
-        for alpha, vector, n_iter, n_strong, converged in rows
-    )
-    return _collect(solutions, thresh, max_iter, callback)
+
+    def fit(table: Bytes, weight: FloatArray | None, grid: FloatArray) -> Iterator[_Found]:
+        p = table.shape[1]
+        design, response = stacked_design(table, max_bytes=max_bytes)
+        fits = logistic_path(
+            design,
+            response,
+            grid * (p - 1) / (p * (p + 1)),
+            sample_weight=None if weight is None else np.tile(weight, p),
+            penalty_factor=np.repeat([1.0, 0.0], [p * (p - 1) // 2, p]),
+            rescale_factors=p > 1,  # a single column has nothing that is penalized
+            intercept=False,
+            thresh=thresh,
+            max_iter=max_iter,
+        )
+        for k, vector in enumerate(fits.coefficients):  # every field is among the strong columns
+            yield unvectorize(vector), int(fits.n_iter[k]), int(fits.n_strong[k]) - p, bool(fits.converged[k])
+
+    return _run(X, alphas, sample_weight, alpha_min_ratio, fit, thresh, max_iter, callback)
 
 
 def bmn(
@@ -163,12 +157,18 @@ def bmn(
     for name, value in (("max_iter", max_iter), ("max_rounds", max_rounds)):
         if value is not None:
             check_count(name, value)
-    case = _Case(Varying.of(X, sample_weight))
-    grid = case.grid(alphas, alpha_min_ratio)
-    p = case.table.shape[1]
-    limits = (max_iter, max(100, p) if max_rounds is None else max_rounds)
-    solutions = _run_bmn(case, grid, tolerance, limits, line_search) if p else case.without_columns(grid)
-    return _collect(solutions, tolerance, max_iter, callback)
+
+    def fit(table: Bytes, weight: FloatArray | None, grid: FloatArray) -> Iterator[_Found]:
+        limits = max_iter, max(100, table.shape[1]) if max_rounds is None else max_rounds
+        problem = Bmn(table, weight)
+        for alpha in grid:
+            state = problem.solve(alpha, tolerance, *limits, line_search)
+            fields, edges, values, n_iter, _, n_pairs, _, converged = state
+            theta = np.diag(fields)
+            theta[edges[:, 0], edges[:, 1]] = theta[edges[:, 1], edges[:, 0]] = values
+            yield theta, n_iter, n_pairs, converged
+
+    return _run(X, alphas, sample_weight, alpha_min_ratio, fit, tolerance, max_iter, callback)
 
 
 # Path contract: what `alphas=30` starts from (see docs/design.md).
@@ -176,84 +176,58 @@ plg.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
 bmn.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
 
 
-def _run_bmn(
-    case: _Case, grid: FloatArray, tolerance: float, limits: tuple[int, int], line_search: bool
-) -> Iterator[Solution]:
-    fit = Bmn(case.table, case.weight)
-    for alpha in grid:
-        fields, edges, values, n_iter, _, n_pairs, _, converged = fit.solve(alpha, tolerance, *limits, line_search)
-        theta = np.diag(fields)
-        theta[edges[:, 0], edges[:, 1]] = theta[edges[:, 1], edges[:, 0]] = values
-        yield case.certify(alpha, theta, n_iter, n_pairs, converged)
-
-
-@dataclass(frozen=True)
-class _Case:
-    """A table without its constant columns, and the way back."""
-
-    varying: Varying
-
-    @property
-    def table(self) -> NDArray[np.uint8]:
-        table: NDArray[np.uint8] = self.varying.table
-        return table
-
-    @property
-    def weight(self) -> FloatArray | None:
-        return self.varying.weight
-
-    def grid(self, alphas: int | float | ArrayLike, alpha_min_ratio: float) -> FloatArray:
-        top = objective.alpha_max(self.table, self.weight) if self.table.shape[1] > 1 else 0.0
-        values = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
-        if values[-1] == 0.0:  # a method that stops on its way to infinity would say nothing
-            self.varying.refuse_separation(all_pairs(self.table.shape[1]))
-        return values
-
-    def without_columns(self, grid: FloatArray) -> Iterator[Solution]:
-        """Yield the solutions of a table in which nothing varies."""
-        return (self.certify(alpha, np.zeros((0, 0)), 0, 0, True) for alpha in grid)
-
-    def certify(self, alpha: float, theta: FloatArray, n_iter: int, n_working: int, converged: bool) -> Solution:
-        """Measure Θ of the varying columns and put it back into the whole table."""
-        field = theta.diagonal().copy()
-        coupling = theta - np.diag(field)
-        measured: dict[str, float] = {"objective": 0.0, "kkt_residual": 0.0, "duality_gap": 0.0}
-        n_zeros = 0
-        if len(field):
-            measured = {
-                name: measure(self.table, coupling, field, alpha, sample_weight=self.weight)
-                for name, measure in (
-                    ("objective", objective.value),
-                    ("kkt_residual", objective.kkt_residual),
-                    ("duality_gap", objective.duality_gap),
-                )
-            }
-            proved = objective.certified_zeros(self.table, coupling, field, alpha, sample_weight=self.weight)
-            n_zeros = int(np.count_nonzero(proved)) // 2
-        every_field, columns = self.varying.whole_fields(field), self.varying.columns
-        p = len(every_field)
-        every_coupling = np.zeros((p, p))
-        every_coupling[np.ix_(columns, columns)] = coupling
-        n_screened = p * (p - 1) // 2 - n_working
-        counts = {"certified_zeros": n_zeros, "n_iter": n_iter, "n_screened": n_screened, "converged": converged}
-        return Solution.from_dense(alpha, every_coupling, every_field, self.varying.names, **measured, **counts)
-
-
-def _collect(found: Iterable[Solution], tol: float, max_iter: int, callback: Callback) -> Path:
+def _run(
+    X: ArrayLike,
+    alphas: int | float | ArrayLike,
+    sample_weight: ArrayLike | None,
+    alpha_min_ratio: float,
+    fit: Callable[[Bytes, FloatArray | None, FloatArray], Iterator[_Found]],
+    tol: float,
+    max_iter: int,
+    callback: Callback,
+) -> Path:
+    """Fit the columns that vary, measure what comes back and put it into the whole table."""
+    varying = Varying.of(X, sample_weight)
+    p = varying.table.shape[1]
+    top = objective.alpha_max(varying.table, varying.weight) if p > 1 else 0.0
+    grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
+    if grid[-1] == 0.0:  # a method that stops on its way to infinity would say nothing
+        varying.refuse_separation(all_pairs(p))
+    nothing = ((np.zeros((0, 0)), 0, 0, True) for _ in grid)
     solutions = []
-    for solution in found:
-        solutions.append(solution)
+    for alpha, found in zip(grid, fit(varying.table, varying.weight, grid) if p else nothing, strict=True):
+        solutions.append(_measured(varying, alpha, *found))
         if callback is not None:
-            callback(solution)
+            callback(solutions[-1])
     stuck = [solution for solution in solutions if not solution.converged]
     if stuck:
         warn(
             ConvergenceWarning(
                 f"{len(stuck)} of {len(solutions)} solutions did not meet the method's own stopping rule ({tol:g}); "
-                "first "
-                f"at alpha={stuck[0].alpha:.6g}: kkt_residual={stuck[0].kkt_residual:.1e}. Increase "
-                f"{setting('max_iter')} (now "
-                f"{max_iter}) or the tolerance, or use {setting('method', 'joint', python='ising_path')}."
+                f"first at alpha={stuck[0].alpha:.6g}: kkt_residual={stuck[0].kkt_residual:.1e}. Increase "
+                f"{setting('max_iter')} (now {max_iter}) or the tolerance, or use "
+                f"{setting('method', 'joint', python='ising_path')}."
             )
         )
     return Path(tuple(solutions), tol=tol)
+
+
+def _measured(
+    varying: Varying, alpha: float, theta: FloatArray, n_iter: int, n_working: int, converged: bool
+) -> Solution:
+    """Measure Θ of the varying columns and put it back into the whole table."""
+    field = theta.diagonal().copy()
+    coupling = theta - np.diag(field)
+    names: tuple[str, ...] = ("value", "kkt_residual", "duality_gap", "certified_zeros")
+    measured: Any = [0.0] * 4
+    if len(field):
+        given = varying.table, coupling, field, alpha
+        measured = [getattr(objective, name)(*given, sample_weight=varying.weight) for name in names]
+    every_field, columns = varying.whole_fields(field), varying.columns
+    p = len(every_field)
+    every_coupling = np.zeros((p, p))
+    every_coupling[np.ix_(columns, columns)] = coupling
+    diagnostics = dict(zip(("objective", *names[1:]), measured, strict=True))
+    diagnostics["certified_zeros"] = int(np.count_nonzero(measured[3])) // 2
+    diagnostics |= {"n_iter": n_iter, "n_screened": p * (p - 1) // 2 - n_working, "converged": converged}
+    return Solution.from_dense(alpha, every_coupling, every_field, varying.names, **diagnostics)

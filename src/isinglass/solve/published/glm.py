@@ -14,7 +14,6 @@ model. That says little about the distance to the optimum: see docs/comparators.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -25,19 +24,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Lognet
 from isinglass.arguments import check_count, check_positive
-from isinglass.arrays import FloatArray, read_only
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import check_sample_weight
 from isinglass.errors import ArgumentError, DataError
 
-__all__ = ["GlmPath", "logistic_path"]
-
-
-ENTRIES = 1 << 22
-"""Of the design that are looked at in one piece."""
+ENTRIES = 1 << 22  # of the design that are looked at in one piece, small enough for an interrupt to be heard
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GlmPath:
+class GlmPath(Frozen):
     """Logistic regressions along decreasing λ."""
 
     lambdas: FloatArray  #: penalties, decreasing
@@ -48,10 +43,6 @@ class GlmPath:
     n_strong: NDArray[np.int64]  #: columns that were not screened out, here or at a larger λ
     converged: NDArray[np.bool_]  #: whether the stopping rule was met before the passes ran out
     deviance: FloatArray  #: minus twice the log-likelihood, rows counted with their weights as passed
-
-    def __post_init__(self) -> None:
-        for array in vars(self).values():
-            read_only(array)
 
     def __len__(self) -> int:
         return len(self.lambdas)
@@ -125,108 +116,80 @@ def logistic_path(
     >>> path.coefficients.tolist()
     [[0.0], [0.0]]
     """
-    _check_settings(thresh, max_iter, min_probability)
-    columns = _Columns.of(design)
-    y = _check_response(response, columns.n_rows)
-    raw = check_sample_weight(sample_weight, columns.n_rows)
-    raw = np.ones(columns.n_rows) if raw is None else raw
-    weight = raw / raw.sum()
-    if not 0.0 < float(weight @ y) < 1.0:
-        raise DataError(f"response must take more than one value; got {float(weight @ y)!r} in every row with weight.")
-    factor = _check_factors(penalty_factor, columns.n_columns, rescale_factors)
-    mean, scale = columns.moments(weight, intercept, standardize)
-    grid = _check_lambdas(lambdas)
-    fit = Lognet(
-        *(columns.start, columns.rows, columns.values, y, weight, factor, mean, scale),
-        *(thresh, max_iter, min_probability, intercept, screen),
-    )
-    states = [fit.solve(value) for value in grid]
-    coefficients, intercepts, losses, passes, outer, strong, converged = zip(*states, strict=True)
-    return GlmPath(
-        lambdas=grid,
-        coefficients=np.array(coefficients),
-        intercepts=np.array(intercepts),
-        n_iter=np.array(passes),
-        n_outer=np.array(outer),
-        n_strong=np.array(strong),
-        converged=np.array(converged),
-        deviance=2.0 * raw.sum() * np.array(losses),
-    )
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """The design as the compiled code wants it: compressed columns, or dense ones (``start`` and ``rows`` None)."""
-
-    n_rows: int
-    n_columns: int
-    start: NDArray[np.int64] | None
-    rows: NDArray[np.int32] | None
-    values: FloatArray | None  #: None: every stored value is 1
-
-    @classmethod
-    def of(cls, design: Any) -> _Columns:
-        matrix: Any = sp.csc_array(design) if sp.issparse(design) else np.asarray(design)
-        if matrix.ndim != 2 or 0 in matrix.shape:
-            raise DataError(f"design must have at least one row and one column; got shape {matrix.shape}.")
-        if matrix.dtype.kind not in "buif":
-            raise DataError(f"design must hold numbers; got dtype {matrix.dtype}.")
-        if sp.issparse(matrix):
-            if not matrix.has_canonical_format:
-                matrix = matrix.copy()
-                matrix.sum_duplicates()
-            values = np.ascontiguousarray(matrix.data, dtype=np.float64)
-            start, rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        else:
-            values, start, rows = np.ascontiguousarray(matrix.T, dtype=np.float64).ravel(), None, None
-        if not np.isfinite(values).all():
-            raise ArgumentError("design", "must be finite", values[~np.isfinite(values)][0])
-        # The stacked design of a network holds ones only: a third of the memory to go through.
-        only_ones = start is not None and bool((values == 1.0).all())
-        n_rows, n_columns = matrix.shape
-        return cls(n_rows, n_columns, start, rows, None if only_ones else values)
-
-    def moments(self, weight: FloatArray, intercept: bool, standardize: bool) -> tuple[FloatArray, FloatArray]:
-        """Return what is subtracted from each column and what it is divided by, 0 for a column to leave out."""
-        parts = [_moments_of(part, weight) for part in self._parts()]
-        mean, square, largest = (np.concatenate(values) for values in zip(*parts, strict=True))
-        variance = np.maximum(square - mean**2, 0.0)
-        # A constant column has a variance of rounding errors.
-        varies = variance > 1e-14 * largest**2
-        kept = varies if intercept or standardize else largest > 0.0
-        scale = np.where(kept, np.sqrt(np.where(varies, variance, 1.0)) if standardize else 1.0, 0.0)
-        return (mean if intercept else np.zeros(self.n_columns)), scale
-
-    def _parts(self) -> Iterator[Any]:
-        """Yield the design as matrices of some columns each, small enough for an interrupt to be heard in between."""
-        if self.start is None:
-            assert self.values is not None
-            table = self.values.reshape(self.n_columns, self.n_rows).T
-            yield from np.array_split(table, -(-table.size // ENTRIES), axis=1)
-            return
-        assert self.rows is not None
-        number = 1 + int(self.start[-1]) // ENTRIES
-        bounds = np.searchsorted(self.start, np.linspace(0, self.start[-1], number + 1))
-        bounds[0], bounds[-1] = 0, self.n_columns
-        for first, last in pairwise(bounds.tolist()):
-            here = slice(*self.start[[first, last]])
-            values = np.ones(here.stop - here.start) if self.values is None else self.values[here]
-            columns = (values, self.rows[here], self.start[first : last + 1] - here.start)
-            yield sp.csc_array(columns, shape=(self.n_rows, last - first))
-
-
-def _moments_of(matrix: Any, weight: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return weighted means, weighted means of squares, and the largest size of an entry."""
-    largest = abs(matrix).max(axis=0)
-    largest = largest.toarray().ravel() if sp.issparse(largest) else np.asarray(largest)
-    return weight @ matrix, weight @ (matrix * matrix), largest
-
-
-def _check_settings(thresh: float, max_iter: int, min_probability: float) -> None:
     check_positive("thresh", thresh)
     check_count("max_iter", max_iter)
     if not 0.0 < min_probability < 0.5:
         raise ArgumentError("min_probability", "must be between 0 and 0.5, both excluded", min_probability)
+    columns = _as_columns(design)
+    n_rows, n_columns = columns.shape
+    y = _check_response(response, n_rows)
+    raw = check_sample_weight(sample_weight, n_rows)
+    raw = np.ones(n_rows) if raw is None else raw
+    weight = raw / raw.sum()
+    if not 0.0 < float(weight @ y) < 1.0:
+        raise DataError(f"response must take more than one value; got {float(weight @ y)!r} in every row with weight.")
+    factor = _check_factors(penalty_factor, n_columns, rescale_factors)
+    mean, scale = _moments(columns, weight, intercept, standardize)
+    grid = np.array(lambdas, dtype=np.float64)
+    if grid.ndim > 1 or grid.size == 0:
+        raise DataError(f"lambdas must be a number or a list of numbers; got shape {grid.shape}.")
+    grid = _not_negative("lambdas", np.sort(grid.ravel())[::-1].copy())
+    fit = Lognet(
+        *(*_compressed(columns), y, weight, factor, mean, scale),
+        *(thresh, max_iter, min_probability, intercept, screen),
+    )
+    states = [fit.solve(value) for value in grid]
+    coefficients, intercepts, losses, *counts = map(np.array, zip(*states, strict=True))
+    values = (grid, coefficients, intercepts, *counts, 2.0 * raw.sum() * losses)
+    return GlmPath(*values)
+
+
+def _as_columns(design: Any) -> Any:
+    """Return the design as columns of double precision: compressed, or dense ones after each other in memory."""
+    matrix: Any = sp.csc_array(design) if sp.issparse(design) else np.asarray(design)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise DataError(f"design must have at least one row and one column; got shape {matrix.shape}.")
+    if matrix.dtype.kind not in "buif":
+        raise DataError(f"design must hold numbers; got dtype {matrix.dtype}.")
+    if not sp.issparse(matrix):
+        matrix = values = np.asfortranarray(matrix, dtype=np.float64)
+    else:
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        matrix = matrix.astype(np.float64)
+        values = matrix.data
+    if not np.isfinite(values).all():
+        raise ArgumentError("design", "must be finite", float(values[~np.isfinite(values)][0]))
+    return matrix
+
+
+def _compressed(columns: Any) -> tuple[Any, Any, Any]:
+    """Return starts, rows and values of compressed columns; values alone of dense ones, none where all are 1."""
+    if not sp.issparse(columns):
+        return None, None, columns.T.ravel()
+    # The stacked design of a network holds ones only: a third of the memory to go through.
+    values = None if bool((columns.data == 1.0).all()) else columns.data
+    return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), values
+
+
+def _moments(columns: Any, weight: FloatArray, intercept: bool, standardize: bool) -> tuple[FloatArray, FloatArray]:
+    """Return what is subtracted from each column and what it is divided by, 0 for a column to leave out."""
+    n_columns = columns.shape[1]
+    number = 1 + (columns.nnz if sp.issparse(columns) else columns.size) // ENTRIES
+    parts = []
+    for first, last in pairwise(np.unique(np.linspace(0, n_columns, number + 1).astype(int)).tolist()):
+        part = columns[:, first:last]
+        size = abs(part).max(axis=0)
+        largest = size.toarray().ravel() if sp.issparse(size) else np.asarray(size)
+        parts.append((weight @ part, weight @ (part * part), largest))
+    mean, square, largest = (np.concatenate(values) for values in zip(*parts, strict=True))
+    variance = np.maximum(square - mean**2, 0.0)
+    # A constant column has a variance of rounding errors.
+    varies = variance > 1e-14 * largest**2
+    kept = varies if intercept or standardize else largest > 0.0
+    scale = np.where(kept, np.sqrt(np.where(varies, variance, 1.0)) if standardize else 1.0, 0.0)
+    return (mean if intercept else np.zeros(n_columns)), scale
 
 
 def _check_response(response: ArrayLike, n_rows: int) -> FloatArray:
@@ -243,9 +206,7 @@ def _check_factors(penalty_factor: ArrayLike | None, n_columns: int, rescale: bo
     factor = np.ones(n_columns) if penalty_factor is None else np.array(penalty_factor, dtype=np.float64)
     if factor.shape != (n_columns,):
         raise DataError(f"penalty_factor must have one value per column ({n_columns},); got shape {factor.shape}.")
-    bad = ~(np.isfinite(factor) & (factor >= 0))
-    if bad.any():
-        raise ArgumentError("penalty_factor", "must be finite and not negative", float(factor[bad][0]))
+    _not_negative("penalty_factor", factor)
     if rescale:
         if not factor.any():
             raise DataError("penalty_factor must not be 0 everywhere; got only zeros. Use rescale_factors=False.")
@@ -253,12 +214,8 @@ def _check_factors(penalty_factor: ArrayLike | None, n_columns: int, rescale: bo
     return factor
 
 
-def _check_lambdas(lambdas: float | ArrayLike) -> FloatArray:
-    grid = np.array(lambdas, dtype=np.float64)
-    if grid.ndim > 1 or grid.size == 0:
-        raise DataError(f"lambdas must be a number or a list of numbers; got shape {grid.shape}.")
-    grid = np.sort(grid.ravel())[::-1].copy()
-    bad = ~(np.isfinite(grid) & (grid >= 0))
+def _not_negative(name: str, values: FloatArray) -> FloatArray:
+    bad = ~(np.isfinite(values) & (values >= 0))
     if bad.any():
-        raise ArgumentError("lambdas", "must be finite and not negative", float(grid[bad][0]))
-    return grid
+        raise ArgumentError(name, "must be finite and not negative", float(values[bad][0]))
+    return values

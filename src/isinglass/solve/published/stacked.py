@@ -1,13 +1,12 @@
 """The paper's section 3: the pseudo-likelihood of an Ising network as one logistic regression.
 
-The stacked design is kept for comparison and teaching: it has N·p rows and of the order of N·p²
-entries, which the solver of this package never builds.
+The stacked design is kept for comparison and teaching: it has N·p rows and of the order of N·p² entries, which the
+solver of this package never builds.
 """
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray
 from isinglass.data import to_binary
 from isinglass.errors import DataError, LimitError
-
-__all__ = ["edge_position", "stacked_design", "unvectorize", "vectorize"]
+from isinglass.machine import available_memory
 
 _DEFAULT_LIMIT = 4 * 2**30
 _INT32_MAX = np.iinfo(np.int32).max
@@ -115,8 +113,14 @@ def stacked_design(X: ArrayLike, *, max_bytes: int | None = None) -> tuple[sp.cs
     m = p * (p - 1) // 2
     ones = np.count_nonzero(table, axis=0)
     n_entries = (p - 1) * int(ones.sum()) + n * p
-    index_type = np.int32 if max(n_entries, n * p, m + p) <= _INT32_MAX else np.int64
-    _refuse_above(_design_bytes(n, p, n_entries, index_type), max_bytes, n * p, m + p)
+    index_type = np.dtype(np.int32 if max(n_entries, n * p, m + p) <= _INT32_MAX else np.int64)
+    needed = n_entries * (8 + index_type.itemsize) + (m + p + 1) * index_type.itemsize + 8 * n * p
+    limit = min(_DEFAULT_LIMIT, available_memory()) if max_bytes is None else max_bytes
+    if needed > limit:
+        raise LimitError(
+            f"The stacked design must be at most {limit / 2**30:.3g} GiB; got {n * p} × {m + p} "
+            f"taking {needed / 2**30:.3g} GiB. Use ising_path, which never builds it, or raise max_bytes."
+        )
     s, t = np.tril_indices(p, -1)[::-1]
     lengths = np.concatenate([ones[s] + ones[t], np.full(p, n)])
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index_type)
@@ -128,16 +132,12 @@ def stacked_design(X: ArrayLike, *, max_bytes: int | None = None) -> tuple[sp.cs
 
 
 def _fill_edges(indices: NDArray[np.signedinteger], table: NDArray[np.uint8], ones: NDArray[np.intp]) -> None:
-    """Write the rows of all edge columns, sorted within each column.
-
-    The column of (s, t), s < t, holds the rows with x_t = 1 in block s and then those with x_s = 1
-    in block t. The loop runs over t only, so that temporaries stay at 1/p of the result.
-    """
+    """Write the rows of all edge columns: of (s, t), s < t, those with x_t = 1 in block s, then x_s = 1 in block t."""
     n, p = table.shape
     rows_of_ones = np.nonzero(table.T)[1]
     starts = np.concatenate([[0], np.cumsum(ones)])
     filled = 0
-    for t in range(1, p):
+    for t in range(1, p):  # over t only: temporaries stay at 1/p of the result
         source = np.column_stack([np.full(t, t), np.arange(t)]).ravel()  # whose ones: t, s
         block = np.column_stack([np.arange(t), np.full(t, t)]).ravel()  # in whose block: s, t
         length = ones[source]
@@ -146,29 +146,3 @@ def _fill_edges(indices: NDArray[np.signedinteger], table: NDArray[np.uint8], on
         rows = rows_of_ones[np.repeat(starts[source], length) + within]
         indices[filled : filled + total] = rows + np.repeat(n * block, length)
         filled += total
-
-
-def _design_bytes(n: int, p: int, n_entries: int, index_type: type) -> int:
-    index_bytes = np.dtype(index_type).itemsize
-    response = 8 * n * p
-    return n_entries * (8 + index_bytes) + (p * (p + 1) // 2 + 1) * index_bytes + response
-
-
-def _refuse_above(needed: int, max_bytes: int | None, n_rows: int, n_columns: int) -> None:
-    limit = min(_DEFAULT_LIMIT, _available_bytes()) if max_bytes is None else max_bytes
-    if needed > limit:
-        raise LimitError(
-            f"The stacked design must be at most {limit / 2**30:.3g} GiB; got {n_rows} × {n_columns} "
-            f"taking {needed / 2**30:.3g} GiB. Use ising_path, which never builds it, or raise max_bytes."
-        )
-
-
-def _available_bytes() -> int:
-    """Memory that can be had without swapping, or the default limit where it cannot be asked."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return _DEFAULT_LIMIT

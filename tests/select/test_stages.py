@@ -5,7 +5,7 @@ import pytest
 
 from isinglass import ising_path, nodewise_path, objective, simulate
 from isinglass.errors import DataError
-from isinglass.select.search import Lattice, search
+from isinglass.select.stages import Lattice, search
 
 X = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 400, random_state=3)
 WIDE = simulate.gibbs_sample(simulate.random_network(40, 0.1, random_state=0), 300, random_state=0)
@@ -23,7 +23,7 @@ def bowl(target):
 def test_the_count_does_not_matter(count, steps):
     target = TOP * 0.9**steps
     found = search(ising_path, X, None, count, bowl(target), LATTICE)
-    assert found.solution.alpha == pytest.approx(target, rel=1e-12)
+    assert found.path[found.index].alpha == pytest.approx(target, rel=1e-12)
     assert found.scores[found.index] == found.scores.min()
     assert found.extended == (target < 0.01 * TOP)
     assert (np.diff(found.path.alphas) < 0).all()
@@ -41,13 +41,13 @@ def test_a_level_curve_ends_the_search():
     found = search(ising_path, X, None, 30, lambda solution: -1.0 if solution.n_edges else 0.0, LATTICE)
     assert found.path.alphas.min() > 0.2 * TOP
     slow = search(ising_path, X, None, 30, lambda solution: np.log(solution.alpha), LATTICE)
-    assert slow.solution.alpha < 2e-4 * TOP  # it never stands still, so it goes to the floor
+    assert slow.path[slow.index].alpha < 2e-4 * TOP  # it never stands still, so it goes to the floor
 
 
 def test_a_path_function_without_callback_is_searched_too():
     top = nodewise_path.alpha_max(X)
     found = search(nodewise_path, X, None, 30, bowl(0.1 * top), LATTICE)
-    assert found.solution.alpha == pytest.approx(0.1 * top, rel=0.06)
+    assert found.path[found.index].alpha == pytest.approx(0.1 * top, rel=0.06)
 
 
 def test_given_alphas_are_tried_as_they_are():

@@ -7,8 +7,8 @@ import pytest
 
 from isinglass import Network, bootstrap, metrics, simulate
 from isinglass.errors import DataError
-from isinglass.evaluate import centrality as module
-from isinglass.evaluate.centrality import BRIDGES, MEASURES, centrality
+from isinglass.evaluate import nodes as module
+from isinglass.evaluate.nodes import BRIDGES, MEASURES, centrality
 
 
 def draw(p, share, seed, unit=False):
@@ -51,7 +51,7 @@ def test_measures_equal_those_of_networkx(p, share, unit, seed):
 def test_betweenness_in_blocks_of_sources_is_the_same(monkeypatch):
     network = draw(30, 0.2, 5)
     whole = centrality(network)["betweenness"]
-    monkeypatch.setattr(module, "_CELLS_AT_ONCE", 7 * 2 * network.n_edges)
+    monkeypatch.setattr(module, "_CELLS_OF_PATHS", 7 * 2 * network.n_edges)
     np.testing.assert_allclose(centrality(network)["betweenness"], whole, rtol=1e-12)
 
 

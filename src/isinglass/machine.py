@@ -1,14 +1,17 @@
-"""How much memory there is, and one error for whatever needs more."""
+"""What the machine gives: memory, with one error for whatever needs more, threads, and signals held back."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from isinglass.errors import LimitError, setting
+from isinglass.arguments import check_count
+from isinglass.errors import DataError, LimitError, setting
 
 try:
     import resource
@@ -17,6 +20,10 @@ except ImportError:  # Windows
 
 LITTLE = 50_000_000
 """Bytes that nobody asks about: finding out how many there are takes as long as the fit of a small table."""
+
+MAX_THREADS = 256
+"""More are never started."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -28,11 +35,6 @@ def available_memory() -> int:
     """Return how many bytes this process can still take without swapping; very many where nobody can tell.
 
     The smallest of what the system has left, what a container leaves and what ``ulimit -v`` leaves.
-
-    Examples
-    --------
-    >>> available_memory() > 0
-    True
     """
     free = [sys.maxsize, _free_of_system(), _free_of_limit()]
     for limit, used in _CGROUPS:
@@ -42,13 +44,7 @@ def available_memory() -> int:
 
 
 def memory_for(n_bytes: int) -> int:
-    """Return how much an estimate may take that needs so many bytes at most: anything if that is little.
-
-    Examples
-    --------
-    >>> memory_for(1000) == sys.maxsize
-    True
-    """
+    """Return how much an estimate may take that needs so many bytes at most: anything if that is little."""
     return sys.maxsize if n_bytes <= LITTLE else available_memory()
 
 
@@ -85,3 +81,50 @@ def _free_of_limit() -> int:
     with suppress(OSError):
         return limit - int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     return limit
+
+
+def thread_count(n_threads: int | None = None) -> int:
+    """Return ``n_threads``, or what the environment or the machine says.
+
+    None means ISINGLASS_NUM_THREADS if that is set, else OMP_NUM_THREADS, else the available cores.
+    """
+    if n_threads is None:
+        for variable in ("ISINGLASS_NUM_THREADS", "OMP_NUM_THREADS"):
+            if os.environ.get(variable, "").isdecimal():
+                return min(max(int(os.environ[variable]), 1), MAX_THREADS)
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if check_count("n_threads", n_threads, most=None) > MAX_THREADS:
+        raise DataError(f"n_threads must be at most {MAX_THREADS}; got {n_threads}. More than the cores is no faster.")
+    return int(n_threads)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Let a signal that arrives inside the block take effect at its end; Python runs handlers in its main thread only.
+
+    Examples
+    --------
+    >>> try:
+    ...     with held_back():
+    ...         signal.raise_signal(signal.SIGINT)
+    ...         done = True
+    ... except KeyboardInterrupt:
+    ...     done
+    True
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    previous = {number: signal.getsignal(number) for number in SIGNALS}
+    for number, handler in previous.items():
+        if handler is not signal.SIG_IGN and handler is not None:  # None: not set from Python
+            signal.signal(number, lambda number, frame: heard.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            if handler is not None:
+                signal.signal(number, handler)
+        if heard:
+            signal.raise_signal(heard[0])

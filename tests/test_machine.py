@@ -1,7 +1,7 @@
 import pytest
 
 from isinglass.errors import DataError
-from isinglass.threads import thread_count
+from isinglass.machine import thread_count
 
 
 def test_given_numbers_win_over_the_environment(monkeypatch):
