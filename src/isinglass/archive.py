@@ -10,20 +10,17 @@ import functools
 import io
 import json
 import math
-import os
 import re
 import zipfile
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from isinglass.atomic import replacing
-from isinglass.errors import DataError
+from isinglass.atomic import check_place, replacing
 
 HEADER = "header.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -66,9 +63,7 @@ def write_archive(
     The header is what JSON can hold, without NaN and infinities. A link stays a link, to a new file, unless
     ``follow_links`` is off: then the file takes its place.
     """
-    target = Path(path)
-    if target.is_dir() or not target.parent.is_dir():
-        raise DataError(f"path must be a file in a folder that exists; got {os.fspath(path)!r}.")
+    target = check_place(path)
     text = json.dumps(header, allow_nan=False, indent=1, sort_keys=True)
     with replacing(target.resolve() if follow_links else target) as file, zipfile.ZipFile(file, "w") as archive:
         _put(archive, HEADER, text.encode("ascii"))

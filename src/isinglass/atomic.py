@@ -13,11 +13,15 @@ import re
 import secrets
 import shutil
 import stat
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol, TypeAlias, runtime_checkable
+
+from isinglass.errors import DataError
 
 try:
     import fcntl
@@ -30,6 +34,46 @@ _YOUNG = 60.0 if fcntl else 86400.0
 
 _seen: set[Path] = set()
 _unfinished: set[Path] = set()
+
+
+@runtime_checkable
+class TextStream(Protocol):
+    """Anything text can be written to."""
+
+    def write(self, text: str, /) -> object:
+        """Take a piece of text."""
+
+
+Target: TypeAlias = str | PathLike[str] | TextStream
+
+
+def write_lines(lines: Iterable[str], target: Target) -> None:
+    """Write lines as UTF-8 to a file, a stream or "-", the standard output, each with a line feed on every system."""
+    if isinstance(target, TextStream) or target == "-":
+        _write(lines, sys.stdout if isinstance(target, str) else target)
+        return
+    path = check_place(target)
+    if path.exists() and not path.is_file():  # a pipe or a device cannot be renamed over
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            _write(lines, stream)
+        return
+    with replacing(path.resolve()) as file:  # a link stays a link
+        stream = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        _write(lines, stream)
+        stream.detach()
+
+
+def _write(lines: Iterable[str], stream: TextStream) -> None:
+    for line in lines:
+        stream.write(line + "\n")
+
+
+def check_place(path: str | PathLike[str]) -> Path:
+    """Return the path of a file to be written, which must be in a folder."""
+    place = Path(path)
+    if place.is_dir() or not place.parent.is_dir():
+        raise DataError(f"path must be a file in a folder that exists; got {os.fspath(path)!r}.")
+    return place
 
 
 @contextmanager

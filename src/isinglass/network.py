@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,6 @@ from isinglass.arrays import FloatArray, read_only
 from isinglass.data import to_binary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
-from isinglass.pairs import pair_keys, symmetric_matrix
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
 _SYMMETRY_RTOL = 1e-12
@@ -397,3 +396,43 @@ def _read_matrix(values: Any, name: str) -> tuple[NDArray[np.int32], FloatArray,
         )
     upper = sp.coo_array(sp.triu(matrix, 1))
     return np.column_stack(upper.coords).astype(np.int32), upper.data, np.asarray(matrix.diagonal(), dtype=np.float64)
+
+
+@lru_cache(maxsize=8)
+def all_pairs(n_features: int) -> NDArray[np.int32]:
+    """Return every pair s < t in lexicographic order."""
+    return read_only(np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32))
+
+
+def pair_keys(edge_index: NDArray[np.integer[Any]], n_features: int) -> NDArray[np.int64]:
+    """Return one number per pair, s · n_features + t: sorted wherever pairs are in lexicographic order."""
+    s, t = edge_index.astype(np.int64).T
+    return np.asarray(s * n_features + t)
+
+
+def pairs_of(keys: NDArray[np.int64], n_features: int) -> NDArray[np.int32]:
+    """Return the pairs of `pair_keys`, shape (n, 2)."""
+    return np.column_stack(np.divmod(keys, max(n_features, 1))).astype(np.int32)
+
+
+def union_keys(networks: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the sorted keys of the pairs that have an edge in at least one of some networks."""
+    return np.unique(np.concatenate([pair_keys(one.edge_index, one.n_features) for one in networks]))
+
+
+def spread(values: NDArray[Any], keys: NDArray[np.int64], over: NDArray[np.int64]) -> FloatArray:
+    """Return an array over the sorted keys ``over``, with values at those of ``keys`` that are there, else zero."""
+    found = np.zeros(len(over))
+    if len(over):
+        place = np.minimum(np.searchsorted(over, keys), len(over) - 1)
+        there = over[place] == keys
+        found[place[there]] = values[there]
+    return found
+
+
+def symmetric_matrix(edge_index: NDArray[Any], values: NDArray[Any], n_features: int) -> sp.csr_array:
+    """Return the symmetric matrix, in compressed and sorted rows, that has these values at the pairs."""
+    s, t = edge_index.T
+    matrix = sp.csr_array((np.r_[values, values], (np.r_[s, t], np.r_[t, s])), shape=(n_features, n_features))
+    matrix.sort_indices()
+    return matrix

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.conversion import to_weighted
+from isinglass.data import read_binary, to_binary, weights_of
 from isinglass.errors import LimitError
 from isinglass.machine import held_back
 
@@ -29,7 +29,8 @@ def find_separation(
     >>> find_separation([[0, 0], [1, 0], [1, 1]], [(0, 1)])  # never 0 and 1 together
     (0, 1)
     """
-    table, weight = to_weighted(X, sample_weight)
+    source = read_binary(X)
+    table, weight = to_binary(source), weights_of(source, sample_weight)
     index = np.sort(np.asarray(pairs, dtype=np.intp).reshape(-1, 2), axis=1)
     return separating_pair(table if weight is None else table[weight > 0], index)
 

@@ -18,8 +18,7 @@ from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork, flat_fields
 from isinglass.data.coding import KINDS
 from isinglass.errors import DataError
-from isinglass.network import Network
-from isinglass.pairs import pair_keys, symmetric_matrix
+from isinglass.network import Network, pair_keys, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 
 SCALARS = ("objective", "kkt_residual", "duality_gap")

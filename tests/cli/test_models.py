@@ -232,8 +232,7 @@ def test_every_figure(tmp_path, folder, kind):
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_figures_are_the_same_bytes_every_time(tmp_path, model, ending):
     for name in "ab":
-        record = run("plot", "network", model, "-o", tmp_path / f"{name}.{ending}", "--size", "4", "3", "--json")
-        assert read_json(record.stdout, "plot")["kind"] == "network"
+        run("plot", "network", model, "-o", tmp_path / f"{name}.{ending}", "--size", "4", "3")
     first, second = files_of(tmp_path).values()
     assert first == second
 
@@ -343,8 +342,7 @@ def test_report_shows_what_the_bootstrap_wrote(tmp_path, folder, model):
 
 
 def test_report_makes_the_slider_of_a_single_fit_from_the_table(tmp_path, folder, model):
-    record = run("report", model, "-o", tmp_path / "alone.html", "--json")
-    assert read_json(record.stdout, "report")["file"].endswith("alone.html")
+    run("report", model, "-o", tmp_path / "alone.html")
     run("report", model, folder / "table.csv", "--alphas", "12", "-o", tmp_path / "both.html")
     alone, both = (alphas_in(tmp_path / name) for name in ("alone.html", "both.html"))
     assert len(alone) == 1

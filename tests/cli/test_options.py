@@ -8,7 +8,7 @@ import pytest
 from commands import NAMES, data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
 
 from isinglass.cli import COMMANDS, main
-from isinglass.cli.estimate import ESTIMATE, SETTINGS
+from isinglass.cli.estimate import ESTIMATE, SETTINGS, criteria_of
 from isinglass.cli.reading import READING
 from isinglass.cli.values import COLUMNS, split_words
 from isinglass.data import read_binary
@@ -31,7 +31,7 @@ def test_there_are_at_most_ten_commands():
 @pytest.mark.parametrize("option", SETTINGS, ids=lambda option: option.name)
 def test_settings_are_parameters_of_their_criteria_with_the_defaults_that_the_help_states(option):
     name = "rule" if option.name == "cv_rule" else option.name
-    for criterion in option.of:
+    for criterion in criteria_of(option):
         parameters = inspect.signature(FUNCTIONS[criterion]).parameters
         if name == "alpha_min_ratio":  # of the path that the criterion follows
             continue

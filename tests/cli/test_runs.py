@@ -200,7 +200,8 @@ def test_select_uses_one_grid_for_all(table):
     record = read_json(run(*words, "--json").stdout, "select")
     largest = ising_path(X, 2)[0].alpha
     assert all(row["alpha"] >= 0.499 * largest for row in record["criteria"] if row["criterion"] != "two-stage")
-    assert "both rules" in error_line(run(*words, "--cv-rule", "1se", code=2))
+    assert {"CV best", "CV 1se"} < {row["criterion"] for row in record["criteria"]}
+    assert "--cv-rule" in error_line(run(*words, "--cv-rule", "1se", code=2))  # it shows both
 
 
 def test_bootstrap_resumes(table, tmp_path):

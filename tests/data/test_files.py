@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from isinglass import BinaryTable, read_table
-from isinglass.data import apart
+from isinglass.data import containers
 from isinglass.errors import DataError
 
 
@@ -189,7 +189,7 @@ def test_what_extras_are_missing(monkeypatch):
         return plain_import(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.setattr(apart, "find_spec", lambda name: None)
+    monkeypatch.setattr(containers, "find_spec", lambda name: None)
     for data, package in ((b"PAR1xxxx", "pyarrow"), (b"ARROW1xx", "pyarrow"), (b"$FL2xxxx", "pyreadstat")):
         with pytest.raises(ImportError, match=rf'needs {package}: pip install "isinglass\[io\]"'):
             read_table(io.BytesIO(data))

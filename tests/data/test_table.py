@@ -1,12 +1,14 @@
-"""The record of a binary table."""
+"""Tables of 0 and 1 and of categories: what they hold, what some of their rows keep, and what is refused."""
 
 import numpy as np
 import pytest
 
-from isinglass import BinaryTable, read_binary
+from isinglass import BinaryTable, CategoryTable, ising_path, read_binary
+from isinglass.data import holes_of, to_binary, to_weighted, units_of
 from isinglass.errors import DataError
 
 X = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
+CODES = np.array([[0, 2, 1], [1, 0, 0], [0, 1, 2], [1, 2, 0]], dtype=np.uint8)
 
 
 def test_rows_take_everything_with_them():
@@ -75,3 +77,99 @@ def test_repr():
 def test_nonsense_is_refused(fields, message):
     with pytest.raises(DataError, match=message):
         BinaryTable(**{"X": X, **fields})
+
+
+def mixed(**options):
+    return CategoryTable(CODES, ["binary", "ordinal", "nominal"], names=("a", "b", "c"), **options)
+
+
+def test_kinds_scores_and_categories():
+    table = mixed(categories=[("no", "yes"), ("low", "mid", "high"), ("x", "y", "z")])
+    assert table.kinds == ("binary", "ordinal", "nominal")
+    assert table.scores[0].tolist() == [0, 1]
+    assert table.scores[1].tolist() == [0, 1, 2]
+    assert table.scores[2] is None
+    assert table.n_categories.tolist() == [2, 3, 3]
+    assert (table.shape, len(table), table.is_binary) == ((4, 3), 4, False)
+    assert np.array_equal(np.asarray(table), CODES)
+    assert repr(table) == "CategoryTable(4 rows × 3 columns: 'a', 'b', 'c'; 1 binary, 1 ordinal, 1 nominal)"
+    with pytest.raises(ValueError, match="read-only"):
+        table.scores[1][0] = 5
+
+
+def test_some_rows_keep_all_categories():
+    weight = np.array([1.0, 2.0, 3.0, 4.0])
+    table = mixed(sample_weight=weight, row_names=("p", "q", "r", "s"), labels={"group": (1, None, 2, 3)})
+    part = table[[1, 3, 3]]
+    assert part.categories == table.categories
+    assert part.row_names == ("q", "s", "s")
+    assert part.sample_weight.tolist() == [2, 4, 4]
+    assert part.rows.tolist() == units_of(part).tolist() == [1, 3, 3]
+    assert part.labels == {"group": (None, 3, 3)}
+    assert part.codes.max(axis=0).tolist() == [1, 2, 0]
+    with pytest.raises(DataError, match="leave a row"):
+        table[[]]
+
+
+def test_holes_are_refused_where_cells_are_used():
+    holes = CODES == 2
+    table = mixed(holes=holes, n_missing=3)
+    assert holes_of(table) is table.holes
+    assert table[:1].n_missing == 1
+    with pytest.raises(DataError, match="imputed"):
+        ising_path(table, [0.1])
+
+
+def test_a_column_of_two_categories_is_binary():
+    codes = CODES[:, :1].repeat(3, axis=1)
+    table = CategoryTable(codes, ("binary", "ordinal", "nominal"), categories=[(0, 1), ("no", "yes"), ("x", "y")])
+    assert table.kinds == ("binary",) * 3
+    plain = table.simplest()
+    assert isinstance(plain, BinaryTable)
+    assert np.array_equal(plain.X, codes)
+    assert plain.encoding == {1: ("no", "yes"), 2: ("x", "y")}
+    again = read_binary([[0, "no", "y"], [1, "yes", "x"]], encode=plain.coding)
+    assert again.X.tolist() == [[0, 0, 1], [1, 1, 0]]
+    stretched = CategoryTable(codes, "ordinal", scores=[None, [0, 2], None])
+    assert stretched.kinds == ("binary", "ordinal", "binary")
+    assert stretched.simplest() is stretched
+
+
+def test_weights_come_apart_from_the_table():
+    weight = np.array([1.0, 2.0, 3.0, 4.0])
+    table, given = to_weighted(mixed(sample_weight=weight), None)
+    assert given.tolist() == weight.tolist()
+    assert isinstance(table, CategoryTable)
+    assert table.sample_weight is None
+    with pytest.raises(DataError, match="given once"):
+        to_weighted(mixed(sample_weight=weight), weight)
+
+
+def test_functions_of_two_values_say_so():
+    for function in (to_binary, read_binary):
+        with pytest.raises(DataError, match="ordinal column 'b' with 3 categories"):
+            function(mixed())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"codes": CODES.astype(int)}, "uint8"),
+        ({"codes": CODES[:0]}, "non-empty"),
+        ({"kinds": "cardinal"}, "binary, ordinal or nominal"),
+        ({"kinds": ["ordinal"]}, "one entry per column"),
+        ({"kinds": "binary"}, "binary and must hold 0 and 1"),
+        ({"scores": [None, [0, 1, 1], None]}, "different numbers"),
+        ({"scores": [None, [0, 1], None]}, "one finite number"),
+        ({"scores": [None, None, [0, 1, 2]]}, "must be None for the nominal"),
+        ({"scores": [None]}, "one entry per column"),
+        ({"categories": [(0, 1), ("low", "high"), (0, 1, 2)]}, "no other numbers"),
+        ({"categories": [(0, 1), range(300), (0, 1, 2)]}, "2 to 256"),
+        ({"holes": np.zeros((1, 1), dtype=bool)}, "shape of codes"),
+        ({"row_names": ("p",)}, "one entry per row"),
+    ],
+)
+def test_bad_tables(options, message):
+    given = {"codes": CODES, "kinds": ["binary", "ordinal", "nominal"], **options}
+    with pytest.raises(DataError, match=message):
+        CategoryTable(**given)

@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from isinglass.errors import DataError
-from isinglass.export import columns
-from isinglass.export.columns import check_name, pair_column, read_column
+from isinglass.export.annotated import RESERVED, check_name, pair_column, read_column
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ def test_length_is_checked(values):
 
 @pytest.mark.parametrize("name", ["name", "Label", "WEIGHT", "id", "color", "x", "coupling", "degree", "source"])
 def test_reserved_names(name):
-    taken_by = [of for of in ("node", "edge") if name.lower() in columns.RESERVED[of]]
+    taken_by = [of for of in ("node", "edge") if name.lower() in RESERVED[of]]
     assert taken_by
     for of in taken_by:
         with pytest.raises(DataError, match="Rename"):

@@ -54,7 +54,7 @@ def test_storable_text_can_be_encoded_and_text_is_kept(value):
 
 @given(st.floats(allow_nan=False))
 def test_numbers_are_read_back(value):
-    assert float(text.number_text(value)) == value
+    assert float(text.cell_text(value)) == value
     assert float(text.csv_line([value])) == value
 
 

@@ -8,7 +8,7 @@ from reference import NumpyRows
 
 from isinglass import objective
 from isinglass._core import CpuRows, Problem, RecipeRows
-from isinglass.pairs import all_pairs
+from isinglass.network import all_pairs
 from isinglass.solve.seam import SumRows
 
 CUTS = [[1], [37, 38, 150]]

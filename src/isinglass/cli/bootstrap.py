@@ -2,62 +2,54 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, format_seconds, plural
+from isinglass.cli.console import Console, columns_text, plural
+from isinglass.cli.descriptions import describe_solution, describe_table, records
 from isinglass.cli.estimate import ESTIMATE, Estimate, constants_named
-from isinglass.cli.options import FORCE, TABLE, Option, checkpoint_folder, command, out_folder
-from isinglass.cli.output import OutputFolder, deliver
+from isinglass.cli.options import TABLE, Option, checkpoint_folder, command, flag, was_given
+from isinglass.cli.output import deliver, out_folder
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import OneOf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from isinglass.data import BinaryTable
     from isinglass.select import Bootstrap
 
-FILES = {
-    "rows": ["edges.csv", "nodes.csv"],
-    "case-drop": ["drops.csv"],
-    "differences": ["edge_differences.csv", "node_differences.csv"],
+# Kind -> file -> what is in it.
+FILES: dict[str, dict[str, Callable[[Bootstrap], dict[str, Any]]]] = {
+    "rows": {"edges.csv": lambda found: found.edges(), "nodes.csv": lambda found: found.nodes()},
+    "case-drop": {"drops.csv": lambda found: found.drops()},
+    "differences": {
+        "edge_differences.csv": lambda found: found.differences("edges").table(),
+        "node_differences.csv": lambda found: found.differences("strength").table(),
+    },
 }
 
 
 @command(
     "bootstrap",
     TABLE,
-    Option(*("-B", "--resamples", "n_boot"), type=click.IntRange(min=1), default=1000, help="Number of resamples."),
+    Option("-B --resamples n_boot", click.IntRange(1), "Number of resamples.", default=1000),
     Option(
-        "--kind",
-        type=OneOf(["rows", "case-drop"]),
-        default="rows",
-        help="Draw rows with replacement, or drop a share of them.",
+        "--kind", OneOf("rows", "case-drop"), "Draw rows with replacement, or drop a share of them.", default="rows"
     ),
     Option(
         "--reselect/--keep-penalty",
+        None,
+        "Select the penalty anew in every resample, or keep that of the whole table.",
         default=True,
-        help="Select the penalty anew in every resample, or keep that of the whole table.",
     ),
-    Option("--differences", is_flag=True, help="Also test which edges and which node strengths differ; needs -o."),
+    flag("--differences", "Also test which edges and which node strengths differ; needs -o."),
     checkpoint_folder("resamples"),
-    out_folder("edges.csv, nodes.csv (case-drop: drops.csv)"),
-    FORCE,
-    bundles=[ESTIMATE, READING],
+    bundles=[out_folder("edges.csv, nodes.csv (case-drop: drops.csv)"), ESTIMATE, READING],
     strict=True,
 )
 def bootstrap(
-    console: Console,
-    table: str,
-    output: Path | None,
-    force: bool,
-    differences: bool,
-    estimate: Estimate,
-    reading: Reading,
-    **options: Any,
+    console: Console, table: str, differences: bool, open_folder: Any, estimate: Estimate, reading: Reading, **run: Any
 ) -> None:
     """Assess edge stability by resampling the rows of TABLE.
 
@@ -67,47 +59,43 @@ def bootstrap(
     """
     from isinglass.select.bootstrap import bootstrap as resample
 
-    criterion, kind = estimate.criterion, options["kind"]
-    if differences and (output is None or kind != "rows"):
+    kind = run["kind"]
+    if differences and (not was_given("output") or kind != "rows"):
         raise click.UsageError("--differences needs -o FOLDER and --kind rows.")
-    files = FILES[kind] + (FILES["differences"] if differences else [])
-    others = [name for names in FILES.values() for name in names]
-    folder = OutputFolder(output, files, force=force, inputs=[table], others=others) if output else None
+    files = FILES[kind] | (FILES["differences"] if differences else {})
+    folder = open_folder(list(files), inputs=[table], others=[name for names in FILES.values() for name in names])
     data = reading.read_to_fit(console, table)
     console.restart_clock()
+    run |= {"random_state": estimate.seed, **estimate.run_options(console)}
     with constants_named(data):
-        found = resample(
-            data,
-            estimate.function(criterion),
-            **estimate.run_options(console),
-            **options,
-        )
-    tables = _tabulate(found, files)
-    again = "selected anew in every resample" if options["reselect"] else "kept"
-    chosen = "alpha given" if criterion is None else f"{estimate.describe(criterion)}, {again}"
+        found = resample(data, estimate.function(estimate.criterion), **run)
+    tables = {name: make(found) for name, make in files.items()}
     facts = {
         "Table": reading.describe(data, table),
-        "Method": f"{estimate}; {chosen}",
-        "Resamples": f'{options["n_boot"]}, kind "{kind}", seed {estimate.seed}',
+        "Method": estimate.summarize(", selected anew in every resample" if run["reselect"] else ", kept"),
+        "Resamples": f'{found.n_boot}, kind "{kind}", seed {estimate.seed}',
         **_describe(found),
-        "Time": format_seconds(console.seconds),
     }
+    dropped = kind == "case-drop"
     deliver(
-        *(console, "bootstrap", folder, facts, ("Table", "Method", "Resamples"), tables),
-        record=lambda: _record(found, tables, data, estimate),
+        console,
+        "bootstrap",
+        folder,
+        facts,
+        {name: columns_text(columns) for name, columns in tables.items()},
+        lambda: {
+            "table": describe_table(data),
+            "method": estimate.record,
+            "kind": kind,
+            "n_resamples": found.n_boot,
+            "seed": estimate.seed,
+            "network": describe_solution(found.solution),
+            "cs_coefficient": found.cs_coefficient() if dropped else None,
+            "cs_coefficient_edges": found.cs_coefficient("edges") if dropped else None,
+            **{name.removesuffix(".csv"): records(columns) for name, columns in tables.items()},
+        },
+        kept=("Table", "Method", "Resamples"),
     )
-
-
-def _tabulate(found: Bootstrap, files: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the columns of every file."""
-    makers: dict[str, Callable[[], dict[str, Any]]] = {
-        "edges.csv": found.edges,
-        "nodes.csv": found.nodes,
-        "drops.csv": found.drops,
-        "edge_differences.csv": lambda: found.differences("edges").table(),
-        "node_differences.csv": lambda: found.differences("strength").table(),
-    }
-    return {file: makers[file]() for file in files}
 
 
 def _describe(found: Bootstrap) -> dict[str, str]:
@@ -123,22 +111,3 @@ def _describe(found: Bootstrap) -> dict[str, str]:
     if found.n_constant:
         facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"
     return facts
-
-
-def _record(
-    found: Bootstrap, tables: dict[str, dict[str, Any]], data: BinaryTable, estimate: Estimate
-) -> dict[str, Any]:
-    from isinglass.cli import descriptions
-
-    dropped = found.kind == "case-drop"
-    return {
-        "table": descriptions.describe_table(data),
-        "method": estimate.record,
-        "kind": found.kind,
-        "n_resamples": found.n_boot,
-        "seed": estimate.seed,
-        "network": descriptions.describe_solution(found.solution),
-        "cs_coefficient": found.cs_coefficient() if dropped else None,
-        "cs_coefficient_edges": found.cs_coefficient("edges") if dropped else None,
-        **{name.removesuffix(".csv"): descriptions.records(columns) for name, columns in tables.items()},
-    }

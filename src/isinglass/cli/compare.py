@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, format_seconds, plural
+from isinglass.cli.console import Console, columns_text, plural
+from isinglass.cli.descriptions import describe_solution, describe_table, fields, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
-from isinglass.cli.options import FORCE, TABLE, Option, checkpoint_folder, command, out_folder
-from isinglass.cli.output import OutputFolder, deliver
+from isinglass.cli.options import TABLE, Option, checkpoint_folder, command
+from isinglass.cli.output import deliver, out_folder
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import COLUMN
+from isinglass.errors import ArgumentError
 
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
@@ -25,27 +26,21 @@ FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html"]
 @command(
     "compare",
     TABLE,
-    Option("--by", type=COLUMN, required=True, help="Column with the group of each row."),
+    Option("--by", COLUMN, "Column with the group of each row.", required=True),
     Option(
         "--paired",
-        type=COLUMN,
-        help="Column with the subject of each row, where each has one row in every group: before and after.",
+        COLUMN,
+        "Column with the subject of each row, where each has one row in every group: before and after.",
     ),
-    Option(
-        *("-B", "--permutations", "n_permutations"),
-        type=click.IntRange(min=1),
-        default=1000,
-        help="Number of permutations.",
-    ),
+    Option("-B --permutations n_permutations", click.IntRange(1), "Number of permutations.", default=1000),
     Option(
         "--reselect/--keep-penalty",
+        None,
+        "Select the penalty anew in every group and permutation, or keep that of all rows together.",
         default=False,
-        help="Select the penalty anew in every group and permutation, or keep that of all rows together.",
     ),
     checkpoint_folder("permutations"),
-    out_folder(", ".join(FILES)),
-    FORCE,
-    bundles=[ESTIMATE, READING],
+    bundles=[out_folder(", ".join(FILES)), ESTIMATE, READING],
     strict=True,
 )
 def compare(
@@ -53,11 +48,10 @@ def compare(
     table: str,
     by: str | int,
     paired: str | int | None,
-    output: Path | None,
-    force: bool,
+    open_folder: Any,
     estimate: Estimate,
     reading: Reading,
-    **options: Any,
+    **run: Any,
 ) -> None:
     """Test whether groups of rows have the same network.
 
@@ -66,47 +60,52 @@ def compare(
     with -o, also writes the nodes, the groups, and a page with the networks side by side. TABLE may be - for stdin.
     """
     from isinglass.select.permutation import compare_groups
+    from isinglass.show.report import write_comparison
 
-    folder = OutputFolder(output, FILES, force=force, inputs=[table]) if output else None
-    keys = [by] if paired is None else [by, paired]
-    data = _read(console, table, reading, keys)
+    folder = open_folder(FILES, inputs=[table])
+    data = _read(console, table, reading, [by] if paired is None else [by, paired])
     console.restart_clock()
-    criterion = estimate.criterion
     found = compare_groups(
         data,
         data.labels[str(by)],
-        estimate.function(criterion),
+        estimate.function(estimate.criterion),
         paired=None if paired is None else data.labels[str(paired)],
+        random_state=estimate.seed,
         **estimate.run_options(console),
-        **options,
+        **run,
     )
-    again = "selected anew in every permutation" if options["reselect"] else "selected on all rows and kept"
-    chosen = "alpha given" if criterion is None else f"{estimate.describe(criterion)}, {again}"
+    again = "selected anew in every permutation" if found.reselect else "selected on all rows and kept"
     facts = {
         "Table": reading.describe(data, table),
-        "Method": f"{estimate}; {chosen}",
-        **_describe_holes(data, paired is not None),
+        "Method": estimate.summarize(f", {again}"),
+        **_describe_holes(data, found.paired),
         **_describe(found, by),
-        "Time": format_seconds(console.seconds),
     }
+    groups = zip(found.groups, found.n_rows, found.solutions, strict=True)
     tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
     deliver(
-        *(console, "compare", folder, facts, ("Table", "Method", "Groups", "Permutations"), tables),
-        record=lambda: _record(found, data, estimate),
-        write=lambda here: _write_page(found, here / "report.html", f"Networks by {by}"),
+        console,
+        "compare",
+        folder,
+        facts,
+        {name: columns_text(columns) for name, columns in tables.items()},
+        lambda: {
+            "table": describe_table(data),
+            "method": estimate.record,
+            "n_permutations": found.n_permutations,
+            "seed": estimate.seed,
+            **fields(found, "paired", "reselect"),
+            "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in groups],
+            **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
+            **dict(zip(("edges", "nodes", "pairs"), map(records, tables.values()), strict=True)),
+        },
+        kept=("Table", "Method", "Groups", "Permutations"),
+        write=lambda here: write_comparison(found, here / "report.html", title=f"Networks by {by}"),
     )
-
-
-def _write_page(found: GroupComparison, file: Path, title: str) -> None:
-    from isinglass.show.report import write_comparison
-
-    write_comparison(found, file, title=title)
 
 
 def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> BinaryTable:
     """Return the table with its labels, without rows that lack one if rows with missing cells are dropped anyway."""
-    from isinglass.errors import ArgumentError
-
     try:
         data = reading.replaced(labels=keys).read_to_fit(console, table)
     except ArgumentError as error:
@@ -145,28 +144,3 @@ def _describe(found: GroupComparison, by: str | int) -> dict[str, str]:
     if found.n_constant:
         facts["Constant"] = f"a column is constant in a group in {plural(found.n_constant, 'permutation')}"
     return facts
-
-
-def _record(found: GroupComparison, data: BinaryTable, estimate: Estimate) -> dict[str, Any]:
-    from isinglass.cli import descriptions
-
-    tables = {"edges": found.edges(), "nodes": found.nodes(), "pairs": found.pairs()}
-    networks = [descriptions.describe_solution(solution) for solution in found.solutions]
-    return {
-        "table": descriptions.describe_table(data),
-        "method": estimate.record,
-        "n_permutations": found.n_permutations,
-        "seed": estimate.seed,
-        "paired": found.paired,
-        "reselect": found.reselect,
-        "groups": [
-            {"group": group, "n_rows": n, **network}
-            for group, n, network in zip(found.groups, found.n_rows, networks, strict=True)
-        ],
-        "structure": found.structure,
-        "p_structure": found.p_structure,
-        "global_strengths": found.global_strengths.tolist(),
-        "strength": found.strength,
-        "p_strength": found.p_strength,
-        **{name: descriptions.records(columns) for name, columns in tables.items()},
-    }

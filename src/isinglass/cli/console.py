@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import logging
+import math
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from isinglass import errors
-from isinglass.cli.settings import spell
+from isinglass.cli.exits import printable, spell
+from isinglass.version import __version__
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -23,10 +27,14 @@ PATIENCE = 1.0
 """Seconds before a bar is shown."""
 
 
+def rows_of(columns: Mapping[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Return the rows of columns, which are lists or arrays."""
+    return zip(*(getattr(column, "tolist", lambda column=column: column)() for column in columns.values()), strict=True)
+
+
 def columns_text(columns: Mapping[str, Iterable[Any]]) -> str:
-    """Return columns, lists or arrays, as CSV."""
-    lists = [getattr(column, "tolist", lambda column=column: column)() for column in columns.values()]
-    return csv_text(list(columns), zip(*lists, strict=True))
+    """Return columns as CSV."""
+    return csv_text(list(columns), rows_of(columns))
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -44,6 +52,50 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return stream.getvalue()
 
 
+def json_text(command: str, record: Mapping[str, Any]) -> str:
+    """Return the record as JSON text, its schema first.
+
+    A field may be added without a new version; the meaning of a field never changes within one. No times: two runs with
+    one seed print the same bytes.
+
+    Examples
+    --------
+    >>> print(json_text("score", {"rows": 3, "mean": float("nan")}), end="")
+    {
+      "schema": "isinglass/score/1",
+      "version": "0.1.0",
+      "rows": 3,
+      "mean": null
+    }
+    """
+    whole = {"schema": f"isinglass/{command}/1", "version": __version__, **record}
+    return json.dumps(plain(whole), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: arrays become lists, what is not a finite number becomes null.
+
+    Examples
+    --------
+    >>> plain({"a": (1, float("nan"))})
+    {'a': [1, None]}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def text_of(writer: Callable[[io.StringIO], object]) -> str:
+    """Return what a function writes to a text stream."""
+    stream = io.StringIO()
+    writer(stream)
+    return stream.getvalue()
+
+
 class Console:
     """What one command says, and where.
 
@@ -55,9 +107,6 @@ class Console:
         self.quiet, self.verbose, self.as_json, self.strict = quiet, verbose, as_json, strict
         self.warnings: list[str] = []
         self._start = time.perf_counter()
-        self._stderr: RichConsole | None = None
-
-    # ------------------------------------------------------------------------------------- results: stdout
 
     def write(self, text: str) -> None:
         """Write text to stdout as UTF-8, whatever the locale."""
@@ -66,33 +115,16 @@ class Console:
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
 
-    def write_text(self, writer: Callable[[io.StringIO], object]) -> None:
-        """Write to stdout what a function writes to a text stream."""
-        stream = io.StringIO()
-        writer(stream)
-        self.write(stream.getvalue())
-
     def write_json(self, command: str, record: Mapping[str, Any]) -> None:
         """Write one object to stdout, with the name and version of its schema first and the warnings last."""
-        from isinglass.cli.descriptions import json_text
-
         self.write(json_text(command, {**record, "warnings": self.warnings}))
 
-    # ------------------------------------------------------------------------------------- messages: stderr
-
-    @property
+    @cached_property
     def stderr(self) -> RichConsole:
         """The rich console on stderr; it knows NO_COLOR and whether anybody is watching."""
-        if self._stderr is None:
-            from rich.console import Console as RichConsole
+        from rich.console import Console as RichConsole
 
-            self._stderr = RichConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
-        return self._stderr
-
-    def say(self, text: str = "", style: str | None = None) -> None:
-        """Print one line for people, unless they asked for quiet."""
-        if not self.quiet:
-            self.stderr.print(printable(text), style=style)
+        return RichConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
     def say_facts(self, facts: Mapping[str, str]) -> None:
         """Print name and value of some facts, one per line, the values aligned."""
@@ -177,17 +209,6 @@ class _LogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self._console.stderr.print(printable(record.getMessage()), style="dim")
-
-
-def printable(text: str) -> str:
-    r"""Return the text with control characters spelled out: a column name must not command the terminal.
-
-    Examples
-    --------
-    >>> printable("naïve \x1b[2J")
-    'naïve \\x1b[2J'
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def plural(number: int, thing: str) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.descriptions import describe_solution, describe_stability
-from isinglass.cli.figures import require_matplotlib, save_figure
-from isinglass.cli.options import FORCE, JOBS, SEED, command, command_line, out_folder
-from isinglass.cli.output import OutputFolder
+from isinglass.cli.descriptions import describe_solution, describe_stability, records
+from isinglass.cli.options import JOBS, command, command_line
+from isinglass.cli.output import out_folder, require_matplotlib, save_figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +28,8 @@ SHOWN = 5
 """Strongest couplings that are printed."""
 
 
-@command("demo", SEED, JOBS, out_folder(", ".join(FILES)), FORCE)
-def demo(console: Console, random_state: int, n_jobs: int, output: Path | None, force: bool) -> None:
+@command("demo", JOBS, bundles=[out_folder(", ".join(FILES))])
+def demo(console: Console, n_jobs: int, open_folder: Any) -> None:
     """Fit the network of the U.S. Senate and print what it shows.
 
     Who votes with whom, given the votes of everybody else? One column per senator, all roll calls of 2006. The network
@@ -42,23 +40,22 @@ def demo(console: Console, random_state: int, n_jobs: int, output: Path | None, 
     from isinglass.datasets import load_senate109
     from isinglass.select.outcome import fit_table
 
-    folder = OutputFolder(output, FILES, force=force) if output else None
+    folder = open_folder(FILES)
     if folder is not None:
         require_matplotlib()
     senate = load_senate109()
     data = BinaryTable(senate.X, names=senate.names)
-    run: dict[str, Any] = {"n_jobs": n_jobs, "progress": console.progress_wanted}
-    times = [time.perf_counter()]
-    fitted = fit_table(data, choice={"alpha": ALPHA})
-    times.append(time.perf_counter())
-    stars = fit_table(data, criterion="stars", choice={"random_state": random_state}, **run)
-    times.append(time.perf_counter())
-    default = fit_table(data, criterion="two-stage", choice={"random_state": random_state}, **run)
-    times.append(time.perf_counter())
-    seconds = [end - begin for begin, end in itertools.pairwise(times)]
+
+    def fit(criterion: str | None, **options: Any) -> tuple[Fit, str]:
+        start = time.perf_counter()
+        found = fit_table(data, criterion=criterion, **options)
+        return found, format_seconds(time.perf_counter() - start)
+
+    run: dict[str, Any] = {"choice": {"random_state": 0}, "n_jobs": n_jobs, "progress": console.progress_wanted}
+    (fitted, seconds), (stars, stars_seconds) = fit(None, choice={"alpha": ALPHA}), fit("stars", **run)
+    default, default_seconds = fit("two-stage", **run)
     assert stars.stability is not None
     found = {
-        "senate": _describe_senate(senate),
         **_find(fitted, senate),
         "default": {**_describe(default, senate), "stages": default.stages},
         "stars": {**_describe(stars, senate), **describe_stability(stars.stability)},
@@ -69,32 +66,29 @@ def demo(console: Console, random_state: int, n_jobs: int, output: Path | None, 
     if console.as_json:
         console.write_json("demo", found)
     else:
-        console.write("\n".join(_lines(found, fitted.tol, *seconds)) + "\n")
+        console.write("\n".join(_lines(found, fitted.tol, seconds, stars_seconds, default_seconds)) + "\n")
     if folder is not None:
         console.say_facts({"Wrote": folder.summary, "Look": f"open {folder.path / 'report.html'} in a browser"})
 
 
-def _describe_senate(senate: Senate109) -> dict[str, Any]:
-    import numpy as np
-
-    n_rows, n_columns = senate.X.shape
-    counts = {party: senate.parties.count(party) for party in dict.fromkeys(senate.parties)}
-    missing = int(np.isnan(senate.votes).sum())
-    return {"n_rows": n_rows, "n_columns": n_columns, "n_missing": missing, "parties": counts}
-
-
 def _find(fitted: Fit, senate: Senate109) -> dict[str, Any]:
     """Return what the network shows: the certificate, and how its positive edges follow parties and states."""
-    from isinglass.cli.descriptions import list_edges
+    import numpy as np
 
-    model = fitted.network
+    model, (n_rows, n_columns) = fitted.network, senate.X.shape
     party, state = _mixing(model, senate.parties), _mixing(model, senate.states)
     both = _mixing(model, [f"{state} {party}" for state, party in zip(senate.states, senate.parties, strict=True)])
     return {
+        "senate": {
+            "n_rows": n_rows,
+            "n_columns": n_columns,
+            "n_missing": int(np.isnan(senate.votes).sum()),
+            "parties": {party: senate.parties.count(party) for party in dict.fromkeys(senate.parties)},
+        },
         "network": describe_solution(fitted.solution),
-        "strongest": list_edges(model)[:SHOWN],
+        "strongest": records(model.edges())[:SHOWN],
         "within_party": {"n_edges": party["n_within"], "of": party["n_edges"], "share": party["within"]},
-        "across": _find_across(fitted, senate),
+        "across": _find_across(model, senate),
         "joined": {
             "all_pairs": party["joined"],
             "same_state": state["joined_within"],
@@ -121,14 +115,14 @@ def _mixing(network: Network, groups: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _find_across(fitted: Fit, senate: Senate109) -> list[dict[str, Any]]:
+def _find_across(model: Network, senate: Senate109) -> list[dict[str, Any]]:
     """Return the senators with more than half of their positive weight on the other side.
 
     The other side of a Republican is everybody who is not one; of everybody else it is the Republicans.
     """
     import numpy as np
 
-    model, republican = fitted.network, np.array([party == "R" for party in senate.parties])
+    republican = np.array([party == "R" for party in senate.parties])
     s, t = model.edge_index.T
     positive = model.edge_values > 0
     across = positive & (republican[s] != republican[t])
@@ -146,14 +140,11 @@ def _find_across(fitted: Fit, senate: Senate109) -> list[dict[str, Any]]:
 
 
 def _describe(found: Fit, senate: Senate109) -> dict[str, Any]:
-
     within = _mixing(found.network, senate.parties)["within"]
     return {"network": describe_solution(found.solution), "within_party_share": within}
 
 
-def _lines(
-    found: dict[str, Any], tol: float, seconds: float, stars_seconds: float, default_seconds: float
-) -> list[str]:
+def _lines(found: dict[str, Any], tol: float, seconds: str, stars_seconds: str, default_seconds: str) -> list[str]:
     """Return the findings in words."""
     senate, network, within, joined = (found[name] for name in ("senate", "network", "within_party", "joined"))
     stars, default = found["stars"], found["default"]
@@ -169,7 +160,7 @@ def _lines(
         f"  {network['n_edges']} edges among {n_pairs} pairs, {network['n_positive']} of them positive",
         f"  {reached}: KKT residual {network['kkt_residual']:.1e} over all pairs, tolerance {tol:g}",
         f"  {network['certified_zeros']} pairs provably have no edge at this penalty",
-        f"  fitted in {format_seconds(seconds)}",
+        f"  fitted in {seconds}",
         "",
         "Two clusters, the parties",
         f"  {within['share']:.1%} of the positive edges join two senators of one party ({within['n_edges']} of "
@@ -191,11 +182,11 @@ def _lines(
         "",
         f"By default, in two stages: {default['network']['n_edges']} edges, {default['within_party_share']:.1%} of the "
         "positive ones within a party",
-        f"  fitted in {format_seconds(default_seconds)}",
+        f"  fitted in {default_seconds}",
         f"By StARS: alpha {stars['alpha']:.4g}, {stars['network']['n_edges']} edges, "
         f"{stars['within_party_share']:.1%} of the positive ones within a party",
         f"  {stars['n_subsamples']} subsamples of {stars['subsample_size']} roll calls, {stars['n_fits']} fits in "
-        f"{format_seconds(stars_seconds)}",
+        f"{stars_seconds}",
     ]
 
 
@@ -215,12 +206,7 @@ def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) 
     write_edges(model, here / "edges.csv")
     write_nodes(model, here / "nodes.csv", node_attributes=attributes)
     write_gexf(
-        model,
-        here / "senate.gexf",
-        node_attributes=attributes,
-        color_by="party",
-        group_colors=COLORS,
-        positions=places,
+        model, here / "senate.gexf", node_attributes=attributes, color_by="party", group_colors=COLORS, positions=places
     )
     fitted.save(here / "model.npz")
     save_figure(

@@ -1,105 +1,51 @@
-"""What --json prints: one object per command, its schema named and versioned; docs/cli.md describes the fields.
-
-A field may be added without a new version; the meaning of a field never changes within one. No times: two runs with one
-seed print the same bytes.
-"""
+"""What commands say about tables and fits, in words and as --json prints it; docs/cli.md describes the fields."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from isinglass.cli.console import rows_of
 from isinglass.names import default_names
-from isinglass.version import __version__
 
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
-    from isinglass.network import Network
     from isinglass.results import Missing, Solution, Stability
 
-SCHEMAS = {
-    name: f"isinglass/{name}/1"
-    for name in (
-        *("fit", "path", "select", "bootstrap", "info", "score", "predict"),
-        *("plot", "report", "simulate", "demo", "compare", "power"),
-    )
-}
+
+def fields(record: Any, *names: str) -> dict[str, Any]:
+    """Return some attributes by name."""
+    return {name: getattr(record, name) for name in names}
 
 
-def json_text(command: str, record: Mapping[str, Any]) -> str:
-    """Return the record as JSON text, its schema first.
-
-    Examples
-    --------
-    >>> print(json_text("score", {"rows": 3, "mean": float("nan")}), end="")
-    {
-      "schema": "isinglass/score/1",
-      "version": "0.1.0",
-      "rows": 3,
-      "mean": null
-    }
-    """
-    whole = {"schema": SCHEMAS[command], "version": __version__, **record}
-    return json.dumps(plain(whole), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON has it: arrays become lists, what is not a finite number becomes null.
-
-    Examples
-    --------
-    >>> plain({"a": (1, float("nan"))})
-    {'a': [1, None]}
-    """
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-# ----------------------------------------------------------------------------------------- parts of the records
-
-
-def describe_table(table: BinaryTable) -> dict[str, Any]:
+def describe_table(table: Any) -> dict[str, Any]:
     """Return what was read."""
     from isinglass.data import count_rows
 
     n, p = table.shape
-    return {
+    record = {
         "n_rows": n,
         "n_columns": p,
         "n_missing": table.n_missing,
         "sum_of_weights": count_rows(table.X, table.sample_weight),
         "encoding": {name: list(values) for name, values in table.encoding.items()},
-        **describe_kinds(table),
     }
-
-
-def describe_kinds(table: Any) -> dict[str, Any]:
-    """Return kinds and categories of the columns of a table that has some."""
-    if getattr(table, "categories", None) is None:
-        return {}
-    names = names_of(table)
-    return {
-        "kinds": dict(zip(names, table.kinds, strict=True)),
-        "categories": {name: list(values) for name, values in zip(names, table.categories, strict=True)},
-    }
+    if getattr(table, "categories", None) is not None:
+        names = names_of(table)
+        record["kinds"] = dict(zip(names, table.kinds, strict=True))
+        record["categories"] = dict(zip(names, map(list, table.categories), strict=True))
+    return record
 
 
 def describe_missing(missing: Missing | None, names: Sequence[str]) -> dict[str, Any] | None:
     """Return where cells were missing, what was done about them, and what they cost; null if none were."""
     if missing is None:
         return None
-    counts = ("treatment", "n_rows", "n_cells", "n_left_out", "n_imputations", "settled", "noise")
-    record: dict[str, Any] = {name: getattr(missing, name) for name in counts}
+    record = fields(missing, "treatment", "n_rows", "n_cells", "n_left_out", "n_imputations", "settled", "noise")
     record["n_rounds"] = 0 if missing.changes is None else len(missing.changes)
     shares = {"missing": missing.column_shares, "missing_information": missing.column_information}
-    known = {label: values.tolist() for label, values in shares.items() if values is not None}
+    known = {label: values for label, values in shares.items() if values is not None}
     return {**record, "columns": records({"name": names, **known}) if known else []}
 
 
@@ -112,7 +58,7 @@ def shares_of(table: BinaryTable) -> Any:
     """Return the share of ones in every column, or those of its categories."""
     import numpy as np
 
-    from isinglass.counts import summarize
+    from isinglass.fit import summarize
 
     return summarize(table, np.empty((0, 2), dtype=np.int32))[1]
 
@@ -154,11 +100,7 @@ def describe_solution(solution: Solution) -> dict[str, Any]:
         "n_edges": solution.n_edges,
         "n_positive": int((signs > 0).sum()),
         "n_negative": int((signs < 0).sum()),
-        "objective": solution.objective,
-        "kkt_residual": solution.kkt_residual,
-        "duality_gap": solution.duality_gap,
-        "certified_zeros": solution.certified_zeros,
-        "n_iter": solution.n_iter,
+        **fields(solution, "objective", "kkt_residual", "duality_gap", "certified_zeros", "n_iter"),
         "converged": bool(solution.converged),
     }
 
@@ -171,26 +113,13 @@ def records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     >>> records({"name": ["a", "b"], "field": [0.5, 1.0]})
     [{'name': 'a', 'field': 0.5}, {'name': 'b', 'field': 1.0}]
     """
-    lists = [column.tolist() if hasattr(column, "tolist") else column for column in columns.values()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
-
-
-def list_edges(network: Network) -> list[dict[str, Any]]:
-    """Return the edge table of a network, one record per edge."""
-    return records(network.edges())
+    return [dict(zip(columns, row, strict=True)) for row in rows_of(columns)]
 
 
 def describe_stability(stability: Stability) -> dict[str, Any]:
     """Return what StARS chose and the curve behind it."""
-    return {
-        "alpha": stability.alpha,
-        "threshold": stability.threshold,
-        "n_subsamples": stability.n_subsamples,
-        "subsample_size": stability.subsample_size,
-        "alphas": stability.alphas,
-        "instability": stability.instability,
-        "n_fits": stability.n_fits,
-    }
+    names = ("alpha", "threshold", "n_subsamples", "subsample_size", "alphas", "instability", "n_fits")
+    return fields(stability, *names)
 
 
 def format_bytes(number: float) -> str:

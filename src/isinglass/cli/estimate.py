@@ -10,21 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import plural
+from isinglass.cli.console import Console, plural
+from isinglass.cli.descriptions import judge, shares_of
 from isinglass.cli.options import ADVANCED, JOBS, SEED, Bundle, Option, under, was_given
 from isinglass.cli.values import ALPHAS, Number, OneOf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from isinglass.cli.console import Console
     from isinglass.data import BinaryTable
     from isinglass.fit import Fit
     from isinglass.results import Path
     from isinglass.select.contract import Method, PathFunction
 
-SECTION, METHOD_SECTION = "Selecting the penalty", "Method"
-CRITERIA = ("two-stage", "stars", "ebic", "cv")
+# Criterion -> in words, with its settings.
+CRITERIA = {
+    "two-stage": "two-stage, gamma {gamma:g}, {n_folds} folds, seed {random_state}",
+    "stars": "StARS, instability up to {threshold:g} over {n_subsamples} subsamples, seed {random_state}",
+    "ebic": "EBIC{nodes}, gamma {gamma:g}",
+    "cv": 'cross-validation, {n_folds} folds, rule "{rule}", seed {random_state}',
+}
 SEEDED = ("two-stage", "stars", "cv")
 # Method -> in words.
 METHODS = {
@@ -48,15 +53,10 @@ REASONS = {
 }
 
 
-def _use(device: str, method: str) -> None:
-    """Fit there from now on, in processes that are started for it, too."""
-    from isinglass.solve.device import find_device
-
-    if device != "cpu":
-        if method != "joint":
-            raise click.UsageError(f"--device works with joint, not with {method}.")
-        find_device(device)
-    os.environ["ISINGLASS_DEVICE"] = device
+def criteria_of(option: Option) -> list[str]:
+    """Return the criteria that an option belongs to: its help begins with them."""
+    words = CRITERIA if option.name == "alphas" else str(option.help).partition(":")[0].split(", ")
+    return [word for word in words if word in CRITERIA]
 
 
 class Estimate:
@@ -64,51 +64,46 @@ class Estimate:
 
     def __init__(self, *, method: str, random_state: int, n_jobs: int, device: str | None, **values: Any) -> None:
         self.method, self.seed, self.n_jobs = method, random_state, n_jobs
-        self.said = {name: value for name, value in values.items() if value is not None}
-        if "rule" in self.said and method != "nodewise":
+        self.said = said = {name: value for name, value in values.items() if value is not None}
+        if "rule" in said and method != "nodewise":
             raise click.UsageError(f"--rule needs --method nodewise, not {method}.")
-        if "penalty_weights" in self.said and method not in STANDARDIZED:
+        if "penalty_weights" in said and method not in STANDARDIZED:
             raise click.UsageError(f"--penalty-weights works with {', '.join(STANDARDIZED)}, not with {method}.")
+        names = {"rule": "rule", "tol": TOLERANCE.get(method, "tol"), "max_iter": "max_iter"}
+        # What was set, by the parameters of the path function.
+        self.settings: dict[str, Any] = {name: said[option] for option, name in names.items() if option in said}
+        self._words = METHODS[method] + (f', rule "{said["rule"]}"' if "rule" in said else "")
+        if "penalty_weights" in said:
+            self.settings |= STANDARDIZED[method]
+            self._words += ", standardized penalty"
         if device is not None:
-            _use(device, method)
+            self._use(device)
 
-    # ------------------------------------------------------------------------------------- method
+    def _use(self, device: str) -> None:
+        """Fit there from now on, in processes that are started for it, too."""
+        from isinglass.solve.device import find_device
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What was set, by the parameters of the path function."""
-        names = {"rule": "rule", "tol": TOLERANCE.get(self.method, "tol"), "max_iter": "max_iter"}
-        given = {names[name]: self.said[name] for name in names if name in self.said}
-        return given | (STANDARDIZED[self.method] if "penalty_weights" in self.said else {})
+        if device != "cpu":
+            if self.method != "joint":
+                raise click.UsageError(f"--device works with joint, not with {self.method}.")
+            find_device(device)
+        os.environ["ISINGLASS_DEVICE"] = device
 
-    @property
-    def path_function(self) -> PathFunction:
-        """The path function with its settings."""
-        from isinglass.select.method import path_function_of
-
-        return path_function_of(self.method, self.settings)
-
-    @property
-    def grid_function(self) -> PathFunction:
-        """The path function with its settings and the ratio of its grid."""
-        grid = {name: self.said[name] for name in ("alpha_min_ratio",) if name in self.said}
-        return functools.partial(self.path_function, **grid) if grid else self.path_function
-
-    @property
-    def proves(self) -> bool:
-        """Whether the tolerance is one of the certificate, not of the method's own stopping rule."""
-        return self.method not in PUBLISHED
+    def __str__(self) -> str:
+        return self._words
 
     @property
     def record(self) -> dict[str, Any]:
         """The method and what was set, as --json has it."""
         return {"name": self.method, **self.settings}
 
-    def __str__(self) -> str:
-        rule = f', rule "{self.said["rule"]}"' if "rule" in self.said else ""
-        return METHODS[self.method] + rule + (", standardized penalty" if "penalty_weights" in self.said else "")
+    def path_function(self, *grid: str) -> PathFunction:
+        """Return the path function with its settings, and what was said about its grid."""
+        from isinglass.select.method import path_function_of
 
-    # ------------------------------------------------------------------------------------- criterion
+        function = path_function_of(self.method, self.settings)
+        said = {name: self.said[name] for name in grid if name in self.said}
+        return functools.partial(function, **said) if said else function
 
     @property
     def criterion(self) -> str | None:
@@ -120,11 +115,12 @@ class Estimate:
             raise click.UsageError(f"--select two-stage needs --method joint, not {self.method}.")
         chosen = None if alpha is not None else select or ("two-stage" if self.method == "joint" else "ebic")
         for option in SETTINGS:
-            if not option.of or not was_given(str(option.name)) or chosen in option.of:
+            of = criteria_of(option)
+            if not of or not was_given(str(option.name)) or chosen in of:
                 continue
             if chosen is None:
                 raise click.UsageError(f"{option.opts[0]} is about selecting a penalty, and --alpha gives one.")
-            raise click.UsageError(f"{option.opts[0]} needs --select {' or '.join(option.of)}, not {chosen}.")
+            raise click.UsageError(f"{option.opts[0]} needs --select {' or '.join(of)}, not {chosen}.")
         if isinstance(self.said.get("alphas"), list) and "alpha_min_ratio" in self.said:
             raise click.UsageError("--alpha-min-ratio needs --alphas COUNT, not a list of penalties.")
         return chosen
@@ -141,7 +137,7 @@ class Estimate:
         found = {
             "rule" if option.name == "cv_rule" else str(option.name): self.said[str(option.name)]
             for option in SETTINGS
-            if criterion in option.of and option.name in self.said
+            if criterion in criteria_of(option) and option.name in self.said
         }
         return found | ({"random_state": self.seed} if criterion in SEEDED else {})
 
@@ -152,8 +148,8 @@ class Estimate:
         return method_of(self.method, self.settings, criterion, {**self.choice(criterion), **more})
 
     def run_options(self, console: Console) -> dict[str, Any]:
-        """Return what long runs take beside a table and a method: the seed, the jobs, and whether there is a bar."""
-        return {"random_state": self.seed, "n_jobs": self.n_jobs, "progress": console.progress_wanted}
+        """Return what long runs take beside a table, a method and a seed: the jobs, and whether there is a bar."""
+        return {"n_jobs": self.n_jobs, "progress": console.progress_wanted}
 
     def fit(self, console: Console, data: BinaryTable, reading: dict[str, Any]) -> Fit:
         """Fit at alpha, or at the one that the criterion chooses; ``reading`` is how the table was read."""
@@ -161,48 +157,40 @@ class Estimate:
 
         criterion = self.criterion
         console.restart_clock()  # without the time that packages take to load
-        run = {"n_jobs": self.n_jobs, "progress": console.progress_wanted} if criterion in SEEDED else {}
+        run = self.run_options(console) if criterion in SEEDED else {}
+        words: dict[str, Any] = {"chosen": self.describe(criterion), "reading": reading}
         # Criteria that are seeded have a bar of their own.
         with constants_named(data), nullcontext() if run else console.progress("Fitting"):
-            return fit_table(
-                data,
-                self.method,
-                self.settings,
-                criterion,
-                self.choice(criterion),
-                chosen=self.describe(criterion),
-                reading=reading,
-                **run,
-            )
+            return fit_table(data, self.method, self.settings, criterion, self.choice(criterion), **words, **run)
 
     def fit_path(self, console: Console, data: BinaryTable) -> Path:
         """Return the solutions along the alphas."""
-        given: dict[str, Any] = {name: self.said[name] for name in ("alphas", "alpha_min_ratio") if name in self.said}
-        function = self.path_function
+        function = self.path_function("alphas", "alpha_min_ratio")
+        taken = inspect.signature(function).parameters
+        alphas = taken["alphas"].default
         console.restart_clock()
-        alphas = given.get("alphas", inspect.signature(function).parameters["alphas"].default)
         with console.progress("Path", total=alphas if isinstance(alphas, int) else len(alphas)) as advance:
-            if "callback" in inspect.signature(function).parameters and self.method != "nodewise":
-                given["callback"] = lambda solution: advance()  # called once for each solution
-            return function(data, **given)
+            counted = "callback" in taken and self.method != "nodewise"  # called once for each solution
+            return function(data, **({"callback": lambda solution: advance()} if counted else {}))
+
+    def judge_path(self, path: Path, data: BinaryTable) -> dict[str, str]:
+        """Say in words whether the fits of a path converged."""
+        return judge(path.solutions, path.tol, shares_of(data), proved=self.method not in PUBLISHED)
 
     def describe(self, criterion: str | None) -> str:
         """Say in words how the criterion was set."""
         if criterion is None:
             return "given"
-        every_node = criterion == "ebic" and self.method == "nodewise"
-        function = inspect.signature(self.function(criterion))
-        chosen = {name: parameter.default for name, parameter in function.parameters.items()} | self.choice(criterion)
-        if criterion == "stars":
-            where = f"instability up to {chosen['threshold']:g} over {chosen['n_subsamples']} subsamples"
-            return f"StARS, {where}, seed {self.seed}"
-        if criterion == "two-stage":
-            return f"two-stage, gamma {chosen['gamma']:g}, {chosen['n_folds']} folds, seed {self.seed}"
-        if criterion == "ebic":
-            return f"EBIC{' of every node' if every_node else ''}, gamma {chosen['gamma']:g}" + (
-                ", relaxed" if chosen.get("relaxed") else ""
-            )
-        return f'cross-validation, {chosen["n_folds"]} folds, rule "{chosen["rule"]}", seed {self.seed}'
+        parameters = inspect.signature(self.function(criterion)).parameters
+        chosen = {name: parameter.default for name, parameter in parameters.items()} | self.choice(criterion)
+        relaxed = ", relaxed" if criterion == "ebic" and chosen.get("relaxed") else ""
+        nodes = " of every node" if self.method == "nodewise" else ""
+        return CRITERIA[criterion].format(**chosen, nodes=nodes) + relaxed
+
+    def summarize(self, again: str = "") -> str:
+        """Say in words how networks are estimated many times; ``again`` is what happens to a selected penalty."""
+        criterion = self.criterion
+        return f"{self}; {'alpha given' if criterion is None else self.describe(criterion) + again}"
 
 
 @contextmanager
@@ -222,8 +210,6 @@ def constants_named(data: BinaryTable) -> Iterator[None]:
 
 def describe_fit(found: Fit) -> dict[str, str]:
     """Return the facts of a fit for the summary."""
-    from isinglass.cli.descriptions import judge
-
     solution = found.solution
     n_pairs = solution.n_features * (solution.n_features - 1) // 2
     signs = solution.network.edge_signs
@@ -242,134 +228,82 @@ def describe_fit(found: Fit) -> dict[str, str]:
     return facts | judge([solution], found.tol, found.marginals, proved=found.proves)
 
 
-SETTINGS = [
-    *under(
-        SECTION,
-        Option(
-            "--alphas",
-            type=ALPHAS,
-            of=CRITERIA,
-            otherwise="30; --path: 50; nodewise with ebic: 100 per node",
-            help="Number of log-spaced penalties from alpha_max down, or an explicit list.",
-        ),
-        Option(
-            "--gamma",
-            type=Number(min=0),
-            of=("two-stage", "ebic"),
-            otherwise=0.25,
-            help="two-stage, ebic: penalty on large networks; higher values select fewer edges.",
-        ),
-        Option(
-            "--folds",
-            "n_folds",
-            type=click.IntRange(min=2),
-            of=("two-stage", "cv"),
-            otherwise="5; cv: 10",
-            help="two-stage, cv: number of cross-validation folds.",
-        ),
-        Option(
-            "--cv-rule",
-            type=OneOf(["best", "1se"]),
-            of=("cv",),
-            otherwise="best",
-            help="cv: the best score, or the sparsest network within one standard error of it.",
-        ),
-        Option(
-            "--threshold",
-            type=Number(0, 0.5),
-            of=("stars",),
-            otherwise=0.05,
-            help="stars: largest instability that counts as stable.",
-        ),
-        SEED,
-        JOBS,
+SELECTION = under(
+    "Selecting the penalty",
+    Option(
+        "--alphas",
+        ALPHAS,
+        "Number of log-spaced penalties from alpha_max down, or an explicit list.",
+        otherwise="30; --path: 50; nodewise with ebic: 100 per node",
     ),
-    *under(
-        ADVANCED,
-        Option(
-            "--alpha-min-ratio",
-            type=Number(0, 1, min_open=True, max_open=True),
-            of=("stars", "ebic", "cv"),
-            otherwise="0.01; nodewise with ebic: 0.0001",
-            help="Smallest penalty over alpha_max, if --alphas is a count.",
-        ),
-        Option(
-            "--subsamples",
-            "n_subsamples",
-            type=click.IntRange(min=2),
-            of=("stars",),
-            otherwise=20,
-            help="stars: number of subsamples.",
-        ),
-        Option(
-            "--subsample-size",
-            type=click.IntRange(min=2),
-            of=("stars",),
-            otherwise="10 √rows, or 80 % of up to 144",
-            help="stars: rows per subsample.",
-        ),
-        Option(
-            "--relaxed/--no-relaxed",
-            default=None,
-            of=("ebic",),
-            help="ebic: score each network by its unpenalized estimate.",
-        ),
-        Option(
-            "--keep",
-            type=Number(0, 1),
-            of=("two-stage",),
-            otherwise="0.95; 0.85 if there are no more rows than columns",
-            help="two-stage: share of the best cross-validated gain to keep; 0 leaves the choice to the EBIC.",
-        ),
+    Option("--gamma", Number(min=0), "two-stage, ebic: higher values select fewer edges.", otherwise=0.25),
+    Option("--folds n_folds", click.IntRange(2), "two-stage, cv: number of folds.", otherwise="5; cv: 10"),
+    Option(
+        "--cv-rule", OneOf("best", "1se"), "cv: best score, or sparsest within one standard error.", otherwise="best"
     ),
-]
-METHOD = [
-    *under(
-        METHOD_SECTION,
-        Option(
-            "--method",
-            type=OneOf(list(METHODS)),
-            default="joint",
-            help="joint: pseudo-likelihood, certified optimal; nodewise: one regression per column, as IsingFit; "
-            "exact: full likelihood, up to 20 columns; plg, bmn: earlier algorithms, as published.",
-        ),
-        Option(
-            "--rule",
-            type=OneOf(["and", "or", "mean", "min", "max"]),
-            otherwise="and",
-            help="nodewise: how the two coefficients of a pair become one coupling.",
-        ),
-        Option(
-            "--penalty-weights",
-            type=OneOf(["standardized"]),
-            help="Penalize as if columns were standardized: rare columns less.",
-        ),
+    Option("--threshold", Number(0, 0.5), "stars: largest instability that counts as stable.", otherwise=0.05),
+    SEED,
+    JOBS,
+)
+FINE_POINTS = under(
+    ADVANCED,
+    Option(
+        "--alpha-min-ratio",
+        Number(0, 1, min_open=True, max_open=True),
+        "stars, ebic, cv: smallest penalty over alpha_max, if --alphas is a count.",
+        otherwise="0.01; nodewise with ebic: 0.0001",
     ),
-    *under(
-        ADVANCED,
-        Option(
-            "--tol",
-            type=Number(min=0, min_open=True),
-            otherwise="1e-7; bmn: 1e-5",
-            help="Tolerance of the certificate.",
-        ),
-        Option("--max-iter", type=click.IntRange(min=1), help="Iterations before giving up."),
-        Option(
-            "--device",
-            metavar="NAME",
-            otherwise="ISINGLASS_DEVICE, else cpu",
-            help="joint: where to fit, cpu or a graphics processor such as cuda.",
-        ),
+    Option("--subsamples n_subsamples", click.IntRange(2), "stars: number of subsamples.", otherwise=20),
+    Option(
+        *("--subsample-size", click.IntRange(2), "stars: rows per subsample."),
+        otherwise="10 √rows, or 80 % of up to 144",
     ),
-]
-ALPHA = Option("--alpha", type=Number(min=0), metavar="A", help="Use this penalty instead of selecting one.")
+    Option("--relaxed/--no-relaxed", None, "ebic: score each network by its unpenalized estimate.", default=None),
+    Option(
+        "--keep",
+        Number(0, 1),
+        "two-stage: share of the best cross-validated gain to keep; 0 leaves the choice to the EBIC.",
+        otherwise="0.95; 0.85 if there are no more rows than columns",
+    ),
+)
+METHOD = under(
+    "Method",
+    Option(
+        "--method",
+        OneOf(*METHODS),
+        "joint: pseudo-likelihood, certified optimal; nodewise: one regression per column, as IsingFit; "
+        "exact: full likelihood, up to 20 columns; plg, bmn: earlier algorithms, as published.",
+        default="joint",
+    ),
+    Option(
+        "--rule",
+        OneOf("and", "or", "mean", "min", "max"),
+        "nodewise: how the two coefficients of a pair become one coupling.",
+        otherwise="and",
+    ),
+    Option("--penalty-weights", OneOf("standardized"), "Penalize as if columns were standardized: rare columns less."),
+)
+SOLVER = under(
+    ADVANCED,
+    Option("--tol", Number(min=0, min_open=True), "Tolerance of the certificate.", otherwise="1e-7; bmn: 1e-5"),
+    Option("--max-iter", click.IntRange(1), "Iterations before giving up."),
+    Option(
+        "--device",
+        str,
+        "joint: where to fit, cpu or a graphics processor such as cuda.",
+        metavar="NAME",
+        otherwise="ISINGLASS_DEVICE, else cpu",
+    ),
+)
+SETTINGS = [*SELECTION, *FINE_POINTS]
+ALPHA = Option("--alpha", Number(min=0), "Use this penalty instead of selecting one.", metavar="A")
 SELECT = Option(
     "--select",
-    type=OneOf(CRITERIA),
+    OneOf(*CRITERIA),
+    "Criterion: two-stage estimate, stability (stars), information (ebic) or prediction (cv).",
     otherwise="two-stage; methods other than joint: ebic",
-    help="Criterion: two-stage estimate, stability (stars), information (ebic) or prediction (cv).",
 )
-ESTIMATE = Bundle("estimate", Estimate, [ALPHA, SELECT, *SETTINGS, *METHOD])
+ESTIMATE = Bundle("estimate", Estimate, [ALPHA, SELECT, *SETTINGS, *METHOD, *SOLVER])
 """For commands that estimate one network."""
-SELECTING = Bundle("estimate", Estimate, [*SETTINGS, *METHOD])
-"""For a command that tries all criteria."""
+SELECTING = Bundle("estimate", Estimate, [each for each in ESTIMATE.options[2:] if each.name != "cv_rule"])
+"""For a command that tries all criteria, both rules of cross-validation included."""

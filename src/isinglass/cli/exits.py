@@ -1,15 +1,15 @@
-"""Exit codes, and the one line that says what went wrong."""
+"""Exit codes, and the one line that says what went wrong, with options in place of parameters."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from typing import Any
 
 import click
 
-from isinglass.cli.console import printable
-from isinglass.cli.settings import option_of, spell
-from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, LimitError, SeparationError
+from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, LimitError, SeparationError, Setting
 
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
 INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13  # as a shell reports what a signal has ended
@@ -25,6 +25,7 @@ Exit codes:
   130  interrupted (Ctrl-C); no half-written files
   143  terminated (SIGTERM); no half-written files
 """
+NOT_OPTIONS = {"X": "the table", "path": "the file"}
 
 
 class Failure(click.ClickException):
@@ -48,7 +49,7 @@ def report_error(error: BaseException) -> int:
 
 def _explain(error: BaseException) -> tuple[int, str]:
     message = spell(error)
-    if isinstance(error, ArgumentError) and not error.where and option_of(error.argument) is not None:
+    if isinstance(error, ArgumentError) and not error.where and _option_of(error.argument) is not None:
         return USAGE, message
     if isinstance(error, DataError | SeparationError):
         return DATA, message
@@ -71,6 +72,60 @@ def discard_output() -> int:
 
     What is still buffered is flushed when the interpreter ends, and its complaint would be all the user sees.
     """
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
+
+
+def printable(text: str) -> str:
+    r"""Return the text with control characters spelled out: a column name must not command the terminal.
+
+    Examples
+    --------
+    >>> printable("naïve \x1b[2J")
+    'naïve \\x1b[2J'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def spell(message: Any) -> str:
+    """Return an error or a warning as one line that names the options of the running command.
+
+    Examples
+    --------
+    >>> from isinglass.errors import DataError, setting
+    >>> option = click.Option(["--missing"], type=click.Choice(["zero", "drop"]))
+    >>> with click.Context(click.Command("fit", params=[option])):
+    ...     spell(DataError(f"{setting('X')} must have no missing cells. Choose {setting('missing', 'zero')}."))
+    'the table must have no missing cells. Choose --missing zero.'
+    """
+    text = message.spelled(_as_option) if hasattr(message, "spelled") else str(message)
+    return " ".join(text.split())
+
+
+def _option_of(name: str) -> click.Option | None:
+    """Return the option of the running command that sets a parameter, if there is one."""
+    ctx = click.get_current_context(silent=True)
+    found = () if ctx is None else ctx.command.params
+    return next((option for option in found if isinstance(option, click.Option) and option.name == name), None)
+
+
+def _as_option(mention: Setting) -> str:
+    option = _option_of(mention.name)
+    if option is None:
+        return NOT_OPTIONS.get(mention.name, mention.python)
+    if option.is_flag:
+        return longest(option.secondary_opts if mention.value is False else option.opts)
+    if not mention.has_value:
+        return longest(option.opts)
+    return f"{longest(option.opts)} {shlex.quote(spell_value(option, mention.value))}"
+
+
+def spell_value(parameter: click.Parameter, value: Any) -> str:
+    """Return the word of the command line that stands for a value."""
+    text: str = getattr(parameter.type, "spell", str)(value)
+    return text
+
+
+def longest(names: list[str]) -> str:
+    """Return the name of an option that says most."""
+    return max(names, key=len)

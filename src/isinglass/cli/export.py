@@ -7,33 +7,36 @@ from typing import Any
 
 import click
 
-from isinglass.cli.console import Console
+from isinglass.cli.console import Console, text_of
 from isinglass.cli.groups import GROUPS, Groups
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import MODEL, OUT_FILE, SEED, Option, command
+from isinglass.cli.options import MODEL, SEED, Option, command, flag
 from isinglass.cli.output import check_target
 from isinglass.cli.values import OneOf
 
 WITH_PLACES = {"gexf", "json"}
 ENDINGS = (".csv", ".gexf", ".json")
-FORMATS = ["edges", "blocks", "nodes", "matrix", "gexf", "json"]
 
 
 @command(
     "export",
     MODEL,
-    Option("--format", type=OneOf(FORMATS), otherwise="by the ending of -o", help="What to write."),
     Option(
-        "-o",
-        "--output",
-        type=OUT_FILE,
+        "--format",
+        OneOf("edges", "blocks", "nodes", "matrix", "gexf", "json"),
+        "What to write.",
+        otherwise="by the ending of -o",
+    ),
+    Option(
+        "-o --output",
+        click.Path(dir_okay=False, allow_dash=True),
+        "Write to FILE instead of stdout.",
         default="-",
         show_default=False,
         metavar="FILE",
-        help="Write to FILE instead of stdout.",
     ),
-    Option("--spreadsheet-safe", is_flag=True, help="Keep spreadsheets from running names as formulas."),
-    Option("--layout/--no-layout", default=True, help="Add node positions to gexf and json."),
+    flag("--spreadsheet-safe", "Keep spreadsheets from running names as formulas."),
+    Option("--layout/--no-layout", None, "Add node positions to gexf and json.", default=True),
     SEED,
     bundles=[GROUPS],
     as_json=False,
@@ -66,18 +69,17 @@ def export(
         raise click.BadParameter(f"{output!r} must end in {', '.join(ENDINGS)}; or add --format.", param_hint="'-o'")
     check_target(output, [model, groups.groups])
     loaded = Loaded.open(model)
-    attributes = groups.read(loaded.model.names)
+    columns, color_by = groups.read(loaded.model.names)
     placed = layout and (format or Path(output).suffix[1:].lower()) in WITH_PLACES
     options: dict[str, Any] = {
-        "node_attributes": attributes.columns or None,
-        "edge_attributes": loaded.edge_attributes or None,
-        "color_by": attributes.color_by,
+        "node_attributes": columns or None,
+        "edge_attributes": loaded.fit.edge_attributes if loaded.fit else None,
+        "color_by": color_by,
         "spreadsheet_safe": spreadsheet_safe,
         "positions": loaded.place_nodes(random_state) if placed else None,
     }
     if output == "-":
-        chosen = format or "edges"
-        console.write_text(lambda stream: write_network(loaded.model, stream, chosen, **options))
+        console.write(text_of(lambda stream: write_network(loaded.model, stream, format or "edges", **options)))
     else:
         Path(output).parent.mkdir(parents=True, exist_ok=True)
         write_network(loaded.model, output, format, **options)

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, csv_text, format_seconds, plural
-from isinglass.cli.descriptions import names_of
+from isinglass.cli.console import Console, csv_text, plural, rows_of, text_of
+from isinglass.cli.descriptions import describe_missing, describe_solution, describe_table, names_of, records
 from isinglass.cli.estimate import ESTIMATE, Estimate, describe_fit
 from isinglass.cli.groups import GROUPS, Groups
-from isinglass.cli.options import ADVANCED, FORCE, Option, command, out_folder
-from isinglass.cli.output import OutputFolder
+from isinglass.cli.options import ADVANCED, Option, command, flag, under
+from isinglass.cli.output import OutputFolder, deliver, out_folder
 from isinglass.cli.reading import READING, Reading, describe_coding, describe_imputation, impute_holes
 from isinglass.cli.values import TABLES, files_of
 
 if TYPE_CHECKING:
-    from isinglass.cli.groups import Attributes
     from isinglass.data import BinaryTable
     from isinglass.fit import Fit
     from isinglass.network import Network
@@ -30,20 +29,20 @@ NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normali
 @command(
     "fit",
     click.Argument(["table"], type=TABLES),
-    Option("--path", is_flag=True, help="Fit every penalty in --alphas: one line for each, and with -o its edges."),
-    out_folder("edges.csv, nodes.csv, model.npz, network.gexf (with categories also blocks.csv)"),
-    FORCE,
-    Option("--cluster", metavar="ADDRESS", section=ADVANCED, help="Keep TABLE on the workers of this Dask scheduler."),
-    bundles=[ESTIMATE, GROUPS, READING],
+    flag("--path", "Fit every penalty in --alphas: one line for each, and with -o its edges."),
+    *under(ADVANCED, Option("--cluster", str, "Keep TABLE on the workers of this Dask scheduler.", metavar="ADDRESS")),
+    bundles=[
+        out_folder("edges.csv, nodes.csv, model.npz, network.gexf (with categories also blocks.csv)"),
+        *(ESTIMATE, GROUPS, READING),
+    ],
     strict=True,
 )
 def fit(
     console: Console,
     table: str,
     path: bool,
-    output: Path | None,
-    force: bool,
     cluster: str | None,
+    open_folder: Any,
     estimate: Estimate,
     groups: Groups,
     reading: Reading,
@@ -60,8 +59,7 @@ def fit(
     if path and (estimate.said.keys() & {"alpha", "select"}):
         raise click.UsageError("--path fits all penalties: leave --alpha and --select out, or list them with --alphas.")
     criterion = None if path else estimate.criterion
-    inputs = [*files_of(table), groups.groups]
-    folder = OutputFolder(output, names, force=force, inputs=inputs, others=[BLOCKS]) if output else None
+    folder = open_folder(names, inputs=[*files_of(table), groups.groups], others=[BLOCKS])
     raw = reading.read_to_fit(console, table, cluster)
     data, imputed = impute_holes(console, raw)
     facts = {"Table": reading.describe(raw, table), **describe_imputation(imputed)}
@@ -75,34 +73,30 @@ def fit(
         from isinglass.select.outcome import with_imputation
 
         found = with_imputation(found, imputed)
-    facts |= describe_fit(found)
-    if folder is not None:
-        kept = [name for name in ("Table", "Values", "Method", "Alpha") if name in facts]
-        with folder.filling({name: facts[name] for name in kept}) as here:
-            write_files(here, found, data, attributes)
-    _say(console, facts, folder)
-    if console.as_json:
-        console.write_json("fit", _record(found, raw, estimate, criterion))
-    elif folder is None:
-        from isinglass.export import write_edges
+    from isinglass.export import write_edges
 
-        console.write_text(lambda stream: write_edges(found.network, stream, edge_attributes=found.edge_attributes))
+    deliver(
+        console,
+        "fit",
+        folder,
+        facts | describe_fit(found),
+        {"edges.csv": text_of(lambda file: write_edges(found.network, file, edge_attributes=found.edge_attributes))},
+        lambda: {
+            "table": describe_table(raw),
+            "method": estimate.record,
+            "selection": {"criterion": criterion, "description": found.chosen, "stages": found.stages},
+            **_record(found),
+        },
+        kept=("Table", "Values", "Method", "Alpha"),
+        write=lambda here: write_files(here, found, data, *attributes),
+    )
 
 
-def _say(console: Console, facts: dict[str, str], folder: OutputFolder | None) -> None:
-    wrote = {"Wrote": folder.summary} if folder else {}
-    console.say_facts({**facts, "Time": format_seconds(console.seconds), **wrote})
-
-
-def _record(found: Fit, data: BinaryTable, estimate: Estimate, criterion: str | None) -> dict[str, Any]:
-    from isinglass.cli.descriptions import describe_missing, describe_solution, describe_table, records
+def _record(found: Fit) -> dict[str, Any]:
     from isinglass.export import edge_table
 
     network = found.network
     return {
-        "table": describe_table(data),
-        "method": estimate.record,
-        "selection": {"criterion": criterion, "description": found.chosen, "stages": found.stages},
         "tol": found.tol,
         "missing": describe_missing(found.missing, network.names),
         "network": describe_solution(found.solution),
@@ -115,12 +109,12 @@ def _nodes(network: Network) -> dict[str, Any]:
     """Return the nodes by column: names and fields, and of categories what they are."""
     fields = getattr(network, "category_fields", None)
     if fields is None:
-        return {"name": network.names, "field": network.fields.tolist()}
+        return {"name": network.names, "field": network.fields}
     return {
         "name": network.names,
         "kind": network.kinds,  # type: ignore[attr-defined]
         "categories": network.labels,  # type: ignore[attr-defined]
-        "fields": [field.tolist() for field in fields],
+        "fields": fields,
     }
 
 
@@ -128,46 +122,39 @@ def _fit_path(
     console: Console, data: BinaryTable, estimate: Estimate, folder: OutputFolder | None, facts: dict[str, str]
 ) -> None:
     """Fit all penalties, and write one line for each, or also the edges of each."""
-    from isinglass.cli import descriptions
-
     found = estimate.fit_path(console, data)
-    solutions = [descriptions.describe_solution(solution) for solution in found]
-    lines = csv_text(list(solutions[0]), [list(solution.values()) for solution in solutions])
-    if folder is not None:
-        edges = [
-            {"alpha": solution.alpha, **edge}
-            for solution in found
-            for edge in descriptions.list_edges(solution.network)
-        ]
-        header = ["alpha", *found[0].network.edges()]
-        with folder.filling() as here:
-            (here / "path.csv").write_text(lines, encoding="utf-8")
-            (here / "edges.csv").write_text(csv_text(header, [list(edge.values()) for edge in edges]), encoding="utf-8")
+    solutions = [describe_solution(solution) for solution in found]
+    edges = [[one.alpha, *edge] for one in found for edge in rows_of(one.network.edges())] if folder else []
     facts["Path"] = (
         f"{plural(len(found), 'alpha')} from {found[0].alpha:.4g} to {found[-1].alpha:.4g}, "
         f"{found[0].n_edges} to {plural(found[-1].n_edges, 'edge')}"
     )
-    verdict = descriptions.judge(found.solutions, found.tol, descriptions.shares_of(data), proved=estimate.proves)
-    _say(console, facts | verdict, folder)
-    if console.as_json:
-        record = {"table": descriptions.describe_table(data), "method": estimate.record, "tol": found.tol}
-        console.write_json("path", {**record, "solutions": solutions})
-    elif folder is None:
-        console.write(lines)
+    deliver(
+        console,
+        "path",
+        folder,
+        facts | estimate.judge_path(found, data),
+        {
+            "path.csv": csv_text(list(solutions[0]), [list(solution.values()) for solution in solutions]),
+            "edges.csv": csv_text(["alpha", *found[0].network.edges()], edges),
+        },
+        lambda: {"table": describe_table(data), "method": estimate.record, "tol": found.tol, "solutions": solutions},
+    )
 
 
-def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attributes) -> None:
-    """Write edges, nodes, model and GEXF of a fit into a folder."""
+def write_files(
+    here: Path, found: Fit, data: BinaryTable, columns: dict[str, list[str | None]], color_by: str | None
+) -> None:
+    """Write nodes, model and GEXF of a fit into a folder, and the blocks of categories."""
     from isinglass.categories import CategoryNetwork
     from isinglass.evaluate.metrics import node_table
-    from isinglass.export import write_blocks, write_edges, write_gexf, write_nodes
+    from isinglass.export import write_blocks, write_gexf, write_nodes
     from isinglass.fit import save
     from isinglass.show.layout import force_layout
 
     model = found.network
     measured = node_table(model, data).columns
-    nodes: dict[str, Any] = {**attributes.columns, **{name: measured[name] for name in NODE_MEASURES}}
-    write_edges(model, here / "edges.csv", edge_attributes=found.edge_attributes)
+    nodes: dict[str, Any] = {**columns, **{name: measured[name] for name in NODE_MEASURES}}
     write_nodes(model, here / "nodes.csv", node_attributes=nodes)
     if isinstance(model, CategoryNetwork):
         write_blocks(model, here / BLOCKS)
@@ -177,6 +164,6 @@ def write_files(here: Path, found: Fit, data: BinaryTable, attributes: Attribute
         here / "network.gexf",
         node_attributes=nodes,
         edge_attributes=found.edge_attributes,
-        color_by=attributes.color_by,
+        color_by=color_by,
         positions=force_layout(model.n_features, model.edge_index, model.weights),
     )

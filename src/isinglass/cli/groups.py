@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from isinglass.cli.options import Bundle, Option, under
+from isinglass.errors import DataError
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-SECTION = "Nodes"
 WORDING = "wording"
 """The attribute that holds the wording of items, for the report; it gives no colors unless asked to."""
-
-
-class Attributes(NamedTuple):
-    """Attributes of the nodes by name, one value per node, and which of them gives the colors."""
-
-    columns: dict[str, list[str | None]]
-    color_by: str | None
 
 
 @dataclass(frozen=True)
@@ -38,16 +28,14 @@ class Groups:
         if self.color_by is not None and self.groups is None:
             raise click.UsageError("--color-by needs --groups FILE.")
 
-    def read(self, names: Sequence[str]) -> Attributes:
-        """Return the attributes in the order of ``names``.
+    def read(self, names: Sequence[str]) -> tuple[dict[str, list[str | None]], str | None]:
+        """Return the attributes in the order of ``names``, and which of them gives the colors.
 
         Nodes that the file does not mention have no values; rows that mention no node are refused, because a misspelt
         name would go unnoticed.
         """
-        from isinglass.errors import DataError
-
         if self.groups is None:
-            return Attributes({}, None)
+            return {}, None
         header, rows = _read_rows(self.groups)
         known = set(names)
         for row in rows:
@@ -60,13 +48,11 @@ class Groups:
             listed = ", ".join(map(repr, header))
             raise click.BadParameter(f"{self.color_by!r} is not one of {listed}.", param_hint="'--color-by'")
         first = next((name for name in header if name != WORDING), None)
-        return Attributes(columns, self.color_by or first)
+        return columns, self.color_by or first
 
 
 def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
     """Return the names of the attributes, and the attributes of every node."""
-    from isinglass.errors import DataError
-
     try:
         with Path(file).open(encoding="utf-8-sig", newline="") as stream:
             text = stream.read()
@@ -87,16 +73,14 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
 GROUPS = Bundle(
     "groups",
     Groups,
-    [
-        *under(
-            SECTION,
-            Option(
-                "--groups",
-                type=click.Path(exists=True, dir_okay=False),
-                metavar="FILE",
-                help="CSV file with node names, then attributes such as a group or the wording of an item.",
-            ),
-            Option("--color-by", metavar="ATTRIBUTE", otherwise="the first", help="Color nodes by this attribute."),
+    under(
+        "Nodes",
+        Option(
+            "--groups",
+            click.Path(exists=True, dir_okay=False),
+            "CSV file with node names, then attributes such as a group or the wording of an item.",
+            metavar="FILE",
         ),
-    ],
+        Option("--color-by", str, "Color nodes by this attribute.", metavar="ATTRIBUTE", otherwise="the first"),
+    ),
 )

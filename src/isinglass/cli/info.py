@@ -6,9 +6,11 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from isinglass.cli.console import Console, format_seconds, plural, printable
+from isinglass.cli.console import Console, format_seconds, plural
+from isinglass.cli.descriptions import describe_table, format_bytes, names_of, shares_of
+from isinglass.cli.exits import printable
 from isinglass.cli.options import TABLE, Option, command
-from isinglass.cli.reading import READING, Reading, describe_coding, with_defaults
+from isinglass.cli.reading import READING, Reading, describe_coding
 from isinglass.cli.values import Number
 
 if TYPE_CHECKING:
@@ -27,12 +29,7 @@ TRIAL_DEPTHS = (2, 4, 8)
 @command(
     "info",
     TABLE,
-    Option(
-        "--rare",
-        type=Number(0, 0.5),
-        default=0.05,
-        help="List columns whose rarer value has a smaller share of the rows.",
-    ),
+    Option("--rare", Number(0, 0.5), "List columns whose rarer value has a smaller share of the rows.", default=0.05),
     bundles=[READING],
 )
 def info(console: Console, table: str, rare: float, reading: Reading) -> None:
@@ -42,7 +39,7 @@ def info(console: Console, table: str, rare: float, reading: Reading) -> None:
     and the memory and time that a fit will take. Missing cells are counted by column and pattern, and
     read as 0 for the rest unless --missing says otherwise. TABLE may be - for stdin.
     """
-    data = with_defaults(reading, {"missing": "impute"}).read(console, table)
+    data = reading.with_defaults(missing="impute").read(console, table)
     found = _describe(data, rare)
     with console.progress("Trial fits"):
         found["estimate"] = _estimate(data, found)
@@ -52,67 +49,60 @@ def info(console: Console, table: str, rare: float, reading: Reading) -> None:
         console.write("".join(f"{line}\n" for line in _lines(found, rare, describe_coding(data.coding))))
 
 
-def _describe(data: BinaryTable, rare: float) -> dict[str, Any]:
+def _describe(data: Any, rare: float) -> dict[str, Any]:
     """Return what the table holds."""
     import numpy as np
 
     from isinglass import objective
-    from isinglass.cli.descriptions import describe_table, names_of
+    from isinglass.solve.path import ising_path
 
-    if hasattr(data, "codes"):
-        return _describe_categories(data, rare)
-    names, X, weight = names_of(data), data.X, data.sample_weight
-    counted = X if weight is None else X[weight > 0]
-    share = np.average(X, axis=0, weights=weight)
+    names, weight, categorical = names_of(data), data.sample_weight, hasattr(data, "codes")
+    cells = data.codes if categorical else data.X
+    alpha_max: Any = ising_path.alpha_max if categorical else objective.alpha_max  # type: ignore[attr-defined]
+    counted = cells if weight is None else cells[weight > 0]
     is_constant = (counted == counted[:1]).all(axis=0)
-    rarer = np.minimum(share, 1.0 - share)
-    is_rare = ~is_constant & (rarer < rare)
+    varied = np.flatnonzero(~is_constant)
+    values = _describe_categories(data, rare) if categorical else _describe_bits(data, rare, varied)
     return {
         **describe_table(data),
         **_describe_holes(data, names),
-        "n_distinct_rows": len(np.unique(np.packbits(X, axis=1), axis=0)),
-        "effective_rows": float(len(X) if weight is None else weight.sum() ** 2 / (weight**2).sum()),
-        "share_of_ones": float(share.mean()),
+        "n_distinct_rows": len(np.unique(cells if categorical else np.packbits(cells, axis=1), axis=0)),
+        "effective_rows": float(len(cells) if weight is None else weight.sum() ** 2 / (weight**2).sum()),
         "constant_columns": [names[k] for k in np.flatnonzero(is_constant)],
-        "rare_columns": {names[k]: float(share[k]) for k in sorted(np.flatnonzero(is_rare), key=lambda k: rarer[k])},
-        "equal_columns": _equal_columns(counted[:, ~is_constant], [names[k] for k in np.flatnonzero(~is_constant)]),
-        "alpha_max": objective.alpha_max(X, weight),
+        **values,
+        "equal_columns": _equal_columns(counted[:, varied], [names[k] for k in varied]),
+        "alpha_max": alpha_max(*_to_fit(data)),
     }
 
 
-def _describe_categories(data: Any, rare: float) -> dict[str, Any]:
-    """Return what a table with categories holds."""
+def _to_fit(data: Any) -> tuple[Any, Any]:
+    """Return the table and the weights of a trial, where missing cells are what they were read as."""
+    return replace(data, holes=None) if hasattr(data, "codes") else data.X, data.sample_weight
+
+
+def _describe_bits(data: BinaryTable, rare: float, varied: Any) -> dict[str, Any]:
+    """Return the share of ones, and columns with few of them or few others."""
     import numpy as np
 
-    from isinglass.cli.descriptions import describe_table, names_of, shares_of
-    from isinglass.solve.path import ising_path
+    names, share = names_of(data), np.average(data.X, axis=0, weights=data.sample_weight)
+    rarer = np.minimum(share, 1.0 - share)
+    found = sorted((k for k in varied if rarer[k] < rare), key=lambda k: rarer[k])
+    return {"share_of_ones": float(share.mean()), "rare_columns": {names[k]: float(share[k]) for k in found}}
 
-    names, weight, codes = names_of(data), data.sample_weight, data.codes
-    shares = shares_of(data)
-    is_constant = np.array([np.count_nonzero(share) < 2 for share in shares])
-    rarest = {}
-    for name, values, share in zip(names, data.categories, shares, strict=True):
+
+def _describe_categories(data: Any, rare: float) -> dict[str, Any]:
+    """Return the categories that are rare, and those that nobody chose."""
+    import numpy as np
+
+    rarest, never = {}, {}
+    for name, values, share in zip(names_of(data), data.categories, shares_of(data), strict=True):
         seen = np.flatnonzero(share)
         least = int(seen[share[seen].argmin()])
         if len(seen) > 1 and share[least] < rare:
             rarest[f"{name}={values[least]}"] = float(share[least])
-    kept = np.flatnonzero(~is_constant)
-    complete = replace(data, holes=None)
-    return {
-        **describe_table(data),
-        **_describe_holes(data, names),
-        "n_distinct_rows": len(np.unique(codes, axis=0)),
-        "effective_rows": float(len(codes) if weight is None else weight.sum() ** 2 / (weight**2).sum()),
-        "constant_columns": [names[k] for k in np.flatnonzero(is_constant)],
-        "rare_columns": dict(sorted(rarest.items(), key=lambda item: item[1])),
-        "never_chosen": {
-            name: [values[k] for k in np.flatnonzero(share == 0).tolist()]
-            for name, values, share in zip(names, data.categories, shares, strict=True)
-            if not share.all()
-        },
-        "equal_columns": _equal_columns(codes[:, kept], [names[k] for k in kept]),
-        "alpha_max": ising_path.alpha_max(complete),  # type: ignore[attr-defined]
-    }
+        if not share.all():
+            never[name] = [values[k] for k in np.flatnonzero(share == 0).tolist()]
+    return {"rare_columns": dict(sorted(rarest.items(), key=lambda item: item[1])), "never_chosen": never}
 
 
 def _describe_holes(data: BinaryTable, names: Sequence[str]) -> dict[str, Any]:
@@ -161,10 +151,8 @@ def _estimate(data: BinaryTable, found: Mapping[str, Any]) -> dict[str, Any]:
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            table: Any = data.X
-            if hasattr(data, "codes"):
-                table = replace(table, holes=None)
-            solution = ising_path(table, [alpha_max / depth], sample_weight=data.sample_weight)[0]
+            table, weight = _to_fit(data)
+            solution = ising_path(table, [alpha_max / depth], sample_weight=weight)[0]
         now = time.perf_counter()
         trials.append({"alpha": solution.alpha, "n_edges": solution.n_edges, "seconds": now - begin})
         if now - start > TRIAL:
@@ -177,8 +165,6 @@ def _estimate(data: BinaryTable, found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[str]:
     """Return the description in words."""
-    from isinglass.cli.descriptions import format_bytes
-
     n, p = found["n_rows"], found["n_columns"]
     facts = {
         "Rows": f"{n}, {found['n_distinct_rows']} distinct",

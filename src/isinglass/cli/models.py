@@ -6,18 +6,18 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from isinglass.cli.console import Console
+from isinglass.cli.descriptions import describe_table, shares_of
+from isinglass.cli.estimate import METHODS
+from isinglass.cli.reading import Reading, describe_coding, impute_holes
+from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.names import default_names
 
-    from isinglass.cli.console import Console
-    from isinglass.cli.reading import Reading
+if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.fit import Fit
     from isinglass.network import Network
     from isinglass.results import Path
-    from isinglass.select.contract import PathFunction
-
-SAME_OPTIONS = "Read it with the options of the fit, such as --weights, --missing or --drop."
 
 
 @dataclass(frozen=True)
@@ -49,42 +49,19 @@ class Loaded:
         network = self.model
         return force_layout(network.n_features, network.edge_index[kept], network.weights[kept], random_state=seed)
 
-    @property
-    def edge_attributes(self) -> dict[str, Any]:
-        """What is known of the edges beside their couplings."""
-        return {} if self.fit is None else dict(self.fit.edge_attributes)
-
-    @property
-    def path_function(self) -> PathFunction:
-        """The path function that the fit used, with its settings."""
-        from isinglass.select.method import path_function_of
-
-        assert self.fit is not None
-        return path_function_of(self.fit.method, self.fit.settings)
-
-    def describe(self, known: Mapping[str, str]) -> dict[str, str]:
-        """Say in words how the model was fitted, as far as it is not known already."""
-        from isinglass.cli.estimate import METHODS
-        from isinglass.cli.reading import describe_coding
-
+    def describe(self) -> dict[str, str]:
+        """Say in words how the model was fitted."""
         fit = self.fit
         if fit is None:
             return {}
         alpha = fit.solution.alpha
-        facts = {
+        return {
             "Method": METHODS[fit.method],
             "Alpha": f"{alpha:.6g}" if math.isfinite(alpha) else "one per node",
             **({"Rule": str(fit.settings.get("rule", "and"))} if fit.method == "nodewise" else {}),
             "Tolerance": f"{fit.tol:g}",
             **(describe_coding(fit.coding) or {"Values": "0 and 1"}),
         }
-        return {name: fact for name, fact in facts.items() if name not in known}
-
-    @property
-    def _has_categories(self) -> bool:
-        from isinglass.categories import CategoryNetwork
-
-        return isinstance(self.model, CategoryNetwork)
 
     @property
     def can_follow(self) -> bool:
@@ -93,37 +70,38 @@ class Loaded:
 
     def follow(self, data: BinaryTable, alphas: int | list[float]) -> Path:
         """Return the path that the model lies on."""
-        return self.path_function(data, alphas)
+        from isinglass.select.method import path_function_of
+
+        assert self.fit is not None
+        return path_function_of(self.fit.method, self.fit.settings)(data, alphas)
 
     def recall(self, reading: Reading, *, missing: str | None = None) -> Reading:
         """Return how a table of this model is read: as that of the fit was, unless the user says something else.
 
         ``missing`` is what holds in place of what the fit did with missing cells.
         """
-        from isinglass.cli.reading import with_defaults
-        from isinglass.names import default_names
-
         known = dict(self.fit.reading) if self.fit is not None else {}
         if missing is not None:
             known["missing"] = missing
         if known.get("weights") in reading.said.get("drop", ()):
             del known["weights"]
-        if self.fit is not None and "kinds" not in reading.said and self._has_categories:
+        kinds = getattr(self.model, "kinds", ())
+        if self.fit is None:
+            known["kinds"] = dict(zip(self.model.names, kinds, strict=True)) if kinds else None
+        elif kinds:
             known["encode"] = self.fit.coding
             known.pop("kinds", None)
             known.pop("binarize", None)
-        elif self.fit is not None and "binarize" not in known:
+        elif "binarize" not in known:
             known["encode"] = dict(self.fit.encoding) or None
         names = self.model.names
         if names != default_names(len(names)) and "transpose" not in {**known, **reading.said}:
             known["columns"] = names  # others are ignored, whatever they hold
             known.pop("drop", None)
-        return with_defaults(reading, known)
+        return reading.with_defaults(**known)
 
     def read_table(self, console: Console, reading: Reading, table: str) -> BinaryTable:
         """Read a table that has the columns of the model, in any order, and any others."""
-        from isinglass.errors import ArgumentError, DataError, setting
-
         try:
             return self._in_order(reading.read(console, table))
         except DataError as error:
@@ -144,16 +122,11 @@ class Loaded:
 
     def read_completed(self, console: Console, reading: Reading, table: str) -> BinaryTable:
         """Read a table as `read_table` does and impute it as the fit did: the same cells from the same seed."""
-        from isinglass.cli.reading import impute_holes
-
         return impute_holes(console, self.read_table(console, reading, table))[0]
 
-    def check_fitted_to(self, data: BinaryTable, remedy: str) -> None:
+    def check_fitted_to(self, data: BinaryTable) -> None:
         """Refuse another table than the one that was fitted, as far as the model knows: its rows and its ones."""
         import numpy as np
-
-        from isinglass.cli.descriptions import describe_table, shares_of
-        from isinglass.errors import DataError
 
         if self.fit is None:
             return
@@ -168,17 +141,16 @@ class Loaded:
         if not np.isclose(fitted, here, rtol=1e-9):
             difference = f"its rows counted {fitted:.6g} in all, and these count {here:.6g}"
         elif not np.isclose(means[worst], marginals[worst], rtol=0, atol=1e-9):
-            what = "of a category" if self._has_categories else "ones"
+            what = "of a category" if hasattr(self.model, "kinds") else "ones"
             shares = f"{marginals[worst]:.2%} {what} in the fit, {means[worst]:.2%} here"
             difference = f"{self.model.names[worst]!r} has {shares}"
         else:
             return
+        remedy = "Read it with the options of the fit, such as --weights, --missing or --drop."
         raise DataError(f"TABLE must be the table that MODEL was fitted to; {difference}. {remedy}")
 
     def _in_order(self, data: BinaryTable) -> BinaryTable:
         """Return the columns in the order of the model; a table without names must have it already."""
-        from isinglass.errors import DataError
-
         names = self.model.names
         if data.names is None or data.names == names:
             if data.shape[1] != len(names):

@@ -7,52 +7,37 @@ import functools
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from isinglass.cli.console import Console
-from isinglass.cli.exits import Failure, discard_output
-from isinglass.cli.settings import longest, spell_value
-from isinglass.cli.values import MODEL_FILE
+from isinglass.cli.exits import Failure, discard_output, longest, spell_value
+from isinglass.cli.values import IN_FILE, MODEL_FILE
 
 Function = Callable[..., None]
 
 GENERAL, ADVANCED = "General", "Advanced"
 NOT_REPRODUCED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs", "device"}
 """Options that change nothing in a result."""
-
-IN_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
-OUT_FILE = click.Path(dir_okay=False, allow_dash=True)
-OUT_FOLDER = click.Path(file_okay=False, path_type=Path)
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
 class Option(click.Option):
     """An option, the heading under which the help lists it, and its default in words.
 
-    Names are as click has them; the parameter is called as the library calls it. ``otherwise`` is what the library does
-    if the option is not given, ``of`` the criteria it belongs to, if any. "Advanced" options are listed by --help-all
-    only.
+    ``names`` are as click has them, separated by blanks; the parameter is called as the library calls it. ``otherwise``
+    is what the library does if the option is not given. "Advanced" options are listed by --help-all only.
     """
 
-    def __init__(
-        self,
-        *names: str,
-        section: str = "Options",
-        otherwise: Any = None,
-        of: Sequence[str] = (),
-        **attributes: Any,
-    ) -> None:
-        if isinstance(attributes.get("type"), click.IntRange | click.FloatRange):
+    def __init__(self, names: str, type: Any, help: str, *, otherwise: Any = None, **attributes: Any) -> None:
+        if isinstance(type, click.IntRange | click.FloatRange):
             attributes.setdefault("metavar", "N")
         attributes.setdefault("show_default", "default" in attributes)
-        if otherwise is not None:
-            attributes["help"] += f"  [default: {otherwise}]"
-        super().__init__(list(names), **attributes)
-        self.section, self.of, self.otherwise = section, tuple(of), otherwise
+        default = "" if otherwise is None else f"  [default: {otherwise}]"
+        super().__init__(names.split(), type=type, help=help + default, **attributes)
+        self.section, self.otherwise = "Options", otherwise
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Leave out the range, which the message about a wrong value states."""
@@ -60,16 +45,18 @@ class Option(click.Option):
         extra.pop("range", None)
         return extra
 
-    def under(self, section: str) -> Option:
-        """Return the same option under another heading."""
-        moved = copy.copy(self)
-        moved.section = section
-        return moved
+
+def flag(names: str, help: str, **attributes: Any) -> Option:
+    """Return an option without a value."""
+    return Option(names, None, help, is_flag=True, **attributes)
 
 
 def under(section: str, *options: Option) -> list[Option]:
     """Return options under a heading."""
-    return [option.under(section) for option in options]
+    moved = [copy.copy(option) for option in options]
+    for option in moved:
+        option.section = section
+    return moved
 
 
 @dataclass(frozen=True)
@@ -91,13 +78,13 @@ class Command(click.Command):
             row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if row is not None:
                 sections.setdefault(getattr(parameter, "section", GENERAL), []).append(row)
-        general, advanced = sections.pop(GENERAL, []), sections.pop(ADVANCED, [])
-        for heading, rows in [*sections.items(), (GENERAL, general)]:
+        sections[GENERAL] = sections.pop(GENERAL)
+        advanced = sections.pop(ADVANCED, [])
+        if advanced and ctx.meta.get("help_all"):
+            sections[ADVANCED] = advanced
+        for heading, rows in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(rows)
-        if advanced and ctx.meta.get("help_all"):
-            with formatter.section(ADVANCED):
-                formatter.write_dl(advanced)
 
 
 def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -108,11 +95,7 @@ def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> No
 
 
 def command(
-    name: str,
-    *parameters: click.Parameter,
-    bundles: Iterable[Bundle] = (),
-    strict: bool = False,
-    as_json: bool = True,
+    name: str, *parameters: click.Parameter, bundles: Iterable[Bundle] = (), strict: bool = False, as_json: bool = True
 ) -> Callable[[Function], Command]:
     """Make a command of ``function(console, **options)``.
 
@@ -140,19 +123,18 @@ def command(
                         raise
                     raise Failure(error) from None
 
-        shared = [option for bundle in taken for option in bundle.options]
-        every = [*parameters, *shared]
-        general = [
-            *([_STRICT] if strict else []),
-            *([_JSON] if as_json else []),
-            Option("-q", "--quiet", count=True, section=GENERAL, help="No summary or progress; -qq: no warnings."),
-            Option("-v", "--verbose", count=True, section=GENERAL, help="Show the log; -vv: details and tracebacks."),
-            *([_HELP_ALL] if any(getattr(each, "section", "") == ADVANCED for each in every) else []),
-        ]
+        every = [*parameters, *(option for bundle in taken for option in bundle.options)]
+        general = [_QUIET, _VERBOSE]
+        if as_json:
+            general.insert(0, _JSON)
+        if strict:
+            general.insert(0, _STRICT)
+        if any(getattr(each, "section", "") == ADVANCED for each in every):
+            general.append(_HELP_ALL)
         return Command(
             name,
             callback=run,
-            params=[*every, *general],
+            params=[*every, *under(GENERAL, *general)],
             help=(function.__doc__ or "").replace("\\b", "\b"),  # click's mark of a paragraph that keeps its lines
             context_settings=HELP_NAMES,
         )
@@ -160,16 +142,12 @@ def command(
     return decorate
 
 
-_STRICT = Option("--strict", is_flag=True, section=GENERAL, help="Exit with code 4 if a fit misses its tolerance.")
-_JSON = Option("--json", "as_json", is_flag=True, section=GENERAL, help="Print the result as one JSON object.")
-_HELP_ALL = Option(
-    "--help-all",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_all,
-    section=GENERAL,
-    help="Show this help with the advanced options.",
+_STRICT = flag("--strict", "Exit with code 4 if a fit misses its tolerance.")
+_JSON = flag("--json as_json", "Print the result as one JSON object.")
+_QUIET = Option("-q --quiet", None, "No summary or progress; -qq: no warnings.", count=True)
+_VERBOSE = Option("-v --verbose", None, "Show the log; -vv: details and tracebacks.", count=True)
+_HELP_ALL = flag(
+    "--help-all", "Show this help with the advanced options.", is_eager=True, expose_value=False, callback=_show_all
 )
 
 
@@ -201,26 +179,12 @@ def command_line() -> list[str]:
 
 TABLE = click.Argument(["table"], type=IN_FILE)
 MODEL = click.Argument(["model"], type=MODEL_FILE)
-SEED = Option("--seed", "random_state", type=click.IntRange(min=0), default=0, help="Random seed.")
-JOBS = Option(
-    *("-j", "--n-jobs"),
-    type=int,
-    default=-1,
-    help="Fits to run in parallel; -1: one per core. Results do not depend on it.",
-)
-FORCE = Option("--force", is_flag=True, help="Replace files that isinglass did not write.")
+SEED = Option("--seed random_state", click.IntRange(0), "Random seed.", default=0)
+JOBS = Option("-j --n-jobs", int, "Fits to run in parallel; -1: one per core. Results do not depend on it.", default=-1)
+FORCE = flag("--force", "Replace files that isinglass did not write.")
 
 
 def checkpoint_folder(tasks: str) -> Option:
     """Return the option --checkpoint of a command that runs many such tasks."""
-    return Option(
-        "--checkpoint",
-        type=click.Path(file_okay=False),
-        metavar="FOLDER",
-        help=f"Keep finished {tasks} here; run the same command again to resume.",
-    )
-
-
-def out_folder(files: str) -> Option:
-    """Return the option -o of a command that writes several files."""
-    return Option("-o", "--output", type=OUT_FOLDER, metavar="DIR", help=f"Write {files} and run.json to this folder.")
+    about = f"Keep finished {tasks} here; run the same command again to resume."
+    return Option("--checkpoint", click.Path(file_okay=False), about, metavar="FOLDER")

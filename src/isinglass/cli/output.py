@@ -1,4 +1,4 @@
-"""Output folders: all files of a command or none, and nothing replaced or removed that it did not write."""
+"""What commands write: all files of a folder or none, and nothing replaced or removed that they did not write."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from isinglass.atomic import folder_lock, open_plain, replacing, workshop
-from isinglass.cli.console import Console, columns_text
-from isinglass.cli.options import command_line
+from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.options import FORCE, Bundle, Option, command_line
 from isinglass.cli.stopping import undivided
 from isinglass.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 RECORD = "run.json"
 """The file in an output folder that says what wrote it, and the SHA-256 of every file it wrote."""
 SCHEMA = "isinglass/run/2"
 LONGEST_RECORD = 1 << 20
+# Metadata of figures that would differ from run to run, or from version to version.
+METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None, "Producer": None}}
 
 
 @dataclass(frozen=True)
@@ -44,18 +49,8 @@ class OutputFolder:
     proof. ``run.json`` comes from the folder and may say anything: it can neither name files that the command does not
     write, nor those that it reads, and links are never followed.
 
-    Parameters
-    ----------
-    path : Path
-        The folder; made if need be.
-    names : sequence of str
-        The files that will be written.
-    force : bool
-        Replace existing files of these names, even those of other programs.
-    inputs : iterable of str or None
-        Files the command reads, which are never replaced or removed.
-    others : sequence of str
-        Files that the command writes with other options.
+    ``names`` are the files that will be written, ``others`` those that the command writes with other options, and
+    ``inputs`` the files it reads.
     """
 
     def __init__(
@@ -157,36 +152,51 @@ def _digest(place: Path) -> str | None:
         return None
 
 
+def out_folder(files: str) -> Bundle:
+    """Return -o and --force of a command that writes files; its ``open_folder`` gives the folder, if there is one."""
+
+    def make(output: Path | None, force: bool) -> Callable[..., OutputFolder | None]:
+        def open_folder(names: Sequence[str], **known: Any) -> OutputFolder | None:
+            return None if output is None else OutputFolder(output, names, force=force, **known)
+
+        return open_folder
+
+    folder = click.Path(file_okay=False, path_type=Path)
+    about = f"Write {files} and run.json to this folder."
+    return Bundle("open_folder", make, [Option("-o --output", folder, about, metavar="DIR"), FORCE])
+
+
 def deliver(
     console: Console,
     command: str,
     folder: OutputFolder | None,
     facts: dict[str, str],
-    kept: Sequence[str],
-    tables: Mapping[str, Mapping[str, Any]],
+    texts: Mapping[str, str],
     record: Callable[[], Mapping[str, Any]],
-    write: Callable[[Path], None] | None = None,
+    *,
+    kept: Sequence[str] = (),
+    write: Callable[[Path], object] = lambda here: None,
 ) -> None:
-    """Put tables into a folder, with what else is written there, and say the facts; print JSON, or the first table.
+    """Put texts into a folder, with what else is written there, and say the facts; print JSON, or the first text.
 
     ``kept`` are the facts that ``run.json`` keeps.
     """
     if folder is not None:
-        with folder.filling({name: facts[name] for name in kept}) as here:
-            for name, columns in tables.items():
-                (here / name).write_text(columns_text(columns), encoding="utf-8")
-            if write is not None:
-                write(here)
-    console.say_facts(facts | ({"Wrote": folder.summary} if folder else {}))
+        with folder.filling({name: facts[name] for name in kept if name in facts}) as here:
+            for name, text in texts.items():
+                (here / name).write_text(text, encoding="utf-8")
+            write(here)
+    wrote = {"Wrote": folder.summary} if folder else {}
+    console.say_facts({**facts, "Time": format_seconds(console.seconds), **wrote})
     if console.as_json:
         console.write_json(command, record())
     elif folder is None:
-        console.write(columns_text(next(iter(tables.values()))))
+        console.write(next(iter(texts.values())))
 
 
 def write_file(target: str, text: str) -> None:
     """Write one file, whole or not at all."""
-    from isinglass.export.streams import write_lines
+    from isinglass.atomic import write_lines
 
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     write_lines([text.removesuffix("\n")], target)
@@ -226,3 +236,44 @@ def read_record(folder: Path) -> Record:
         return Record(str(record["command"]), summary, files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Record()  # not ours, whatever it is
+
+
+def require_matplotlib() -> None:
+    """Say what to install if figures cannot be drawn, before anything is computed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from None
+
+
+def save_figure(
+    draw: Callable[[Axes | None], Axes],
+    target: Path,
+    *,
+    size: tuple[float, float] | None = None,
+    dpi: int = 150,
+    fill: bool = False,
+) -> None:
+    """Write what ``draw`` draws, without a display, on axes of the size given (in inches) or else on its own.
+
+    With ``fill``, axes of a given size take the whole figure. The ending of the target says the format. The same data
+    give the same bytes.
+    """
+    require_matplotlib()
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "isinglass", "backend": "Agg"}):
+        from matplotlib import pyplot
+
+        ax = None
+        if size is not None:
+            figure = pyplot.figure(figsize=size, layout="none" if fill else "constrained")
+            ax = figure.add_axes((0.01, 0.01, 0.98, 0.98)) if fill else figure.add_subplot()
+        drawn = draw(ax).figure.canvas.figure  # the whole one, not a part of it
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            ending = target.suffix.lower()
+            with replacing(target) as file:
+                drawn.savefig(file, format=ending[1:], dpi=dpi, metadata=METADATA[ending])
+        finally:
+            pyplot.close(drawn)

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import Console, csv_text, plural
+from isinglass.cli.descriptions import row_labels
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import FORCE, MODEL, SEED, Option, command, was_given
+from isinglass.cli.options import FORCE, MODEL, SEED, Option, command, flag, was_given
 from isinglass.cli.output import OutputFolder, check_target, write_file
-from isinglass.cli.reading import READING, Reading
+from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.cli.values import TABLES, OneOf, files_of
+from isinglass.errors import DataError
 
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
-    from isinglass.network import Network
 
 MOST_TABLES = 100
 
@@ -25,41 +26,45 @@ MOST_TABLES = 100
     "predict",
     MODEL,
     click.Argument(["table"], type=TABLES),
-    Option("--impute", is_flag=True, help="Fill in the missing cells and keep the others."),
+    flag("--impute", "Fill in the missing cells and keep the others."),
     Option(
         "--fill",
-        type=OneOf(["likely", "draw", "probability"]),
+        OneOf("likely", "draw", "probability"),
+        "With --impute: the more probable value, a random draw, or the probability of a 1.",
         default="likely",
-        help="With --impute: the more probable value, a random draw, or the probability of a 1.",
     ),
     Option(
         "--tables",
-        type=click.IntRange(1, MOST_TABLES),
-        help="With --impute and -o: write so many tables, each with draws of its own, to this folder.",
+        click.IntRange(1, MOST_TABLES),
+        "With --impute and -o: write so many tables, each with draws of its own, to this folder.",
     ),
-    Option("--score", is_flag=True, help="Print the mean log pseudo-likelihood of a row; 0 is perfect."),
-    Option("--row-scores", is_flag=True, help="Print the log pseudo-likelihood of every row as CSV."),
+    flag("--score", "Print the mean log pseudo-likelihood of a row; 0 is perfect."),
+    flag("--row-scores", "Print the log pseudo-likelihood of every row as CSV."),
     SEED,
     Option(
-        *("-o", "--output"),
-        type=click.Path(allow_dash=True),
+        "-o --output",
+        click.Path(allow_dash=True),
+        "Write to FILE instead of stdout; with --tables, a folder.",
         default="-",
         show_default=False,
         metavar="FILE",
-        help="Write to FILE instead of stdout; with --tables, a folder.",
     ),
     FORCE,
-    bundles=[READING],
+    bundles=[READING_AGAIN],
 )
 def predict(
     console: Console,
     model: str,
     table: str,
     impute: bool,
+    fill: str,
     tables: int | None,
+    score: bool,
+    row_scores: bool,
+    random_state: int,
     output: str,
+    force: bool,
     reading: Reading,
-    **options: Any,
 ) -> None:
     """Predict every cell of TABLE from the rest of its row with MODEL.
 
@@ -72,23 +77,31 @@ def predict(
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the
     missing cells, to repeat an analysis on each. Rows without any answer are left out.
     """
-    scored = options["score"] or options["row_scores"]
+    scored = score or row_scores
     if scored and impute:
         raise click.UsageError("--impute and --score exclude each other.")
-    if tables is not None:
-        _write_tables(console, model, table, tables, output, reading, impute=impute, **options)
-        return
-    check_target(output, [model, *files_of(table)])
+    inputs = [model, *files_of(table)]
+    folder = None
+    if tables is None:
+        check_target(output, inputs)
+    elif not impute or output == "-" or was_given("fill"):
+        raise click.UsageError("--tables needs --impute and -o FOLDER, and draws the missing cells: leave --fill out.")
+    else:
+        names, every = ([f"completed_{k + 1}.csv" for k in range(most)] for most in (tables, MOST_TABLES))
+        folder = OutputFolder(Path(output), names, force=force, inputs=inputs, others=every)
     loaded = Loaded.open(model)
     reading = loaded.recall(reading, missing=None if scored else "impute")
     data = _read(console, loaded, reading, table)
+    if folder is not None:
+        _write_tables(
+            console, loaded, data, folder, random_state, {"Table": reading.describe_shape(data, table)}, model
+        )
+        return
     if scored:
-        text, record = _score(console, loaded, data, reading.describe(data, table), rows=options["row_scores"])
+        text, record = _score(console, loaded, data, reading.describe(data, table), rows=row_scores)
         schema = "score"
     else:
-        cells = (
-            _fill(loaded, data, options["fill"], options["random_state"]) if impute else _probabilities(loaded, data)
-        )
+        cells = _fill(loaded, data, fill, random_state) if impute else _probabilities(loaded, data)
         done = f"{plural(data.n_missing, 'missing cell')} filled" if impute else "a probability for every cell"
         console.say_facts({"Table": reading.describe_shape(data, table), "Predicted": done})
         text, record = _cells(loaded, data, cells)
@@ -104,7 +117,6 @@ def predict(
 def _read(console: Console, loaded: Loaded, reading: Reading, table: str) -> Any:
     """Return the rows of a table, or of all files that fit a pattern, one file after the other."""
     from isinglass.data.table import stack_rows
-    from isinglass.errors import DataError
 
     files, found = files_of(table), []
     for name in files:
@@ -118,28 +130,20 @@ def _read(console: Console, loaded: Loaded, reading: Reading, table: str) -> Any
 
 
 def _write_tables(
-    console: Console, model: str, table: str, count: int, output: str, reading: Reading, **options: Any
+    console: Console, loaded: Loaded, whole: Any, folder: OutputFolder, seed: int, facts: dict[str, str], model: str
 ) -> None:
     """Write several completed tables, and count the rows that have no answer."""
-    if not options["impute"] or output == "-" or was_given("fill"):
-        raise click.UsageError("--tables needs --impute and -o FOLDER, and draws the missing cells: leave --fill out.")
-    names, every = ([f"completed_{k + 1}.csv" for k in range(most)] for most in (count, MOST_TABLES))
-    folder = OutputFolder(Path(output), names, force=options["force"], inputs=[model, *files_of(table)], others=every)
-    loaded = Loaded.open(model)
-    reading = loaded.recall(reading, missing="impute")
-    whole = _read(console, loaded, reading, table)
+    from isinglass.arguments import spawn_seeds
+
+    names = folder.names[:-1]
     data = whole if whole.holes is None else whole[~whole.holes.all(axis=1)]
     empty = len(whole) - len(data)
-    facts = {
-        "Table": reading.describe_shape(whole, table),
-        "Completed": f"{plural(data.n_missing, 'missing cell')} drawn {plural(count, 'time')}, seed "
-        f"{options['random_state']}" + (f"; {plural(empty, 'row')} without any answer left out" if empty else ""),
-    }
-    from isinglass.randomness import spawn_seeds
-
+    facts["Completed"] = f"{plural(data.n_missing, 'missing cell')} drawn {plural(len(names), 'time')}, seed {seed}" + (
+        f"; {plural(empty, 'row')} without any answer left out" if empty else ""
+    )
     with folder.filling(facts) as here, console.progress("Drawing"):
-        for name, seed in zip(names, spawn_seeds(options["random_state"], count), strict=True):
-            text, _ = _cells(loaded, data, _fill(loaded, data, "draw", seed))
+        for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
+            text, _ = _cells(loaded, data, _fill(loaded, data, "draw", draws))
             (here / name).write_text(text, encoding="utf-8")
     console.say_facts({**facts, "Wrote": folder.summary})
     if console.as_json:
@@ -149,21 +153,15 @@ def _write_tables(
 
 def _cells(loaded: Loaded, data: BinaryTable, cells: Any) -> tuple[str, dict[str, Any]]:
     """Return a value for every cell, as CSV and as JSON has it."""
-    from isinglass.cli.descriptions import row_labels
-
-    names, labels, rows = _columns(loaded.model, cells), row_labels(data), cells.tolist()
+    network, labels, rows = loaded.model, row_labels(data), cells.tolist()
+    names = list(network.names)
+    if cells.shape[1] > len(names):  # each category has a column: party=red
+        both = zip(names, network.labels, strict=True)  # type: ignore[attr-defined]
+        names = [f"{name}={word}" for name, words in both for word in words]
     record = {"columns": names, "cells": cells, "rows": labels}
     if data.row_names is not None:
         names, rows = ["row", *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
     return csv_text(names, rows), record
-
-
-def _columns(network: Network, cells: Any) -> list[str]:
-    """Return the names of the columns that are printed; where each category has one, ``party=red``."""
-    if cells.shape[1] == network.n_features:
-        return list(network.names)
-    both = zip(network.names, network.labels, strict=True)  # type: ignore[attr-defined]
-    return [f"{name}={label}" for name, labels in both for label in labels]
 
 
 def _score(
@@ -172,7 +170,6 @@ def _score(
     """Return the log pseudo-likelihood: its mean, or that of every row."""
     import numpy as np
 
-    from isinglass.cli.descriptions import row_labels
     from isinglass.evaluate.imputation import score_rows
 
     scores = score_rows(loaded.model, data)
@@ -198,11 +195,9 @@ def _probabilities(loaded: Loaded, data: BinaryTable) -> Any:
 
 def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: Any) -> Any:
     """Return the table with its missing cells filled."""
-    from isinglass.categories import CategoryNetwork
-    from isinglass.errors import DataError
     from isinglass.evaluate.imputation import fill_cells
 
-    if isinstance(loaded.model, CategoryNetwork):
+    if hasattr(loaded.model, "kinds"):
         if fill == "probability":
             raise click.UsageError("--fill probability is for columns of 0 and 1: leave --impute out instead.")
     elif data.filled is None and data.holes is None:

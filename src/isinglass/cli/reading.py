@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import plural
-from isinglass.cli.options import ADVANCED, Bundle, Option, under
+from isinglass.cli.console import Console, plural
+from isinglass.cli.options import ADVANCED, Bundle, Option, flag, under
 from isinglass.cli.values import BINARIZE, COLUMN, COLUMNS, ENCODE, OneOf, files_of
+from isinglass.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from isinglass.cli.console import Console
     from isinglass.data import BinaryTable
     from isinglass.data.coding import Coding
     from isinglass.select.impute import Imputation
 
-SECTION = "Reading the table"
 OF_THE_FILE = ("format", "max_rows", "max_columns", "max_bytes")
 """Options that say nothing about another copy of the table."""
 LISTED = 12
@@ -28,16 +25,13 @@ LISTED = 12
 class Reading:
     """What the user said about a table, by the parameters of ``read_table``."""
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, *, transpose: bool, ordinal: Any = (), nominal: Any = (), **values: Any) -> None:
         for name in ("columns", "drop"):
-            values[name] = tuple(key for keys in values[name] for key in keys)
+            values[name] = tuple(key for keys in values.get(name, ()) for key in keys)
         values["na_values"] = _spellings(values["na_values"])
-        kinds = _kinds(values.pop("ordinal"), values.pop("nominal"))
+        values["transpose"] = transpose or None
+        values["kinds"] = _kinds(ordinal, nominal) or None
         self.said = {name: value for name, value in values.items() if value not in (None, ())}
-        if kinds:
-            self.said["kinds"] = kinds
-        if not values["transpose"]:
-            del self.said["transpose"]
 
     @property
     def remembered(self) -> dict[str, Any]:
@@ -50,10 +44,12 @@ class Reading:
         other.said = {name: value for name, value in {**self.said, **changes}.items() if value is not None}
         return other
 
+    def with_defaults(self, **known: Any) -> Reading:
+        """Return what the user said, and what is known where the user said nothing."""
+        return self.replaced(**{**known, **self.said})
+
     def read_to_fit(self, console: Console, table: str, cluster: str | None = None) -> BinaryTable:
         """Return a table that can have edges: a single column usually means a wrong delimiter."""
-        from isinglass.errors import DataError
-
         data = self.read(console, table, cluster)
         if data.shape[1] < 2:
             raise DataError("a network needs a table of at least two columns; got 1. Is --delimiter right?")
@@ -99,9 +95,8 @@ class Reading:
 
 def _kinds(ordinal: tuple[Any, ...], nominal: tuple[Any, ...]) -> dict[Any, str]:
     """Return the kinds of the columns that were named."""
-    both = {"ordinal": ordinal, "nominal": nominal}
     found: dict[Any, str] = {}
-    for kind, given in both.items():
+    for kind, given in (("ordinal", ordinal), ("nominal", nominal)):
         for key in (key for keys in given for key in keys):
             if found.setdefault(key, kind) != kind:
                 raise click.UsageError(f"--ordinal and --nominal both name {COLUMN.spell(key)}.")
@@ -160,25 +155,14 @@ def _connect(cluster: str | None) -> Any:
 
 def describe_coding(coding: Coding | None) -> dict[str, str]:
     """Return what became 1, unless the table had 0 and 1 to begin with: per column if there are few."""
-    from isinglass.data.coding import BITS, Cut, Levels
+    from isinglass.data.coding import BITS
 
     if coding is None or all(rule is BITS for rule in coding.columns):
         return {}
     labels = coding.names or [f"column {k + 1}" for k in range(len(coding.columns))]
     columns: dict[str, list[str]] = {}
     for label, rule in zip(labels, coding.columns, strict=True):
-        if rule is BITS:
-            meaning = "0 and 1 as they are"
-        elif isinstance(rule, Cut):
-            meaning = f"1 above {rule.threshold:g}"
-        elif isinstance(rule, Levels) and rule.kind != "binary":
-            meaning = f"{rule.kind}, {_levels(rule.values, ' < ' if rule.kind == 'ordinal' else ', ')}"
-        elif isinstance(rule, Levels):
-            meaning = f"{_values(rule.values[1])} = 1, {_values(rule.values[0])} = 0"
-        else:
-            zero, one = rule.pair
-            meaning = f"{_values(one)} = 1, {_values(zero)} = 0"
-        columns.setdefault(meaning, []).append(str(label))
+        columns.setdefault("0 and 1 as they are" if rule is BITS else _meaning(rule), []).append(str(label))
     shown = [
         f"{', '.join(names) if len(labels) <= LISTED else plural(len(names), 'column')}: {meaning}"
         for meaning, names in columns.items()
@@ -186,99 +170,89 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
     return {"Values": "; ".join(shown[:LISTED]) + (f"; and {len(shown) - LISTED} more" if len(shown) > LISTED else "")}
 
 
-def _levels(values: tuple[Any, ...], between: str) -> str:
-    """List the categories of a column, the ends of many."""
-    words = [str(value) for value in values]
-    return between.join(words if len(words) <= LISTED else [*words[:2], "…", words[-1]])
+def _meaning(rule: Any) -> str:
+    """Say in words how a column is read."""
+    from isinglass.data.coding import Cut, Levels
+
+    if isinstance(rule, Cut):
+        return f"1 above {rule.threshold:g}"
+    if isinstance(rule, Levels) and rule.kind != "binary":
+        words = [str(value) for value in rule.values]
+        listed = words if len(words) <= LISTED else [*words[:2], "…", words[-1]]
+        return f"{rule.kind}, {(' < ' if rule.kind == 'ordinal' else ', ').join(listed)}"
+    zero, one = (
+        "nothing" if side is None else " or ".join(map(str, side)) if isinstance(side, tuple) else str(side)
+        for side in (rule.values if isinstance(rule, Levels) else rule.pair)
+    )
+    return f"{one} = 1, {zero} = 0"
 
 
-def _values(side: Any) -> str:
-    if side is None:
-        return "nothing"
-    return " or ".join(map(str, side)) if isinstance(side, tuple) else str(side)
-
-
-def with_defaults(reading: Reading, known: Mapping[str, Any]) -> Reading:
-    """Return what the user said, and what is known where the user said nothing."""
-    return reading.replaced(**{name: value for name, value in known.items() if name not in reading.said})
-
-
-READING = Bundle(
-    "reading",
-    Reading,
-    [
-        *under(
-            SECTION,
-            Option(
-                "--missing",
-                type=OneOf(["error", "impute", "zero", "drop"]),
-                otherwise="error",
-                help="Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
-            ),
-            Option(
-                "--encode",
-                type=ENCODE,
-                help="What the answers mean (Unknown= is missing); auto: detect the two answers of each column.",
-            ),
-            Option(
-                "--binarize",
-                type=BINARIZE,
-                help="Numbers above CUT become 1, others 0: in all columns, or with a cut for each: age=40,income=2e4.",
-            ),
-            Option(
-                "--ordinal",
-                type=COLUMNS,
-                multiple=True,
-                help="Columns of ordered categories, such as 1 to 5: names, ranges A1:A5, patterns 'A*', or #3.",
-            ),
-            Option(
-                "--nominal",
-                type=COLUMNS,
-                multiple=True,
-                help="Columns of categories without an order: names, ranges, patterns, or #3.",
-            ),
-            Option("--weights", type=COLUMN, help="Column with the weights of the rows."),
-            Option(
-                *("--columns", "--column", "columns"),
-                type=COLUMNS,
-                multiple=True,
-                help="Keep only these columns: names, or #3 for the third one. Quote a name with a comma: '\"a,b\",c'.",
-            ),
-            Option("--drop", type=COLUMNS, multiple=True, help="Leave these columns out."),
-            Option("--transpose", is_flag=True, help="The file has one line per variable."),
-        ),
-        *under(
-            ADVANCED,
-            Option(
-                "--header/--no-header",
-                default=None,
-                otherwise="detected",
-                help="Whether the first line holds column names.",
-            ),
-            Option("--id-column", type=COLUMN, otherwise="detected", help='Column with row labels, or "none".'),
-            Option(
-                *("--na", "na_values"),
-                multiple=True,
-                metavar="TEXT|COLUMN=TEXT",
-                help="Also read TEXT as missing, everywhere or in one column.",
-            ),
-            Option(
-                "--delimiter",
-                metavar="CHARACTER",
-                otherwise="detected",
-                help="Field separator: a character, tab, blank or none.",
-            ),
-            Option(
-                "--format",
-                type=OneOf(["text", "npy", "npz", "parquet", "feather", "stata", "spss"]),
-                otherwise="detected",
-                help="Kind of file.",
-            ),
-            Option("--encoding", otherwise="utf-8", help="Text encoding of the file."),
-            *(
-                Option(f"--max-{what}", type=click.IntRange(min=1), help=f"Refuse tables with more {what}.")
-                for what in ("rows", "columns", "bytes")
-            ),
-        ),
-    ],
+CELLS = under(
+    "Reading the table",
+    Option(
+        "--missing",
+        OneOf("error", "impute", "zero", "drop"),
+        "Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
+        otherwise="error",
+    ),
+    Option(
+        "--encode", ENCODE, "What the answers mean (Unknown= is missing); auto: detect the two answers of each column."
+    ),
+    Option(
+        "--binarize",
+        BINARIZE,
+        "Numbers above CUT become 1, others 0: in all columns, or with a cut for each: age=40,income=2e4.",
+    ),
+    Option("--weights", COLUMN, "Column with the weights of the rows."),
+    Option("--drop", COLUMNS, "Leave these columns out: names, or #3 for the third one.", multiple=True),
+    flag("--transpose", "The file has one line per variable."),
 )
+COLUMNS_TO_FIT = under(
+    "Reading the table",
+    Option(
+        "--columns --column columns", COLUMNS, "Keep only these. Quote a name with a comma: '\"a,b\",c'.", multiple=True
+    ),
+    Option(
+        "--ordinal",
+        COLUMNS,
+        "Columns of ordered categories, such as 1 to 5: names, ranges A1:A5, patterns 'A*', or #3.",
+        multiple=True,
+    ),
+    Option(
+        "--nominal", COLUMNS, "Columns of categories without an order: names, ranges, patterns, or #3.", multiple=True
+    ),
+)
+FILE = under(
+    ADVANCED,
+    Option("--header/--no-header", None, "Whether the first line holds names.", default=None, otherwise="detected"),
+    Option("--id-column", COLUMN, 'Column with row labels, or "none".', otherwise="detected"),
+    Option(
+        "--na na_values",
+        str,
+        "Also read TEXT as missing, everywhere or in one column.",
+        multiple=True,
+        metavar="TEXT|COLUMN=TEXT",
+    ),
+    Option(
+        "--delimiter",
+        str,
+        "Field separator: a character, tab, blank or none.",
+        metavar="CHARACTER",
+        otherwise="detected",
+    ),
+    Option(
+        "--format",
+        OneOf("text", "npy", "npz", "parquet", "feather", "stata", "spss"),
+        "Kind of file.",
+        otherwise="detected",
+    ),
+    Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),
+    *(
+        Option(f"--max-{what}", click.IntRange(1), f"Refuse tables with more {what}.")
+        for what in ("rows", "columns", "bytes")
+    ),
+)
+READING = Bundle("reading", Reading, [*CELLS, *COLUMNS_TO_FIT, *FILE])
+"""For a table to fit."""
+READING_AGAIN = Bundle("reading", Reading, [*CELLS, *FILE])
+"""For a table of a model, which knows its columns and their kinds."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import math
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,47 +11,43 @@ import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.groups import GROUPS, WORDING, Groups
-from isinglass.cli.models import SAME_OPTIONS, Loaded
-from isinglass.cli.options import ADVANCED, IN_FILE, MODEL, SEED, Option, command, command_line
+from isinglass.cli.models import Loaded
+from isinglass.cli.options import ADVANCED, MODEL, SEED, Option, command, command_line, under
 from isinglass.cli.output import check_target, read_record
-from isinglass.cli.reading import READING, Reading
-from isinglass.cli.values import ALPHAS
+from isinglass.cli.reading import READING_AGAIN, Reading
+from isinglass.cli.values import ALPHAS, IN_FILE, OUT_FILE
+from isinglass.errors import DataError
 
 SAME_COUPLING = 1e-3
 """Difference up to which two fits of one table count as one: beyond their tolerance, below what anybody reads."""
+COUPLINGS = ("source", "target", "coupling")
 
 
 @command(
     "report",
     MODEL,
     click.Argument(["table"], type=IN_FILE, required=False),
-    Option(
-        "-o",
-        "--output",
-        type=click.Path(dir_okay=False, path_type=Path),
-        default="report.html",
-        metavar="FILE",
-        help="The page.",
-    ),
-    Option("--title", otherwise="the name of the folder", help="Heading of the page."),
-    Option(
-        "--alphas",
-        type=ALPHAS,
-        default=30,
-        section=ADVANCED,
-        help="Steps of the slider, if the model has no path of its own and TABLE is given.",
-    ),
+    Option("-o --output", OUT_FILE, "The page.", default="report.html", metavar="FILE"),
+    Option("--title", str, "Heading of the page.", otherwise="the name of the folder"),
     Option(
         "--bootstrap",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        click.Path(exists=True, file_okay=False, path_type=Path),
+        "Add the intervals that `isinglass bootstrap -o FOLDER` wrote.",
         metavar="FOLDER",
-        help="Add the intervals that `isinglass bootstrap -o FOLDER` wrote.",
     ),
-    Option(
-        "--max-edges", type=click.IntRange(min=1), default=6000, section=ADVANCED, help="Most pairs to put on the page."
+    *under(
+        ADVANCED,
+        Option(
+            "--alphas",
+            ALPHAS,
+            "Steps of the slider, if the model has no path of its own and TABLE is given.",
+            default=30,
+        ),
+        Option("--max-edges", click.IntRange(1), "Most pairs to put on the page.", default=6000),
+        SEED,
     ),
-    SEED.under(ADVANCED),
-    bundles=[GROUPS, READING],
+    bundles=[GROUPS, READING_AGAIN],
+    as_json=False,
 )
 def report(
     console: Console,
@@ -85,17 +79,16 @@ def report(
     if table is not None:
         reading = loaded.recall(reading)
         data = loaded.read_completed(console, reading, table)
-        loaded.check_fitted_to(data, SAME_OPTIONS)
+        loaded.check_fitted_to(data)
         fitted_to = {"Table": reading.describe(data, table)}
         options = {"X": data, "node_table": node_table(loaded.model, data)}
         if loaded.can_follow:
             with console.progress("Path"):
                 options["path"] = loaded.follow(data, alphas)
     if bootstrap is not None:
-        resampled = Resampled.read(bootstrap, loaded)
-        options["edge_table"] = resampled.edges
-        options["node_table"] = resampled.beside(options.get("node_table"))
-        fitted_to["Bootstrap"] = resampled.summary
+        options["edge_table"], nodes, fitted_to["Bootstrap"] = _read_resamples(bootstrap, loaded)
+        measures = dict(options["node_table"].columns) if "node_table" in options else {}
+        options["node_table"] = measures | {f"strength {name}": nodes[name] for name in ("q2.5", "q97.5")}
     output.parent.mkdir(parents=True, exist_ok=True)
     with console.progress("Page"):
         write_report(
@@ -105,57 +98,36 @@ def report(
             wording=columns.get(WORDING),
             title=title or (Path(model).resolve().parent.name if Path(model).stem == "model" else Path(model).stem),
             command=recipe,
-            settings={**summary, **loaded.describe(summary), **fitted_to},
+            settings={**summary, **(loaded.describe() | summary), **fitted_to},
             max_edges=max_edges,
             random_state=random_state,
             **options,
         )
     console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
-    if console.as_json:
-        console.write_json("report", {"model": model, "file": str(output)})
 
 
-@dataclass(frozen=True)
-class Resampled:
-    """What `isinglass bootstrap` wrote into a folder."""
-
-    edges: dict[str, list[Any]]
-    nodes: dict[str, list[Any]]
-    summary: str
-
-    @classmethod
-    def read(cls, folder: Path, loaded: Loaded) -> Resampled:
-        """Read the folder, and refuse it if it is about another network."""
-        from isinglass.errors import DataError
-
-        record = read_record(folder)
-        if not {"edges.csv", "nodes.csv"} <= record.files.keys():
-            raise click.BadParameter(
-                f"{str(folder)!r} must be a folder that `isinglass bootstrap --kind rows -o FOLDER` wrote.",
-                param_hint="'--bootstrap'",
-            )
-        edges, nodes = (_columns(folder / name) for name in ("edges.csv", "nodes.csv"))
-        network = {
-            frozenset(pair): value
-            for *pair, value in zip(edges["source"], edges["target"], edges["coupling"], strict=True)
-            if value
-        }
-        ours = loaded.model.edges()
-        same = len(network) == loaded.model.n_edges and all(
-            abs(network.get(frozenset(pair), math.inf) - value) <= SAME_COUPLING * max(1.0, abs(value))
-            for *pair, value in zip(ours["source"], ours["target"], ours["coupling"], strict=True)
+def _read_resamples(folder: Path, loaded: Loaded) -> tuple[dict[str, list[Any]], dict[str, list[Any]], str]:
+    """Return the edges, the nodes and the words that `isinglass bootstrap` wrote, if it was about the same network."""
+    record = read_record(folder)
+    if not {"edges.csv", "nodes.csv"} <= record.files.keys():
+        raise click.BadParameter(
+            f"{str(folder)!r} must be a folder that `isinglass bootstrap --kind rows -o FOLDER` wrote.",
+            param_hint="'--bootstrap'",
         )
-        if not same or nodes["name"] != list(loaded.model.names):
-            raise DataError(
-                f"--bootstrap must belong to the network of MODEL; {str(folder)!r} has other edges. Run `isinglass "
-                "bootstrap` with the options of the fit."
-            )
-        return cls(edges, nodes, record.summary.get("Resamples", ""))
-
-    def beside(self, measures: Any) -> dict[str, list[Any]]:
-        """Return the measures of the nodes with the intervals of their strengths."""
-        columns = {} if measures is None else dict(measures.columns)
-        return columns | {f"strength {name}": self.nodes[name] for name in ("q2.5", "q97.5")}
+    edges, nodes = (_columns(folder / name) for name in ("edges.csv", "nodes.csv"))
+    theirs, ours = (
+        {frozenset(pair): value for *pair, value in zip(*(columns[name] for name in COUPLINGS), strict=True) if value}
+        for columns in (edges, loaded.model.edges())
+    )
+    same = theirs.keys() == ours.keys() and all(
+        abs(theirs[pair] - value) <= SAME_COUPLING * max(1.0, abs(value)) for pair, value in ours.items()
+    )
+    if not same or nodes["name"] != list(loaded.model.names):
+        raise DataError(
+            f"--bootstrap must belong to the network of MODEL; {str(folder)!r} has other edges. Run `isinglass "
+            "bootstrap` with the options of the fit."
+        )
+    return edges, nodes, record.summary.get("Resamples", "")
 
 
 def _columns(file: Path) -> dict[str, list[Any]]:

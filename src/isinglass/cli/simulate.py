@@ -3,119 +3,102 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, csv_text, format_seconds, plural
-from isinglass.cli.options import ADVANCED, FORCE, SEED, Option, command, out_folder
-from isinglass.cli.output import OutputFolder
+from isinglass.cli.console import Console, csv_text, plural
+from isinglass.cli.descriptions import records
+from isinglass.cli.options import ADVANCED, SEED, Option, command, flag, under
+from isinglass.cli.output import deliver, out_folder
 from isinglass.cli.values import Number, OneOf
 
 if TYPE_CHECKING:
     from isinglass.network import Network
 
 FILES = ["table.csv", "truth.npz", "edges.csv"]
-KINDS = ["random", "chain", "regular"]
-COUNT = click.IntRange(min=1)
 
 
 @command(
     "simulate",
-    Option("--network", "kind", type=OneOf(KINDS), default="random", help="Kind of network."),
-    Option("--nodes", "n_nodes", type=COUNT, default=20, help="Number of nodes: columns of the table."),
-    Option("--rows", "n_samples", type=COUNT, default=1000, help="Number of rows."),
-    Option(
-        "--edge-probability", type=Number(0, 1), default=0.1, help="random: probability of an edge (and of a field)."
-    ),
-    Option("--degree", type=click.IntRange(min=0), default=4, help="regular: edges per node."),
-    Option(
-        "--strength",
-        type=Number(),
-        default=1.0,
-        help="Size of the couplings; random: uniform between minus and plus this.",
-    ),
-    Option("--mixed", is_flag=True, help="Make half of the couplings negative (random: always)."),
-    Option("--burn-in", type=click.IntRange(min=0), default=1000, section=ADVANCED, help="Sweeps to discard."),
-    Option("--thin", type=COUNT, default=10, section=ADVANCED, help="Sweeps between rows."),
+    Option("--network kind", OneOf("random", "chain", "regular"), "Kind of network.", default="random"),
+    Option("--nodes n_nodes", click.IntRange(1), "Number of nodes: columns of the table.", default=20),
+    Option("--rows n_samples", click.IntRange(1), "Number of rows.", default=1000),
+    Option("--edge-probability", Number(0, 1), "random: probability of an edge (and of a field).", default=0.1),
+    Option("--degree", click.IntRange(0), "regular: edges per node.", default=4),
+    Option("--strength", Number(), "Size of the couplings; random: uniform between minus and plus this.", default=1.0),
+    flag("--mixed", "Make half of the couplings negative (random: always)."),
     SEED,
-    out_folder("table.csv, truth.npz (the network), edges.csv"),
-    FORCE,
+    *under(
+        ADVANCED,
+        Option("--burn-in", click.IntRange(0), "Sweeps to discard.", default=1000),
+        Option("--thin", click.IntRange(1), "Sweeps between rows.", default=10),
+    ),
+    bundles=[out_folder("table.csv, truth.npz (the network), edges.csv")],
 )
 def simulate(
     console: Console,
     kind: str,
-    n_nodes: int,
     n_samples: int,
-    edge_probability: float,
-    degree: int,
-    strength: float,
-    mixed: bool,
     burn_in: int,
     thin: int,
     random_state: int,
-    output: Path | None,
-    force: bool,
+    open_folder: Any,
+    **drawn: Any,
 ) -> None:
     """Draw a random network, and a table from it by Gibbs sampling.
 
     Prints the table as CSV; with -o, writes it to a folder together with the true network. Warns if the sampler mixes
     too slowly for the rows to represent the network.
     """
-    from isinglass import simulate as simulation
-    from isinglass.cli.descriptions import list_edges
+    from isinglass.arguments import spawn_seeds
     from isinglass.export import write_edges
     from isinglass.fit import save
-    from isinglass.randomness import spawn_seeds
+    from isinglass.simulate import gibbs_diagnostics, gibbs_sample
 
-    folder = OutputFolder(output, FILES, force=force) if output else None
+    folder = open_folder(FILES)
     at_network, at_check, at_rows = spawn_seeds(random_state, 3)
-    model = _draw_network(kind, n_nodes, edge_probability, degree, strength, mixed, at_network)
+    model = _draw_network(kind, at_network, **drawn)
     with console.progress("Sampling"):
-        simulation.gibbs_diagnostics(model, burn_in=burn_in, thin=thin, random_state=at_check)
-        table = simulation.gibbs_sample(model, n_samples, burn_in=burn_in, thin=thin, random_state=at_rows)
-    text = csv_text(model.names, table.tolist())
-    if folder is not None:
-        with folder.filling() as here:
-            (here / "table.csv").write_text(text, encoding="utf-8")
-            save(model, here / "truth.npz")
-            write_edges(model, here / "edges.csv")
-    console.say_facts(
+        gibbs_diagnostics(model, burn_in=burn_in, thin=thin, random_state=at_check)
+        table = gibbs_sample(model, n_samples, burn_in=burn_in, thin=thin, random_state=at_rows)
+
+    def write(here: Path) -> None:
+        save(model, here / "truth.npz")
+        write_edges(model, here / "edges.csv")
+
+    deliver(
+        console,
+        "simulate",
+        folder,
         {
             "Network": f"{kind}, {plural(model.n_features, 'node')}, {plural(model.n_edges, 'edge')}",
             "Table": plural(n_samples, "row"),
-            "Time": format_seconds(console.seconds),
-            **({"Wrote": folder.summary} if folder else {}),
-        }
-    )
-    if console.as_json:
-        record = {
+        },
+        {"table.csv": csv_text(model.names, table.tolist())},
+        lambda: {
             "network": kind,
             "seed": random_state,
-            "nodes": list(model.names),
+            "nodes": model.names,
             "fields": model.fields,
-        }
-        console.write_json("simulate", {**record, "edges": list_edges(model), **({} if folder else {"rows": table})})
-    elif folder is None:
-        console.write(text)
+            "edges": records(model.edges()),
+            **({} if folder else {"rows": table}),
+        },
+        write=write,
+    )
 
 
 def _draw_network(
-    kind: str, nodes: int, edge_probability: float, degree: int, strength: float, mixed: bool, seed: object
+    kind: str, seed: Any, *, n_nodes: int, edge_probability: float, degree: int, strength: float, mixed: bool
 ) -> Network:
     """Call the function of the kind with the options it takes."""
-    from isinglass import simulate as simulation
+    from isinglass.simulate import chain_network, random_network, random_regular_network
 
     if kind == "random":
         bounds = (-abs(strength), abs(strength))
-        return simulation.random_network(nodes, edge_probability, coupling_range=bounds, random_state=seed)  # type: ignore[arg-type]
-    functions = {
-        "chain": (simulation.chain_network, ()),
-        "regular": (simulation.random_regular_network, (degree,)),
-    }
-    function, arguments = functions[kind]
-    couplings = "mixed" if mixed else "ferromagnetic"
-    model: Network = function(  # type: ignore[operator]
-        nodes, *arguments, couplings=couplings, strength=strength, fields="balanced", random_state=seed
-    )
-    return model
+        return random_network(n_nodes, edge_probability, coupling_range=bounds, random_state=seed)
+    options: dict[str, Any] = {"strength": strength, "fields": "balanced", "random_state": seed}
+    options["couplings"] = "mixed" if mixed else "ferromagnetic"
+    if kind == "chain":
+        return chain_network(n_nodes, **options)
+    return random_regular_network(n_nodes, degree, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import glob
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,30 @@ class Number(click.FloatRange):
 class OneOf(click.Choice):  # type: ignore[type-arg]  # generic from click 8.2 on
     """One of several words, in upper or lower case."""
 
-    def __init__(self, choices: Sequence[str]) -> None:
+    def __init__(self, *choices: str) -> None:
         super().__init__(choices, case_sensitive=False)
+
+
+class Spelled(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
+    """A value with a form of its own, shown in the help as ``metavar``.
+
+    ``read`` makes it of a word, or raises ValueError if the word is ``not_it``; ``spell`` makes a word of it.
+    """
+
+    def __init__(self, metavar: str, read: Callable[[str], Any], spell: Callable[[Any], str], not_it: str = "") -> None:
+        self.name, self.spell = metavar, spell
+        self._read, self._not_it = read, not_it
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return what stands for the value in the help."""
+        return self.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a word; anything else is a default."""
+        try:
+            return self._read(value) if isinstance(value, str) else value
+        except ValueError:
+            self.fail(f"{value!r} is {self._not_it}.", param, ctx)
 
 
 def split_words(text: str) -> list[str]:
@@ -44,155 +66,103 @@ def split_words(text: str) -> list[str]:
     return [word.replace("\0", ", ") for word in next(csv.reader([kept]), [""])]
 
 
-class _Spelled(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
-    """A value with a form of its own, shown in the help as ``metavar``."""
-
-    metavar = ""
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Return what stands for the value in the help."""
-        return self.metavar
+def _read_number(word: str) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
 
 
-class AlphasType(_Spelled):
-    """A number of alphas, or the alphas themselves, separated by commas."""
-
-    name, metavar = "alphas", "COUNT|A,B,…"
-
-    def spell(self, value: Any) -> str:
-        """Return the text that stands for a value."""
-        return ",".join(map(repr, value)) if isinstance(value, list) else str(value)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | list[float]:
-        """Read "30" as a count, and "0.1" or "0.1,0.05" as values."""
-        if not isinstance(value, str):
-            return value  # type: ignore[no-any-return]  # the default
-        try:
-            if value.strip().isdecimal() and int(value) > 0:
-                return int(value)
-            values = [float(part) for part in value.split(",")]
-        except ValueError:
-            values = []
-        positive = all(math.isfinite(number) and number >= 0 for number in values)
-        if not values or not positive or len(set(values)) < len(values) or value.strip() == "0":
-            self.fail(f"{value!r} is neither a count such as 30 nor distinct values such as 0.1,0.05.", param, ctx)
-        return values
+def _read_alphas(text: str) -> int | list[float]:
+    """Read "30" as a count, and "0.1" or "0.1,0.05" as values."""
+    if text.strip().isdecimal() and int(text) > 0:
+        return int(text)
+    values = [_read_number(word) for word in text.split(",")]
+    if text.strip() == "0" or min(values) < 0 or len(set(values)) < len(values):
+        raise ValueError
+    return values
 
 
-class CountsType(_Spelled):
-    """Whole numbers, separated by commas."""
-
-    name, metavar = "counts", "N,N,…"
-
-    def spell(self, value: Any) -> str:
-        """Return the text that stands for a value."""
-        return ",".join(map(str, value))
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read ``100,200``."""
-        if not isinstance(value, str):
-            return value
-        words = [word.strip() for word in value.split(",")]
-        if not all(word.isdecimal() for word in words) or len({int(word) for word in words}) < len(words):
-            self.fail(f"{value!r} is not a list of different whole numbers such as 100,200,400.", param, ctx)
-        return [int(word) for word in words]
+def _read_counts(text: str) -> list[int]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() for word in words) or len(set(map(int, words))) < len(words):
+        raise ValueError
+    return [int(word) for word in words]
 
 
-class EncodeType(_Spelled):
-    """What the two answers mean: ``Yes=1,No=0``, or ``auto``."""
-
-    name, metavar = "encode", "auto|YES=1,NO=0"
-
-    def spell(self, value: Any) -> str:
-        """Return the text that stands for a value."""
-        if isinstance(value, str):
-            return value
-        return ",".join(f"{answer}={'' if bit is None else bit}" for answer, bit in value.items())
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read ``answer=1`` pairs; an answer without a value is missing."""
-        if not isinstance(value, str) or value == "auto":
-            return value
-        meanings: dict[str, int | None] = {}
-        for part in value.split(","):
-            answer, equals, bit = part.rpartition("=")
-            if not equals or not _is_whole(bit) or answer in meanings:
-                self.fail(f"{value!r} is neither auto nor a list such as Yes=1,No=0,Unknown=.", param, ctx)
-            meanings[answer] = int(bit) if bit else None
-        return meanings
+def _read_answers(text: str) -> str | dict[str, int | None]:
+    """Read ``answer=1`` pairs; an answer without a value is missing."""
+    if text == "auto":
+        return text
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    whole = all(equals and (bit.removeprefix("-").isdecimal() or not bit) for _, equals, bit in pairs)
+    if not whole or len({answer for answer, _, _ in pairs}) < len(pairs):
+        raise ValueError
+    return {answer: int(bit) if bit else None for answer, _, bit in pairs}
 
 
-def _is_whole(word: str) -> bool:
-    """Tell whether a word is a whole number, or nothing."""
-    return word.removeprefix("-").isdecimal() or not word
+def _spell_answers(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return ",".join(f"{answer}={'' if bit is None else bit}" for answer, bit in value.items())
 
 
-class BinarizeType(_Spelled):
-    """One cut for all columns, or a cut for each column named: ``age=40,income=2e4``."""
+def _read_cuts(text: str) -> float | dict[str, float]:
+    """Read a number, or ``column=number`` pairs."""
+    if "=" not in text:
+        return _read_number(text)
+    pairs = [part.rpartition("=") for part in split_words(text)]
+    cuts = {column: _read_number(cut) for column, _, cut in pairs if column}
+    if len(cuts) < len(pairs):
+        raise ValueError
+    return cuts
 
-    name, metavar = "binarize", "CUT|COLUMN=CUT,…"
 
-    def spell(self, value: Any) -> str:
-        """Return the text that stands for a value."""
-        if isinstance(value, dict):
-            return ",".join(f"{column}={cut:.12g}" for column, cut in value.items())
+def _spell_cuts(value: Any) -> str:
+    if not isinstance(value, dict):
         return f"{value:.12g}"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read a number, or ``column=number`` pairs."""
-        if not isinstance(value, str):
-            return value
-        cuts: dict[str, float] = {}
-        for part in split_words(value):
-            column, equals, cut = part.rpartition("=")
-            number = Number().convert(cut, param, ctx) if equals or part == value else math.nan
-            if not equals and part == value:
-                return number
-            if not column or column in cuts or math.isnan(number):
-                self.fail(f"{value!r} is neither a number nor a list such as age=40,income=2e4.", param, ctx)
-            cuts[column] = number
-        return cuts
+    return ",".join(f"{column}={cut:.12g}" for column, cut in value.items())
 
 
-class ColumnType(_Spelled):
-    """A column by its name, or by its number from 1, row labels not counted: ``#3``."""
-
-    name, metavar = "column", "COLUMN"
-
-    def spell(self, value: str | int) -> str:
-        """Return the text that stands for a value."""
-        return f"#{value + 1}" if isinstance(value, int) else value
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read ``#3`` as the third column, everything else as a name."""
-        number = value[1:] if isinstance(value, str) and value.startswith("#") else ""
-        return int(number) - 1 if number.isdecimal() and int(number) > 0 else value
+def _read_column(word: str) -> str | int:
+    """Read ``#3`` as the third column, row labels not counted, everything else as a name."""
+    number = word[1:] if word.startswith("#") else ""
+    return int(number) - 1 if number.isdecimal() and int(number) > 0 else word
 
 
-class ColumnsType(ColumnType):
-    """Columns, separated by commas."""
+def _spell_column(value: str | int) -> str:
+    return f"#{value + 1}" if isinstance(value, int) else value
 
-    name, metavar = "columns", "COLUMN,…"
 
-    def spell(self, value: Any) -> str:
-        """Return the text that stands for a value."""
-        words = [super(ColumnsType, self).spell(column) for column in value]
-        return ",".join(f'"{word}"' if split_words(word) != [word] else word for word in words)
+def _spell_columns(value: Any) -> str:
+    words = [_spell_column(column) for column in value]
+    return ",".join(f'"{word}"' if split_words(word) != [word] else word for word in words)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read a list of columns."""
-        if not isinstance(value, str):
-            return value
-        return tuple(super(ColumnsType, self).convert(word, param, ctx) for word in split_words(value))
+
+ALPHAS = Spelled(
+    "COUNT|A,B,…",
+    _read_alphas,
+    lambda value: ",".join(map(repr, value)) if isinstance(value, list) else str(value),
+    "neither a count such as 30 nor distinct values such as 0.1,0.05",
+)
+COUNTS = Spelled(
+    "N,N,…",
+    _read_counts,
+    lambda value: ",".join(map(str, value)),
+    "not a list of different whole numbers such as 100,200,400",
+)
+ENCODE = Spelled(
+    "auto|YES=1,NO=0", _read_answers, _spell_answers, "neither auto nor a list such as Yes=1,No=0,Unknown="
+)
+BINARIZE = Spelled("CUT|COLUMN=CUT,…", _read_cuts, _spell_cuts, "neither a number nor a list such as age=40,income=2e4")
+COLUMN = Spelled("COLUMN", _read_column, _spell_column)
+COLUMNS = Spelled("COLUMN,…", lambda text: tuple(map(_read_column, split_words(text))), _spell_columns)
 
 
 class ModelType(click.Path):
     """A model file, or the folder that `fit` or `simulate` wrote."""
 
     name = "model"
-
-    def __init__(self) -> None:
-        super().__init__(exists=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Find the model in a folder."""
@@ -210,9 +180,6 @@ class TablesType(click.Path):
 
     name = "table"
 
-    def __init__(self) -> None:
-        super().__init__(exists=True, dir_okay=False, allow_dash=True)
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Take a pattern as it is, if files fit it."""
         return value if len(files_of(str(value))) > 1 else super().convert(files_of(str(value))[0], param, ctx)
@@ -225,6 +192,7 @@ def files_of(table: str) -> list[str]:
     return sorted(glob.glob(table)) or [table]  # noqa: PTH207 - a pattern may be absolute
 
 
-ALPHAS, COUNTS, ENCODE, BINARIZE = AlphasType(), CountsType(), EncodeType(), BinarizeType()
-COLUMN, COLUMNS, MODEL_FILE = ColumnType(), ColumnsType(), ModelType()
-TABLES = TablesType()
+MODEL_FILE = ModelType(exists=True)
+IN_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+TABLES = TablesType(exists=True, dir_okay=False, allow_dash=True)
+OUT_FILE = click.Path(dir_okay=False, path_type=Path)

@@ -1,11 +1,9 @@
 """The only conversion of tables to 0/1 bytes and of row and pair weights to checked arrays."""
 
-from isinglass.data.category_table import CategoryTable
 from isinglass.data.coding import Coding
 from isinglass.data.conversion import read_binary, read_categories, to_binary, weights_of
-from isinglass.data.intake import bare_rows, read_rows, to_weighted
-from isinglass.data.parts import PartedTable, over_rows, read_parts
-from isinglass.data.table import BinaryTable, hole_patterns, holes_of, units_of
+from isinglass.data.parts import PartedTable, bare_rows, over_rows, read_parts, read_rows, to_weighted
+from isinglass.data.table import BinaryTable, CategoryTable, hole_patterns, holes_of, units_of
 from isinglass.data.tallies import (
     check_scale,
     column_spread,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from isinglass.data.coding import by_column
 from isinglass.errors import DataError, setting
 
 NA_VALUES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?")
@@ -67,11 +68,9 @@ class Vocabulary:
 
     def read_encode(self, encode: Any) -> Any:
         """Return ``encode`` with its words read as the cells of a text file are."""
-        if not isinstance(encode, Mapping):
-            return encode
-        if encode and all(isinstance(entry, Mapping | tuple) for entry in encode.values()):
+        if by_column(encode):
             return {label: self._read_entry(entry) for label, entry in encode.items()}
-        return self._read_entry(encode)
+        return self._read_entry(encode) if isinstance(encode, Mapping) else encode
 
     def _read_entry(self, entry: Any) -> Any:
         if isinstance(entry, tuple):

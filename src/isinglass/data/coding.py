@@ -1,22 +1,25 @@
-"""What the values of a column mean: 0, 1 or missing; and `Coding`, how a whole table was read."""
+"""What the values of a column mean: 0, 1, missing, or a category; and `Coding`, how a whole table was read."""
 
 from __future__ import annotations
 
 import heapq
 import math
 import numbers
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.sources import Column, Source
+from isinglass.data.sources import UNTYPED, Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
+KINDS = ("binary", "ordinal", "nominal")
 MISSING, BAD = 2, 3  # what a value can stand for beside 0 and 1
+ABSENT, UNKNOWN = -1, -2  # the same beside the number of a category
 
 # Words whose meaning is known, 0 before 1; compared without regard to case.
 _KNOWN = (
@@ -26,8 +29,16 @@ _KNOWN = (
 )
 
 
+class _Bits:
+    """A rule whose cells are bits."""
+
+    missing_code: ClassVar[int] = MISSING
+    bad_code: ClassVar[int] = BAD
+    dtype: ClassVar[type] = np.uint8
+
+
 @dataclass(frozen=True)
-class Values:
+class Values(_Bits):
     """Every value has its entry: 0, 1 or `MISSING`."""
 
     entries: Mapping[Any, int]
@@ -36,7 +47,7 @@ class Values:
         """Return what one value stands for."""
         return self.entries.get(value, BAD)
 
-    def convert(self, values: NDArray[Any]) -> NDArray[np.uint8]:
+    def convert(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return what an array of numbers stands for."""
         codes = np.full(values.shape, BAD, dtype=np.uint8)
         for value, code in self.entries.items():
@@ -53,7 +64,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Cut:
+class Cut(_Bits):
     """Numbers above a threshold stand for 1, the others for 0."""
 
     threshold: float
@@ -62,7 +73,7 @@ class Cut:
         """Return what one value stands for."""
         return int(value > self.threshold) if is_number(value) and value not in (math.inf, -math.inf) else BAD
 
-    def convert(self, values: NDArray[Any]) -> NDArray[np.uint8]:
+    def convert(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return what an array of numbers stands for."""
         # An array, not a number: a number would be rounded to the precision of the table first.
         above = np.greater(values, np.array([self.threshold]))
@@ -78,38 +89,32 @@ class Levels:
     scores: tuple[float, ...] | None = None  # None for a nominal column
     missing: tuple[Any, ...] = ()  # values that stand for a missing cell
 
-    @classmethod
-    def of(cls, kind: str, values: Sequence[Any], scores: NDArray[np.float64] | None) -> Levels:
-        """Return the rule of a column of a table."""
-        return cls(kind, tuple(values), None if scores is None else tuple(scores.tolist()))
+    missing_code: ClassVar[int] = ABSENT
+    bad_code: ClassVar[int] = UNKNOWN
+    dtype: ClassVar[type] = np.int16
 
-    def to_plain(self) -> tuple[Any, ...]:
-        """Return the rule as plain values."""
-        return self.kind, self.values, self.scores, self.missing
+    @cached_property
+    def _numbers(self) -> dict[Any, int]:
+        known = {value: k for k, value in enumerate(self.values) if value is not None}
+        return {**known, **dict.fromkeys(self.missing, ABSENT)}
 
-    @classmethod
-    def from_plain(cls, kind: Any, values: Any, scores: Any, missing: Any) -> Levels:
-        """Return what `to_plain` was given; anything else raises."""
-        points = None if scores is None else [float(score) for score in scores]
-        if kind not in KINDS or not isinstance(values, tuple) or not isinstance(missing, tuple):
-            raise ValueError("its coding is not one")
-        if (points is None) != (kind == "nominal") or not 2 <= len(values) <= 256 or len(set(values)) < len(values):
-            raise ValueError("its coding has categories that are none")
-        if points is not None and (len(set(points)) < len(values) or not all(map(math.isfinite, points))):
-            raise ValueError("its coding has scores that are none")
-        return cls(kind, values, None if points is None else tuple(points), missing)
+    def target(self, value: Any) -> int:
+        """Return the number of the category that one value stands for."""
+        return self._numbers.get(value, UNKNOWN)
 
-    @property
-    def bits(self) -> Values:
-        """The rule of a column with two categories."""
-        named = {value: bit for bit, value in enumerate(self.values) if value is not None}
-        return Values({**named, **dict.fromkeys(self.missing, MISSING)})
+    def convert(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return what an array of numbers stands for."""
+        found, places = np.unique(values, return_inverse=True)
+        return np.array([self.target(value) for value in found.tolist()], dtype=np.int16)[places]
+
+    def simplest(self) -> Values:
+        """Return the rule of a column with two categories."""
+        return Values({value: MISSING if code == ABSENT else code for value, code in self._numbers.items()})
 
 
 Rule: TypeAlias = Values | Cut
 AnyRule: TypeAlias = Values | Cut | Levels
 BITS = Values({0: 0, 1: 1})
-KINDS = ("binary", "ordinal", "nominal")
 
 
 @dataclass(frozen=True)
@@ -137,24 +142,19 @@ class Coding:
         both = zip(labels, self.columns, strict=True)
         return {label: rule.pair for label, rule in both if isinstance(rule, Values) and rule != BITS}
 
+    @property
+    def has_levels(self) -> bool:
+        """Whether a column has categories."""
+        return any(isinstance(rule, Levels) for rule in self.columns)
+
     def simplest(self) -> Coding:
         """Return the same coding of columns that all have two categories, as that of a table of 0 and 1."""
-        return replace(self, columns=tuple(rule.bits if isinstance(rule, Levels) else rule for rule in self.columns))
+        rules = (rule.simplest() if isinstance(rule, Levels) else rule for rule in self.columns)
+        return replace(self, columns=tuple(rules))
 
     def to_plain(self) -> dict[str, Any]:
         """Return the coding as plain values; names are those of the network beside it."""
-        parts = [
-            [
-                j,
-                rule.to_plain()
-                if isinstance(rule, Levels)
-                else rule.threshold
-                if isinstance(rule, Cut)
-                else dict(rule.entries),
-            ]
-            for j, rule in enumerate(self.columns)
-            if rule != BITS
-        ]
+        parts = [[j, _to_plain(rule)] for j, rule in enumerate(self.columns) if rule != BITS]
         return {"named": self.names is not None, "missing": self.missing, "columns": parts}
 
     @classmethod
@@ -163,37 +163,61 @@ class Coding:
         columns: list[AnyRule] = [BITS] * len(names)
         for j, said in plain["columns"]:
             if isinstance(said, tuple):
-                columns[j] = Levels.from_plain(*said)
+                columns[j] = _levels_from_plain(*said)
             else:
                 columns[j] = Values(said) if isinstance(said, dict) else Cut(float(said))
         if plain["missing"] not in ("error", "impute", "zero", "drop") or not isinstance(plain["named"], bool):
             raise ValueError("its coding is not one")
-        if any(
-            bit not in (0, 1, MISSING) for rule in columns if isinstance(rule, Values) for bit in rule.entries.values()
-        ):
+        entries = [rule.entries for rule in columns if isinstance(rule, Values)]
+        if any(bit not in (0, 1, MISSING) for each in entries for bit in each.values()):
             raise ValueError("its coding gives values that are not bits")
         return cls(tuple(names) if plain["named"] else None, tuple(columns), plain["missing"])
 
 
-# ------------------------------------------------------------------------------------------- what the user says
+def _to_plain(rule: AnyRule) -> Any:
+    if isinstance(rule, Levels):
+        return rule.kind, rule.values, rule.scores, rule.missing
+    return rule.threshold if isinstance(rule, Cut) else dict(rule.entries)
 
 
-def read_rules(encode: Any, binarize: Any, labels: Sequence[Hashable]) -> list[Rule]:
-    """Return the rule of every column from the arguments ``encode`` (not "auto") and ``binarize``."""
+def _levels_from_plain(kind: Any, values: Any, scores: Any, missing: Any) -> Levels:
+    points = None if scores is None else tuple(float(score) for score in scores)
+    if kind not in KINDS or not isinstance(values, tuple) or not isinstance(missing, tuple):
+        raise ValueError("its coding is not one")
+    if (points is None) != (kind == "nominal") or not 2 <= len(values) <= 256 or len(set(values)) < len(values):
+        raise ValueError("its coding has categories that are none")
+    if points is not None and (len(set(points)) < len(values) or not all(map(math.isfinite, points))):
+        raise ValueError("its coding has scores that are none")
+    return Levels(kind, values, points, missing)
+
+
+def find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize: Any) -> list[Rule]:
+    """Return the rule of every column of 0 and 1 from the arguments ``encode`` and ``binarize``."""
+    if isinstance(encode, Coding):
+        return [rule for rule in encode.columns if not isinstance(rule, Levels)]
+    is_auto = isinstance(encode, str) and encode == "auto"
+    if binarize is not None and not isinstance(binarize, Mapping):
+        if encode is None:
+            return [_read_cut(binarize)] * len(labels)
+        raise DataError(
+            f"{setting('encode', *(['auto'] if is_auto else []))} and {setting('binarize')} must not be combined, "
+            f"unless {setting('binarize')} names columns."
+        )
+    cuts = {label: _read_cut(cut) for label, cut in (binarize or {}).items()}
     rules: list[Rule] = [BITS] * len(labels)
-    if encode is not None:
-        books = _read_encode(encode)
-        rules = [books] * len(labels) if isinstance(books, Values) else _spread(rules, books, labels, "encode")
-    if binarize is not None:
-        if isinstance(binarize, Mapping):
-            return _spread(rules, {label: _read_cut(cut) for label, cut in binarize.items()}, labels, "binarize")
-        if encode is not None:
-            raise DataError(
-                f"{setting('encode')} and {setting('binarize')} must not be combined, unless {setting('binarize')} "
-                "names columns."
-            )
-        rules = [_read_cut(binarize)] * len(labels)
-    return rules
+    if is_auto:
+        rules = _choose_pairs(
+            source, [[] if label in cuts else distinct_in(source, j) for j, label in enumerate(labels)]
+        )
+    elif encode is not None:
+        if not isinstance(encode, Mapping) or not encode:
+            allowed = 'None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column'
+            raise ArgumentError("encode", f"must be {allowed}", encode)
+        if by_column(encode):
+            rules = _spread(rules, {label: _read_values(entry) for label, entry in encode.items()}, labels, "encode")
+        else:
+            rules = [_read_values(encode)] * len(labels)
+    return _spread(rules, cuts, labels, "binarize")
 
 
 def _spread(rules: list[Rule], found: Mapping[Any, Rule], labels: Sequence[Hashable], argument: str) -> list[Rule]:
@@ -215,16 +239,6 @@ def by_column(encode: Any) -> bool:
     return isinstance(encode, Mapping) and all(isinstance(entry, Mapping | tuple) for entry in encode.values())
 
 
-def _read_encode(encode: Any) -> dict[Hashable, Values] | Values:
-    if not isinstance(encode, Mapping) or not encode:
-        raise ArgumentError(
-            "encode", 'must be None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column', encode
-        )
-    return (
-        {label: _read_values(entry) for label, entry in encode.items()} if by_column(encode) else _read_values(encode)
-    )
-
-
 def _read_values(entry: Any) -> Values:
     if isinstance(entry, tuple):  # (zero, one)
         if len(entry) != 2:
@@ -237,12 +251,7 @@ def _read_values(entry: Any) -> Values:
     return Values({value: MISSING if bit is None else int(bit) for value, bit in entry.items()})
 
 
-# ------------------------------------------------------------------------------------------- encode="auto"
-
-
-def choose_pairs(
-    levels: Sequence[list[Any]], columns: Sequence[Column], where: Callable[[int], str], remark: Callable[[int], str]
-) -> list[Rule]:
+def _choose_pairs(source: Source, levels: Sequence[list[Any]]) -> list[Rule]:
     """Choose which of two values is 1, for every column that is not 0/1 already.
 
     Ordered categories keep their order; then come words of known meaning, then the order of the categories, then
@@ -250,13 +259,14 @@ def choose_pairs(
     rule, such as 0 and -9 or "Yes" and "yes", are refused.
     """
     pairs: list[tuple[Any, Any] | None] = []
-    for j, (values, column) in enumerate(zip(levels, columns, strict=True)):
+    for j, values in enumerate(levels):
+        column = source.typed(j)
         two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
         if len(two) > 2 or (len(two) == 2 and not column.ordered and _is_unclear(two)):
             raise DataError(
                 f"{setting('X')} must have two values of clear meaning in every column for "
-                f"{setting('encode', 'auto')}; "
-                f"got {show_values(values)} in {where(j)}. {SAY_ALL}{f' {SAY_KIND}' if len(two) > 2 else ''}{remark(j)}"
+                f"{setting('encode', 'auto')}; got {show_values(values)} in {source.where(j)}. "
+                f"{SAY_ALL}{f' {SAY_KIND}' if len(two) > 2 else ''}{source.remark_column(j)}"
             )
         pairs.append(order_pair(two, column))
     found = [pair for pair in pairs if pair is not None]
@@ -317,9 +327,6 @@ def _as_rule(pair: tuple[Any, Any]) -> Values:
     if all(_is_bit(value) for value in pair) and pair == (0, 1):
         return BITS
     return Values({value: bit for bit, value in enumerate(pair) if value is not None})
-
-
-# ------------------------------------------------------------------------------------------- values
 
 
 def distinct(column: Column, where: str) -> list[Any]:
@@ -400,7 +407,7 @@ def suggest(values: list[Any]) -> str:
         return f"{SAY_ALL} {SAY_KIND}"
     if len(values) != 2 or _is_unclear(values):
         return SAY_ALL
-    zero, one = order_pair(values, Column(np.empty(0))) or values
+    zero, one = order_pair(values, UNTYPED) or values
     shown = [show_value(value) for value in (one, zero)]
     plain = all(
         isinstance(value, str | int | float) and "…" not in text and "inf" not in text and "an integer" not in text

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes
-from isinglass.data.category_table import CategoryTable, Kinds, Scores
 from isinglass.data.coding import (
+    ABSENT,
     BAD,
     BITS,
     MISSING,
+    UNKNOWN,
     AnyRule,
     Coding,
     Cut,
@@ -22,16 +23,14 @@ from isinglass.data.coding import (
     Rule,
     Values,
     by_column,
-    choose_pairs,
     distinct,
-    distinct_in,
+    find_rules,
     is_missing,
-    read_rules,
 )
-from isinglass.data.levels import ABSENT, UNKNOWN, convert_levels, find_levels
+from isinglass.data.levels import find_levels
 from isinglass.data.missing import settle
-from isinglass.data.sources import Column, Grid, Source, open_source
-from isinglass.data.table import BinaryTable, RowTable
+from isinglass.data.sources import Grid, Source, open_source
+from isinglass.data.table import BinaryTable, CategoryTable, Kinds, RowTable, Scores
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
@@ -166,27 +165,8 @@ def _has_bits(codes: Bytes) -> bool:
 
 
 def to_binary(X: Any) -> Bytes:
-    """Return the table as C-contiguous ``uint8`` of 0 and 1; it shares its memory with an input that is that already.
-
-    Examples
-    --------
-    >>> to_binary([[True, False], [0.0, 1.0]]).tolist()
-    [[1, 0], [0, 1]]
-    """
+    """Return the table as C-contiguous ``uint8`` of 0 and 1, in the memory of an input that is that already."""
     return refuse_holes(read_binary(X)).X
-
-
-def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Bytes, NDArray[np.float64] | None]:
-    """Return the table as `to_binary` does, with the weights of its rows: those given, or those it brings along.
-
-    Examples
-    --------
-    >>> table = BinaryTable(np.array([[0, 1], [1, 1]], dtype=np.uint8), sample_weight=np.array([1.0, 2.0]))
-    >>> to_weighted(table, None)[1].tolist()
-    [1.0, 2.0]
-    """
-    table = refuse_holes(read_binary(X))
-    return table.X, weights_of(table, sample_weight)
 
 
 def weights_of(table: RowTable, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
@@ -254,8 +234,7 @@ def convert_source(
         levels = find_levels(source, labels, kinds, scores, encode, binarize)
     if levels:
         return _convert_mixed(source, labels, levels, encode, binarize, Coding(columns, (), missing))
-    rules = _find_rules(source, labels, encode, binarize)
-    codes, rules = _convert(source, rules)
+    codes, rules = _convert(source, find_rules(source, labels, encode, binarize))
     return settle(codes, source, Coding(columns, tuple(rules), missing))
 
 
@@ -267,7 +246,7 @@ def _convert_mixed(
     codes = np.empty(source.shape, dtype=np.int16)
     rules: dict[int, AnyRule] = dict(levels)
     for j, rule in levels.items():
-        codes[:, j] = convert_levels(source, j, rule)
+        codes[:, j] = _convert_column(source, j, rule)
     if others:
         known = [labels[j] for j in others]
         if isinstance(encode, Coding):
@@ -277,7 +256,7 @@ def _convert_mixed(
         elif isinstance(encode, Mapping):  # numbers of categories are for the other columns
             encode = {value: bit for value, bit in encode.items() if bit in (0, 1, None)} or None
         part = source.take(others)
-        bits, used = _convert(part, _find_rules(part, known, encode, binarize))
+        bits, used = _convert(part, find_rules(part, known, encode, binarize))
         rules |= dict(zip(others, used, strict=True))
         codes[:, others] = np.choose(bits, [0, 1, ABSENT, UNKNOWN], out=np.empty(bits.shape, dtype=np.int16))
     every = replace(coding, columns=tuple(rules[j] for j in range(len(labels))))
@@ -304,31 +283,6 @@ def _take_columns(
     return source.take([place[name] for name in coding.names]), coding.names
 
 
-def _find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize: Any) -> list[Rule]:
-    if isinstance(encode, Coding):
-        return [rule for rule in encode.columns if not isinstance(rule, Levels)]
-    if not (isinstance(encode, str) and encode == "auto"):
-        return read_rules(encode, binarize, labels)
-    if binarize is not None and not isinstance(binarize, Mapping):
-        raise DataError(
-            f"{setting('encode', 'auto')} and {setting('binarize')} must not be combined, unless the latter names "
-            "columns."
-        )
-    cuts = {
-        label: rule for label, rule in zip(labels, read_rules(None, binarize, labels), strict=True) if rule is not BITS
-    }
-    levels = [[] if label in cuts else distinct_in(source, j) for j, label in enumerate(labels)]
-    empty = Column(np.empty(0))
-    columns = [
-        empty if source.grid is not None or source.block is not None else source.column(j) for j in range(len(labels))
-    ]
-    pairs = choose_pairs(levels, columns, source.where, source.remark_column)
-    return [cuts.get(label, pair) for label, pair in zip(labels, pairs, strict=True)]
-
-
-# ------------------------------------------------------------------------------------------- cells
-
-
 def _convert(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
     """Return what every cell stands for, and the rules that were used."""
     rule = rules[0] if all(each == rules[0] for each in rules) else None
@@ -345,7 +299,7 @@ def _convert(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
     return _convert_columns(source, rules)
 
 
-def _convert_block(table: NDArray[Any], masked: NDArray[np.bool_] | None, rule: Rule) -> Bytes:
+def _convert_block(table: NDArray[Any], masked: NDArray[np.bool_] | None, rule: AnyRule) -> NDArray[Any]:
     """Convert numbers at once; bytes that are bits already are not copied."""
     if rule == BITS and table.dtype in (np.uint8, np.bool_) and masked is None:
         codes = np.ascontiguousarray(table).view(np.uint8)
@@ -353,20 +307,20 @@ def _convert_block(table: NDArray[Any], masked: NDArray[np.bool_] | None, rule: 
             return codes
     codes = rule.convert(table)
     if table.dtype.kind == "f":
-        codes[np.isnan(table)] = MISSING
+        codes[np.isnan(table)] = rule.missing_code
     if masked is not None:
-        codes[masked] = MISSING
+        codes[masked] = rule.missing_code
     return np.ascontiguousarray(codes)
 
 
-def _convert_grid(grid: Grid, rule: Rule) -> Bytes:
+def _convert_grid(grid: Grid, rule: AnyRule) -> NDArray[Any]:
     """Look every cell up in a list of what the distinct values mean."""
-    targets = np.array([MISSING if value is None else rule.target(value) for value in grid.values], dtype=np.uint8)
-    if grid.codes.dtype == np.uint8:  # bytes have the fastest table of all
+    meant = [rule.missing_code if value is None else rule.target(value) for value in grid.values]
+    targets: NDArray[Any] = np.array(meant, dtype=rule.dtype)
+    if grid.codes.dtype == targets.dtype == np.uint8:  # bytes have the fastest table of all
         meaning = targets.tobytes().ljust(256, bytes([BAD]))
         return np.frombuffer(grid.codes.tobytes().translate(meaning), dtype=np.uint8).reshape(grid.codes.shape)
-    codes: Bytes = targets[grid.codes]
-    return codes
+    return np.asarray(targets[grid.codes])
 
 
 def _convert_columns(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
@@ -386,15 +340,15 @@ def _convert_columns(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rul
     return codes, used
 
 
-def _convert_column(source: Source, j: int, rule: Rule) -> Bytes:
+def _convert_column(source: Source, j: int, rule: AnyRule) -> NDArray[Any]:
     if source.grid is not None:
         return _convert_grid(replace(source.grid, codes=source.grid.codes[:, j]), rule)
     column = source.column(j)
     if column.values.dtype.kind != "O":
         return _convert_block(column.values, column.masked, rule)
     known = {value: rule.target(value) for value in distinct(replace(column, masked=None), source.where(j))}
-    cells = (MISSING if is_missing(cell) else known[cell] for cell in column.values)
-    codes = np.fromiter(cells, np.uint8, len(column.values))
+    cells = (rule.missing_code if is_missing(cell) else known[cell] for cell in column.values)
+    codes: NDArray[Any] = np.fromiter(cells, rule.dtype, len(column.values))
     if column.masked is not None:
-        codes[column.masked] = MISSING
+        codes[column.masked] = rule.missing_code
     return codes

@@ -9,12 +9,14 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from isinglass.data.limits import Limits
+from isinglass.archive import most_unpacked
+from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError, setting
 
 _CHUNK = 2**20
@@ -22,6 +24,60 @@ _LZMA_MEMORY = 2**28  # an xz header may ask for 4 GiB; the strongest preset nee
 _FEED = 2**13
 """Bytes that are unpacked at once: with more, a file of many empty streams would be copied many times over."""
 _NOT_BLANK = re.compile(rb"\S")
+LARGEST = 2**32
+"""Bytes, unless the user says otherwise."""
+LONGEST_LINE = 2**26
+BYTES_PER_ROW, BYTES_PER_CELL, BYTES_PER_WORD = 80, 8, 160
+"""What text costs beside its own length if its cells have to be looked at one by one, about; words are counted once."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on a table that is read from a file, checked before the memory is taken."""
+
+    max_rows: int = 10_000_000  # of the table in the file
+    max_columns: int = 100_000
+    # of the file, of what it unpacks to, and of the table, which takes one byte per cell. By default 4 GiB, and not
+    # more than 25 times the size of the file or 256 MiB, whichever is larger: no small file takes much memory
+    max_bytes: int | None = None
+    size: int = LARGEST  # of the file
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if field.name != "max_bytes" or self.max_bytes is not None:
+                check_count(field.name, getattr(self, field.name), least=int(field.name != "size"), most=None)
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """The limit in bytes that is in force."""
+        return most_unpacked(self.size, LARGEST) if self.max_bytes is None else self.max_bytes
+
+    def check_shape(self, n_rows: int, n_columns: int) -> None:
+        """Refuse a table with too many rows, columns or cells."""
+        for limit, count, what in ((self.max_rows, n_rows, "rows"), (self.max_columns, n_columns, "columns")):
+            if count > limit:
+                raise LimitError(
+                    f"{setting(f'max_{what}')} must be at least the number of {what}; got {limit} for a table of "
+                    f"{count} or more. Raise {setting(f'max_{what}')} if the file is what it should be."
+                )
+        self.check_bytes(n_rows * n_columns, "a table with one byte per cell")
+
+    def check_text(self, *, n_rows: int = 0, n_cells: int = 0, n_words: int = 0) -> None:
+        """Refuse text with more rows, cells or different words than there is room for."""
+        for each, number, what in (
+            (BYTES_PER_ROW, n_rows, "rows of text"),
+            (BYTES_PER_CELL, n_cells, "cells of text"),
+            (BYTES_PER_WORD, n_words, "different words"),
+        ):
+            self.check_bytes(each * number, f"{number} {what}, which take the room")
+
+    def check_bytes(self, n_bytes: int, what: str) -> None:
+        """Refuse more bytes than allowed."""
+        if n_bytes > self.n_bytes:
+            raise LimitError(
+                f"{setting('max_bytes')} must be at least the size of the data; got {self.n_bytes} for {what} of "
+                f"{n_bytes} bytes or more. Raise {setting('max_bytes')} if the file is what it should be."
+            )
 
 
 @dataclass(frozen=True)
@@ -67,7 +123,7 @@ def _find_suffix(name: str) -> str:
 def _read_stream(stream: Any, limits: Limits) -> tuple[bytes, Limits]:
     """Return the content, unpacked if need be, and the limits for a file of its size."""
     raw = _gather(iter(lambda: stream.read(_CHUNK), None), limits, "a file")
-    limits = limits.of_file(len(raw))
+    limits = replace(limits, size=len(raw))
     kind = next((kind for kind, (magic, _) in _COMPRESSED.items() if raw.startswith(magic)), None)
     if kind is None:
         return raw, limits
@@ -115,22 +171,18 @@ class _Gunzip:
         self._inner = zlib.decompressobj(wbits=31)
 
     def decompress(self, data: bytes, most: int) -> bytes:
-        """Return at most so many bytes of what the data given so far stand for."""
         return self._inner.decompress(self._inner.unconsumed_tail + data, most)
 
     @property
     def needs_input(self) -> bool:
-        """Whether everything that was given has been used."""
         return not self._inner.unconsumed_tail
 
     @property
     def eof(self) -> bool:
-        """Whether the stream has ended."""
         return self._inner.eof
 
     @property
     def unused_data(self) -> bytes:
-        """What follows it."""
         return self._inner.unused_data
 
 

@@ -11,17 +11,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.apart import FORMATS, load_apart
 from isinglass.data.cells import Vocabulary
 from isinglass.data.coding import by_column, is_number, show_value
-from isinglass.data.containers import load_npy, load_npz
+from isinglass.data.containers import FORMATS, load_apart, load_npy, load_npz
 from isinglass.data.conversion import convert_source
-from isinglass.data.documents import Document, open_document
-from isinglass.data.header import lay_out
-from isinglass.data.limits import Limits
-from isinglass.data.sheet import Sheet
-from isinglass.data.text import find_delimiter, read_records, to_utf8
-from isinglass.data.uniform import read_named_rows, read_uniform
+from isinglass.data.documents import Document, Limits, open_document
+from isinglass.data.sheet import Sheet, lay_out
+from isinglass.data.text import find_delimiter, read_named_rows, read_records, read_uniform, to_utf8
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 _LOADERS: dict[str, Callable[[bytes, Limits], Sheet]] = {

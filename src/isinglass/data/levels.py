@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isinglass.data.category_table import MOST_CATEGORIES, MOST_STEPS, per_column
-from isinglass.data.coding import (
-    KINDS,
-    Levels,
-    by_column,
-    distinct,
-    distinct_in,
-    is_missing,
-    is_number,
-    order_pair,
-    show_value,
-    show_values,
-)
+from isinglass.data.coding import KINDS, Levels, by_column, distinct_in, is_number, order_pair, show_value, show_values
 from isinglass.data.sources import Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
-ABSENT, UNKNOWN = -1, -2  # instead of a category number: a missing cell, and a value that stands for nothing
+MOST_CATEGORIES = 256
+MOST_STEPS = MOST_CATEGORIES - 1
+"""Of equal length from the smallest to the largest score."""
 FEW = 5
 """Categories up to which nobody asks whether there are rows enough for them."""
 _CLOSE = 1e-9
@@ -35,44 +23,30 @@ _CLOSE = 1e-9
 def find_levels(
     source: Source, labels: Sequence[Hashable], kinds: Any, scores: Any, encode: Any, binarize: Any
 ) -> dict[int, Levels]:
-    """Return the rules of the columns that have categories; none if all have two values."""
-    said = _read_kinds(source, labels, kinds, scores, encode, binarize)
-    points = per_column("scores", {} if scores is None else scores, labels, len(labels), None)
-    found = {}
-    for j, kind in said.items():
-        if _cuts(binarize, labels[j]):
-            raise DataError(
-                f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {source.where(j)}."
-            )
-        entries = _entries_of(source, j, labels[j], encode)
-        found[j] = _find_column(source, j, kind, points[j], entries)
-    return found
+    """Return the rules of the columns that have categories, as the user says or the source declares.
 
-
-def _read_kinds(
-    source: Source, labels: Sequence[Hashable], kinds: Any, scores: Any, encode: Any, binarize: Any
-) -> dict[int, str]:
-    """Return the kinds of the columns of categories: what the user says, else what the source declares."""
-    p = len(labels)
-    given = per_column("kinds", {} if kinds is None else kinds, labels, p, None)
-    for kind in given:
-        if kind is not None and kind not in KINDS:
-            raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)
-    if scores is not None:
-        if not isinstance(scores, Mapping):
-            raise ArgumentError("scores", "must be a mapping of columns to numbers", scores)
-        with_scores = per_column("scores", scores, labels, p, None)
-        given = [kind or (None if point is None else "ordinal") for kind, point in zip(given, with_scores, strict=True)]
-    declared: dict[int, str] = {}
+    None if all columns have two values.
+    """
+    if scores is not None and not isinstance(scores, Mapping):
+        raise ArgumentError("scores", "must be a mapping of columns to numbers", scores)
+    points = per_column("scores", scores or {}, labels, len(labels), None)
+    given = per_column("kinds", {} if kinds is None else kinds, labels, len(labels), None)
+    given = [kind or (None if point is None else "ordinal") for kind, point in zip(given, points, strict=True)]
+    found = {j: kind for j, kind in enumerate(given) if kind in ("ordinal", "nominal")}
     if source.declared is not None and not (isinstance(encode, Mapping) and not by_column(encode)):
         for j, kind in enumerate(source.declared):
             named = by_column(encode) and labels[j] in encode
             if kind is not None and given[j] is None and not named and not _cuts(binarize, labels[j]):
-                declared[j] = kind
-    if kinds is None and scores is None and not any(_has_more(source, j, encode) for j in declared):
+                found[j] = kind
+    if kinds is None and scores is None and not any(_has_more(source, j, encode) for j in found):
         return {}
-    spoken = {j: kind for j, kind in enumerate(given) if kind in ("ordinal", "nominal")}
-    return {j: kind for j, kind in sorted({**declared, **spoken}.items()) if given[j] != "binary"}
+    for j in found:
+        if _cuts(binarize, labels[j]):
+            raise DataError(
+                f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {source.where(j)}."
+            )
+    entries = {j: _entries_of(source, j, labels[j], encode) for j in sorted(found)}
+    return {j: _find_column(source, j, found[j], points[j], said) for j, said in entries.items()}
 
 
 def _cuts(binarize: Any, label: Hashable) -> bool:
@@ -105,12 +79,9 @@ def _entries_of(source: Source, j: int, label: Hashable, encode: Any) -> Mapping
     return {value: number for value, number in encode.items() if number is None or value in seen}
 
 
-# ------------------------------------------------------------------------------------------- one column
-
-
 def _find_column(source: Source, j: int, kind: str, points: Any, entries: Mapping[Any, Any] | None) -> Levels:
     """Return kind, values and scores of a column."""
-    column = Column(np.empty(0)) if source.grid is not None else source.column(j)
+    column = source.typed(j)
     where, seen = source.where(j), distinct_in(source, j)
     missing: tuple[Any, ...] = ()
     numbers: list[float] | None = None
@@ -261,26 +232,22 @@ def _steps_of(values: Sequence[Any], where: str) -> list[float]:
     return [float(step) for step in steps.round()]
 
 
-# ------------------------------------------------------------------------------------------- cells
-
-
-def convert_levels(source: Source, j: int, rule: Levels) -> NDArray[np.int16]:
-    """Return the category number of every cell of a column, or `ABSENT`, or `UNKNOWN`."""
-    known = {value: k for k, value in enumerate(rule.values) if value is not None}
-    known |= dict.fromkeys(rule.missing, ABSENT)
-    grid = source.grid
-    if grid is not None:
-        targets = [ABSENT if value is None else known.get(value, UNKNOWN) for value in grid.values]
-        return np.asarray(np.array(targets, dtype=np.int16)[grid.codes[:, j]])
-    column = source.column(j)
-    if column.values.dtype.kind != "O":
-        values, places = np.unique(column.values, return_inverse=True)
-        targets = [ABSENT if is_missing(value) else known.get(value, UNKNOWN) for value in values.tolist()]
-        codes = np.array(targets, dtype=np.int16)[places]
+def per_column(argument: str, given: Any, names: Sequence[Any] | None, p: int, default: Any) -> list[Any]:
+    """Return one entry per column, from one word, one entry each, or a mapping by name or number; check kinds."""
+    entries = [default] * p
+    if isinstance(given, Mapping):
+        for key, entry in given.items():
+            place = names.index(key) if isinstance(key, str) and names is not None and key in names else key
+            if not (isinstance(place, int) and 0 <= place < p):
+                raise ArgumentError(argument, "must name columns of the table", key)
+            entries[place] = entry
+    elif not hasattr(given, "__len__"):
+        raise ArgumentError(argument, "must be one word, one entry per column, or a mapping", given)
     else:
-        found = {value: known.get(value, UNKNOWN) for value in distinct(replace(column, masked=None), source.where(j))}
-        cells = (ABSENT if is_missing(cell) else found[cell] for cell in column.values)
-        codes = np.fromiter(cells, np.int16, len(column.values))
-    if column.masked is not None:
-        codes[column.masked] = ABSENT
-    return codes
+        entries = [given] * p if isinstance(given, str) else list(given)
+        if len(entries) != p:
+            raise ArgumentError(argument, f"must have one entry per column ({p})", len(entries))
+    wrong = [entry for entry in entries if argument == "kinds" and entry not in (*KINDS, default)]
+    if wrong:
+        raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", wrong[0])
+    return entries

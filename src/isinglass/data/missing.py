@@ -7,11 +7,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.category_table import CategoryTable
 from isinglass.data.coding import (
+    ABSENT,
     BAD,
     BITS,
     MISSING,
+    UNKNOWN,
     AnyRule,
     Coding,
     Cut,
@@ -22,9 +23,8 @@ from isinglass.data.coding import (
     show_values,
     suggest,
 )
-from isinglass.data.levels import ABSENT, UNKNOWN
 from isinglass.data.sources import Source
-from isinglass.data.table import BinaryTable
+from isinglass.data.table import BinaryTable, CategoryTable
 from isinglass.errors import DataError, DataWarning, setting, warn
 
 SMALL = 20
@@ -40,7 +40,7 @@ def settle(codes: NDArray[Any], source: Source, coding: Coding) -> BinaryTable |
     Cells are bits, `MISSING` or `BAD`; if a column has categories, category numbers, `ABSENT` or `UNKNOWN`.
     """
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
-    bits = not any(isinstance(rule, Levels) for rule in coding.columns)
+    bits = not coding.has_levels
     if (codes.max() <= 1) if bits else (codes.min() >= 0):
         return _make(codes, coding, row_names=row_names)
     bad = codes == (BAD if bits else UNKNOWN)
@@ -78,7 +78,7 @@ def settle(codes: NDArray[Any], source: Source, coding: Coding) -> BinaryTable |
 def _make(codes: NDArray[Any], coding: Coding, **known: Any) -> BinaryTable | CategoryTable:
     """Return a table of bytes."""
     cells = codes.astype(np.uint8, copy=False)
-    if not any(isinstance(rule, Levels) for rule in coding.columns):
+    if not coding.has_levels:
         return BinaryTable(cells, coding.names, coding=coding, **known)
     kinds, scores, categories = zip(*map(_describe, coding.columns), strict=True)
     return CategoryTable(cells, kinds, scores, categories, coding.names, coding=coding, **known)
@@ -139,10 +139,15 @@ def _warn_zeroed(gone: NDArray[np.bool_], source: Source) -> None:
 def _refuse(source: Source, j: int, rule: AnyRule, row: int) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
     values = distinct_in(source, j)
-    if isinstance(rule, Levels):
-        _refuse_level(source, j, rule, row)
-    wrong = [value for value in values if rule.target(value) == BAD]
+    wrong = [value for value in values if rule.target(value) == rule.bad_code]
     where = f"got {show_values(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
+    if isinstance(rule, Levels):
+        known = [value for value in rule.values if value is not None]
+        raise DataError(
+            f"{setting('X')} must have the categories that were declared or fitted; {where}, which has "
+            f"{show_values(known)}. Declare all categories before the fit, with a categorical type or with encode, or "
+            "make these cells missing."
+        )
     if isinstance(rule, Cut):
         raise DataError(
             f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
@@ -152,16 +157,6 @@ def _refuse(source: Source, j: int, rule: AnyRule, row: int) -> NoReturn:
         remedy = _lacking_remedy(rule, wrong)
         raise DataError(f"{setting('encode')} must say what every value means; {where}, which it lacks. {remedy}")
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")
-
-
-def _refuse_level(source: Source, j: int, rule: Levels, row: int) -> NoReturn:
-    known = [value for value in rule.values if value is not None]
-    wrong = [value for value in distinct_in(source, j) if value not in {*known, *rule.missing}]
-    raise DataError(
-        f"{setting('X')} must have the categories that were declared or fitted; got {show_values(wrong)} in "
-        f"{source.where(j)} (first in {source.describe_row(row)}), which has {show_values(known)}. Declare all "
-        "categories before the fit, with a categorical type or with encode, or make these cells missing."
-    )
 
 
 def _lacking_remedy(rule: Values, wrong: list[Any]) -> str:

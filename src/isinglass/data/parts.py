@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data.blocks import Block, find_blocks
+from isinglass.data.blocks import Block, find_blocks, is_in_parts
 from isinglass.data.coding import BITS, Coding, Values
-from isinglass.data.conversion import read_binary
+from isinglass.data.conversion import read_binary, read_categories, refuse_holes, weights_of
 from isinglass.data.hosts import Host, Part, find_host
+from isinglass.data.table import BinaryTable, CategoryTable
 from isinglass.errors import ArgumentError, DataError, setting
 
 Function = Callable[..., Any]
@@ -223,6 +224,43 @@ def read_parts(
                 f"{shown} must not be given for a table in parts, whose columns have two values. Read it into memory."
             )
     return _open(find_blocks(X, weights, sample_weight, options), client, options)
+
+
+def read_rows(X: Any, **options: Any) -> Any:
+    """Return a `BinaryTable`, a `CategoryTable` as it is, or a `PartedTable` of what comes in parts.
+
+    The options are those of `read_categories`.
+    """
+    if isinstance(X, PartedTable | CategoryTable):
+        return X
+    return read_parts(X, **options) if is_in_parts(X) else read_categories(X, **options)
+
+
+def open_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, NDArray[np.float64] | None]:
+    """Return what was read, and what `to_weighted` returns."""
+    if not isinstance(X, PartedTable) and is_in_parts(X):
+        X, sample_weight = read_parts(X, sample_weight=sample_weight), None
+    if not isinstance(X, PartedTable):
+        table = refuse_holes(read_categories(X))
+        return table, table.X, weights_of(table, sample_weight)
+    if sample_weight is not None:
+        raise DataError("sample_weight must be given to read_parts for a table in parts; got it beside the table.")
+    return X, X, None
+
+
+def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[np.float64] | None]:
+    """Return the table and the weights of its rows: bytes and an array, or a table in parts, which has its own.
+
+    A table with categories stays one, without its weights.
+    """
+    return open_rows(X, sample_weight)[1:]
+
+
+def bare_rows(table: BinaryTable | CategoryTable) -> Any:
+    """Return what resamples are made of: bytes, or categories without weights, holes and row numbers."""
+    if isinstance(table, BinaryTable):
+        return table.X
+    return replace(table, sample_weight=None, holes=None, rows=None, row_names=None, n_missing=0, labels={})
 
 
 def read_like(X: Any, block: Block | None, sample_weight: Any = None, **options: Any) -> PartedTable:

@@ -33,6 +33,10 @@ class Column:
         return cells
 
 
+UNTYPED = Column(np.empty(0))
+"""A column whose type says nothing about its values."""
+
+
 @dataclass(frozen=True, eq=False)
 class Grid:
     """A table of few distinct values, kept as their numbers."""
@@ -74,6 +78,10 @@ class Source:
         if self.names is None and self.numbers:
             return f"column {self.numbers[j] + 1} of the file"
         return f"column {(j if self.names is None else self.names[j])!r}"
+
+    def typed(self, j: int) -> Column:
+        """Return a column, or an empty one if only its values could say what they mean."""
+        return UNTYPED if self.grid is not None or self.block is not None else self.column(j)
 
     def remark_column(self, j: int) -> str:
         """Return what messages add about the values of a column, a sentence or nothing."""

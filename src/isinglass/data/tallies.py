@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from isinglass._core import count_ones
 from isinglass.arrays import FloatArray
-from isinglass.data.category_table import CategoryTable
 from isinglass.data.parts import PartedTable, over_rows
+from isinglass.data.table import CategoryTable
 from isinglass.errors import DataWarning, warn
 
 

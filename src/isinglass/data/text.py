@@ -1,4 +1,7 @@
-"""Delimited text: which delimiter, which records; the fields are numbered, not interpreted."""
+"""Delimited text: which delimiter, which records; the fields are numbered, not interpreted.
+
+The fast paths: text whose fields, header and row names aside, are single characters is a rectangle of bytes.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,24 @@ import codecs
 import csv
 import io
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.data.cells import NA_VALUES
-from isinglass.data.limits import LONGEST_LINE, Limits
+from isinglass.data.documents import LONGEST_LINE, Limits
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 _CANDIDATES = ("\t", ",", ";", "|", " ")
 _SAMPLE_BYTES, _SAMPLE_RECORDS = 2**16, 100
 _PIECE, _SHORT_LINE = 2**20, 2**17
-_BYTE_ORDER_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_UTF8 = ("utf-8", "utf8")
+_WORDS = [chr(byte) for byte in range(128)]
 _DIGITS = frozenset("01") | {word for word in NA_VALUES if len(word) == 1}
 
 
@@ -40,14 +45,14 @@ def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
     """Return text as UTF-8 without a byte order mark; invalid UTF-8 is left for the reader of the records."""
     if not isinstance(encoding, str):
         raise ArgumentError("encoding", "must be the name of a text encoding", encoding)
-    for mark, name in _BYTE_ORDER_MARKS:
-        if data.startswith(mark) and encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-            raise DataError(
-                f"{setting('encoding')} must be that of the file; got {encoding!r}, but it starts like {name}. "
-                f"Pass {setting('encoding', name)}."
-            )
+    plain = encoding.lower().replace("_", "-")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and plain in _UTF8:
+        raise DataError(
+            f"{setting('encoding')} must be that of the file; got {encoding!r}, but it starts like utf-16. "
+            f"Pass {setting('encoding', 'utf-16')}."
+        )
     try:
-        if encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig", "ascii"):
+        if plain not in (*_UTF8, "utf-8-sig", "ascii"):
             if not getattr(codecs.lookup(encoding), "_is_text_encoding", True):  # such as hex
                 raise LookupError(encoding)
             data = _recode(data, codecs.getincrementaldecoder(encoding)(), limits)
@@ -118,16 +123,11 @@ def find_delimiter(data: bytes) -> str:
 
 
 def _sample_records(text: str, delimiter: str) -> list[list[str]]:
-    records: list[list[str]] = []
+    reader = csv.reader(_lines(io.StringIO(text, newline=""), delimiter), **_dialect(delimiter))
     try:
-        for record in csv.reader(_lines(io.StringIO(text, newline=""), delimiter), **_dialect(delimiter)):
-            if record:
-                records.append(record)
-            if len(records) == _SAMPLE_RECORDS:
-                break
+        return list(islice(filter(None, reader), _SAMPLE_RECORDS))
     except csv.Error:
         return []
-    return records
 
 
 def _dialect(delimiter: str) -> dict[str, Any]:
@@ -141,14 +141,6 @@ def _lines(stream: io.TextIOBase, delimiter: str) -> Iterator[str]:
     else:
         for line in stream:
             yield line.replace("\t", " ").strip(" \r\n") + "\n"
-
-
-class _Numbering(dict[str, int]):
-    """A number for every new word."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
 
 
 def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
@@ -183,8 +175,9 @@ def _collect(records: Iterator[tuple[int, list[str]]], limits: Limits) -> Record
     start, first = next(((line, record) for line, record in records if not _is_blank(record)), (0, []))
     if not first:
         raise DataError("the file must be a table; got only blank lines.")
-    numbering, codes, lines = _Numbering(), array("i"), array("q", [start])
-    width = len(first)
+    codes, lines, width = array("i"), array("q", [start]), len(first)
+    numbering: defaultdict[str, int] = defaultdict()
+    numbering.default_factory = numbering.__len__  # a number for every new word
     for line, record in records:
         if len(lines) == 1 and len(record) == width + 1:
             width += 1  # R leaves the corner of the header out
@@ -220,3 +213,127 @@ def _wrong_encoding(data: bytes) -> DataError:
             f"{setting('encoding', 'latin-1')} or another."
         )
     raise AssertionError("the data were invalid a moment ago")
+
+
+def read_uniform(data: bytes, delimiter: str, limits: Limits) -> Records | None:
+    """Return what `read_records` would, or None if a field below the first record has not exactly one character."""
+    parts = _split_head(data)
+    if parts is None:
+        return None
+    head, body, end_of_line = parts
+    cells = _single_characters(body, end_of_line, delimiter)
+    if cells is None:
+        return None
+    first = _read_first(head, delimiter, limits)
+    if first is None or len(first) != cells.shape[1]:
+        return None
+    limits.check_shape(*cells.shape)
+    return Records(first, cells, _WORDS, lambda record: record + 1)
+
+
+def read_named_rows(data: bytes, delimiter: str, limits: Limits) -> Records | None:
+    """Return what `read_records` would for single characters behind a first field of any length, or None."""
+    parts = _split_head(data)
+    if parts is None or delimiter == "":
+        return None
+    head, body, end_of_line = parts
+    check_lines(data, delimiter, limits)
+    first = _read_first(head, delimiter, limits)
+    if first is None:
+        return None
+    numbers: dict[str, int] = {}
+    names, cells = [], []
+    for lines in _batches(body, end_of_line):
+        peeled = _peel(lines, delimiter.encode(), end_of_line)
+        part = None if peeled is None else _single_characters(memoryview(peeled[1]), end_of_line, delimiter)
+        if peeled is None or part is None or len(part) != len(lines) or part.shape[1] + 1 - len(first) not in (0, 1):
+            return None
+        for name in peeled[0]:
+            numbers.setdefault(name, len(_WORDS) + len(numbers))
+        limits.check_text(n_words=len(numbers))
+        names.append(np.array([numbers[name] for name in peeled[0]], dtype=np.int32))
+        cells.append(part)
+    if len({part.shape[1] for part in cells}) != 1:
+        return None
+    limits.check_shape(sum(map(len, names)), cells[0].shape[1] + 1)
+    codes = np.empty((sum(map(len, names)), cells[0].shape[1] + 1), dtype=np.int32)
+    codes[:, 0] = np.concatenate(names)
+    np.concatenate(cells, out=codes[:, 1:], casting="unsafe")
+    return Records(first, codes, [*_WORDS, *numbers], lambda record: record + 1)
+
+
+def _split_head(data: bytes) -> tuple[bytes, memoryview, bytes] | None:
+    """Return the first line, the others and how lines end, if the first line is not blank and closes its quotes."""
+    start = data.find(b"\n") + 1
+    if start == 0 or not data[:start].strip() or data.count(b'"', 0, start) % 2:
+        return None
+    end_of_line = b"\r\n" if data[start - 2 : start] == b"\r\n" else b"\n"
+    stop = len(data)
+    while stop > start:  # blank lines at the end; piece by piece, since the whole would be copied
+        piece = data[max(start, stop - _PIECE) : stop]
+        kept = len(piece.rstrip(b"\r\n"))
+        stop -= len(piece) - kept
+        if kept:
+            break
+    if data.startswith(end_of_line, stop):
+        return data[:start], memoryview(data)[start : stop + len(end_of_line)], end_of_line
+    return data[:start], memoryview(b"".join([memoryview(data)[start:stop], end_of_line])), end_of_line
+
+
+def _batches(body: memoryview, end_of_line: bytes) -> Iterator[list[bytes]]:
+    """Yield the lines, some thousands at a time."""
+    rest = b""
+    for start in range(0, len(body), _PIECE):
+        *lines, rest = (rest + bytes(body[start : start + _PIECE])).split(end_of_line)
+        if lines:
+            yield lines
+
+
+def _peel(lines: list[bytes], delimiter: bytes, end_of_line: bytes) -> tuple[list[str], bytes] | None:
+    """Split the first field off every line; quotes around it are removed."""
+    names, rests = [], []
+    for line in lines:
+        quoted = line.startswith(b'"')
+        stop = line.find(b'"' + delimiter if quoted else delimiter, 1 if quoted else 0)
+        name = line[1:stop] if quoted else line[:stop]
+        if stop < 0 or b'"' in name or b"\r" in name or (delimiter == b" " and (not name or b"\t" in name)):
+            return None
+        names.append(name)
+        rests.append(line[stop + 1 + quoted :])
+    try:
+        return b"\n".join(names).decode().split("\n"), end_of_line.join([*rests, b""])
+    except UnicodeDecodeError:
+        return None
+
+
+def _single_characters(body: memoryview, end_of_line: bytes, delimiter: str) -> NDArray[np.uint8] | None:
+    """Return the fields of lines of equal length, if they are single characters that need no interpretation."""
+    pieces = ((start, bytes(body[start : start + _PIECE]).find(b"\n")) for start in range(0, len(body), _PIECE))
+    width = next((start + place + 1 for start, place in pieces if place >= 0), 0)
+    if width <= len(end_of_line) or len(body) % width:
+        return None
+    rows = np.frombuffer(body, dtype=np.uint8).reshape(-1, width)
+    ends = np.frombuffer(end_of_line, dtype=np.uint8)
+    if not (rows[:, -len(ends) :] == ends).all():
+        return None
+    rows = rows[:, : -len(ends)]
+    separators = rows[:, 1::2]
+    fields = rows[:, 0::2] if delimiter else rows
+    if delimiter and (rows.shape[1] % 2 == 0 or not (separators == ord(delimiter)).all()):
+        return None
+    raw = fields.tobytes()
+    special = b'"\r\n\x00' + (b" \t" if delimiter == " " else b"") + delimiter.encode()
+    others = raw.translate(None, b"01")
+    while others:  # one turn for each distinct character that is not a digit of a bit
+        if others[0] > 127 or others[:1] in special:
+            return None
+        others = others.replace(others[:1], b"")
+    return np.frombuffer(raw, dtype=np.uint8).reshape(fields.shape)
+
+
+def _read_first(line: bytes, delimiter: str, limits: Limits) -> list[str] | None:
+    """Return the fields of the first line, if it is one record."""
+    if delimiter == "":
+        limits.check_shape(1, len(line.rstrip(b"\r\n")))
+        return list(line.decode(errors="replace").rstrip("\r\n"))
+    return read_records(line, delimiter, limits).first or None

@@ -1,7 +1,7 @@
 """Read one file with pyarrow or pyreadstat, and write its columns as arrays of NumPy and JSON.
 
-`apart` runs this as a program of its own: a damaged file can crash the library that reads it, or make it ask for any
-amount of memory, and then only this program ends. It imports nothing of the package, so that it starts fast.
+`containers` runs this as a program of its own: a damaged file can crash the library that reads it, or make it ask for
+any amount of memory, and then only this program ends. It imports nothing of the package, to start fast.
 """
 
 from __future__ import annotations

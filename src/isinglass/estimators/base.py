@@ -9,26 +9,30 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
-from isinglass.arguments import is_real
+from isinglass.arguments import RandomSource, is_real
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import (
     BinaryTable,
     CategoryTable,
     PartedTable,
+    check_sample_weight,
     count_rows,
     holes_of,
     over_rows,
+    read_parts,
+    read_rows,
 )
-from isinglass.data.blocks import is_in_parts
+from isinglass.data.blocks import Block, is_in_parts
+from isinglass.data.parts import read_like
 from isinglass.data.table import RowTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.estimators.frames import complete_like, kind_of, make_frame
-from isinglass.estimators.opening import ask_rows, check_categories, open_table, sum_rows
 from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
 from isinglass.fit import Fit
-from isinglass.randomness import RandomSource
+from isinglass.network import Network
 from isinglass.select.contract import Method, settings_of
 from isinglass.select.impute import complete
 from isinglass.select.method import method_of
@@ -98,8 +102,6 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     _criterion: str | None = None
     _choice_settings: tuple[str, ...] = ("alpha",)
 
-    # ------------------------------------------------------------------------------------- fitting
-
     def _keep(self, parameters: Mapping[str, Any]) -> None:
         """Keep the parameters of the constructor as they are, under their names, as scikit-learn wants it."""
         for name, value in parameters.items():
@@ -120,13 +122,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             Ignored; every column is both predictor and response.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights; by default those that a BinaryTable brings along.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
-        table = open_table(X, sample_weight, **(self.reading or {}))
+        table = _open_table(X, sample_weight, **(self.reading or {}))
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._remember_columns(X, table)
@@ -138,14 +135,12 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         name_constant(table, table.sample_weight)
         with suppress_warnings(ConstantColumnWarning):
             result = self._run(table, X, y)
-            self.fit_ = as_fit(
-                result,
-                table,
-                method=self._method,
-                settings=self._settings(),
-                criterion=self._criterion_of(),
-                choice=self._choice(),
-            )
+            asked: dict[str, Any] = {
+                "settings": self._settings(),
+                "criterion": self._criterion,
+                "choice": self._choice(),
+            }
+            self.fit_ = as_fit(result, table, method=self._method, **asked)
             if imputation is not None:
                 self.fit_ = with_imputation(self.fit_, imputation)
         self._frame_kind = kind_of(X)
@@ -158,7 +153,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         for name in ("n_threads", "device"):
             if getattr(self, name, None) is not None:  # unset, the selection functions may set it
                 settings[name] = getattr(self, name)
-        return method_of(self._method, settings, self._criterion_of(), self._choice())
+        return method_of(self._method, settings, self._criterion, self._choice())
 
     def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
         """Return what the function behind the estimator found."""
@@ -170,9 +165,6 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """Return the settings of the path function."""
         settings = {name: getattr(self, name) for name in self._path_settings}
         return {name: value for name, value in settings.items() if value is not None}
-
-    def _criterion_of(self) -> str | None:
-        return self._criterion
 
     def _choice(self) -> dict[str, Any]:
         """Return the settings of the criterion, by the parameters of its function."""
@@ -193,8 +185,6 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             return getattr(self.fit_, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    # ------------------------------------------------------------------------------------- what rows look like
-
     def score_samples(self, X: Any) -> Any:
         """Return the log pseudo-likelihood of every row of a table like that of `fit`, Σ_s log P(x_s | the rest).
 
@@ -204,24 +194,20 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         table = self._read(X)
         if holes_of(table) is not None:
             return score_rows(self.fit_.network, table)
-        return ask_rows(table, "log_pseudolikelihood", self.fit_.network)
+        return _ask_rows(table, "log_pseudolikelihood", self.fit_.network)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-            The columns of `fit`, in the same order.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Row weights; by default those that a BinaryTable brings along.
+        X, y, sample_weight
+            As for `fit`, with the same columns in the same order.
         """
         table = self._read(X, drops=True, sample_weight=sample_weight)
         if holes_of(table) is not None:
             return float(np.average(score_rows(self.fit_.network, table), weights=table.sample_weight))
-        total = over_rows(sum_rows, table.X, table.sample_weight, self.fit_.network)
+        total = over_rows(_sum_rows, table.X, table.sample_weight, self.fit_.network)
         return float(total / count_rows(table.X, table.sample_weight))
 
     def predict_proba(self, X: Any) -> Any:
@@ -241,7 +227,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             )
         table = self._read(X)
         if holes_of(table) is None and not isinstance(table, CategoryTable):
-            return ask_rows(table, "conditional_probabilities", self.fit_.network)  # perhaps in parts
+            return _ask_rows(table, "conditional_probabilities", self.fit_.network)  # perhaps in parts
         return cell_probabilities(self.fit_.network, table)
 
     def predict(self, X: Any) -> Any:
@@ -322,8 +308,6 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self)
         return make_frame(self._frame_kind, self.fit_.edges())
 
-    # ------------------------------------------------------------------------------------- scikit-learn
-
     def __sklearn_is_fitted__(self) -> bool:
         return "fit_" in vars(self)
 
@@ -335,12 +319,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return tags
 
     def _read(
-        self,
-        X: Any,
-        *,
-        missing: str | None = None,
-        drops: bool = False,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, *, missing: str | None = None, drops: bool = False, sample_weight: ArrayLike | None = None
     ) -> BinaryTable:
         """Return a table read like that of `fit`; unless asked to, it never drops rows: every one wants an answer."""
         check_is_fitted(self)
@@ -349,9 +328,13 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         never_drops = before == "drop" and not drops
         how = missing or (("error" if is_in_parts(X) else "impute") if never_drops else before)
         coding = replace(self.fit_.coding, names=None)  # columns are in the order of fit
-        table = open_table(X, sample_weight, vars(self).get("_block"), encode=coding, missing=how)
-        if isinstance(X, RowTable):
-            check_categories(self.network_, table)
+        table = _open_table(X, sample_weight, vars(self).get("_block"), encode=coding, missing=how)
+        ours, theirs = (getattr(of, "categories", None) for of in (self.network_, table))
+        if isinstance(X, RowTable) and ours != theirs:
+            raise DataError(
+                f"{setting('X')} must have the categories of fit in the same order; got others. Read it with the "
+                "coding of the fit: read_categories(frame, encode=net.coding_)."
+            )
         if isinstance(table, PartedTable):
             self._check_columns(table)
         _check_n_features(self, table, reset=False)
@@ -384,3 +367,45 @@ def check_alpha(alpha: Any) -> float:
     if not is_real(alpha) or not (np.isfinite(alpha) and alpha >= 0):
         raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
     return float(alpha)
+
+
+def _open_table(X: Any, sample_weight: ArrayLike | None, like: Block | None = None, **reading: Any) -> BinaryTable:
+    """Return a table, whole or in parts, with the weights of its rows; the options are not for a BinaryTable.
+
+    ``like``: how the parts of another table were read, if it came in parts.
+    """
+    if is_in_parts(X):
+        if like is None:
+            return read_parts(X, sample_weight=sample_weight, **reading)  # type: ignore[return-value]
+        return read_like(X, like, sample_weight, **reading)  # type: ignore[return-value]
+    if isinstance(X, PartedTable) and sample_weight is not None:
+        raise DataError(f"{setting('sample_weight')} must be given to read_parts for a table in parts.")
+    table: BinaryTable = read_rows(X, **({} if isinstance(X, RowTable) else reading))
+    if sample_weight is None:
+        return table
+    if table.sample_weight is not None:
+        raise DataError(
+            f"{setting('sample_weight')} must be given once; got it beside a table that has weights of its own."
+        )
+    if isinstance(X, RowTable) or table.rows is None:
+        return replace(table, sample_weight=check_sample_weight(sample_weight, len(table)))
+    weight = check_sample_weight(sample_weight, _num_samples(X))
+    assert weight is not None
+    return replace(table, sample_weight=weight[table.rows])  # of the rows that were read
+
+
+def _sum_rows(table: Bytes, weight: FloatArray | None, network: Network) -> float:
+    """Return the log pseudo-likelihood of some rows under their weights."""
+    rows = network.log_pseudolikelihood(table)
+    return float(rows.sum() if weight is None else weight @ rows)
+
+
+def _ask_rows(table: BinaryTable, question: str, network: Network) -> Any:
+    """Return what a network says about the rows of a table: an array, or a list of arrays of its parts."""
+    if isinstance(table, PartedTable):
+        return table.each(_answer_rows, question, network)
+    return getattr(network, question)(table.X)
+
+
+def _answer_rows(table: Bytes, weight: FloatArray | None, question: str, network: Network) -> Any:
+    return getattr(network, question)(table)

@@ -20,7 +20,7 @@ class NodewiseIsing(IsingEstimator):
     """Ising network of one logistic lasso per column; with ``criterion="ebic"`` what R's IsingFit computes.
 
     The certificate is that of the regressions: the largest violation over all columns, the sum of their duality gaps,
-    and the steps of the one that took most.
+    and the steps of the one that took most. The functions behind it are `nodewise_path` and `nodewise_ebic`.
 
     Parameters
     ----------
@@ -51,10 +51,6 @@ class NodewiseIsing(IsingEstimator):
     fit_, network_, solution_ and others
         As for every `IsingEstimator`.
 
-    See Also
-    --------
-    isinglass.nodewise_path, isinglass.nodewise_ebic : the functions behind it.
-
     Examples
     --------
     >>> from isinglass import NodewiseIsing, simulate
@@ -83,22 +79,19 @@ class NodewiseIsing(IsingEstimator):
     ) -> None:
         self._keep(locals())
 
-    def _criterion_of(self) -> str | None:
+    @property
+    def _criterion(self) -> str | None:  # type: ignore[override]
         if self.criterion not in (None, "ebic"):
             raise ArgumentError("criterion", 'must be None or "ebic"', self.criterion)
         return None if self.criterion is None else "ebic"
 
     def _choice(self) -> dict[str, Any]:
-        return (
-            {"alpha": check_alpha(self.alpha)}
-            if self.criterion is None
-            else {"gamma": self.gamma, "alphas": self.alphas}
-        )
+        return super()._choice() if self.criterion is None else {"gamma": self.gamma, "alphas": self.alphas}
 
     def _run(self, table: BinaryTable, X: Any, y: Any) -> Solution:
         options: dict[str, Any] = {**self._settings(), "n_threads": self.n_threads}
         path: NodewisePath
-        if self._criterion_of() is None:
+        if self._criterion is None:
             path = nodewise_path(table, [check_alpha(self.alpha)], **options)
         else:
             check_scale(table, table.sample_weight)
@@ -113,24 +106,15 @@ class ExactIsing(IsingEstimator):
     """Sparse Ising network by the L1-regularized likelihood itself, for at most 20 columns.
 
     Enumerates all 2^p states: what the pseudo-likelihood approximates, at a price. The certificate is that of the exact
-    problem; `score` is the pseudo-likelihood, as for all estimators here.
+    problem; `score` is the pseudo-likelihood, as for all estimators here, and `exact.log_likelihood` the exact one. The
+    function behind it, for many alphas at once, is `exact_path`.
 
     Parameters
     ----------
     alpha : float, default 0.025
         Penalty strength per row: half of `IsingLasso`'s alpha for the same strength.
     penalty_weights, tol, max_iter, reading
-        As for every `IsingEstimator`; 200 steps by default.
-
-    Attributes
-    ----------
-    fit_, network_, solution_ and others
-        As for every `IsingEstimator`.
-
-    See Also
-    --------
-    isinglass.exact_path : the function behind it, for many alphas at once.
-    isinglass.exact.log_likelihood : the exact mean log-likelihood of rows.
+        As for every `IsingEstimator`, which lists the attributes, too; 200 steps by default.
 
     Examples
     --------

@@ -13,13 +13,7 @@ KINDS = ("pandas", "polars", "pyarrow")
 
 
 def kind_of(X: Any) -> str | None:
-    """Return the library of a data frame, or None for everything else.
-
-    Examples
-    --------
-    >>> kind_of([[0, 1]]) is None
-    True
-    """
+    """Return the library of a data frame, or None for everything else."""
     library = type(_unwrapped(X)).__module__.split(".")[0]
     return library if library in KINDS else None
 
@@ -28,48 +22,27 @@ def make_frame(kind: str | None, columns: Mapping[str, NDArray[Any]]) -> Any:
     """Return a frame of these columns; a structured array if the kind is None, or its library is not installed.
 
     Text is in columns of Python strings: one long name must not widen all rows of a structured array.
-
-    Examples
-    --------
-    >>> table = make_frame(None, {"source": np.array(["a"], dtype=object), "coupling": np.array([0.5])})
-    >>> table["coupling"].tolist(), table.dtype.names
-    ([0.5], ('source', 'coupling'))
     """
     try:
-        if kind is not None:
-            return _MAKERS[kind](import_module(kind), columns)
-    except ImportError:  # a model that was saved where the library is, and loaded where it is not
-        pass
-    rows = np.empty(len(next(iter(columns.values()))), dtype=[(name, column.dtype) for name, column in columns.items()])
-    for name, column in columns.items():
-        rows[name] = column
-    return rows
+        library: Any = None if kind is None else import_module(kind)
+    except ImportError:  # an estimator from where the library is, loaded where it is not
+        library = None
+    if library is None:
+        dtype = [(name, column.dtype) for name, column in columns.items()]
+        rows = np.empty(len(next(iter(columns.values()))), dtype=dtype)
+        for name, column in columns.items():
+            rows[name] = column
+        return rows
+    if kind == "pandas":
+        return library.DataFrame(dict(columns))
 
+    def text(column: NDArray[Any]) -> Any:  # whose type would be another one in a table without rows
+        if kind == "polars":
+            return library.Series(column.tolist(), dtype=library.String)
+        return library.array(column.tolist(), type=library.string())
 
-def _make_pandas(pandas: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
-    return pandas.DataFrame(dict(columns))
-
-
-def _make_polars(polars: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
-    # The type of text is given, or it would be another one in a table without rows; so below.
-    return polars.DataFrame(
-        {
-            name: polars.Series(column.tolist(), dtype=polars.String) if column.dtype.kind == "O" else column
-            for name, column in columns.items()
-        }
-    )
-
-
-def _make_pyarrow(pyarrow: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
-    return pyarrow.table(
-        {
-            name: pyarrow.array(column.tolist(), type=pyarrow.string()) if column.dtype.kind == "O" else column
-            for name, column in columns.items()
-        }
-    )
-
-
-_MAKERS = {"pandas": _make_pandas, "polars": _make_polars, "pyarrow": _make_pyarrow}
+    make = library.DataFrame if kind == "polars" else library.table
+    return make({name: text(column) if column.dtype.kind == "O" else column for name, column in columns.items()})
 
 
 def complete_like(X: Any, values: NDArray[Any]) -> Any:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
+from isinglass.arguments import RandomSource
 from isinglass.data import BinaryTable, read_rows
 from isinglass.data.table import RowTable
 from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import IsingEstimator
-from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.method import path_function_of
@@ -32,7 +32,7 @@ class IsingNetwork(IsingEstimator):
     Stage 1 finds the pairs that may matter, by the AIC along a lasso path. Stage 2 estimates them with penalties in
     inverse proportion to their couplings, which hardly shrinks strong ones, and chooses by the extended BIC. A
     cross-validation checks that the network keeps most of what can be predicted, and takes a denser one where it does
-    not. `isinglass fit` gives the same network.
+    not. `isinglass fit` gives the same network, and `two_stage` is the function behind it.
 
     Parameters
     ----------
@@ -60,10 +60,6 @@ class IsingNetwork(IsingEstimator):
         Standard error of each coupling in `solution_`, of its unpenalized estimate; NaN where that is infinite.
     fit_, network_, solution_, path_ and others
         As for every `IsingEstimator`.
-
-    See Also
-    --------
-    isinglass.two_stage : the function behind it.
 
     Examples
     --------
@@ -103,22 +99,14 @@ class IsingLasso(IsingEstimator):
     """Sparse Ising network by L1-regularized pseudo-likelihood at a given penalty.
 
     Minimizes the mean negative log pseudo-likelihood plus ``alpha * sum(penalty_weights * abs(couplings))`` over pairs.
+    The function behind it, for many alphas at once, is `ising_path`.
 
     Parameters
     ----------
     alpha : float, default 0.05
         Penalty strength. All edges vanish at twice the largest covariance between two columns, so at most at 0.5.
     penalty_weights, tol, max_iter, n_threads, device, reading
-        As for every `IsingEstimator`.
-
-    Attributes
-    ----------
-    fit_, network_, solution_ and others
-        As for every `IsingEstimator`.
-
-    See Also
-    --------
-    isinglass.ising_path : the function behind it, for many alphas at once.
+        As for every `IsingEstimator`, which lists the attributes, too.
 
     Examples
     --------
@@ -150,7 +138,7 @@ class IsingLassoEBIC(IsingEstimator):
 
     The number of rows N of the criterion is the sum of the row weights. A whole weight equals repeated rows; the
     scale of other weights matters: rescale them to mean 1. A warning says so where their sum is less
-    than half or more than twice the number of rows.
+    than half or more than twice the number of rows. The function behind it is `select.select_ebic`.
 
     Parameters
     ----------
@@ -168,10 +156,6 @@ class IsingLassoEBIC(IsingEstimator):
         Extended BIC of every solution of ``path_``; smaller is better.
     fit_, network_, solution_, path_ and others
         As for every `IsingEstimator`.
-
-    See Also
-    --------
-    isinglass.select.select_ebic : the function behind it.
 
     Examples
     --------
@@ -205,7 +189,7 @@ class IsingLassoStARS(IsingEstimator):
     """Sparse Ising network at the smallest penalty whose edges are stable under subsampling (StARS).
 
     A row weight enters the fits, not the draw of the subsamples: a weight of 2 is not the same as a row that occurs
-    twice. A row of weight 0 is never drawn.
+    twice. A row of weight 0 is never drawn. The function behind it is `stars`.
 
     Parameters
     ----------
@@ -228,10 +212,6 @@ class IsingLassoStARS(IsingEstimator):
         ``stability_.edge_frequencies[k]``.
     fit_, network_, solution_ and others
         As for every `IsingEstimator`.
-
-    See Also
-    --------
-    isinglass.stars : the function behind it.
 
     Examples
     --------
@@ -266,7 +246,7 @@ class IsingLassoCV(IsingEstimator):
     """Sparse Ising network at the penalty with the best log pseudo-likelihood of held-out rows.
 
     Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
-    "1se" is sparser. All folds use the alphas of the whole table.
+    "1se" is sparser. All folds use the alphas of the whole table. The function behind it is `select.cross_validate`.
 
     Parameters
     ----------
@@ -288,10 +268,6 @@ class IsingLassoCV(IsingEstimator):
         equally large), ``rank_test_score``; and ``standard_error_test_score``, which "1se" uses.
     fit_, network_, solution_, path_ and others
         As for every `IsingEstimator`.
-
-    See Also
-    --------
-    isinglass.select.cross_validate : the function behind it.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """Networks for other programs: tables, Gephi, JSON, networkx."""
 
-from isinglass.export.csvfiles import edge_table, write_blocks, write_edges, write_matrix, write_nodes
-from isinglass.export.formats import write_network
+from isinglass.export.formats import edge_table, write_blocks, write_edges, write_matrix, write_network, write_nodes
 from isinglass.export.graphfiles import to_json, to_networkx, write_gexf, write_json
 
 __all__ = [

@@ -1,23 +1,44 @@
-"""A network with attributes of its nodes and edges: what the file formats are written from."""
+"""A network with typed attributes of its nodes and edges: what the file formats are written from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, DataError
-from isinglass.export.columns import Cell, Column, check_name, pair_column, read_column
 from isinglass.export.escaping import storable
-from isinglass.names import by_node
+from isinglass.names import by_node, find_nodes
 from isinglass.network import Network, as_network
 from isinglass.results import Solution
 from isinglass.show.palette import SIGNS, color_groups
+
+Cell: TypeAlias = str | float | int | bool | None
+Kind: TypeAlias = Literal["text", "real", "integer", "boolean"]
+
+# What the files already hold under these names, or what their readers would take for something else: Gephi and networkx
+# for parts of their own, Cytoscape for its own columns. Compared without case, as Cytoscape does.
+_OURS = {"id", "name", "color", "r", "g", "b"}
+_READERS = {"start", "end", "selected", "suid", "shared name"}
+RESERVED = {
+    "node": _OURS | _READERS | {"label", "field", "degree", "strength", "x", "y", "z", "viz", "pid", "parents"},
+    "edge": _OURS | _READERS | {"source", "target", "coupling", "sign", "weight", "key", "interaction"},
+}
+_OF_CATEGORIES = {"node": ("kind", "categories", "scores", "fields"), "edge": ("block",)}
+
+
+@dataclass(frozen=True)
+class Column:
+    """Values of one kind, None where there is none."""
+
+    kind: Kind  # what all values are
+    values: tuple[Cell, ...]  # one per node or edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,30 +95,18 @@ def annotate(
     group_colors: Mapping[Any, str] | None = None,
     positions: ArrayLike | None = None,
 ) -> Annotated:
-    """Return a network with its attributes; the parameters are those of `write_network`.
-
-    Examples
-    --------
-    >>> found = annotate(Network([0.5, 0], [[0, 1]], [-2], names=["tea", "coffee"]), node_attributes={"hot": [True, 1]})
-    >>> found.node_values["hot"]
-    Column(kind='text', values=('True', '1'))
-    """
+    """Return a network with its attributes; the parameters are those of `write_network`."""
     read = as_network(network, names)
+    own = _OF_CATEGORIES if isinstance(read, CategoryNetwork) else {"node": (), "edge": ()}
     node_columns: dict[str, Column] = {}
-    nodes_own, edges_own = (
-        (["kind", "categories", "scores", "fields"], ["block"]) if isinstance(read, CategoryNetwork) else ([], [])
-    )
     for key, column in _items(node_attributes, "node_attributes"):
-        cells = by_node(column, read.names, f"attribute {str(key)!r}")
-        node_columns[check_name(key, "node", [*nodes_own, *node_columns])] = read_column(
-            str(key), cells, read.n_features
-        )
+        name = check_name(key, "node", [*own["node"], *node_columns])
+        node_columns[name] = read_column(key, by_node(column, read.names, f"attribute {key!r}"), read.n_features)
     edge_columns: dict[str, Column] = {}
     pairs = read.edge_index[read.by_strength]
     for key, matrix in _items(edge_attributes, "edge_attributes"):
-        edge_columns[check_name(key, "edge", [*edges_own, *edge_columns])] = pair_column(
-            str(key), matrix, pairs, read.names
-        )
+        name = check_name(key, "edge", [*own["edge"], *edge_columns])
+        edge_columns[name] = pair_column(key, matrix, pairs, read.names)
     return Annotated(
         read,
         node_columns,
@@ -114,24 +123,6 @@ def _own_columns(network: Network) -> dict[str, Column]:
         return {"field": Column("real", tuple(network.fields.tolist()))}
     listed = tuple(storable(" | ".join(labels)) for labels in network.labels)
     return {"kind": Column("text", network.kinds), "categories": Column("text", listed)}
-
-
-def list_blocks(network: Network) -> Iterator[tuple[str, str, str | None, str | None, float]]:
-    """Yield source, target, category of the source, category of the target and coupling, the strongest edge first.
-
-    A category is None where its node has no categories of its own in the edge: the coupling is then per unit of score.
-    """
-    pairs, values = network.edge_index.tolist(), network.edge_values.tolist()
-    for k in network.by_strength.tolist():
-        s, t = pairs[k]
-        ends = network.names[s], network.names[t]
-        if not isinstance(network, CategoryNetwork) or network.is_signed[k]:
-            yield *ends, None, None, values[k]
-            continue
-        rows, columns = ([None] if network.scores[node] is not None else network.labels[node] for node in (s, t))
-        for row, line in zip(rows, network.blocks[k].tolist(), strict=True):
-            for column, coupling in zip(columns, line, strict=True):
-                yield *ends, row, column, coupling
 
 
 def check_positions(positions: ArrayLike, n_nodes: int) -> FloatArray:
@@ -176,3 +167,67 @@ def _facts(network: Any) -> dict[str, Cell]:
         return {}
     facts = {name: getattr(solution, name) for name in ("alpha", "kkt_residual", "duality_gap", "converged")}
     return {name: value for name, value in facts.items() if value == value}  # a comparator may not know them
+
+
+def read_column(name: str, values: Iterable[Any], length: int) -> Column:
+    """Return a column of the narrowest kind that holds all values.
+
+    Booleans, then integers of 64 bits, then numbers, then text: whatever else there is becomes its ``str``. None, NaN
+    and the missing values of pandas are missing.
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise DataError(f"attribute {name!r} must be a column of {length} values; got {values!r}.")
+    cells = [plain_value(value) for value in values]
+    if len(cells) != length:
+        raise DataError(f"attribute {name!r} must have one value for each of {length}; got {len(cells)}.")
+    present = [cell for cell in cells if cell is not None]
+    if present and all(isinstance(cell, bool) for cell in present):
+        return Column("boolean", tuple(cells))
+    if present and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in present):
+        if all(isinstance(cell, int) and -(2**63) <= cell < 2**63 for cell in present):
+            return Column("integer", tuple(cells))
+        return Column("real", tuple(None if cell is None else float(cell) for cell in cells))
+    return Column("text", tuple(None if cell is None else storable(str(cell)) for cell in cells))
+
+
+def pair_column(name: str, matrix: Any, edge_index: NDArray[np.integer[Any]], names: Sequence[str]) -> Column:
+    """Return the entries of a symmetric matrix, dense or sparse, at the given pairs; a data frame is joined by name."""
+    n_nodes = len(names)
+    table = sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)
+    if hasattr(matrix, "index") and hasattr(matrix, "columns") and table.shape == (n_nodes, n_nodes):
+        rows, columns = (find_nodes(side, names, f"edge attribute {name!r}") for side in (matrix.index, matrix.columns))
+        table = table[np.ix_(rows, columns)]  # type: ignore[arg-type]  # as many distinct nodes as there are
+    if table.shape != (n_nodes, n_nodes):
+        raise DataError(
+            f"edge attribute {name!r} must be a matrix with one row and column per node, {(n_nodes, n_nodes)}; "
+            f"got shape {table.shape}."
+        )
+    sides = (table[tuple(pairs.T)] for pairs in (edge_index, edge_index[:, ::-1]))
+    entries = (np.ravel(side.toarray() if sp.issparse(side) else side) for side in sides)  # sparse where empty
+    column, mirrored = (read_column(name, side.tolist(), len(edge_index)) for side in entries)
+    if column != mirrored:
+        raise DataError(f"edge attribute {name!r} must be symmetric; got a matrix that differs from its transpose.")
+    return column
+
+
+def check_name(name: Any, of: Literal["node", "edge"], taken: Sequence[str]) -> str:
+    """Return the name of an attribute as the files will have it, unless it means something else there."""
+    if not isinstance(name, str) or not name.strip():
+        raise DataError(f"the name of an attribute must be a text that is not empty; got {name!r}.")
+    if name.casefold() in RESERVED[of] or storable(name).casefold() in {other.casefold() for other in taken}:
+        raise DataError(
+            f"the name of an attribute of {of}s must not be one of {', '.join(sorted(RESERVED[of]))}, nor used twice, "
+            f"whatever the case of its letters; got {name!r}. Rename that column."
+        )
+    return storable(name)
+
+
+def plain_value(value: Any) -> Any:
+    """Return a Python value, None for all that is missing."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        missing = value is None or bool(value != value)  # NaN and NaT differ from themselves
+    except (TypeError, ValueError):  # pandas.NA does not say
+        missing = True
+    return None if missing else value

@@ -7,15 +7,15 @@ Nothing that was added in 1.3 is needed here.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+from isinglass.atomic import Target, write_lines
 from isinglass.categories import CategoryNetwork
-from isinglass.export.annotated import Annotated, annotate
-from isinglass.export.columns import Cell, Column
-from isinglass.export.escaping import cell_text, number_text, storable, xml_element
-from isinglass.export.streams import Target, write_lines
+from isinglass.export.annotated import Annotated, Cell, Column, annotate
+from isinglass.export.escaping import cell_text, storable, xml_element
 from isinglass.network import Network
 from isinglass.show.palette import channels
 
@@ -116,9 +116,6 @@ def _present(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
     return {name: column.values[k] for name, column in columns.items() if column.values[k] is not None}
 
 
-# ------------------------------------------------------------------------------------------- GEXF
-
-
 def _gexf_lines(graph: Annotated) -> Iterator[str]:
     colors, nodes, edges = graph.edge_colors, graph.node_values, graph.edge_values
     weights = edges.pop("weight").values  # an attribute of the edge itself
@@ -136,7 +133,7 @@ def _gexf_lines(graph: Annotated) -> Iterator[str]:
         if graph.node_colors is not None:
             yield _color(graph.node_colors[k])
         if graph.positions is not None:
-            x, y = (number_text(SPREAD * value) for value in graph.positions[k].tolist())
+            x, y = (cell_text(SPREAD * value) for value in graph.positions[k].tolist())
             yield xml_element("viz:position", {"x": x, "y": y, "z": "0.0"})
         yield "</node>"
     yield "</nodes>"
@@ -168,9 +165,6 @@ def _values(columns: Mapping[str, Column], k: int) -> Iterator[str]:
 def _color(color: str) -> str:
     red, green, blue = channels(color)
     return xml_element("viz:color", {"r": str(red), "g": str(green), "b": str(blue)})
-
-
-# ------------------------------------------------------------------------------------------- JSON
 
 
 def _json_lines(graph: Annotated) -> Iterator[str]:
@@ -219,7 +213,7 @@ def _cells(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
 
 def _cell(value: Cell) -> Cell:
     """Return what strict JSON can hold: it has no infinity."""
-    return number_text(value) if isinstance(value, float) and value in (float("inf"), -float("inf")) else value
+    return cell_text(value) if isinstance(value, float) and math.isinf(value) else value
 
 
 def _dump(value: object) -> str:

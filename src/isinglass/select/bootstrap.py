@@ -13,13 +13,12 @@ import scipy.sparse as sp
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
 from isinglass.categories import flat_fields
 from isinglass.data import CategoryTable, bare_rows, read_categories, weights_of, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
-from isinglass.pairs import pair_keys, pairs_of
-from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.contract import Method, run_method
 from isinglass.select.impute import impute_first, imputes, keep_penalty_inside

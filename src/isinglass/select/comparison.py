@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError
-from isinglass.network import Network
-from isinglass.pairs import pair_keys, spread, union_keys
+from isinglass.network import Network, pair_keys, spread, union_keys
 from isinglass.results import Solution
 
 ROUNDING = 1e-6

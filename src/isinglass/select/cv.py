@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import which_vary
 from isinglass.data.weights import warn_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
-from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction, with_option
 from isinglass.select.scoring import row_scores, warn_at_grid_end, whole_rows

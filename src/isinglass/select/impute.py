@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.categories import CategoryNetwork
 from isinglass.data import BinaryTable, CategoryTable, read_binary, to_weighted, weights_of
@@ -32,9 +32,7 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.names import default_names
-from isinglass.network import Network
-from isinglass.pairs import pair_keys, pairs_of, spread, union_keys
-from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.network import Network, pair_keys, pairs_of, spread, union_keys
 from isinglass.results import Missing, Solution
 from isinglass.select.contract import Method, run_method
 from isinglass.select.method import keep_penalty, run_quickly, solution_of

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, PartedTable, count_categories, count_columns, over_rows
@@ -22,7 +23,6 @@ from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.objective import smoothed_field
-from isinglass.randomness import RandomSource, as_generator
 from isinglass.results import Solution
 from isinglass.select.contract import fixed_option, with_option
 from isinglass.select.scoring import labels_of, path_scores, row_scores

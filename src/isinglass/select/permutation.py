@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import BinaryTable, CategoryTable, bare_rows, read_categories, weights_of, which_vary
 from isinglass.errors import (
@@ -26,8 +26,7 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.names import check_names
-from isinglass.pairs import pairs_of, union_keys
-from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.network import pairs_of, union_keys
 from isinglass.results import Solution
 from isinglass.select.comparison import Differing, GroupComparison, reaches
 from isinglass.select.contract import Method, run_method, unwrap

@@ -9,10 +9,10 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
+from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import CategoryTable, to_weighted
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
-from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.results import Solution
 from isinglass.select.impute import PRIOR, Imputation, make_chains
 from isinglass.select.refit import free_estimate, nearly_free

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import CategoryTable, count_columns, count_rows, over_rows, to_weighted, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
-from isinglass.network import expit
-from isinglass.pairs import pair_keys, spread
+from isinglass.network import expit, pair_keys, spread
 from isinglass.results import Solution
 from isinglass.select.category_refit import LEAST_INFORMATION, RIDGE, Support, block_errors, network_of, newton
 from isinglass.select.scoring import check_width
@@ -163,8 +162,8 @@ def refit(
     is_varying = count_columns(table, weight)[1]
     _refuse_constant(solution, is_varying)
     # With every pair free or forbidden, alpha multiplies nothing.
-    options = {"sample_weight": weight, "penalty_weights": penalty_on(index, p, 0.0), "tol": tol}
-    free = ising_path(table, [1.0], **options).solutions[0].with_names(solution.names)
+    path = ising_path(table, [1.0], sample_weight=weight, penalty_weights=penalty_on(index, p, 0.0), tol=tol)
+    free = path.solutions[0].with_names(solution.names)
     varying = np.flatnonzero(is_varying)
     hessian, outer = over_rows(_sums, table, weight, free, index, varying)
     # Sums over rows instead of means: (NH)⁻¹ (NK) (NH)⁻¹ = H⁻¹ K H⁻¹ / N, N being the sum of the raw weights.

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.nodes import node_measure
-from isinglass.network import Network
-from isinglass.pairs import pair_keys, spread
+from isinglass.network import Network, pair_keys, spread
 from isinglass.results import Solution
 
 QUANTILES = (0.025, 0.5, 0.975)

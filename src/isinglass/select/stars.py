@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import is_whole
+from isinglass.arguments import RandomSource, is_whole, spawn_seeds
 from isinglass.arrays import FloatArray
 from isinglass.data import which_vary
 from isinglass.errors import (
@@ -30,8 +30,7 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
-from isinglass.pairs import pair_keys, pairs_of, symmetric_matrix
-from isinglass.randomness import RandomSource, spawn_seeds
+from isinglass.network import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
 from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, with_option
 from isinglass.select.scoring import whole_rows

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from isinglass.arguments import check_count, is_real
+from isinglass.arguments import RandomSource, as_generator, check_count, is_real
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork, block_scale
-from isinglass.data.category_table import MOST_CATEGORIES, Kinds, per_column
-from isinglass.data.coding import KINDS
+from isinglass.data.levels import MOST_CATEGORIES, per_column
+from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.network import Network
-from isinglass.randomness import RandomSource, as_generator
 
 Edges = Iterable[tuple[int, int]]
 Couplings = str | float | tuple[float, float]
@@ -227,9 +226,6 @@ def category_network(
     """
     p, rng = network.n_features, as_generator(random_state)
     words = per_column("kinds", kinds, network.names, p, "binary")
-    for word in words:
-        if word not in KINDS:
-            raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", word)
     given = [n_categories] * p if isinstance(n_categories, int | np.integer) else list(n_categories)
     if len(given) != p:
         raise ArgumentError("n_categories", f"must be one number, or one per node ({p})", n_categories)

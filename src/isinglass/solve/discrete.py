@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Problem, max_features, path_bytes
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
-from isinglass.categories import CategoryNetwork, block_values
-from isinglass.data import CategoryTable, check_penalty_weights, check_sample_weight
-from isinglass.data.category_table import MOST_STEPS
+from isinglass.categories import CategoryNetwork, Points, block_values
+from isinglass.data import CategoryTable, check_penalty_weights
+from isinglass.data.levels import MOST_STEPS
 from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.machine import memory_for, thread_count, within_memory
 from isinglass.names import check_names
-from isinglass.objective.reduced import NEGLIGIBLE
+from isinglass.objective.reduced import NEGLIGIBLE, Penalty
 from isinglass.results import Solution
 from isinglass.solve.estimable import as_solution, warn_constant
 
@@ -32,12 +32,8 @@ _PER_COEFFICIENT = 130  # bytes, for either column of a pair
 
 def refuse_free(name: str) -> ArgumentError:
     """Return the error of a pair without a penalty: of such an optimum nobody could tell how far away it is."""
-    return ArgumentError(
-        name,
-        "must be positive where columns have categories",
-        0.0,
-        "Use a small value; refit estimates the edges of a network without a penalty.",
-    )
+    remedy = "Use a small value; refit estimates the edges of a network without a penalty."
+    return ArgumentError(name, "must be positive where columns have categories", 0.0, remedy)
 
 
 def _steps(column: int, scores: FloatArray) -> Bytes:
@@ -51,12 +47,8 @@ def _steps(column: int, scores: FloatArray) -> Bytes:
         if np.abs(steps - steps.round()).max() <= _CLOSE * steps.max():
             whole: Bytes = steps.round().astype(np.uint8)
             return whole
-    raise ArgumentError(
-        "scores",
-        f"must be multiples of one step, at most {MOST_STEPS} of them, for column {column}",
-        scores.tolist(),
-        "Round them.",
-    )
+    rule = f"must be multiples of one step, at most {MOST_STEPS} of them, for column {column}"
+    raise ArgumentError("scores", rule, scores.tolist(), "Round them.")
 
 
 @dataclass(frozen=True)
@@ -74,11 +66,10 @@ class Scaled:
     ranges: Bytes  # the largest step; 0: without an order
 
     @classmethod
-    def of(cls, table: CategoryTable, sample_weight: ArrayLike | None, *, quiet: bool = False) -> Scaled:
+    def of(cls, table: CategoryTable, weight: FloatArray | None, *, quiet: bool = False) -> Scaled:
         """Scale the columns that vary; name the others in one warning, unless ``quiet``."""
         if table.shape[1] > max_features:
             raise LimitError(f"{setting('X')} must have at most {max_features} columns; got {table.shape[1]}.")
-        weight = check_sample_weight(sample_weight, len(table.codes))
         if weight is not None:
             weight = np.where(weight > NEGLIGIBLE * weight.max(), weight, 0.0)
         raw = np.ones(len(table.codes)) if weight is None else weight
@@ -121,25 +112,41 @@ class Scaled:
     def _layout(self) -> _Layout:
         return _Layout.of(self)
 
+    @cached_property
+    def _seen(self) -> NDArray[np.intp]:
+        """Number of categories that occur, of every column."""
+        return np.array([np.count_nonzero(share) for share in self.shares])
+
     def fields(self, solved: ArrayLike, centers: Sequence[FloatArray] | FloatArray | None) -> list[FloatArray]:
         """Return every field. The solver's belong to centered scores, of the categories that occur, in their order.
 
         A category that does not occur gets half a row. ``centers``: what the neighbors' mean scores add to the
         predictor of every column; for a nominal one, of every category.
         """
-        layout = self._layout
+        layout, points = self._layout, self._layout.points
         fields = layout.logs.copy()
         if len(layout.places) == len(np.asarray(solved)):
             fields[layout.places] = solved
         fields += np.where(layout.is_solved, 0.0, (fields - layout.logs)[layout.firsts])
         if isinstance(centers, np.ndarray):
-            fields -= layout.factors * centers[layout.column]
+            fields -= points.factor * centers[points.column]
         elif centers is not None:
             sizes = zip(centers, self.shares, strict=True)
-            fields -= layout.factors * np.concatenate([np.broadcast_to(center, len(share)) for center, share in sizes])
-        fields -= fields[layout.starts][layout.column]
-        ends = [*layout.starts.tolist(), len(fields)]
+            fields -= points.factor * np.concatenate([np.broadcast_to(center, len(share)) for center, share in sizes])
+        fields -= fields[points.starts][points.column]
+        ends = [*points.starts.tolist(), len(fields)]
         return [read_only(fields[start:end]) for start, end in pairwise(ends)]  # np.split takes longer than all above
+
+    def centers(
+        self, nodes: Sequence[int], neighbors: Sequence[int], blocks: Iterable[FloatArray], rows: Sequence[int], n: int
+    ) -> list[FloatArray]:
+        """Return what neighbors' mean scores add to the predictor of every column, in n rows; blocks name theirs."""
+        sizes = zip(self.on_line, self.shares, strict=True)
+        centers = [np.zeros((n, 1 if line else len(share))) for line, share in sizes]
+        for s, t, block, k in zip(nodes, neighbors, blocks, rows, strict=True):
+            if self.on_line[t]:
+                centers[s][k] += (block[:, 0] if s < t else block[0]) * self.means[t]
+        return centers
 
     def block(self, s: int, t: int, values: FloatArray) -> FloatArray:
         """Return B of a pair s < t. The solver has a table of the categories that occur.
@@ -161,28 +168,22 @@ class Scaled:
         """Return B of every pair s < t, given the solver's numbers, pair after pair."""
         if self.on_line.all():  # no loop over pairs, which would take as long as a small fit
             return list(read_only((values / self.widths[edges].prod(axis=1)).reshape(-1, 1, 1)))
-        parts = np.split(values, np.cumsum(self.sizes(edges))[:-1])
+        sizes = np.where(self.on_line, 1, self._seen)[edges].prod(axis=1)  # what the solver has for every pair
+        parts = np.split(values, np.cumsum(sizes)[:-1])
         return [read_only(self.block(s, t, part)) for (s, t), part in zip(edges.tolist(), parts, strict=False)]
 
     @cached_property
     def dimensions(self) -> NDArray[np.intp]:
         """Number m of every column: 1 on a line, else the categories that occur less one."""
-        seen = np.array([np.count_nonzero(share) for share in self.shares])
-        return np.asarray(np.where(self.on_line, 1, np.maximum(seen - 1, 1)))
+        return np.asarray(np.where(self.on_line, 1, np.maximum(self._seen - 1, 1)))
 
     def spread(self) -> FloatArray:
         """Return the standard deviation of every column's points."""
-        pairs = zip(self.shares, self.table.scores, strict=True)
         squares = [
             (1.0 - share @ share) / 2.0 if score is None else share @ (score - share @ score) ** 2
-            for share, score in pairs
+            for share, score in zip(self.shares, self.table.scores, strict=True)
         ]
         return np.sqrt(squares)
-
-    def sizes(self, edges: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-        """Return how many numbers the solver has for every pair."""
-        seen = np.array([np.count_nonzero(share) for share in self.shares])
-        return np.asarray(np.where(self.on_line, 1, seen)[edges].prod(axis=1))
 
 
 @dataclass(frozen=True)
@@ -190,35 +191,24 @@ class _Layout:
     """What fields are made of, category after category of all columns."""
 
     logs: FloatArray  # logarithms of shares; half a row for a category that does not occur
-    factors: FloatArray  # scores; 1 for nominal columns
     places: NDArray[np.intp]  # where the solver's fields belong
     is_solved: Mask  # which are among these
     firsts: NDArray[np.intp]  # the first category that the solver has of its column
-    column: NDArray[np.intp]
-    starts: NDArray[np.intp]  # the first category of every column
+    points: Points
 
     @classmethod
     def of(cls, scaled: Scaled) -> _Layout:
+        scores, lengths = scaled.table.scores, [len(share) for share in scaled.shares]
+        points = Points.of(scores, lengths)
         orders = []
-        for score, share in zip(scaled.table.scores, scaled.shares, strict=True):
+        for start, score, share in zip(points.starts, scores, scaled.shares, strict=True):
             seen = np.flatnonzero(share)
-            orders.append(seen if score is None else seen[np.argsort(score[seen])])
-        lengths = [len(share) for share in scaled.shares]
-        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp)
-        places = [starts[s] + orders[s] for s in scaled.columns.tolist()]
-        place = np.concatenate([*places, np.empty(0, dtype=np.intp)]).astype(np.intp)
-        factors = zip(scaled.table.scores, lengths, strict=True)
+            orders.append(start + (seen if score is None else seen[np.argsort(score[seen])]))
+        places = np.concatenate([*(orders[s] for s in scaled.columns.tolist()), np.empty(0, dtype=np.intp)])
         is_solved = np.zeros(sum(lengths), dtype=bool)
-        is_solved[place] = True
-        return cls(
-            np.log(np.maximum(np.concatenate(scaled.shares), 0.5 / scaled.n_rows)),
-            np.concatenate([np.ones(length) if score is None else score for score, length in factors]),
-            place,
-            is_solved,
-            np.repeat([start + order[0] for start, order in zip(starts, orders, strict=True)], lengths),
-            np.repeat(np.arange(len(lengths)), lengths),
-            starts,
-        )
+        is_solved[places.astype(np.intp)] = True
+        logs = np.log(np.maximum(np.concatenate(scaled.shares), 0.5 / scaled.n_rows))
+        return cls(logs, places.astype(np.intp), is_solved, np.repeat([order[0] for order in orders], lengths), points)
 
 
 @dataclass(frozen=True)
@@ -231,28 +221,23 @@ class DiscreteCase:
 
     @classmethod
     def prepare(
-        cls,
-        table: CategoryTable,
-        sample_weight: ArrayLike | None,
-        penalty_weights: ArrayLike | str | None,
-        n_threads: int | None,
+        cls, table: CategoryTable, weight: FloatArray | None, penalty_weights: Penalty, n_threads: int | None
     ) -> DiscreteCase:
         """Compile the columns that vary; name the others in one warning."""
-        scaled = Scaled.of(table, sample_weight)
+        scaled = Scaled.of(table, weight)
         columns, widths = scaled.columns, scaled.widths
         penalty = check_penalty_weights(penalty_weights, len(widths))
+        matrix = None
+        if isinstance(penalty, np.ndarray):
+            if (penalty[~np.eye(len(penalty), dtype=bool)] == 0).any():
+                raise refuse_free("penalty_weights")
+            inside = np.ix_(columns, columns)  # for scores that are scaled to a range of 1
+            matrix = np.ascontiguousarray(penalty[inside] / np.multiply.outer(widths, widths)[inside])
         sizes = np.where(scaled.ranges == 0, table.n_categories[columns], 1)
+        most = memory_for(_most_bytes(len(scaled.points), sizes))
+        given = scaled.points, scaled.weight, scaled.ranges, widths[columns], matrix
         with within_memory():
-            problem = Problem(
-                scaled.points,
-                scaled.weight,
-                scaled.ranges,
-                widths[columns],
-                _scaled_penalty(penalty, columns, widths),
-                isinstance(penalty, str),
-                thread_count(n_threads),
-                memory_for(_most_bytes(len(scaled.points), sizes)),
-            )
+            problem = Problem(*given, isinstance(penalty, str), thread_count(n_threads), most)
         return cls(problem, scaled)
 
     def fit_null(self, tol: float, max_iter: int) -> float:
@@ -270,44 +255,18 @@ class DiscreteCase:
         edges = scaled.columns[state.edges].astype(np.int32).reshape(-1, 2)
         if scaled.on_line.all():  # one number per pair: no tables, which would take as long as a small fit
             values = state.values / scaled.widths[edges].prod(axis=1)
-            fields = scaled.fields(state.category_fields, _centers_on_lines(edges, values, scaled.means))
+            (s, t), means = edges.T, scaled.means
+            added = [np.bincount(s, values * means[t], len(means)), np.bincount(t, values * means[s], len(means))]
+            fields = scaled.fields(state.category_fields, np.asarray(added[0] + added[1], dtype=np.float64))
             blocks: Sequence[FloatArray] = tuple(read_only(values.reshape(-1, 1, 1)))
         else:
             blocks = scaled.blocks(edges, state.values)
             values = block_values(scaled.table.scores, edges, blocks)
-            fields = scaled.fields(state.category_fields, self._centers(edges, blocks))
+            both = edges.ravel().tolist(), edges[:, ::-1].ravel().tolist(), [block for block in blocks for _ in (0, 1)]
+            centers = scaled.centers(*both, [0] * edges.size, 1)
+            fields = scaled.fields(state.category_fields, [center[0] for center in centers])
         network = scaled.empty.refitted(fields, edges, values, blocks)
         return as_solution(network, state, self.problem, tol)
-
-    def _centers(self, edges: NDArray[np.int32], blocks: Sequence[FloatArray]) -> list[FloatArray]:
-        """Return what the mean scores of a column's neighbors add to its predictor."""
-        shares, means, on_line = self.scaled.shares, self.scaled.means, self.scaled.on_line
-        centers = [np.zeros(1 if line else len(share)) for share, line in zip(shares, on_line, strict=True)]
-        for (s, t), block in zip(edges.tolist(), blocks, strict=True):
-            if on_line[t]:
-                centers[s] += block[:, 0] * means[t]
-            if on_line[s]:
-                centers[t] += block[0] * means[s]
-        return centers
-
-
-def _centers_on_lines(edges: NDArray[np.int32], values: FloatArray, means: FloatArray) -> FloatArray:
-    """Return the same where every column has scores."""
-    s, t = edges.T
-    p = len(means)
-    return np.asarray(np.bincount(s, values * means[t], p) + np.bincount(t, values * means[s], p))
-
-
-def _scaled_penalty(
-    penalty: FloatArray | str | None, columns: NDArray[np.intp], widths: FloatArray
-) -> FloatArray | None:
-    """Return given penalty weights for scores that are scaled to a range of 1."""
-    if not isinstance(penalty, np.ndarray):
-        return None
-    if (penalty[~np.eye(len(penalty), dtype=bool)] == 0).any():
-        raise refuse_free("penalty_weights")
-    inside = np.ix_(columns, columns)
-    return np.ascontiguousarray(penalty[inside] / np.multiply.outer(widths, widths)[inside])
 
 
 def _most_bytes(n_rows: int, sizes: NDArray[np.intp]) -> int:

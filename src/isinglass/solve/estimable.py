@@ -16,8 +16,7 @@ from isinglass.arrays import FloatArray
 from isinglass.data import BinaryTable, CategoryTable, PartedTable, count_categories, count_columns, count_rows
 from isinglass.data.conversion import refuse_categories
 from isinglass.data.hosts import RARE
-from isinglass.data.intake import open_rows
-from isinglass.data.parts import split_rows
+from isinglass.data.parts import open_rows, split_rows
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, setting, warn
 from isinglass.machine import available_memory, memory_for

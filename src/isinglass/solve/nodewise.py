@@ -12,25 +12,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from isinglass._core import Nodewise
+from isinglass._core import NodePaths, Nodewise
 from isinglass.arguments import check_count, check_positive
-from isinglass.arrays import FloatArray
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import CategoryTable, PartedTable, read_categories, to_weighted
 from isinglass.data.blocks import is_in_parts
-from isinglass.data.category_table import Kinds, Scores
+from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, SeparationError
 from isinglass.machine import thread_count
 from isinglass.results import Solution
 from isinglass.separation import separating_direction
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
-from isinglass.solve.nodewise_categories import CategoryNodes
-from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA, warn_if_not_converged
-from isinglass.solve.regressions import RULES, NodeFits, NodewisePath, spread, spread_paths
-
-__all__ = ["choose_per_node", "nodewise_at", "nodewise_ebic", "nodewise_path"]
+from isinglass.solve.path import SUSPICIOUS_ETA, warn_if_not_converged
+from isinglass.solve.regressions import RULES, CategoryNodes, NodeFits, Nodes, NodewisePath
 
 logger = logging.getLogger("isinglass")
 
@@ -106,7 +103,7 @@ def nodewise_path(
     ([[0, 2]], True)
     """
     _check_options(rule, tol, max_iter)
-    case = _prepare(_as_table(X, kinds, scores), sample_weight, standardize, n_threads)
+    case = _prepare(X, sample_weight, standardize, n_threads, kinds=kinds, scores=scores)
     grid = alpha_grid(float(case.alpha_max().max(initial=0.0)), alphas, alpha_min_ratio=alpha_min_ratio)
     fits = case.solve(np.tile(grid, (case.n_features, 1)), tol, max_iter, stops_early=False)
     path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
@@ -170,19 +167,7 @@ def nodewise_ebic(
     >>> network.edge_index.tolist(), network.alphas_per_node.shape
     ([[0, 2]], (3,))
     """
-    path = choose_per_node(
-        X,
-        alphas,
-        gamma=gamma,
-        rule=rule,
-        standardize=standardize,
-        sample_weight=sample_weight,
-        alpha_min_ratio=alpha_min_ratio,
-        tol=tol,
-        max_iter=max_iter,
-        n_threads=n_threads,
-    )
-    return path.solutions[0]
+    return choose_per_node(**locals()).solutions[0]
 
 
 def nodewise_at(
@@ -198,35 +183,17 @@ def nodewise_at(
 ) -> Solution:
     """Return the network of regressions at given penalties, one per node: what ``nodewise_ebic`` chose elsewhere.
 
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1, or a CategoryTable.
-    alphas : array-like of shape (n_features,)
-        The penalty of every node; NaN for a column without regression, which must be constant.
-    rule, standardize, sample_weight, tol, max_iter, n_threads
-        As for ``nodewise_ebic``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> a, b = rng.integers(0, 2, (2, 500))
-    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
-    >>> chosen = nodewise_ebic(X)
-    >>> bool(np.allclose(nodewise_at(X, chosen.alphas_per_node).couplings, chosen.couplings, atol=1e-5))
-    True
+    NaN is for a column without regression, which must be constant. Everything else is as for ``nodewise_ebic``.
     """
     _check_options(rule, tol, max_iter)
-    case = _prepare(_as_table(X), sample_weight, standardize, n_threads)
+    case = _prepare(X, sample_weight, standardize, n_threads)
     given = np.asarray(alphas, dtype=np.float64)
     if given.shape != (case.n_features,) or not (given[case.varying] > 0).all():
         raise ArgumentError("alphas", f"must be positive, one for each of {case.n_features} columns", alphas)
     fits = case.solve(given[:, None], tol, max_iter, stops_early=False)
     solution = replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=given.copy())
-    warn_if_not_converged(
-        NodewisePath((solution,), tol=tol, nodes=fits, rule=rule), float(fits.null_losses.sum()), max_iter
-    )
+    path = NodewisePath((solution,), tol=tol, nodes=fits, rule=rule)
+    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return solution
 
 
@@ -247,7 +214,7 @@ def choose_per_node(
     _check_options(rule, tol, max_iter)
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
-    case = _prepare(_as_table(X), sample_weight, standardize, n_threads)
+    case = _prepare(X, sample_weight, standardize, n_threads)
     if alpha_min_ratio is None:
         alpha_min_ratio = 1e-2 if case.n_rows < len(case.varying) - 1 else 1e-4
     shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)
@@ -264,28 +231,12 @@ def choose_per_node(
 
 def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
-    case = _prepare(_as_table(X), sample_weight, standardize, None, quiet=True)
+    case = _prepare(X, sample_weight, standardize, None, quiet=True)
     return float(case.alpha_max().max(initial=0.0))
 
 
 # Path contract: what `alphas=30` starts from (see docs/design.md).
 nodewise_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
-
-
-def _as_table(X: Any, kinds: Kinds | None = None, scores: Scores | None = None) -> Any:
-    """Return the table with its categories read; one in parts, which has none, as it is."""
-    if kinds is None and scores is None and (isinstance(X, PartedTable) or is_in_parts(X)):
-        return X
-    return read_categories(X, kinds=kinds, scores=scores)
-
-
-def _prepare(
-    X: Any, sample_weight: ArrayLike | None, standardize: bool, n_threads: int | None, *, quiet: bool = False
-) -> _Case | CategoryNodes:
-    """Make a table ready: columns of 0 and 1, or with categories."""
-    if isinstance(X, CategoryTable):
-        return CategoryNodes.prepare(*to_weighted(X, sample_weight), standardize, n_threads, quiet=quiet)
-    return _Case.prepare(X, sample_weight, standardize, n_threads, quiet=quiet)
 
 
 def _check_options(rule: str, tol: float, max_iter: int) -> None:
@@ -295,84 +246,60 @@ def _check_options(rule: str, tol: float, max_iter: int) -> None:
     check_count("max_iter", max_iter)
 
 
+def _prepare(
+    X: Any,
+    sample_weight: ArrayLike | None,
+    standardize: bool,
+    n_threads: int | None,
+    *,
+    kinds: Kinds | None = None,
+    scores: Scores | None = None,
+    quiet: bool = False,
+) -> Nodes:
+    """Make a table ready: columns of 0 and 1, or with categories; one in parts, which has none, is refused later."""
+    if not (kinds is scores is None and (isinstance(X, PartedTable) or is_in_parts(X))):
+        X = read_categories(X, kinds=kinds, scores=scores)
+    if isinstance(X, CategoryTable):
+        return CategoryNodes.prepare(*to_weighted(X, sample_weight), standardize, n_threads, quiet)
+    varying = Varying.of(X, sample_weight, quiet=quiet)
+    columns, n_rows, weight = varying.columns, varying.n_rows, varying.weight
+    ones = varying.ones[columns]
+    zeros = n_rows - ones if weight is None else weight @ (1 - varying.table)  # not a difference of rounded sums
+    share, rest = ones / n_rows, zeros / n_rows
+    null_losses = np.zeros(len(varying.fields))
+    null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
+    omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
+    problem, units = Nodewise(varying.table, weight, thread_count(n_threads)), np.ones(len(null_losses))
+    return _BinaryNodes(
+        *(problem, columns, omega, units, null_losses, n_rows, varying.names),
+        *(varying.table, varying.fields),
+    )
+
+
 @dataclass(frozen=True)
-class _Case:
-    """A table made ready: the compiled problem on the columns that vary, and the way back."""
+class _BinaryNodes(Nodes):
+    """A table of 0 and 1 made ready."""
 
-    problem: Nodewise
-    table: NDArray[np.uint8]  # only the columns that vary and the rows of positive weight
-    varying: NDArray[np.intp]
+    table: Bytes  # only the columns that vary and the rows of positive weight
     fields: FloatArray  # of the constant columns; 0 elsewhere
-    null_losses: FloatArray  # 0 for constant columns
-    omega: FloatArray  # penalty weight of each varying column
-    n_rows: float
-    names: tuple[str, ...] | None
 
-    @classmethod
-    def prepare(
-        cls,
-        X: ArrayLike,
-        sample_weight: ArrayLike | None,
-        standardize: bool,
-        n_threads: int | None,
-        *,
-        quiet: bool = False,
-    ) -> _Case:
-        varying = Varying.of(X, sample_weight, quiet=quiet)
-        columns, n_rows, weight = varying.columns, varying.n_rows, varying.weight
-        ones = varying.ones[columns]
-        zeros = n_rows - ones if weight is None else weight @ (1 - varying.table)  # not a difference of rounded sums
-        share, rest = ones / n_rows, zeros / n_rows
-        null_losses = np.zeros(len(varying.fields))
-        null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
-        omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
-        problem = Nodewise(varying.table, weight, thread_count(n_threads))
-        return cls(problem, varying.table, columns, varying.fields, null_losses, omega, n_rows, varying.names)
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns, constant ones included."""
-        return len(self.fields)
-
-    def alpha_max(self) -> FloatArray:
-        """Return each varying node's smallest alpha without coefficients."""
-        return self.problem.alpha_max(self.omega)
-
-    def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
-        """Run the regressions, one row of alphas per column of the whole table, and put them back into it."""
-        nodes = np.arange(len(self.varying), dtype=np.int32)
-        strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
-        grids = alphas[self.varying]
-        paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
-        self._refuse_separation(spread(paths.largest_etas, self.varying, self.n_features, np.nan))
-        fields = spread(paths.fields, self.varying, self.n_features, np.nan)
-        constant = np.isnan(fields).all(axis=0)
-        return NodeFits(
-            alphas=alphas.T,
-            fields=np.where(constant, self.fields, fields),
-            values=paths.values,
-            null_losses=self.null_losses,
-            n_rows=self.n_rows,
-            names=self.names,
-            **spread_paths(paths, self.varying, self.n_features),
-        )
-
-    def _refuse_separation(self, largest_eta: FloatArray) -> None:
-        """Raise if a regression without penalty has no finite optimum (checked only where it may not)."""
-        with np.errstate(invalid="ignore"):
-            suspects = np.flatnonzero((largest_eta > SUSPICIOUS_ETA).any(axis=0))
-        for node in np.searchsorted(self.varying, suspects):
-            found = _separating_column(self.table, int(node))
+    def collect(self, paths: NodePaths, known: dict[str, Any]) -> NodeFits:
+        """Return the regressions; refuse those without a finite optimum (looked for only where there may be none)."""
+        for node in np.flatnonzero((paths.largest_etas > SUSPICIOUS_ETA).any(axis=1)).tolist():
+            found = _separating_column(self.table, node)
             if found is not None:
-                s, t = int(self.varying[node]), int(self.varying[found])
+                s, t = self.varying[[node, found]].tolist()
                 raise SeparationError(
                     f"the unpenalized regression of column {s} must have a finite optimum; the other columns separate "
                     f"its zeros from its ones, so that the coefficient of column {t} grows without bound. "
                     "Use alpha > 0."
                 )
+        fields = self.spread(paths.fields, np.nan)
+        constant = np.isnan(fields).all(axis=0)
+        return NodeFits(fields=np.where(constant, self.fields, fields), values=paths.values, **known)
 
 
-def _separating_column(table: NDArray[np.uint8], node: int) -> int | None:
+def _separating_column(table: Bytes, node: int) -> int | None:
     """Return a column whose coefficient in the regression of ``node`` is infinite, or None."""
     rows = np.unique(table, axis=0).astype(np.float64)
     design = rows.copy()

@@ -19,7 +19,7 @@ from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.data import CategoryTable, PartedTable, check_penalty_weights, read_categories, read_parts, to_weighted
 from isinglass.data.blocks import is_in_parts
-from isinglass.data.category_table import Kinds, Scores
+from isinglass.data.table import Kinds, Scores
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -30,7 +30,7 @@ from isinglass.errors import (
 )
 from isinglass.machine import thread_count, within_memory
 from isinglass.names import check_names
-from isinglass.pairs import all_pairs
+from isinglass.network import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.discrete import DiscreteCase

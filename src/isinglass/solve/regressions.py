@@ -1,4 +1,7 @@
-"""One logistic lasso per node, and the rules that make one network of the two estimates per pair."""
+"""One regression per node, and the rules that make one network of the two estimates per pair.
+
+Columns of 0 and 1 have logistic regressions (prepared in ``nodewise``), columns with categories multinomial ones.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,22 @@ from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass._core import NodePaths
-from isinglass.arrays import FloatArray, read_only
+from isinglass._core import NodePaths, Nodewise
+from isinglass.arrays import FloatArray, Frozen, Mask
+from isinglass.categories import CategoryNetwork, block_values
+from isinglass.data import CategoryTable
 from isinglass.errors import ArgumentError
+from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.results import Path, Solution
-
-__all__ = ["RULES", "NodeFits", "NodewisePath", "symmetrize"]
+from isinglass.solve.discrete import Scaled, refuse_free
+from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS
 
 RULES = ("and", "or", "mean", "min", "max")
 
@@ -91,7 +97,7 @@ def reconcile(a: FloatArray, b: FloatArray, rule: str) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NodeFits:
+class NodeFits(Frozen):
     """One logistic lasso per node and alpha: what a node-wise network is made of.
 
     Matrices have one row per alpha and one column per node. NaN (or no coefficient) stands for constant columns and
@@ -113,19 +119,12 @@ class NodeFits:
     n_rows: float  #: number of rows: the sum of the weights
     names: tuple[str, ...] | None = None  #: names of the nodes
 
-    def __post_init__(self) -> None:
-        for array in vars(self).values():
-            if isinstance(array, np.ndarray):
-                read_only(array)
-
     @cached_property
     def _owners(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The alpha number and the node of every coefficient."""
-        counts = self.counts.T.ravel()
-        node, alpha = np.divmod(np.repeat(np.arange(len(counts)), counts), len(self.counts))
-        return alpha, node
+        return _owners(self.counts)
 
-    def take(self, choice: int | NDArray[np.intp]) -> NodeFits:
+    def take(self, choice: int | NDArray[np.intp]) -> Self:
         """Return the fits at one alpha number, or at one for each node, as a list of length one."""
         alpha, node = self._owners
         picked = np.broadcast_to(choice, self.counts.shape[1]), np.arange(self.counts.shape[1])
@@ -191,19 +190,177 @@ class NodeFits:
         return [Network(self.fields[k], edges[part], values[part], self.names) for k, part in enumerate(parts)]
 
 
-def spread(matrix: NDArray[Any], varying: NDArray[np.intp], n_features: int, missing: float) -> NDArray[Any]:
-    """Return a matrix of the columns that vary with one row per alpha and one column per column of the whole table."""
-    whole = np.full((matrix.shape[1], n_features), missing, dtype=matrix.dtype)
-    whole[:, varying] = matrix.T
-    return whole
+def _owners(counts: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the alpha number and the node of every coefficient."""
+    node, alpha = np.divmod(np.repeat(np.arange(counts.size), counts.T.ravel()), len(counts))
+    return alpha, node
 
 
-def spread_paths(paths: NodePaths, varying: NDArray[np.intp], n_features: int) -> dict[str, NDArray[Any]]:
-    """Return what all regressions have, whatever their columns are, as the fields of `NodeFits`."""
-    missing = dict.fromkeys(("losses", "objectives", "kkt_residuals", "duality_gaps"), np.nan)
-    missing |= dict.fromkeys(("n_iter", "n_working", "counts"), 0)
-    whole = {name: spread(getattr(paths, name), varying, n_features, value) for name, value in missing.items()}
-    return {**whole, "columns": varying[paths.columns].astype(np.int32)}
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CategoryNodeFits(NodeFits):
+    """One penalized multinomial regression per node and alpha.
+
+    ``values`` holds the signed coupling of a pair with one parameter and ‖Θ‖ of any other. A column has one field per
+    category, so that ``fields`` is NaN.
+    """
+
+    blocks: tuple[FloatArray, ...]  #: B of every coefficient, with a row for each category of the lower column
+    category_fields: tuple[FloatArray, ...]  #: of every node: one row per alpha, one column per category
+    dimensions: NDArray[np.intp]  #: m of every column
+    empty: CategoryNetwork  #: the nodes, without edges
+
+    def take(self, choice: int | NDArray[np.intp]) -> Self:
+        """Return the fits at one alpha number, or at one for each node, as a list of length one."""
+        alpha, node = self._owners
+        picked = np.broadcast_to(choice, self.counts.shape[1])
+        wanted = np.flatnonzero(alpha == picked[node])
+        fields = tuple(rows[[k]] for rows, k in zip(self.category_fields, picked.tolist(), strict=True))
+        blocks = tuple(self.blocks[k] for k in wanted.tolist())
+        return replace(super().take(choice), blocks=blocks, category_fields=fields)
+
+    def _prices(self, gamma: float, others: int) -> FloatArray:
+        """Return log N for every parameter of a fit, m_s · m_t for each neighbor, and 2γ log(p−1) for each neighbor."""
+        alpha, node = self._owners
+        n_parameters = np.zeros(self.counts.shape)
+        np.add.at(n_parameters, (alpha, node), self.dimensions[node] * self.dimensions[self.columns])
+        return np.asarray(np.log(self.n_rows) * n_parameters + 2.0 * gamma * np.log(others) * self.counts)
+
+    def _networks(self, rule: str) -> list[Network]:
+        alpha, node = self._owners
+        group, pairs, (upper, lower) = pair_up(alpha, node, self.columns)
+        bounds = np.searchsorted(group, np.arange(len(self.counts) + 1))
+        found = [*self.blocks, None]  # the last for those that are nowhere
+        both = zip(upper.tolist(), lower.tolist(), strict=True)
+        merged = [_merge_blocks(found[k], found[j], rule) for k, j in both]
+        networks: list[Network] = []
+        for k in range(len(self.counts)):
+            kept = [e for e in range(bounds[k], bounds[k + 1]) if merged[e].any()]
+            fields = [rows[k] for rows in self.category_fields]
+            blocks = [merged[e] for e in kept]
+            values = block_values(self.empty.scores, pairs[kept], blocks)
+            networks.append(self.empty.refitted(fields, pairs[kept], values, blocks))
+        return networks
+
+
+def _merge_blocks(a: FloatArray | None, b: FloatArray | None, rule: str) -> FloatArray:
+    """Return the block that ``rule`` makes of the two estimates of a pair; None is an estimate of zero."""
+    there = [block for block in (a, b) if block is not None]
+    zero = np.zeros_like(there[0])
+    first, second = (zero if block is None else block for block in (a, b))
+    if first.size == 1:
+        return np.asarray(reconcile(first, second, rule))
+    if len(there) < 2 and rule in ("and", "min"):
+        return zero
+    if rule in ("min", "max"):
+        return min(first, second, key=np.linalg.norm) if rule == "min" else max(first, second, key=np.linalg.norm)
+    return (first + second) / (2.0 if rule == "mean" else float(len(there)))
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """A table made ready for node-wise regressions: the compiled problem on the columns that vary, and the way back."""
+
+    problem: Nodewise
+    varying: NDArray[np.intp]  # where the columns that vary are in the table
+    omega: FloatArray  # penalty weight of each of these
+    units: FloatArray  # of all columns: what alpha is divided by
+    null_losses: FloatArray  # 0 for constant columns
+    n_rows: float  # the sum of the weights
+    names: tuple[str, ...] | None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns, constant ones included."""
+        return len(self.units)
+
+    def alpha_max(self) -> FloatArray:
+        """Return each varying node's smallest alpha without coefficients."""
+        return np.asarray(self.problem.alpha_max(self.omega) * self.units[self.varying])
+
+    def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
+        """Run the regressions, one row of alphas per column of the whole table, and put them back into it."""
+        nodes = np.arange(len(self.varying), dtype=np.int32)
+        grids = alphas[self.varying] / self.units[self.varying, None]
+        strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
+        paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
+        missing = dict.fromkeys(("losses", "objectives", "kkt_residuals", "duality_gaps"), np.nan)
+        missing |= dict.fromkeys(("n_iter", "n_working", "counts"), 0)
+        known: dict[str, Any] = {name: self.spread(getattr(paths, name), value) for name, value in missing.items()}
+        known |= {"alphas": alphas.T, "columns": self.varying[paths.columns].astype(np.int32)}
+        return self.collect(paths, known | {name: getattr(self, name) for name in ("null_losses", "n_rows", "names")})
+
+    def spread(self, matrix: NDArray[Any], missing: float) -> NDArray[Any]:
+        """Return a matrix of the varying columns with one row per alpha and one column per column of the table."""
+        whole = np.full((matrix.shape[1], self.n_features), missing, dtype=matrix.dtype)
+        whole[:, self.varying] = matrix.T
+        return whole
+
+    def collect(self, paths: NodePaths, known: dict[str, Any]) -> NodeFits:
+        """Return the regressions, given what those of all kinds of columns share."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class CategoryNodes(Nodes):
+    """A table of categories made ready.
+
+    The solver's scores have a range of 1. A penalty α‖Θ_st‖ then is α/D_s · ‖Θ‖/D_t, and with standardized columns,
+    α D_s sd_t ‖Θ_st‖, it is α · sd_t/D_t · ‖Θ‖.
+    """
+
+    scaled: Scaled
+
+    @classmethod
+    def prepare(
+        cls, table: CategoryTable, weight: FloatArray | None, standardize: bool, n_threads: int | None, quiet: bool
+    ) -> CategoryNodes:
+        """Compile the columns that vary; name the others in one warning, unless ``quiet``."""
+        scaled = Scaled.of(table, weight, quiet=quiet)
+        columns, widths = scaled.columns, scaled.widths
+        problem = Nodewise(scaled.points, scaled.weight, scaled.ranges, widths[columns], thread_count(n_threads))
+        omega = scaled.spread()[columns] / widths[columns] if standardize else 1.0 / widths[columns]
+        null_losses = [-float(share[share > 0] @ np.log(share[share > 0])) for share in scaled.shares]
+        units = np.ones(len(widths)) if standardize else widths
+        return cls(problem, columns, omega, units, np.array(null_losses), scaled.n_rows, table.names, scaled)
+
+    def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
+        """Run the regressions; all of them need a penalty."""
+        if np.nanmin(alphas[self.varying], initial=np.inf) == 0.0:
+            raise refuse_free("alphas")
+        return super().solve(alphas, tol, max_iter, stops_early=stops_early)
+
+    def collect(self, paths: NodePaths, known: dict[str, Any]) -> CategoryNodeFits:
+        """Return the regressions for scores as they were given."""
+        scaled = self.scaled
+        alpha, node = _owners(known["counts"])
+        pairs = np.sort(np.column_stack([node, known["columns"]]), axis=1)
+        blocks = scaled.blocks(pairs, paths.values)
+        lists = node.tolist(), known["columns"].tolist(), blocks, alpha.tolist()
+        n_alphas = len(known["counts"])
+        centers = scaled.centers(*lists, n_alphas)
+        solved = self._solved_fields(paths.category_fields, np.isfinite(known["losses"]))
+        fields = [scaled.fields(solved[k], [center[k] for center in centers]) for k in range(n_alphas)]
+        return CategoryNodeFits(
+            **known,
+            fields=np.full(known["counts"].shape, np.nan),
+            values=block_values(scaled.table.scores, pairs, blocks),
+            blocks=tuple(blocks),
+            category_fields=tuple(map(np.array, zip(*fields, strict=True))),
+            dimensions=scaled.dimensions,
+            empty=scaled.empty,
+        )
+
+    def _solved_fields(self, solved: FloatArray, is_solved: Mask) -> FloatArray:
+        """Return the solver's fields, which come node after node, with a row for each alpha; a list may end early."""
+        found, first = [np.empty((len(is_solved), 0))], 0
+        for s in self.varying.tolist():
+            size = int(np.count_nonzero(self.scaled.shares[s]))
+            rows = np.full((len(is_solved), size), np.nan)
+            last = first + size * int(is_solved[:, s].sum())
+            rows[is_solved[:, s]] = solved[first:last].reshape(-1, size)
+            found.append(rows)
+            first = last
+        return np.hstack(found)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

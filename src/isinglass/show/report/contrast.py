@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
+from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
-from isinglass.export.streams import Target, write_lines
 from isinglass.names import by_node
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
