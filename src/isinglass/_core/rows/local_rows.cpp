@@ -56,8 +56,18 @@ const float* LocalRows::curvatures(const Seen& seen, bool majorized, int worker)
     return curves;
 }
 
+// Scratch of the widest block, no larger than needed.
+void LocalRows::make_panels(std::span<const Block> tasks) {
+    int widest = 0;
+    for (const Block& task : tasks)
+        if (task.G) widest = std::max(widest, task.inner.count);
+    for (Scratch& scratch : scratch_)
+        if (scratch.panels.size() < gram_scratch(widest)) scratch.panels.resize(gram_scratch(widest));
+}
+
 void LocalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     const bool majorized = curvature == Curvature::majorized;
+    make_panels(tasks);
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Block& task = tasks[k];
         const Seen seen = see(task.node, task.inner, worker);
@@ -67,7 +77,7 @@ void LocalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
         const float* curves = curvatures(seen, majorized, worker);
         if (task.G)
             kernels_.gram(curves, columns(task.inner, worker), d, seen.size, task.G, task.stride, task.b,
-                          room(scratch_[worker].panels, gram_scratch(d)));
+                          scratch_[worker].panels.data());
         else
             diagonal(task, curves, seen.size, worker);
     });

@@ -57,6 +57,7 @@ class LocalRows : public Rows {
     virtual void diagonal(const Block& task, const float* curves, int size, int worker);
     // The residuals that were remembered, for drift.
     virtual const float* reference(int, int /* worker */) { return nullptr; }
+    void make_panels(std::span<const Block> tasks);
     const float* curvatures(const Seen& seen, bool majorized, int worker);
     void sum_columns(const double* a, int size, const uint8_t* const* x, const Beside& beside, double* out,
                      int worker);

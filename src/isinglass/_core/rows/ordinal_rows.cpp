@@ -114,6 +114,7 @@ void OrdinalRows::collect(const Seen& seen, int node, const Beside& asked, doubl
 
 void OrdinalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     const bool is_own = curvature == Curvature::own;
+    make_panels(tasks);
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Block& task = tasks[k];
         const int q = levels_[task.node].q(), d = task.inner.count;
@@ -122,7 +123,7 @@ void OrdinalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
         *task.curve = is_own ? passed.sums[2 * q * q + 1] : 0.25;
         if (d == 0) return;
         kernels_.gram(is_own ? passed.wv.data() : quarter_w_.data(), columns(task.inner, worker), d, stride_,
-                      task.G, task.stride, task.b, room(scratch_[worker].panels, gram_scratch(d)));
+                      task.G, task.stride, task.b, scratch_[worker].panels.data());
         std::fill(task.b, task.b + d, 0.0f);  // the fields follow by themselves
         for (int i = 0; i < d; ++i)
             for (int j = 0; j < d; ++j)

@@ -59,10 +59,23 @@ struct Margins {
     std::vector<double> mean, rest, sd;
 };
 
+// A table as it is given: X is n_rows x n_features, row by row; weights may be null (equal).
+// Of columns with categories X holds scores in equal steps from 0, ranges the largest step of a column and
+// widths what it stands for; couplings are for scores that are scaled to a range of 1. A range of 0: nominal,
+// X holds category numbers, the width is 1. Without ranges and widths: columns of 0 and 1.
+struct Given {
+    const uint8_t* X;
+    const double* weights;
+    size_t n_rows;
+    int n_features;
+    const uint8_t* ranges = nullptr;
+    const double* widths = nullptr;
+};
+
 struct Table {
-    // X is n_rows x n_features, row by row; weights may be null (equal). Rows of weight 0 are dropped.
-    // total: the sum of all weights, where these rows are only a part; 0: their own.
-    Table(const uint8_t* X, const double* weights, size_t n_rows, int n_features, double total = 0);
+    // Rows of weight 0 are dropped. total: the sum of all weights, where these rows are only a part; 0: their
+    // own.
+    explicit Table(const Given& given, double total = 0);
 
     ~Table();
 
