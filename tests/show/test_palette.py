@@ -49,6 +49,13 @@ def test_order_of_first_occurrence_decides():
     assert palette.color_groups("ba")["b"] == palette.color_groups("ab")["a"]
 
 
+def test_colors_have_names_and_channels():
+    assert [palette.read_color(color) for color in ("red", "#ABCDEF")] == ["#d55e00", "#abcdef"]
+    assert palette.channels("#d55e00") == (213, 94, 0)
+    groups = palette.color_groups(["R", "D", "R", None], {"R": "red"})
+    assert groups == {"R": "#d55e00", "D": "#e69f00", None: "#bbbbbb"}
+
+
 @pytest.mark.parametrize("color", ["crimson", "#12345", "#1234567", "rgb(0,0,0)", 3, None])
 def test_other_colors_are_refused(color):
     with pytest.raises(DataError, match="must be #rrggbb or one of"):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
-from isinglass.arguments import is_real
+from isinglass.arguments import RandomSource, is_real
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import (
@@ -33,7 +33,6 @@ from isinglass.estimators.frames import complete_like, kind_of, make_frame
 from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
 from isinglass.fit import Fit
 from isinglass.network import Network
-from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method, settings_of
 from isinglass.select.impute import complete
 from isinglass.select.method import method_of

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
+from isinglass.arguments import RandomSource
 from isinglass.data import BinaryTable, read_rows
 from isinglass.data.table import RowTable
 from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import IsingEstimator
-from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method
 from isinglass.select.cv import CrossValidation, cross_validate
 from isinglass.select.method import path_function_of

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_positive
+from isinglass.arguments import RandomSource, as_generator, check_positive
 from isinglass.errors import ArgumentError
 from isinglass.network import as_network
-from isinglass.randomness import RandomSource, as_generator
 
 METHODS = ("louvain", "greedy")
 

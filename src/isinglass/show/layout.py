@@ -7,27 +7,22 @@ away; nodes without edges are the last shelves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
-from isinglass.network import as_network
-from isinglass.pairs import symmetric_matrix
-from isinglass.randomness import RandomSource, as_generator
+from isinglass.network import as_network, symmetric_matrix
 
 __all__ = ["force_layout", "shared_layout"]
-
-IntArray = NDArray[np.int64]
-Repulsion: TypeAlias = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 ATTRACTION = 1.5
 """Exponent of the distance in the pull of an edge: 0 is LinLog, 1 ForceAtlas2, 2 Fruchterman and Reingold."""
@@ -126,19 +121,14 @@ def shared_layout(networks: Iterable[Any], *, random_state: RandomSource = 0) ->
     if not read or any(one.names != read[0].names for one in read):
         raise DataError("networks must have the same nodes in the same order, and there must be one; got others.")
     pairs = np.concatenate([one.edge_index for one in read])
-    return force_layout(
-        read[0].n_features, pairs, np.concatenate([one.weights for one in read]), random_state=random_state
-    )
-
-
-# ------------------------------------------------------------------------------------------- the graph
+    weights = np.concatenate([one.weights for one in read])
+    return force_layout(read[0].n_features, pairs, weights, random_state=random_state)
 
 
 def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | None) -> sp.csr_array:
     """Return the symmetric matrix of positive weights, with mean 1."""
     edges = np.asarray(edge_index)
-    if edges.size == 0:
-        edges = np.empty((0, 2), dtype=np.int64)
+    edges = edges if edges.size else np.empty((0, 2), dtype=np.int64)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
         raise DataError(f"edge_index must be integers of shape (n_edges, 2); got {edges.dtype} {edges.shape}.")
     if len(edges) and not (edges.min() >= 0 and edges.max() < n_nodes):
@@ -158,20 +148,15 @@ def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | 
     return symmetric_matrix(np.column_stack([s, t]), weights, n_nodes)
 
 
-# ------------------------------------------------------------------------------------------- one component
-
-
 def _lay_out(graph: sp.csr_array, rng: Generator, n_iter: int) -> FloatArray:
     """Return positions of one component, in units of the distance between isolated nodes; corner at (0, 0)."""
     n_nodes = graph.shape[0]
     if n_nodes < 3:
         return np.column_stack([np.arange(n_nodes), np.zeros(n_nodes)])
-    xy = _relax(_first_positions(graph, rng), graph, n_iter)
-    xy = _turn_wide(xy)
+    xy = _turn_wide(_relax(_first_positions(graph, rng), graph, n_iter))
     width, height = np.ptp(xy, axis=0)
     # A drawing that is all but one line is measured as if it were a fifth as high as it is wide.
-    xy = xy * (SPACING * np.sqrt(n_nodes) / np.sqrt(width * max(height, width / 5)))
-    xy = _push_apart(xy)
+    xy = _push_apart(xy * (SPACING * np.sqrt(n_nodes) / np.sqrt(width * max(height, width / 5))))
     return np.asarray(xy - xy.min(axis=0))
 
 
@@ -277,13 +262,9 @@ def _push_apart(xy: FloatArray) -> FloatArray:
         # Nodes at one place part in directions of their own.
         gap = np.where((distance > 1e-9)[:, None], gap, np.column_stack([np.cos(s + 2.0 * t), np.sin(s + 2.0 * t)]))
         shift = gap / np.maximum(distance, 1e-9)[:, None] * (0.55 * (CLEARANCE - distance) / 2)[:, None]
-        xy = xy + np.column_stack(
-            [np.bincount(t, shift[:, k], len(xy)) - np.bincount(s, shift[:, k], len(xy)) for k in (0, 1)]
-        )
+        moves = [np.bincount(t, part, len(xy)) - np.bincount(s, part, len(xy)) for part in shift.T]
+        xy = xy + np.column_stack(moves)
     return xy
-
-
-# ------------------------------------------------------------------------------------------- all components
 
 
 def _shelve(boxes: list[FloatArray]) -> list[FloatArray]:

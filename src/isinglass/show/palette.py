@@ -32,13 +32,7 @@ GROUPS = tuple(NAMED[name] for name in ("orange", "sky blue", "green", "yellow",
 
 
 def read_color(color: object) -> str:
-    """Return ``#rrggbb`` for a name of this palette or for such a text.
-
-    Examples
-    --------
-    >>> read_color("red"), read_color("#ABCDEF")
-    ('#d55e00', '#abcdef')
-    """
+    """Return ``#rrggbb`` for a name of this palette or for such a text."""
     if isinstance(color, str):
         if color in NAMED:
             return NAMED[color]
@@ -48,24 +42,12 @@ def read_color(color: object) -> str:
 
 
 def channels(color: str) -> tuple[int, int, int]:
-    """Return red, green and blue of ``#rrggbb``.
-
-    Examples
-    --------
-    >>> channels("#d55e00")
-    (213, 94, 0)
-    """
+    """Return red, green and blue of ``#rrggbb``."""
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
 def color_groups(groups: Iterable[object], chosen: Mapping[object, str] | None = None) -> dict[object, str]:
-    """Return a color for every group, in the order in which the groups first occur.
-
-    Examples
-    --------
-    >>> color_groups(["R", "D", "R", None], {"R": "red"})
-    {'R': '#d55e00', 'D': '#e69f00', None: '#bbbbbb'}
-    """
+    """Return a color for every group, in the order in which the groups first occur."""
     chosen = {group: read_color(color) for group, color in (chosen or {}).items()}
     found = dict.fromkeys(groups)
     free = [color for color in GROUPS if color not in chosen.values()] or list(GROUPS)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import gibbs_sweep_cells
+from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.categories import CategoryNetwork
 from isinglass.machine import thread_count
 from isinglass.network import Network
-from isinglass.randomness import RandomSource, as_generator
 
 KernelArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]
 

@@ -70,6 +70,10 @@ def test_a_font_of_your_own_counts():
         assert readable("abc 漢") == "abc �"
 
 
+def test_colors_are_ours_or_those_of_matplotlib():
+    assert (any_color("red"), any_color("crimson")) == ("#d55e00", "#dc143c")
+
+
 @pytest.mark.parametrize("color", ["no such color", object(), (2, 3)])
 def test_colors_are_checked(color):
     with pytest.raises(DataError, match="a color must be one that matplotlib knows"):

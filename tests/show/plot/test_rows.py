@@ -1,3 +1,5 @@
+"""Rows and fields of cells, drawn from one table: bars, intervals, how often edges occur, which of them differ."""
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from isinglass.show.plot import (
     bootstrap_differences,
     bootstrap_intervals,
     edge_frequencies,
+    heat,
     node_strength,
     predictability,
     rows,
@@ -67,7 +70,7 @@ def test_frequencies_are_shown_in_any_order(stability):
 def test_similar_nodes_stand_side_by_side():
     blocks = np.kron(np.eye(2), np.ones((4, 4))) - np.eye(8)
     shuffled = np.random.default_rng(0).permutation(8)
-    order = rows._order(blocks[np.ix_(shuffled, shuffled)], "similar")
+    order = heat._order(blocks[np.ix_(shuffled, shuffled)], "similar")
     sides = [shuffled[k] // 4 for k in order]
     assert sides in ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)
 

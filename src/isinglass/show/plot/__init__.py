@@ -6,19 +6,11 @@ except ImportError as _error:
     raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from _error
 
 from isinglass.show.plot.canvas import paper_axes
-from isinglass.show.plot.centralities import centrality, sample_size
 from isinglass.show.plot.contrasts import group_difference, group_networks, permutations
-from isinglass.show.plot.curves import certificate, instability, path, roc
-from isinglass.show.plot.drawing import network
-from isinglass.show.plot.heat import edge_block, shares
-from isinglass.show.plot.rows import (
-    bootstrap_differences,
-    bootstrap_intervals,
-    edge_frequencies,
-    node_strength,
-    predictability,
-)
-from isinglass.show.plot.style import Style
+from isinglass.show.plot.curves import certificate, instability, path, roc, sample_size
+from isinglass.show.plot.drawing import Style, network
+from isinglass.show.plot.heat import bootstrap_differences, edge_block, edge_frequencies
+from isinglass.show.plot.rows import bootstrap_intervals, centrality, node_strength, predictability, shares
 
 __all__ = [
     "Style",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 from unicodedata import category
 
+import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
@@ -15,11 +16,13 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.gridspec import GridSpec
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from isinglass.arguments import check_positive
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.show.palette import NAMED
 
+Kind = TypeVar("Kind")
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """For every text that holds a name: a dollar sign is a dollar sign."""
 _MISSING = "\ufffd"
@@ -78,19 +81,28 @@ def _make_room(ax: Axes, height: float) -> None:
         ax.yaxis.label.set_fontsize(SMALL + 1.0)
 
 
+def listed_axes(axes: Any, count: int, what: str) -> NDArray[Any]:
+    """Return the axes that were given, of which there must be one for each of something."""
+    listed = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    if len(listed) != count:
+        raise ArgumentError("axes", f"must be one for each of {count} {what}", len(listed))
+    return listed
+
+
+def expect(result: Any, kind: type[Kind], maker: str) -> Kind:
+    """Return a result if it is of the kind that a function returns."""
+    if not isinstance(result, kind):
+        raise DataError(f"result must be a {kind.__name__}, as {maker} returns it; got {type(result).__name__}.")
+    return result
+
+
 def ink() -> str:
     """Return the color in which the current style draws lines: black on white, white on black."""
     return to_hex(rcParams["axes.edgecolor"])
 
 
 def any_color(color: Any) -> str:
-    """Return ``#rrggbb`` of a name of our palette or of anything that matplotlib takes for a color.
-
-    Examples
-    --------
-    >>> any_color("red"), any_color("crimson")
-    ('#d55e00', '#dc143c')
-    """
+    """Return ``#rrggbb`` of a name of our palette or of anything that matplotlib takes for a color."""
     if isinstance(color, str) and color in NAMED:
         return NAMED[color]
     try:
@@ -105,11 +117,6 @@ def readable(name: Any, longest: int = 30) -> str:
     White space becomes single spaces, invisible marks such as joiners are dropped, a name of more than ``longest``
     characters ends in an ellipsis, and characters without a glyph, such as emoji in most fonts, become the sign of an
     unknown character, one for each run of them.
-
-    Examples
-    --------
-    >>> readable("two\nlines"), readable("abcdef", 4)
-    ('two lines', 'abc…')
     """
     start = str(name)[: 10 * longest]  # enough, however long it is
     text = " ".join("".join(character for character in start if category(character) != "Cf").split())

@@ -14,7 +14,7 @@ from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.palette import NEUTRAL
-from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, ink, readable
+from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, expect, ink, listed_axes, readable
 from isinglass.show.plot.drawing import network
 
 
@@ -48,7 +48,7 @@ def group_networks(
     >>> [ax.get_title() for ax in plot.group_networks(found)]
     ['a (40 rows)', 'b (40 rows)']
     """
-    _check(result)
+    expect(result, GroupComparison, "compare_groups")
     places = _axes(axes, len(result.groups), width)
     shared = {
         "positions": shared_layout(result.networks),
@@ -85,7 +85,7 @@ def group_difference(
     **options
         As for `network`.
     """
-    _check(result)
+    expect(result, GroupComparison, "compare_groups")
     whole = result.difference(first, second)
     drawn = whole
     if level is not None:
@@ -122,7 +122,7 @@ def permutations(result: GroupComparison, ax: Axes | None = None, *, of: str = "
     >>> plot.permutations(found, of="strength").get_xlabel()
     'difference of global strength'
     """
-    _check(result)
+    expect(result, GroupComparison, "compare_groups")
     names = {"structure": "largest difference of a coupling", "strength": "difference of global strength"}
     if of not in names:
         raise ArgumentError("of", 'must be "structure" or "strength"', of)
@@ -138,24 +138,15 @@ def permutations(result: GroupComparison, ax: Axes | None = None, *, of: str = "
 
 def _axes(axes: Sequence[Axes] | None, n_groups: int, width: float) -> NDArray[Any]:
     if axes is not None:
-        listed = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
-        if len(listed) != n_groups:
-            raise ArgumentError("axes", f"must be one for each of {n_groups} groups", len(listed))
-        return listed
+        return listed_axes(axes, n_groups, "groups")
     from matplotlib import pyplot
 
     wide = width / MILLIMETERS
     rows = -(-n_groups // (1 if wide < NARROW else 3))
     columns = -(-n_groups // rows)
-    _, made = pyplot.subplots(
-        rows, columns, figsize=(wide, rows * (wide / columns + 0.25)), squeeze=False, layout="none"
-    )
-    made[0, 0].figure.subplots_adjust(0.01, 0.01, 0.99, 1 - 0.3 / (rows * (wide / columns + 0.25)), 0.04, 0.12)
+    tall = rows * (wide / columns + 0.25)
+    figure, made = pyplot.subplots(rows, columns, figsize=(wide, tall), squeeze=False, layout="none")
+    figure.subplots_adjust(0.01, 0.01, 0.99, 1 - 0.3 / tall, 0.04, 0.12)
     for ax in made.ravel()[n_groups:]:
         ax.set_axis_off()
     return np.asarray(made.ravel()[:n_groups])
-
-
-def _check(result: Any) -> None:
-    if not isinstance(result, GroupComparison):
-        raise ArgumentError("result", "must be a GroupComparison, as compare_groups returns it", type(result).__name__)

@@ -1,4 +1,4 @@
-"""Curves along the penalty: couplings, instability, certificate; and ROC curves."""
+"""Curves: couplings, instability and certificate along the penalty, ROC curves, studies of sample size."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
+from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
 from isinglass.evaluate.metrics import RocCurve
-from isinglass.pairs import pair_keys, pairs_of, spread
+from isinglass.network import pair_keys, pairs_of, spread
 from isinglass.results import Path, Stability
-from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
-from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, ink, is_narrow, readable, write_legend
+from isinglass.select.sample_size import SampleSizeStudy
+from isinglass.show.palette import GROUPS, NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable, write_legend
 
 FLOOR = 1e-17
 """Where zeros are drawn on a logarithmic axis: below the rounding of every certificate."""
@@ -64,10 +66,10 @@ def path(
     """
     solutions = _read_path(result)
     labels = solutions[0].network.with_names(names).names
-    alphas = np.asarray(solutions.alphas, dtype=np.float64)
+    alphas = solutions.alphas
     pairs, values = _coupling_table(solutions)
     ax = axes_or_new(ax, (8.0, 5.0))
-    signed = solutions[0].network.has_sign(np.array(pairs, dtype=np.intp).reshape(-1, 2))
+    signed = solutions[0].network.has_sign(pairs)
     signs = np.where(signed, np.where(_last_values(values) >= 0, 1, -1), 0)
     colors = [SIGNS[sign] for sign in signs.tolist()]
     lines = [np.column_stack([alphas, column]) for column in values.T]
@@ -79,7 +81,9 @@ def path(
     ax.set_ylim(max(-reach, 1.05 * float(values.min(initial=0.0)) - 0.05 * reach), reach)
     ax.set_ylabel("coupling" if signed.all() else "norm" if not signed.any() else "coupling, or norm (gray)")
     if alpha is not None:
-        _mark_alpha(ax, alpha)
+        ax.axvline(alpha, color=NAMED["orange"], linewidth=1.2, zorder=0, label="choice")
+        where: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (3, -10)}
+        ax.annotate(f"α = {alpha:.3g}", (alpha, 1.0), textcoords="offset points", fontsize=9, **where)
     strongest = np.argsort(-np.abs(values[-1]), kind="stable")[: check_count("n_labels", n_labels, least=0)]
     _name_ends(ax, float(alphas[-1]), [(values[-1, k], pairs[k]) for k in strongest if values[-1, k]], labels)
     return ax
@@ -159,25 +163,24 @@ def certificate(result: Path, ax: Axes | None = None) -> Axes:
     """
     solutions = _read_path(result)
     ax = axes_or_new(ax, (8.0, 5.0))
-    alphas = np.asarray(solutions.alphas, dtype=np.float64)
-    objective = float(np.nanmax(np.r_[np.asarray(solutions.objective, dtype=np.float64), 1e-12]))
-    residual = np.asarray(solutions.kkt_residual, dtype=np.float64)
-    gap = np.asarray(solutions.duality_gap, dtype=np.float64) / objective
-    for values, label, color, style in (
-        (residual, "KKT residual", POSITIVE, "o-"),
-        (gap, "relative gap", NAMED["orange"], "s--"),
-    ):
-        ax.plot(alphas, np.maximum(values, FLOOR), style, color=color, markersize=4, linewidth=1.2, label=label)
+    alphas, residual, failed = solutions.alphas, solutions.kkt_residual, ~solutions.converged
+    gap = solutions.duality_gap / float(np.nanmax(np.r_[solutions.objective, 1e-12]))
+    line: dict[str, Any] = {"markersize": 4, "linewidth": 1.2}
+    ax.plot(alphas, np.maximum(residual, FLOOR), "o-", color=POSITIVE, label="KKT residual", **line)
+    ax.plot(alphas, np.maximum(gap, FLOOR), "s--", color=NAMED["orange"], label="relative gap", **line)
     if np.isfinite(solutions.tol):
         ax.axhline(solutions.tol, color=ink(), linestyle=":", label="tolerance")
-    failed = ~np.asarray(solutions.converged, dtype=bool)
     if failed.any():
         worst = np.maximum(np.fmax(residual, gap), FLOOR)[failed]
         ax.plot(alphas[failed], worst, "X", color=NEGATIVE, markersize=10, linestyle="none", label="not converged")
     ax.set_yscale("log")
     _scale_alphas(ax, alphas)
     ax.set_ylabel("distance from the optimum")
-    write_legend(ax, [(line, _with_tolerance(line.get_label(), solutions.tol)) for line in ax.lines], loc="best")
+    words = {"tolerance": f"tolerance {solutions.tol:.0e}"}
+    labels = [str(drawn.get_label()) for drawn in ax.lines]
+    write_legend(
+        ax, [(drawn, words.get(label, label)) for drawn, label in zip(ax.lines, labels, strict=True)], loc="best"
+    )
     return ax
 
 
@@ -219,7 +222,33 @@ def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes
     return ax
 
 
-# ------------------------------------------------------------------------------------------- reading
+def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
+    """Draw how well a network is found again, against the number of rows: means and middle 90 % of the repeats.
+
+    Parameters
+    ----------
+    result : SampleSizeStudy
+        What `isinglass.select.sample_size` returned.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    """
+    expect(result, SampleSizeStudy, "sample_size")
+    ax = axes_or_new(ax, (4.6, 3.2))
+    entries = []
+    for k, name in enumerate(result.measures):
+        low, mean, high = result.summary(name)
+        color = [POSITIVE, *GROUPS][k % (1 + len(GROUPS))]
+        (line,) = ax.plot(result.rows, mean, ("-", "--", ":", "-.")[k % 4], marker="o", markersize=3.5, color=color)
+        ax.fill_between(result.rows, low, high, color=color, alpha=0.15, linewidth=0)
+        entries.append((line, name.replace("_", " ")))
+    ax.set_xscale("log")
+    ax.set_xticks(result.rows, [str(n) for n in result.rows], fontsize=7)
+    ax.minorticks_off()
+    ax.set_ylim(min(0.0, *(float(np.nanmin(result.summary(name))) for name in result.measures)), 1.02)
+    ax.set(xlabel="rows", ylabel=f"mean of {result.n_repeats} repeats")
+    write_legend(ax, entries, loc="lower right", fontsize=8)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def _read_path(result: Any) -> Path:
@@ -231,10 +260,7 @@ def _read_path(result: Any) -> Path:
 
 def read_stability(result: Any) -> Stability:
     """Return what StARS found, of an estimator that holds it."""
-    found = getattr(result, "stability_", result)
-    if not isinstance(found, Stability):
-        raise DataError(f"result must be a Stability, as stars returns it; got {type(result).__name__}.")
-    return found
+    return expect(getattr(result, "stability_", result), Stability, "stars")
 
 
 def _read_curves(result: Any) -> list[tuple[str, RocCurve]]:
@@ -251,13 +277,13 @@ def _read_curves(result: Any) -> list[tuple[str, RocCurve]]:
     return curves
 
 
-def _coupling_table(solutions: Path) -> tuple[list[tuple[int, int]], FloatArray]:
+def _coupling_table(solutions: Path) -> tuple[NDArray[np.int32], FloatArray]:
     """Return the pairs with an edge somewhere, and their couplings: one row per alpha."""
     p = solutions[0].n_features
     keys = [pair_keys(solution.edge_index, p) for solution in solutions]
     pairs = np.unique(np.concatenate(keys))
     values = [spread(solution.edge_values, key, pairs) for key, solution in zip(keys, solutions, strict=True)]
-    return [(s, t) for s, t in pairs_of(pairs, p).tolist()], np.array(values)
+    return pairs_of(pairs, p), np.array(values)
 
 
 def _last_values(values: FloatArray) -> FloatArray:
@@ -265,9 +291,6 @@ def _last_values(values: FloatArray) -> FloatArray:
     rows = np.arange(len(values))[:, None]
     last = np.where(values != 0, rows, 0).max(axis=0) if values.size else np.empty(0, dtype=int)
     return np.asarray(values[last, np.arange(values.shape[1])])
-
-
-# ------------------------------------------------------------------------------------------- drawing
 
 
 def _scale_alphas(ax: Axes, alphas: FloatArray) -> None:
@@ -286,19 +309,7 @@ def _scale_alphas(ax: Axes, alphas: FloatArray) -> None:
     ax.set_xlabel("penalty α")
 
 
-def _mark_alpha(ax: Axes, alpha: float) -> None:
-    ax.axvline(alpha, color=NAMED["orange"], linewidth=1.2, zorder=0, label="choice")
-    ax.annotate(
-        f"α = {alpha:.3g}",
-        (alpha, 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(3, -10),
-        textcoords="offset points",
-        fontsize=9,
-    )
-
-
-def _name_ends(ax: Axes, alpha: float, ends: list[tuple[float, tuple[int, int]]], names: Sequence[str]) -> None:
+def _name_ends(ax: Axes, alpha: float, ends: list[tuple[float, NDArray[np.int32]]], names: Sequence[str]) -> None:
     """Write the names of pairs beside the ends of their lines, moved apart where they would touch."""
     apart, longest = 0.045 * float(np.diff(ax.get_ylim())[0]), 10 if is_narrow(ax) else 18
     leader = {"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
@@ -336,7 +347,3 @@ def _spread(values: Sequence[float], apart: float) -> FloatArray:
     result = np.empty(len(order))
     result[order] = flat + apart * np.arange(len(order))
     return result
-
-
-def _with_tolerance(label: object, tol: float) -> str:
-    return f"tolerance {tol:.0e}" if label == "tolerance" else str(label)

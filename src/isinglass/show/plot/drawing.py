@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,12 +14,12 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from isinglass.arguments import RandomSource, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.annotated import check_positions, plain_value
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
-from isinglass.randomness import RandomSource
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, color_groups
 from isinglass.show.plot.canvas import (
@@ -38,9 +39,9 @@ from isinglass.show.plot.marks import (
     draw_rings,
     fits_inside,
     node_values,
+    room_for_nodes,
     scale_sizes,
 )
-from isinglass.show.plot.style import read_style
 
 Corner: TypeAlias = Literal["upper left", "upper right", "lower left", "lower right"]
 CORNERS: tuple[Corner, ...] = ("upper left", "upper right", "lower left", "lower right")
@@ -50,6 +51,69 @@ THINNEST, THICKEST = 0.5, 4.5
 """Width in points of an edge of weight zero and, but for small nodes, of the strongest edge."""
 DASHES = (0, (3.0, 1.2))
 """Negative edges are dashed, so that their sign can be seen in print and without color vision."""
+USUAL = (8.0, 6.0)
+"""Inches of a figure in which nodes and labels have their usual size; they are smaller in smaller ones."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a network is drawn; keywords of `network`.
+
+    Parameters
+    ----------
+    edge_color : {"sign", "group"}, default "sign"
+        Blue and vermillion for positive and negative couplings, gray for edges without a sign; or the color of the
+        group for edges within it and purple for those between groups. Negative edges are dashed either way.
+    positive_only : bool, default False
+        Leave out all but positive couplings.
+    min_weight : float, default 0
+        Leave out couplings smaller than this in absolute value. The figure says how many edges are not drawn.
+    max_weight : float, optional
+        The weight of the widest edge, for several figures on one scale; the largest that is drawn by default.
+    inside : bool, default False
+        Write the labels into the nodes, which are then as large as they can be. Where labels are too long for that,
+        nodes are numbered and the legend lists the names.
+    longest_label : int, default 30
+        Longer labels end in an ellipsis.
+    font_size : float, optional
+        Of the labels, in points; smaller for more nodes by default.
+    node_size : float, optional
+        Diameter in points; smaller for more nodes by default.
+    random_state : int, Generator, RandomState, SeedSequence or None, default 0
+        Seed of the layout.
+    """
+
+    edge_color: str = "sign"
+    positive_only: bool = False
+    min_weight: float = 0.0
+    max_weight: float | None = None
+    inside: bool = False
+    longest_label: int = 30
+    font_size: float | None = None
+    node_size: float | None = None
+    random_state: RandomSource = 0
+
+    def __post_init__(self) -> None:
+        if self.edge_color not in ("sign", "group"):
+            raise ArgumentError("edge_color", 'must be "sign" or "group"', self.edge_color)
+        for name in ("max_weight", "font_size", "node_size"):
+            if getattr(self, name) is not None:
+                check_positive(name, getattr(self, name))
+
+    def diameter(self, ax: Axes, xy: FloatArray) -> float:
+        """Return the diameter of a node, in points."""
+        if self.node_size is not None:
+            return self.node_size
+        if self.inside:
+            return room_for_nodes(ax, xy)
+        return float(np.clip(60.0 / np.sqrt(len(xy)), 5.0, 14.0)) * max(0.5, _shrink(ax))
+
+    def letters(self, ax: Axes, n_nodes: int) -> float:
+        """Return the size of the labels, in points."""
+        if self.font_size is not None:
+            return self.font_size
+        usual = 9.0 if n_nodes <= 40 else 7.0 if n_nodes <= 120 else 6.0
+        return max(5.0, usual * max(0.7, _shrink(ax)))
 
 
 def network(
@@ -115,7 +179,10 @@ def network(
     >>> len(ax.collections[0].get_segments()), sorted(text.get_text() for text in ax.texts)
     (2, ['rain', 'sun', 'umbrella'])
     """
-    look = read_style(style)
+    unknown = [name for name in style if name not in {option.name for option in fields(Style)}]
+    if unknown:
+        raise TypeError(f"network() got an unexpected keyword argument {unknown[0]!r}")
+    look = Style(**style)
     graph = as_network(result, names)
     members, colors = _read_groups(groups, group_colors, graph.names)
     if look.edge_color == "group" and groups is None:
@@ -127,15 +194,11 @@ def network(
     measured = None if sizes is None else node_values(sizes, graph, "sizes")
     shares = None if rings is None else node_values(rings, graph, "rings")
     xy = _place_nodes(graph, shown, positions, look.random_state)
-    ax = axes_or_new(ax, (12.0, 9.0) if graph.n_features > 40 else (8.0, 6.0), fill=True)
+    ax = axes_or_new(ax, (12.0, 9.0) if graph.n_features > 40 else USUAL, fill=True)
     keep_aspect = positions is not None
 
-    entries = _explain(graph, shown, members, colors, look.edge_color) if legend else []
     widest = look.max_weight or float(graph.weights[shown].max(initial=0.0))
-    if entries and widest:
-        entries.append(
-            (Line2D([], [], color=ink(), linewidth=2.5, alpha=0.6), f"widest: {_weight_word(graph)} {widest:.2g}")
-        )
+    entries = _explain(graph, shown, members, colors, look.edge_color, widest) if legend else []
     _frame(ax, xy, keep_aspect=keep_aspect)
     usual = look.diameter(ax, xy)
     diameters = scale_sizes(measured, usual / (RING if shares is not None else 1.0), graph.n_features)
@@ -149,7 +212,8 @@ def network(
         diameters *= look.diameter(ax, xy) / usual
     elif entries:
         box = _draw_legend(ax, entries, xy, keep_aspect=keep_aspect)
-    _draw_edges(ax, graph, shown, xy, _edge_colors(graph, shown, members, colors, look.edge_color), widest, diameters)
+    strokes, thickest = _edge_colors(graph, shown, members, colors, look.edge_color), 0.55 * float(np.median(diameters))
+    _draw_edges(ax, graph, shown, xy, strokes, widest, thickest)
     if shares is not None:
         draw_rings(ax, xy, shares, diameters)
     _draw_nodes(ax, xy, members, colors, diameters)
@@ -162,9 +226,6 @@ def network(
             left_out = draw_beside(ax, xy, texts, graph.strength, around, look.letters(ax, len(texts)), box)
     _say_what_is_missing(ax, graph.n_edges - len(shown), left_out)
     return ax
-
-
-# ------------------------------------------------------------------------------------------- what is drawn
 
 
 def _read_groups(
@@ -218,9 +279,6 @@ def _edge_colors(
     return [colors[one] if one == two else BETWEEN for one, two in ends]
 
 
-# ------------------------------------------------------------------------------------------- drawing
-
-
 def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
     """Make room for the nodes, and let the figure settle: labels are measured in it."""
     ax.set_axis_off()
@@ -239,27 +297,18 @@ def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
 
 
 def _draw_edges(
-    ax: Axes,
-    graph: Network,
-    shown: NDArray[np.intp],
-    xy: FloatArray,
-    colors: list[str],
-    widest: float,
-    diameters: FloatArray,
+    ax: Axes, graph: Network, shown: NDArray[np.intp], xy: FloatArray, colors: list[str], widest: float, thickest: float
 ) -> None:
-    thickest = min(THICKEST, 0.55 * float(np.median(diameters)))
     share = np.minimum(graph.weights[shown] / max(widest, 1e-300), 1.0)
-    ax.add_collection(
-        LineCollection(
-            list(xy[graph.edge_index[shown]]),
-            colors=[to_rgba(color, _opacity(color, part)) for color, part in zip(colors, share, strict=True)],
-            linewidths=THINNEST + (thickest - THINNEST) * share,
-            linestyles=[DASHES if sign < 0 else "-" for sign in graph.edge_signs[shown]] or "-",
-            capstyle="butt",
-            zorder=1,
-        ),
-        autolim=False,
+    lines = LineCollection(
+        list(xy[graph.edge_index[shown]]),
+        colors=[to_rgba(color, _opacity(color, part)) for color, part in zip(colors, share, strict=True)],
+        linewidths=THINNEST + (min(THICKEST, thickest) - THINNEST) * share,
+        linestyles=[DASHES if sign < 0 else "-" for sign in graph.edge_signs[shown]] or "-",
+        capstyle="butt",
+        zorder=1,
     )
+    ax.add_collection(lines, autolim=False)
 
 
 def _opacity(color: str, share: float) -> float:
@@ -268,67 +317,59 @@ def _opacity(color: str, share: float) -> float:
 
 
 def _draw_nodes(ax: Axes, xy: FloatArray, members: list[Any], colors: Mapping[Any, str], diameters: FloatArray) -> None:
-    for (group, color), marker in zip(colors.items(), _markers(colors), strict=True):
+    rim: dict[str, Any] = {"edgecolors": ink(), "linewidths": min(0.6, 0.06 * float(np.median(diameters)))}
+    for group, color, marker in _shapes(colors):
         chosen = [k for k, member in enumerate(members) if member == group]
-        ax.scatter(
-            xy[chosen, 0],
-            xy[chosen, 1],
-            s=diameters[chosen] ** 2,
-            c=color,
-            marker=marker,
-            edgecolors=ink(),
-            linewidths=min(0.6, 0.06 * float(np.median(diameters))),
-            zorder=2,
-            clip_on=False,
-        )
+        x, y = xy[chosen].T
+        ax.scatter(x, y, s=diameters[chosen] ** 2, c=color, marker=marker, zorder=2, clip_on=False, **rim)
 
 
-def _markers(colors: Mapping[Any, str]) -> list[str]:
-    """Return a shape for every group: groups of one color differ in shape."""
-    seen: dict[str, int] = {}
-    shapes = []
-    for color in colors.values():
-        shapes.append(MARKERS[seen.get(color, 0) % len(MARKERS)])
-        seen[color] = seen.get(color, 0) + 1
-    return shapes
+def _shapes(colors: Mapping[Any, str]) -> list[tuple[Any, str, str]]:
+    """Return every group with its color and shape: groups of one color differ in shape."""
+    given = list(colors.values())
+    counts = [given[:k].count(color) for k, color in enumerate(given)]
+    return [(*item, MARKERS[count % len(MARKERS)]) for item, count in zip(colors.items(), counts, strict=True)]
 
 
 def _explain(
-    graph: Network, shown: NDArray[np.intp], members: list[Any], colors: Mapping[Any, str], edge_color: str
+    graph: Network,
+    shown: NDArray[np.intp],
+    members: list[Any],
+    colors: Mapping[Any, str],
+    edge_color: str,
+    widest: float,
 ) -> list[tuple[Line2D, str]]:
     """Return what the legend has to say: only what there is to see."""
     entries: list[tuple[Line2D, str]] = []
     if set(colors) != {None}:
-        for (group, color), marker in zip(colors.items(), _markers(colors), strict=True):
+        for group, color, marker in _shapes(colors):
             handle = Line2D([], [], color=color, marker=marker, linestyle="none", markeredgecolor=ink())
             entries.append((handle, "no group" if group is None else readable(group)))
-    signs = graph.edge_signs[shown]
-    if edge_color == "sign" and (signs > 0).any():
-        entries.append((Line2D([], [], color=SIGNS[1], linewidth=2), "positive coupling"))
-    if edge_color == "group" and any(members[s] != members[t] for s, t in graph.edge_index[shown]):
-        entries.append((Line2D([], [], color=BETWEEN, linewidth=2), "between groups"))
-    if (signs < 0).any():
-        color = SIGNS[-1] if edge_color == "sign" else ink()
-        entries.append((Line2D([], [], color=color, linewidth=2, linestyle=DASHES), "negative coupling"))
-    if edge_color == "sign" and (signs == 0).any():
-        entries.append((Line2D([], [], color=SIGNS[0], linewidth=2), "no sign: norm of a table"))
+    signs, by_sign = graph.edge_signs[shown], edge_color == "sign"
+    between = not by_sign and any(members[s] != members[t] for s, t in graph.edge_index[shown])
+    kinds: tuple[tuple[Any, ...], ...] = (
+        (by_sign and (signs > 0).any(), SIGNS[1], "-", "positive coupling"),
+        (between, BETWEEN, "-", "between groups"),
+        ((signs < 0).any(), SIGNS[-1] if by_sign else ink(), DASHES, "negative coupling"),
+        (by_sign and (signs == 0).any(), SIGNS[0], "-", "no sign: norm of a table"),
+    )
+    for _, color, style, text in (kind for kind in kinds if kind[0]):
+        entries.append((Line2D([], [], color=color, linewidth=2, linestyle=style), text))
+    if entries and widest:
+        signed = graph.edge_signs != 0
+        word = "|coupling|" if signed.all() else "norm" if not signed.any() else "|coupling| or norm"
+        entries.append((Line2D([], [], color=ink(), linewidth=2.5, alpha=0.6), f"widest: {word} {widest:.2g}"))
     return entries
 
 
-def _weight_word(graph: Network) -> str:
-    signed = graph.edge_signs != 0
-    return "|coupling|" if signed.all() else "norm" if not signed.any() else "|coupling| or norm"
-
-
-def _draw_legend(ax: Axes, entries: list[tuple[Line2D, str]], xy: FloatArray, *, keep_aspect: bool) -> Legend | None:
+def _draw_legend(ax: Axes, entries: list[tuple[Line2D, str]], xy: FloatArray, *, keep_aspect: bool) -> Legend:
     """Write the legend into the corner where it covers the fewest nodes, and move the drawing aside if it must."""
-    if not entries:
-        return None
     legend = write_legend(ax, entries, loc="upper left")
-    covered: dict[Corner, int] = {}
+    points, covered = ax.transData.transform(xy), {}
     for corner in CORNERS:
         legend.set_loc(corner)
-        covered[corner] = _count_inside(ax, xy, legend)
+        box = legend.get_window_extent().padded(10.0)
+        covered[corner] = int(((points > box.p0) & (points < box.p1)).all(axis=1).sum())
     best = min(covered, key=lambda corner: covered[corner])
     legend.set_loc(best)
     if covered[best]:
@@ -343,12 +384,6 @@ def _draw_legend(ax: Axes, entries: list[tuple[Line2D, str]], xy: FloatArray, *,
     return legend
 
 
-def _count_inside(ax: Axes, xy: FloatArray, legend: Legend) -> int:
-    points, box = ax.transData.transform(xy), legend.get_window_extent().padded(10.0)
-    inside = (points > box.p0) & (points < box.p1)
-    return int(inside.all(axis=1).sum())
-
-
 def _say_what_is_missing(ax: Axes, n_edges: int, n_labels: int) -> None:
     """Write below the drawing how many edges and labels are not there."""
     parts = [
@@ -358,3 +393,9 @@ def _say_what_is_missing(ax: Axes, n_edges: int, n_labels: int) -> None:
     ]
     if parts:
         ax.set_title(", ".join(parts), loc="left", y=0.005, pad=0, fontsize=6)
+
+
+def _shrink(ax: Axes) -> float:
+    """Return how much smaller than a usual figure the axes are, at most 1."""
+    box = ax.get_window_extent()
+    return float(min(1.0, np.sqrt(box.width * box.height / (USUAL[0] * USUAL[1])) / ax.figure.dpi))

@@ -1,4 +1,4 @@
-"""How nodes look: their size by a measure, rings of predictability, labels beside them or inside."""
+"""How nodes look: their size by a measure, rings of predictability, labels inside or where no two of them touch."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.legend import Legend
 from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from isinglass.arrays import FloatArray
@@ -20,17 +21,23 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import node_measure
 from isinglass.names import by_node
 from isinglass.network import Network
-from isinglass.show.palette import NEUTRAL
+from isinglass.show.palette import channels
 from isinglass.show.plot.canvas import PLAIN, ink
-from isinglass.show.plot.labels import place_labels
 
-RING, HOLE = 1.38, 1.08
-"""Outer and inner diameter of a ring, relative to its node."""
+RING, HOLE, EMPTY = 1.38, 1.08, "#dddddd"
+"""Outer and inner diameter of a ring, relative to its node, and its color where it is not filled."""
 SMALLEST, LARGEST = 0.55, 1.45
 """Diameters of the nodes with the least and the largest measure, relative to those without one."""
 _GAP = 1.0  # points between a node and its label
 LEAST_LETTERS = 3.6
 """Points below which nobody reads a label inside a node."""
+DIRECTIONS = 16
+RINGS = (0.0, 0.35, 0.8, 1.4, 2.2, 3.2, 4.5)
+"""Distances between a node and its label that are tried, in heights of the label; further away nobody finds it."""
+SWEEPS = 3
+"""How often every label may look for a better place once all have one."""
+OVER_NODE = 4.0
+"""Price of covering a node, in heights of the label."""
 
 
 def node_values(given: Any, network: Network, what: str) -> FloatArray:
@@ -73,31 +80,14 @@ def draw_rings(ax: Axes, xy: FloatArray, shares: FloatArray, diameters: FloatArr
         raise ArgumentError("rings", "must be shares between 0 and 1", float(wrong))
     for (x, y), share, diameter in zip(xy, shares, diameters, strict=True):
         size = (RING * diameter) ** 2
-        for part, color in ((1.0, to_light(NEUTRAL)), (share, ink())):
+        for part, color in ((1.0, EMPTY), (share, ink())):
             if part > 0:
                 ax.scatter(x, y, s=size, c=color, marker=arc(part), linewidths=0, zorder=1.9, clip_on=False)
         ax.scatter(x, y, s=size, c="none", marker="o", edgecolors=ink(), linewidths=0.3, zorder=1.9, clip_on=False)
 
 
-def to_light(color: str) -> str:
-    """Return a color halfway to white.
-
-    Examples
-    --------
-    >>> to_light("#000000")
-    '#7f7f7f'
-    """
-    return "#" + "".join(f"{(int(color[k : k + 2], 16) + 255) // 2:02x}" for k in (1, 3, 5))
-
-
 def arc(share: float) -> Path:
-    """Return the part of a ring that starts at the top and goes clockwise, of outer radius 1.
-
-    Examples
-    --------
-    >>> bool(np.allclose(arc(0.25).vertices[:1], [[0, 1]]))
-    True
-    """
+    """Return the part of a ring that starts at the top and goes clockwise, of outer radius 1."""
     angles = np.pi / 2 - 2 * np.pi * np.linspace(0.0, min(share, 0.9999), 60)
     outer = np.column_stack([np.cos(angles), np.sin(angles)])
     inner = outer[::-1] * HOLE / RING
@@ -134,7 +124,7 @@ def _letters_inside(ax: Axes, labels: Sequence[Text], diameters: FloatArray, fon
 
 
 def _contrast(color: str) -> str:
-    red, green, blue = (int(color[k : k + 2], 16) for k in (1, 3, 5))
+    red, green, blue = channels(color)
     return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 110 else "white"
 
 
@@ -153,16 +143,11 @@ def draw_beside(
     boxes = [Text.get_window_extent(label) for label in labels]
     pixel = ax.figure.dpi / 72.0
     sizes = np.array([[box.width, box.height] for box in boxes]) + 2 * _GAP * pixel
-    anchors, frame = ax.transData.transform(xy), ax.get_window_extent()
+    anchors, frame = ax.transData.transform(xy), ax.get_window_extent().extents
     radii = (diameters / 2 + _GAP) * pixel
-    centers, placed = place_labels(
-        anchors,
-        sizes,
-        radii,
-        (frame.x0, frame.y0, frame.x1, frame.y1),
-        order=np.argsort(-strength, kind="stable"),
-        obstacles=None if legend is None else np.array([legend.get_window_extent().extents]),
-    )
+    order = np.argsort(-strength, kind="stable")
+    obstacles = None if legend is None else np.array([legend.get_window_extent().extents])
+    centers, placed = place_labels(anchors, sizes, radii, frame, order=order, obstacles=obstacles)
     for label, anchor, center, has_room in zip(labels, anchors, centers, placed, strict=True):
         if has_room and label.get_text():
             label.set_position(tuple((center - anchor) / pixel))
@@ -173,18 +158,8 @@ def draw_beside(
 
 
 def _label(ax: Axes, point: FloatArray, text: str, font_size: float) -> Annotation:
-    label = ax.annotate(
-        text,
-        tuple(point),
-        xytext=(0.0, 0.0),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=font_size,
-        zorder=4,
-        annotation_clip=False,
-        **PLAIN,
-    )
+    centered: dict[str, Any] = {"xytext": (0.0, 0.0), "textcoords": "offset points", "ha": "center", "va": "center"}
+    label = ax.annotate(text, tuple(point), fontsize=font_size, zorder=4, annotation_clip=False, **centered, **PLAIN)
     paper = to_hex(ax.figure.get_facecolor())
     label.set_path_effects([patheffects.withStroke(linewidth=1.6, foreground=paper, alpha=0.85)])
     return label
@@ -197,3 +172,83 @@ def _draw_leaders(ax: Axes, anchors: FloatArray, centers: FloatArray, sizes: Flo
     segments = ax.transData.inverted().transform(np.stack([anchors[far], ends[far]], axis=1).reshape(-1, 2))
     leaders = LineCollection(list(segments.reshape(-1, 2, 2)), colors=ink(), linewidths=0.4, zorder=3)
     ax.add_collection(leaders, autolim=False)
+
+
+def place_labels(
+    anchors: FloatArray,
+    sizes: FloatArray,
+    radii: FloatArray,
+    bounds: Sequence[float],
+    *,
+    order: NDArray[np.intp],
+    obstacles: FloatArray | None = None,
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the center of every label and whether there was room for it, in whatever unit is given.
+
+    Labels stand around their nodes, as near as they can: they never overlap each other or an obstacle, and cover other
+    nodes only where it cannot be helped. Those that come last in ``order`` go without if there is no room.
+    """
+    n = len(anchors)
+    centers, placed = anchors.astype(np.float64), np.zeros(n, dtype=bool)
+    taken = np.empty((0, 4)) if obstacles is None else np.asarray(obstacles, dtype=np.float64).reshape(-1, 4)
+    nodes = np.column_stack([anchors - radii[:, None], anchors + radii[:, None]])
+    middle = anchors.mean(axis=0) if n else np.zeros(2)
+    for sweep in range(1 + SWEEPS):
+        before = centers.copy()
+        for k in order:
+            places, prices = _candidates(anchors[k], sizes[k], radii[k], middle)
+            boxes = boxes_at(places, sizes[k])
+            around = np.r_[boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)][None]  # all that matters is in here
+            placed[k] = False
+            others = np.vstack([taken, boxes_at(centers[placed], sizes[placed])])
+            others = others[_overlaps(around, others)[0]]
+            inside = (boxes[:, :2] >= bounds[:2]).all(axis=1) & (boxes[:, 2:] <= bounds[2:]).all(axis=1)
+            free = inside & ~_overlaps(boxes, others).any(axis=1)
+            if free.any():
+                covered = _share_covered(boxes, nodes[_overlaps(around, nodes)[0]])
+                price = prices + OVER_NODE * sizes[k, 1] * covered
+                centers[k] = places[np.where(free, price, np.inf).argmin()]
+                placed[k] = True
+        if sweep and np.array_equal(centers, before):
+            break
+    return centers, placed
+
+
+def boxes_at(centers: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return left, bottom, right and top of boxes."""
+    return np.column_stack([centers - sizes / 2, centers + sizes / 2])
+
+
+def _candidates(
+    anchor: FloatArray, size: FloatArray, radius: float, middle: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return places on rings around a node, and their prices: near is better, and so is away from the middle."""
+    angles = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False)
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    rings = np.array(RINGS) * size[1]
+    reach = size / 2 + radius + rings[:, None]
+    # On the border of a rectangle, not on an ellipse: the nearest ring then touches the node and never covers it.
+    square = directions / np.abs(directions).max(axis=1, keepdims=True)
+    places = anchor + (square * reach[:, None, :]).reshape(-1, 2)
+    length = float(np.hypot(*(anchor - middle)))
+    towards = directions @ ((anchor - middle) / length if length > 0 else np.zeros(2))
+    prices = rings[:, None] + 0.2 * size[1] * (1.0 - towards)
+    return places, prices.ravel()
+
+
+def _common(one: FloatArray, two: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return width and height of what each box of one list has in common with each of the other; negative if apart."""
+    shared = np.minimum(one[:, None, 2:], two[:, 2:]) - np.maximum(one[:, None, :2], two[:, :2])
+    return shared[:, :, 0], shared[:, :, 1]
+
+
+def _overlaps(one: FloatArray, two: FloatArray) -> NDArray[np.bool_]:
+    width, height = _common(one, two)
+    return np.asarray((width > 0) & (height > 0))
+
+
+def _share_covered(boxes: FloatArray, nodes: FloatArray) -> FloatArray:
+    """Return, for every box, how many nodes it covers, parts of nodes counted as parts."""
+    width, height = (np.maximum(extent, 0.0) for extent in _common(boxes, nodes))
+    area = np.maximum((nodes[:, 2] - nodes[:, 0]) * (nodes[:, 3] - nodes[:, 1]), 1e-12)
+    return np.asarray((width * height / area).sum(axis=1))

@@ -1,4 +1,4 @@
-"""Intervals, bars and the heat map: one row for every edge or node."""
+"""Bars and intervals: one row for every edge or node."""
 
 from __future__ import annotations
 
@@ -7,99 +7,47 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 from isinglass.arguments import check_count
-from isinglass.arrays import FloatArray
-from isinglass.errors import ArgumentError, DataError
-from isinglass.evaluate.nodes import NodeTable
+from isinglass.data import CategoryTable, count_categories
+from isinglass.errors import DataError
+from isinglass.evaluate.nodes import MEASURES, NodeTable, node_measure
 from isinglass.names import check_names
 from isinglass.network import as_network
 from isinglass.select.spread import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS, UNSIGNED
-from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, explain_colors, ink, is_narrow, readable, write_legend
-from isinglass.show.plot.curves import read_stability
+from isinglass.show.plot.canvas import (
+    MILLIMETERS,
+    NARROW,
+    PLAIN,
+    SMALL,
+    axes_or_new,
+    expect,
+    ink,
+    is_narrow,
+    listed_axes,
+    readable,
+    write_legend,
+)
 
 LOSS: dict[str, Any] = {"facecolor": NEGATIVE, "hatch": "///", "edgecolor": "white", "linewidth": 0}
 """What is negative is also hatched, so that it can be seen without colors."""
+BOTH_SIDES = LinearSegmentedColormap.from_list("signs", [NEGATIVE, "#ffffff", POSITIVE])
 CROWDED, TALLEST = 60, 200.0
 """Rows beyond which they move closer together, and inches that no figure exceeds: files have at most 65536 dots."""
+CLOSE = 40
+"""Nodes beyond which the rows of several measures move closer together."""
 MOST_ROWS = 200
 """Bars or intervals that are drawn unless another number is asked for; a figure of more cannot be read."""
-SMALLEST = 3.5
-"""Points of letters below which the names of a field of rows and columns are left out."""
-NAMES_UP_TO = 60
-"""Nodes up to which a heat map names its rows and columns."""
-
-
-def edge_frequencies(
-    result: Any,
-    ax: Axes | None = None,
-    *,
-    index: int | None = None,
-    names: Sequence[str] | None = None,
-    order: str | Sequence[int] = "similar",
-) -> Axes:
-    """Draw the share of subsamples that have each edge, as a heat map.
-
-    Parameters
-    ----------
-    result : Stability or fitted IsingLassoStARS
-        What `isinglass.stars` returned.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-    index : int, optional
-        Number of the alpha in ``result.alphas``; the choice by default.
-    names : sequence of str, optional
-        Names of the nodes; x0, x1, … by default. Written for up to 60 nodes.
-    order : {"similar", "given"} or sequence of int, default "similar"
-        Nodes with the same neighbors side by side, by average linkage; as in the table; or this order.
-
-    Returns
-    -------
-    Axes
-        The shares are its first image.
-
-    Examples
-    --------
-    >>> from isinglass import plot, simulate, stars
-    >>> model = simulate.chain_network(12, strength=2.0, fields="balanced")
-    >>> found = stars(simulate.exact_sample(model, 2000, random_state=0), random_state=0)
-    >>> plot.edge_frequencies(found, order="given").images[0].get_array().shape
-    (12, 12)
-    """
-    stability = read_stability(result)
-    last = len(stability.edge_frequencies) - 1
-    number = stability.index if index is None else check_count("index", index, least=0)
-    if number > last:
-        raise ArgumentError("index", f"must be at most {last}, the last alpha that all subsamples ran", index)
-    shares = stability.frequencies(number)
-    labels = check_names(names, len(shares))
-    chosen = _order(shares, order)
-    ax = axes_or_new(ax, (7.5, 6.5))
-    image = ax.imshow(shares[np.ix_(chosen, chosen)], cmap="Blues", vmin=0.0, vmax=1.0, interpolation="none")
-    explain_colors(ax, image, f"share of {stability.n_subsamples} subsamples with the edge", shrink=0.85)
-    ax.set_title(f"α = {stability.alphas[number]:.3g}", fontsize=SMALL if is_narrow(ax) else 10.0)
-    texts = [readable(labels[k], 20) for k in chosen]
-    size = _field_font(ax, texts)
-    if size and len(shares) <= NAMES_UP_TO:
-        ax.set_xticks(range(len(texts)), texts, rotation=90, fontsize=size, **PLAIN)
-        ax.set_yticks(range(len(texts)), texts, fontsize=size, **PLAIN)
-    else:
-        ax.set(xlabel="node", ylabel="node", xticks=[], yticks=[])
-    return ax
+LETTER, BESIDE = 0.055, 1.2
+"""Width of a letter in a bar, and of the names beside the bars, in inches."""
 
 
 def bootstrap_intervals(
-    result: Bootstrap,
-    ax: Axes | None = None,
-    *,
-    names: Sequence[str] | None = None,
-    n_edges: int | None = None,
+    result: Bootstrap, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_edges: int | None = None
 ) -> Axes:
     """Draw estimate and bootstrap interval of every edge.
 
@@ -134,7 +82,7 @@ def bootstrap_intervals(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['rain – umbrella']
     """
-    _check_resampled(result)
+    read_resamples(result)
     labels = result.solution.network.with_names(names).names
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
     something = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
@@ -156,76 +104,9 @@ def bootstrap_intervals(
     what = "coupling" if signed.all() else "coupling, or norm (gray)"
     ax.set_xlabel(what + _left_out(len(ranked), len(every), "pairs", "strongest"))
     shares = ax.secondary_yaxis("right")
-    shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=_row_font(ax, len(rows)))
+    shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=row_font(ax, len(rows)))
     shares.tick_params(length=0)
     shares.set_ylabel(f"share of {result.n_boot} resamples with the edge", fontsize=SMALL if is_narrow(ax) else 9.0)
-    return ax
-
-
-def bootstrap_differences(
-    result: Bootstrap,
-    ax: Axes | None = None,
-    *,
-    of: str = "edges",
-    level: float = 0.95,
-    names: Sequence[str] | None = None,
-) -> Axes:
-    """Draw which edges, or which node strengths, differ: the interval of their difference does not hold zero.
-
-    A cell is blue where the one in its row is larger than the one in its column, vermillion where it is smaller, and
-    gray where the resamples do not tell. There is no correction for the number of comparisons.
-
-    Parameters
-    ----------
-    result : Bootstrap
-        What `isinglass.bootstrap` returned.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-    of : {"edges", "strength"}, default "edges"
-        What to compare; all edges of the whole table, or all nodes.
-    level : float, default 0.95
-        Coverage of the intervals.
-    names : sequence of str, optional
-        Names of the nodes, in place of those the result has.
-
-    Returns
-    -------
-    Axes
-        The largest first; 1, 0 and -1 for larger, not known and smaller are its first image, the diagonal is empty.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from isinglass import bootstrap, plot, simulate
-    >>> star = simulate.graph_network(networkx.star_graph(3), strength=2.0, fields="balanced")
-    >>> X = simulate.exact_sample(star, 500, random_state=0)
-    >>> ax = plot.bootstrap_differences(bootstrap(X, 0.02, n_boot=50, random_state=0), of="strength")
-    >>> ax.images[0].get_array()[0].tolist()  # the center of the star, against the others
-    [None, 1.0, 1.0, 1.0]
-    """
-    _check_resampled(result)
-    named = result.solution.network.with_names(names).names
-    found = result.differences(of, level=level)
-    pairs = result.solution.edge_index if of == "edges" else np.arange(len(named))[:, None]
-    order = np.argsort(-found.values, kind="stable")
-    signs = (np.sign(found.lower + found.upper) * found.different)[np.ix_(order, order)]
-    size = 2.5 + min(0.2 * max(len(order), 8), 38.0)
-    ax = axes_or_new(ax, (size + 1.0, size))
-    hidden = np.ma.masked_array(signs, np.eye(len(order), dtype=bool))
-    if len(order):
-        ax.imshow(hidden, cmap=ListedColormap([NEGATIVE, "#eeeeee", POSITIVE]), vmin=-1, vmax=1, interpolation="none")
-    longest = 9 if is_narrow(ax) else 20
-    texts = [" – ".join(readable(named[node], longest) for node in pairs[k]) for k in order]
-    font = _field_font(ax, texts)
-    if font:
-        ax.set_yticks(range(len(texts)), texts, fontsize=font, **PLAIN)
-        ax.set_xticks(range(len(texts)), texts, fontsize=font, rotation=90, **PLAIN)
-    else:
-        what = f"{len(texts)} {'edges' if of == 'edges' else 'nodes'}, the largest first"
-        ax.set(xlabel=what, ylabel=what, xticks=[], yticks=[])
-    ax.tick_params(length=0)
-    entries = [(Patch(color=POSITIVE), "row larger"), (Patch(color=NEGATIVE), "row smaller")]
-    _explain_above(ax, [*entries, (Patch(color="#eeeeee"), f"no difference at level {level:g}")])
     return ax
 
 
@@ -277,7 +158,7 @@ def node_strength(
         entries.append((Patch(**LOSS), "negative couplings"))
     if unsigned.any():
         entries.append((Patch(color=UNSIGNED), "norms of edges without a sign"))
-    _explain_above(ax, entries)
+    explain_above(ax, entries)
     return ax
 
 
@@ -311,8 +192,7 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int | 
     >>> [round(float(bar.get_width()), 3) for bar in ax.patches]
     [0.5, 0.5, 0.3, 0.3]
     """
-    if not isinstance(result, NodeTable):
-        raise DataError(f"result must be a NodeTable, as metrics.node_table returns it; got {type(result).__name__}.")
+    expect(result, NodeTable, "metrics.node_table")
     best = np.argsort(-result.accuracy, kind="stable")[: _limit("n_nodes", n_nodes)][::-1]
     accuracy, marginal = result.accuracy[best], result.marginal_accuracy[best]
     ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(best), 4)), rows=True)
@@ -328,40 +208,147 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int | 
     entries = [(Patch(color=NEUTRAL), "by the node's mean"), (Patch(color=POSITIVE), "added by the network")]
     if loses.any():
         entries.append((Patch(**LOSS), "lost by the network"))
-    _explain_above(ax, entries)
+    explain_above(ax, entries)
     return ax
 
 
-# ------------------------------------------------------------------------------------------- rows
+def shares(result: CategoryTable, ax: Axes | None = None) -> Axes:
+    """Draw the share of every category of every column as stacked bars.
+
+    Categories of a column on a line go from light to dark in their order, those of a nominal one alternate. Shares are
+    those of the rows' weights.
+
+    Parameters
+    ----------
+    result : CategoryTable
+        The table.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+        One bar per category, column by column, the first column on top.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isinglass import CategoryTable, plot
+    >>> ax = plot.shares(CategoryTable(np.array([[0], [2], [2], [1]], dtype=np.uint8), "ordinal"))
+    >>> [float(bar.get_width()) for bar in ax.patches]
+    [0.25, 0.25, 0.5]
+    """
+    expect(result, CategoryTable, "read_categories")
+    names = check_names(result.names, result.shape[1])
+    ax = axes_or_new(ax, (6.5, 1.0 + 0.25 * max(len(names), 4)), rows=True)
+    letter = LETTER / max(ax.figure.canvas.figure.get_figwidth() - BESIDE, BESIDE)
+    for k, counts in enumerate(count_categories(result, result.sample_weight)):
+        share = counts / counts.sum()
+        left = np.cumsum(share) - share
+        steps = np.linspace(0.15, 1.0, len(share))
+        tones = steps if result.scores[k] is not None else np.where(np.arange(len(share)) % 2, 0.75, 0.35)
+        colors = [BOTH_SIDES(0.5 + 0.5 * tone) for tone in tones]
+        ax.barh(np.full(len(share), k), share, left=left, color=colors, edgecolor="white", linewidth=0.5)
+        for part, start, value, tone in zip(share, left, result.categories[k], tones, strict=True):
+            if part >= letter * (2 + len(readable(value, 12))):
+                center: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6, **PLAIN}
+                color = "white" if tone > 0.6 else "black"
+                ax.text(start + part / 2, k, readable(value, 12), color=color, **center)
+    longest, size = (18, SMALL) if is_narrow(ax) else (30, 8.0)
+    ax.set_yticks(range(len(names)), [readable(name, longest) for name in names], fontsize=size, **PLAIN)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set(xlim=(0.0, 1.0), xlabel="share of rows")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return ax
 
 
-def _order(shares: FloatArray, order: str | Sequence[int]) -> NDArray[np.intp]:
-    p = len(shares)
-    if isinstance(order, str):
-        if order not in ("similar", "given"):
-            raise ArgumentError("order", 'must be "similar", "given" or a list of all nodes', order)
-        if order == "given" or p < 3:
-            return np.arange(p)
-        # A node counts as its own neighbor: two nodes that are joined are the nearer for it.
-        rows = shares + np.eye(p)
-        scale = np.sqrt((rows**2).sum(axis=1))
-        distance = np.clip(1.0 - (rows @ rows.T) / np.outer(scale, scale), 0.0, 1.0)
-        np.fill_diagonal(distance, 0.0)
-        found: NDArray[np.intp] = leaves_list(
-            linkage(squareform(distance, checks=False), "average", optimal_ordering=p <= 200)
-        )
-        return found
-    given = np.asarray(order)
-    if sorted(given.tolist()) != list(range(p)):
-        raise ArgumentError("order", f"must name every node from 0 to {p - 1} once", order)
-    return given.astype(np.intp)
+def centrality(
+    result: Any,
+    axes: Sequence[Axes] | Axes | None = None,
+    *,
+    of: Sequence[str] | str = MEASURES,
+    communities: Any = None,
+    order: str | None = None,
+    width: float = 180.0,
+) -> NDArray[Any]:
+    """Draw measures of all nodes side by side, with bootstrap intervals where resamples are known.
+
+    Parameters
+    ----------
+    result : Bootstrap, Network, Solution or fitted estimator
+        Intervals from the 2.5 % to the 97.5 % quantile over resampled rows come with a Bootstrap.
+    axes : Axes or sequence of Axes, optional
+        Where to draw, one for each measure; a new figure by default.
+    of : str or sequence of str
+        The measures: "strength", "expected_influence", "closeness", "betweenness", "bridge_strength",
+        "bridge_expected_influence".
+    communities : sequence, mapping or pandas Series, optional
+        The community of each node, for bridges.
+    order : str, optional
+        The measure by which nodes are sorted, the largest on top; the first one by default.
+    width : float, default 180
+        Width of a new figure in millimeters.
+
+    Returns
+    -------
+    ndarray of Axes
+        One for each measure.
+
+    Examples
+    --------
+    >>> from isinglass import Network, plot
+    >>> found = Network([0, 0, 0], [[0, 1], [1, 2]], [2, -1], names=["a", "b", "c"])
+    >>> axes = plot.centrality(found, of=["strength", "betweenness"])
+    >>> [label.get_text() for label in axes[0].get_yticklabels()], axes[1].get_xlabel()
+    (['c', 'a', 'b'], 'betweenness')
+    """
+    measures = [of] if isinstance(of, str) else list(of)
+    resampled = read_resamples(result) if isinstance(result, Bootstrap) else None
+    network = as_network(result if resampled is None else resampled.solution)
+    by = order or measures[0]
+    values = {name: node_measure(network, name, communities) for name in dict.fromkeys([*measures, by])}
+    sorted_nodes = np.argsort(values[by], kind="stable")
+    columns = min(len(measures), 2) if axes is None and width < MILLIMETERS * NARROW else len(measures)
+    places = _panels(axes, len(measures), len(sorted_nodes), width, columns)
+    y = np.arange(len(sorted_nodes))
+    for ax, name in zip(places, measures, strict=True):
+        if resampled is not None:
+            low, high = np.quantile(resampled.node_draws(name, communities), (0.025, 0.975), axis=0)[:, sorted_nodes]
+            ax.hlines(y, low, high, colors=POSITIVE, linewidth=2.0, alpha=0.45)
+        ax.plot(values[name][sorted_nodes], y, "o", color=POSITIVE, markersize=3.2, markeredgecolor=ink(), mew=0.4)
+        ax.set_xlabel(name.replace("_", " "), fontsize=8)
+        ax.tick_params(axis="x", labelsize=7)
+        ax.grid(axis="y", linewidth=0.3)
+        ax.set_ylim(-0.7, len(y) - 0.3)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_yticks(y, [""] * len(y))
+    size = float(np.clip(300.0 / max(len(y), 1), 5.0, 8.0))
+    for ax in places[::columns]:
+        ax.set_yticks(y, [readable(network.names[k], 24) for k in sorted_nodes], fontsize=size, **PLAIN)
+    return places
 
 
-def _check_resampled(result: Any) -> None:
-    if not isinstance(result, Bootstrap):
-        raise DataError(f"result must be a Bootstrap, as bootstrap returns it; got {type(result).__name__}.")
-    if result.kind != "rows":
-        raise DataError(f'result must be a bootstrap of kind "rows"; got {result.kind!r}, which has no intervals.')
+def _panels(axes: Any, n_measures: int, n_nodes: int, width: float, columns: int) -> NDArray[Any]:
+    if axes is not None:
+        return listed_axes(axes, n_measures, "measures")
+    from matplotlib import pyplot
+
+    height = 0.7 + min(0.15 * max(n_nodes, 6), 0.15 * CLOSE + 0.075 * max(n_nodes - CLOSE, 0))
+    n_rows = -(-n_measures // columns)
+    figure = pyplot.figure(figsize=(width / MILLIMETERS, n_rows * height), layout="constrained")
+    panels = np.ravel(figure.subplots(n_rows, columns))
+    for unused in panels[n_measures:]:
+        unused.remove()
+    return panels[:n_measures]
+
+
+def read_resamples(result: Any) -> Bootstrap:
+    """Return a bootstrap that resampled rows: others have no intervals."""
+    found = expect(result, Bootstrap, "bootstrap")
+    if found.kind != "rows":
+        raise DataError(f'result must be a bootstrap of kind "rows"; got {found.kind!r}, which has no intervals.')
+    return found
 
 
 def _height(n_rows: int) -> float:
@@ -382,29 +369,19 @@ def _sign_color(value: float, has_sign: bool) -> str:
     return NEUTRAL if value == 0 else SIGNS[int(np.sign(value)) if has_sign else 0]
 
 
-def _row_font(ax: Axes, n_rows: int) -> float:
+def row_font(ax: Axes, n_rows: int) -> float:
+    """Return the size of the names of so many rows, in points."""
     return float(np.clip(360.0 / max(n_rows, 1), 5.0, SMALL if is_narrow(ax) else 9.0))
 
 
-def _field_font(ax: Axes, texts: list[str]) -> float:
-    """Return the size of letters with which a square field and the names beside it and below it fit; 0 if none does.
-
-    Names take the more from the field the larger they are: lines are 1.15 times as high as letters are large, and these
-    0.55 times as wide.
-    """
-    side = 72.0 * (min(ax.figure.canvas.figure.get_size_inches()) - 0.7)
-    size = side / (1.15 * max(len(texts), 1) + 0.55 * max(map(len, texts), default=0))
-    return min(size, _row_font(ax, len(texts))) if size >= SMALLEST else 0.0
-
-
-def _explain_above(ax: Axes, entries: list[tuple[Patch, str]]) -> None:
+def explain_above(ax: Axes, entries: list[tuple[Patch, str]]) -> None:
     """Write the legend in one line above the axes, where it covers no bar."""
     columns = 1 if is_narrow(ax) else len(entries)
     write_legend(ax, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, frameon=False)
 
 
 def _name_rows(ax: Axes, texts: list[str]) -> None:
-    ax.set_yticks(range(len(texts)), texts, fontsize=_row_font(ax, len(texts)), **PLAIN)
+    ax.set_yticks(range(len(texts)), texts, fontsize=row_font(ax, len(texts)), **PLAIN)
     ax.set_ylim(-0.7, max(len(texts), 1) - 0.3)
     ax.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
