@@ -104,7 +104,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _keep(self, parameters: Mapping[str, Any]) -> None:
         """Keep the parameters of the constructor as they are, under their names, as scikit-learn wants it."""
-        vars(self).update({name: value for name, value in parameters.items() if name != "self"})
+        self.__dict__.update({name: value for name, value in parameters.items() if name != "self"})
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
