@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from isinglass import CategoryTable, ising_path
 from isinglass.categories import CategoryNetwork
-from isinglass.pairs import all_pairs
+from isinglass.network import all_pairs
 from isinglass.simulate.completions import CategoryChains
 
 SWEEPS = 100

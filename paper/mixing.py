@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import read_only
 from isinglass.errors import ArgumentError
 from isinglass.evaluate.metrics import ratio
 from isinglass.evaluate.nodes import share_where
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
-from isinglass.randomness import RandomSource, as_generator
 
 __all__ = ["GroupMixing", "MixingTest", "mixing_by_group", "mixing_test"]
 

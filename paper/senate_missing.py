@@ -9,7 +9,7 @@ import pandas as pd
 
 from isinglass import Network, complete, ising_path
 from isinglass.datasets import load_senate109
-from isinglass.pairs import pair_keys, pairs_of, spread
+from isinglass.network import pair_keys, pairs_of, spread
 from paper import figures, printed
 from paper.evidence import pick
 from paper.study import Cell, Config, Row

@@ -23,9 +23,9 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 # From the bottom to the top. A module may import from its own layer and from the layers before it.
 LAYERS = (
     ("_core",),
-    ("version", "arrays", "errors", "arguments", "names", "pairs", "randomness"),
+    ("version", "arrays", "errors", "arguments", "names"),
     ("machine", "atomic", "archive"),
-    ("data", "network", "points", "categories", "results", "counts", "storage", "fit"),
+    ("data", "network", "categories", "results", "storage", "fit"),
     ("objective", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),

@@ -7,8 +7,8 @@ import pytest
 from reference_discrete import Discrete
 
 from isinglass import CategoryNetwork, CategoryTable, Network, ising_path
+from isinglass.categories import corners
 from isinglass.errors import DataError
-from isinglass.points import corners
 
 KINDS = ["nominal", "ordinal", "binary", "nominal"]
 LEVELS = [3, 4, 2, 4]

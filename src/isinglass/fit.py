@@ -21,11 +21,18 @@ from numpy.typing import NDArray
 from isinglass.archive import Archive, OversizedError, most_unpacked, write_archive
 from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.counts import COUNTS, summarize
-from isinglass.data import BinaryTable, CategoryTable, Coding, read_categories
+from isinglass.data import (
+    BinaryTable,
+    CategoryTable,
+    Coding,
+    count_categories,
+    count_columns,
+    count_rows,
+    over_rows,
+    read_categories,
+)
 from isinglass.errors import DataError, LimitError, setting
-from isinglass.network import Network
-from isinglass.pairs import symmetric_matrix
+from isinglass.network import Network, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.storage import NotStorableError, Reading, Writing, from_json, require, to_json
 from isinglass.version import __version__
@@ -35,6 +42,8 @@ MAX_BYTES = 1 << 31
 """Default limit of what a file unpacks to: 2 GiB."""
 METHODS = ("joint", "nodewise", "exact", "plg", "bmn")
 MAPPINGS = ("settings", "choice", "reading")
+EDGE_COUNTS = ("n11", "n10", "n01", "n00")
+CELLS_AT_ONCE = 1 << 22
 PLAIN = ("method", "settings", "criterion", "choice", "chosen", "tol", "n_rows", "reading", "stages")
 
 
@@ -145,7 +154,7 @@ class Fit(Frozen):
         if isinstance(self.edge_counts, tuple):
             return columns
         counts = self.edge_counts[order]
-        columns |= {name: counts[:, k].copy() for k, name in enumerate(COUNTS)}
+        columns |= {name: counts[:, k].copy() for k, name in enumerate(EDGE_COUNTS)}
         logs = np.log(counts + 0.5)
         columns["log_odds_ratio"] = logs[:, 0] - logs[:, 1] - logs[:, 2] + logs[:, 3]
         return columns
@@ -224,14 +233,7 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
         The file.
     max_bytes : int, optional
         Limit of what the file unpacks to. By default 2 GiB, or 25 times the size of the file or 256 MiB, if that is
-        less.
-
-    Raises
-    ------
-    DataError
-        If the file is not a model file, or not whole.
-    LimitError
-        If it is larger than ``max_bytes``.
+        less. A larger file is a LimitError, one that is not a model file, or not whole, a DataError.
     """
     if max_bytes is not None:
         check_count("max_bytes", max_bytes, most=None)
@@ -318,7 +320,7 @@ def _read(archive: Archive) -> Any:
 
 
 def _read_fit(reading: Reading) -> Fit:
-    header, archive, solution = reading.header, reading.archive, reading.solution()
+    header, solution = reading.header, reading.solution()
     texts = {name: from_json(header.get(name)) for name in ("method", "criterion", "chosen", *MAPPINGS)}
     require(texts["method"] in METHODS and isinstance(texts["chosen"], str), "its method is unknown")
     for name in MAPPINGS:
@@ -332,10 +334,8 @@ def _read_fit(reading: Reading) -> Fit:
     n_rows = reading.header_number("n_rows")
     require(0 < n_rows < float("inf"), "its number of rows is not a positive number")
     marginals, counts = reading.sums(solution)
-    errors = None
-    if archive.has("edge_errors"):
-        errors = reading.numbers("edge_errors", (solution.n_edges,), finite=False)
-        require(not (errors < 0.0).any(), "edge_errors are negative")
+    errors = reading.known("edge_errors", (solution.n_edges,))
+    require(errors is None or not (errors < 0.0).any(), "edge_errors are negative")
     return Fit(
         solution=solution,
         tol=reading.header_number("tol"),
@@ -351,3 +351,49 @@ def _read_fit(reading: Reading) -> Fit:
         missing=reading.missing(solution.n_edges) if "missing" in header else None,
         **texts,
     )
+
+
+def summarize(table: BinaryTable | CategoryTable, edge_index: NDArray[np.int32]) -> tuple[float, Any, Any]:
+    """Return the number of rows, the shares of the values of every column, and the counts behind every edge.
+
+    For columns of 0 and 1 these are the shares of ones, and an array of four counts per edge; for columns of categories
+    a tuple of arrays, the shares of all categories, and a tuple of tables.
+    """
+    weight = table.sample_weight
+    if not isinstance(table, CategoryTable):
+        n_rows = count_rows(table.X, weight)
+        ones = count_columns(table.X, weight)[0]
+        return n_rows, ones / n_rows, over_rows(count_edges, table.X, weight, edge_index)
+    n_rows = count_rows(table.codes, weight)
+    shares = tuple(counts / n_rows for counts in count_categories(table, weight))
+    return n_rows, shares, count_tables(table, weight, edge_index)
+
+
+def count_edges(table: NDArray[np.uint8], weight: FloatArray | None, edge_index: NDArray[np.int32]) -> NDArray[Any]:
+    """Return the rows (or their weights) with 11, 10, 01 and 00 in the columns of every edge; whole if these are."""
+    unit = np.ones(len(table)) if weight is None else weight
+    counts = np.empty((len(edge_index), 4))
+    columns = table.T.astype(bool)
+    step = max(1, CELLS_AT_ONCE // len(table))
+    for first in range(0, len(edge_index), step):
+        some = slice(first, first + step)
+        s, t = columns[edge_index[some, 0]], columns[edge_index[some, 1]]
+        # Four sums rather than one and differences: these are never negative by rounding.
+        counts[some] = np.column_stack([both @ unit for both in (s & t, s & ~t, ~s & t, ~(s | t))])
+    return counts.astype(np.int64) if _is_whole(weight) else counts
+
+
+def count_tables(
+    table: CategoryTable, weight: FloatArray | None, edge_index: NDArray[np.int32]
+) -> tuple[NDArray[Any], ...]:
+    """Return for every edge how many rows (or which weight) have category k and category l; whole if these are."""
+    columns, sizes = np.ascontiguousarray(table.codes.T).astype(np.intp), table.n_categories.tolist()
+    found = []
+    for s, t in edge_index.tolist():
+        both = np.bincount(columns[s] * sizes[t] + columns[t], weight, sizes[s] * sizes[t])
+        found.append(both.reshape(sizes[s], sizes[t]).astype(np.int64 if _is_whole(weight) else np.float64))
+    return tuple(found)
+
+
+def _is_whole(weight: FloatArray | None) -> bool:
+    return weight is None or bool((weight == np.rint(weight)).all() and weight.sum() < 2**53)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,6 @@ from isinglass.arrays import FloatArray, read_only
 from isinglass.data import to_binary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
-from isinglass.pairs import pair_keys, symmetric_matrix
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
 _SYMMETRY_RTOL = 1e-12
@@ -98,13 +97,7 @@ class Network:
 
     @classmethod
     def from_theta(cls, theta: ArrayLike, names: Sequence[str] | None = None) -> Network:
-        """Read the paper's Θ, dense or sparse, which holds the fields on its diagonal.
-
-        Examples
-        --------
-        >>> Network.from_theta([[0.5, 1.0], [1.0, -0.5]]).fields.tolist()
-        [0.5, -0.5]
-        """
+        """Read the paper's Θ, dense or sparse, which holds the fields on its diagonal."""
         index, values, diagonal = _read_matrix(theta, "theta")
         return cls(diagonal, index, values, names)
 
@@ -120,9 +113,8 @@ class Network:
         [[-0.5, 1.0], [1.0, -0.5]]
         """
         spins = cls(*_read_parts(J, _vector(h, "h"), "J"), names)
-        return cls(
-            2 * spins.fields - 2 * spins.expected_influence, spins.edge_index, 4 * spins.edge_values, spins.names
-        )
+        fields = 2 * spins.fields - 2 * spins.expected_influence
+        return cls(fields, spins.edge_index, 4 * spins.edge_values, spins.names)
 
     def to_spins(self) -> tuple[FloatArray, FloatArray]:
         """Return (J, h) of the same distribution in ±1 coding; the inverse of `from_spins`.
@@ -217,16 +209,8 @@ class Network:
     def edges(self) -> dict[str, NDArray[Any]]:
         """Return the edge table as columns, ready for a data frame: the largest |θ_st| first, ties in node order.
 
-        Returns
-        -------
-        dict of str to ndarray
-            ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and
-            ``weight`` (|θ_st|).
-
-        Examples
-        --------
-        >>> Network([0, 0, 0], [[0, 1], [1, 2]], [1, -2], names=["a", "b", "c"]).edges()["source"].tolist()
-        ['b', 'a']
+        ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and
+        ``weight`` (|θ_st|).
         """
         order = self.by_strength
         values, names = self.edge_values[order], np.array(self.names, dtype=object)
@@ -361,12 +345,8 @@ def _read_parts(matrix: Any, fields: FloatArray | None, name: str) -> tuple[Floa
     """Return fields, pairs and values of a coupling matrix, whose diagonal must be zero."""
     index, values, diagonal = _read_matrix(matrix, name)
     if diagonal.any():
-        raise ArgumentError(
-            name,
-            "must be zero on the diagonal",
-            float(diagonal[diagonal != 0][0]),
-            "Put these values into the fields, or use Network.from_theta.",
-        )
+        remedy = "Put these values into the fields, or use Network.from_theta."
+        raise ArgumentError(name, "must be zero on the diagonal", float(diagonal[diagonal != 0][0]), remedy)
     if fields is None:
         return diagonal, index, values
     if len(fields) != len(diagonal):
@@ -377,16 +357,11 @@ def _read_parts(matrix: Any, fields: FloatArray | None, name: str) -> tuple[Floa
 
 def _read_matrix(values: Any, name: str) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
     """Return pairs and entries of the upper triangle of a symmetric matrix, and its diagonal."""
-    if sp.issparse(values):
-        matrix = sp.csr_array(values)
-        matrix.data = _numbers(matrix.data, name)
-    else:
-        dense = _numbers(values, name)
-        if dense.ndim != 2:
-            raise DataError(f"{name} must be a square matrix with at least one row; got shape {dense.shape}.")
-        matrix = sp.csr_array(dense)
-    if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
-        raise DataError(f"{name} must be a square matrix with at least one row; got shape {matrix.shape}.")
+    given = values if sp.issparse(values) else _numbers(values, name)
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.shape[0]:
+        raise DataError(f"{name} must be a square matrix with at least one row; got shape {given.shape}.")
+    matrix = sp.csr_array(given)
+    matrix.data = _numbers(matrix.data, name)
     difference = abs(matrix - matrix.T).tocoo()
     if difference.nnz and difference.data.max() > _SYMMETRY_RTOL * abs(matrix).max():
         worst = int(difference.data.argmax())
@@ -397,3 +372,43 @@ def _read_matrix(values: Any, name: str) -> tuple[NDArray[np.int32], FloatArray,
         )
     upper = sp.coo_array(sp.triu(matrix, 1))
     return np.column_stack(upper.coords).astype(np.int32), upper.data, np.asarray(matrix.diagonal(), dtype=np.float64)
+
+
+@lru_cache(maxsize=8)
+def all_pairs(n_features: int) -> NDArray[np.int32]:
+    """Return every pair s < t in lexicographic order."""
+    return read_only(np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32))
+
+
+def pair_keys(edge_index: NDArray[np.integer[Any]], n_features: int) -> NDArray[np.int64]:
+    """Return one number per pair, s · n_features + t: sorted wherever pairs are in lexicographic order."""
+    s, t = edge_index.astype(np.int64).T
+    return np.asarray(s * n_features + t)
+
+
+def pairs_of(keys: NDArray[np.int64], n_features: int) -> NDArray[np.int32]:
+    """Return the pairs of `pair_keys`, shape (n, 2)."""
+    return np.column_stack(np.divmod(keys, max(n_features, 1))).astype(np.int32)
+
+
+def union_keys(networks: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the sorted keys of the pairs that have an edge in at least one of some networks."""
+    return np.unique(np.concatenate([pair_keys(one.edge_index, one.n_features) for one in networks]))
+
+
+def spread(values: NDArray[Any], keys: NDArray[np.int64], over: NDArray[np.int64]) -> FloatArray:
+    """Return an array over the sorted keys ``over``, with values at those of ``keys`` that are there, else zero."""
+    found = np.zeros(len(over))
+    if len(over):
+        place = np.minimum(np.searchsorted(over, keys), len(over) - 1)
+        there = over[place] == keys
+        found[place[there]] = values[there]
+    return found
+
+
+def symmetric_matrix(edge_index: NDArray[Any], values: NDArray[Any], n_features: int) -> sp.csr_array:
+    """Return the symmetric matrix, in compressed and sorted rows, that has these values at the pairs."""
+    s, t = edge_index.T
+    matrix = sp.csr_array((np.r_[values, values], (np.r_[s, t], np.r_[t, s])), shape=(n_features, n_features))
+    matrix.sort_indices()
+    return matrix

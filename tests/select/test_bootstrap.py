@@ -20,9 +20,9 @@ from isinglass import (
     simulate,
     stars,
 )
+from isinglass.arguments import spawn_seeds
 from isinglass.data import BinaryTable
 from isinglass.errors import ConvergenceWarning, DataError
-from isinglass.randomness import spawn_seeds
 from isinglass.select import cross_validate, select_ebic
 from isinglass.select.two_stage import two_stage
 

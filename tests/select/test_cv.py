@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from isinglass import Path, Solution, ising_path, nodewise_path, simulate
+from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError, GridEndWarning
-from isinglass.randomness import spawn_seeds
 from isinglass.select import cross_validate
 
 cv_module = importlib.import_module("isinglass.select.cv")

@@ -23,9 +23,9 @@ from isinglass import (
     simulate,
     two_stage,
 )
+from isinglass.arguments import spawn_seeds
 from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.randomness import spawn_seeds
 from isinglass.select import select_ebic
 from isinglass.select.impute import impute_first
 from isinglass.select.method import fit_at

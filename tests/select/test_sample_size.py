@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from isinglass import Network, ising_path, simulate
+from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError
-from isinglass.randomness import spawn_seeds
 from isinglass.select import sample_size
 from isinglass.select.sample_size import BURN_IN, THIN
 

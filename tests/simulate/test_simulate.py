@@ -7,9 +7,9 @@ from reference import Xoshiro, gibbs_chain
 from scipy import stats
 
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
+from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError, MixingWarning
 from isinglass.network import Network
-from isinglass.randomness import spawn_seeds
 from isinglass.results import Solution
 from isinglass.simulate import (
     chain_network,

@@ -58,7 +58,7 @@ def shares_of(table: BinaryTable) -> Any:
     """Return the share of ones in every column, or those of its categories."""
     import numpy as np
 
-    from isinglass.counts import summarize
+    from isinglass.fit import summarize
 
     return summarize(table, np.empty((0, 2), dtype=np.int32))[1]
 

@@ -51,9 +51,9 @@ def simulate(
     Prints the table as CSV; with -o, writes it to a folder together with the true network. Warns if the sampler mixes
     too slowly for the rows to represent the network.
     """
+    from isinglass.arguments import spawn_seeds
     from isinglass.export import write_edges
     from isinglass.fit import save
-    from isinglass.randomness import spawn_seeds
     from isinglass.simulate import gibbs_diagnostics, gibbs_sample
 
     folder = open_folder(FILES)
@@ -67,25 +67,19 @@ def simulate(
         save(model, here / "truth.npz")
         write_edges(model, here / "edges.csv")
 
-    deliver(
-        console,
-        "simulate",
-        folder,
-        {
-            "Network": f"{kind}, {plural(model.n_features, 'node')}, {plural(model.n_edges, 'edge')}",
-            "Table": plural(n_samples, "row"),
-        },
-        {"table.csv": csv_text(model.names, table.tolist())},
-        lambda: {
-            "network": kind,
-            "seed": random_state,
-            "nodes": model.names,
-            "fields": model.fields,
-            "edges": records(model.edges()),
-            **({} if folder else {"rows": table}),
-        },
-        write=write,
-    )
+    facts = {
+        "Network": f"{kind}, {plural(model.n_features, 'node')}, {plural(model.n_edges, 'edge')}",
+        "Table": plural(n_samples, "row"),
+    }
+    record = {
+        "network": kind,
+        "seed": random_state,
+        "nodes": model.names,
+        "fields": model.fields,
+        "edges": records(model.edges()),
+        **({} if folder else {"rows": table}),
+    }
+    deliver(console, folder, facts, {"table.csv": csv_text(model.names, table.tolist())}, record, write=write)
 
 
 def _draw_network(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
-from isinglass.arguments import is_real
+from isinglass.arguments import RandomSource, is_real
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import (
@@ -33,7 +33,6 @@ from isinglass.estimators.frames import complete_like, kind_of, make_frame
 from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
 from isinglass.fit import Fit
 from isinglass.network import Network
-from isinglass.randomness import RandomSource
 from isinglass.select.contract import Method, settings_of
 from isinglass.select.impute import complete
 from isinglass.select.method import method_of
@@ -105,9 +104,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _keep(self, parameters: Mapping[str, Any]) -> None:
         """Keep the parameters of the constructor as they are, under their names, as scikit-learn wants it."""
-        for name, value in parameters.items():
-            if name not in ("self", "__class__"):
-                setattr(self, name, value)
+        self.__dict__.update({name: value for name, value in parameters.items() if name != "self"})
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
@@ -200,10 +197,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`, with the same columns in the same order.
+        The arguments are those of `fit`, with the same columns in the same order.
         """
         table = self._read(X, drops=True, sample_weight=sample_weight)
         if holes_of(table) is not None:
@@ -240,9 +234,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         found = self.predict_proba(X)
         if isinstance(self.network_, CategoryNetwork):
             return label_cells(self.network_, np.column_stack([P.argmax(axis=1) for P in found]))
-        if isinstance(found, list):
-            return [(part > 0.5).astype(np.uint8) for part in found]
-        return (found > 0.5).astype(np.uint8)
+        parts = [(part > 0.5).astype(np.uint8) for part in (found if isinstance(found, list) else [found])]
+        return parts if isinstance(found, list) else parts[0]
 
     def impute(
         self,
@@ -257,8 +250,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-            The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, and the ``holes`` or
+        X : as for `fit`
+            The same columns in the same order. Missing are NaN, None, NA and masked cells, and the ``holes`` or
             ``filled`` cells of a BinaryTable.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the more probable value. Other missing cells of the row stand in with their probabilities,

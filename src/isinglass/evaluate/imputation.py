@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, ConvergenceWarning, warn
 from isinglass.network import Network, expit
-from isinglass.randomness import RandomSource, as_generator
 from isinglass.simulate.completions import CategoryChains, Completions
 
 SETTLED = 1e-10

@@ -18,8 +18,7 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.categories import CategoryNetwork, block_scale, flat_fields
 from isinglass.errors import DataError
 from isinglass.evaluate.nodes import Centrality, NodeTable, centrality, communities, modularity, node_table
-from isinglass.network import Network, as_network
-from isinglass.pairs import pair_keys, spread
+from isinglass.network import Network, as_network, pair_keys, spread
 from isinglass.results import Path
 
 __all__ = [

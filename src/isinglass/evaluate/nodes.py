@@ -18,8 +18,7 @@ from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, count_categories, count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import ArgumentError, DataError
 from isinglass.names import by_node
-from isinglass.network import Network, as_network
-from isinglass.pairs import symmetric_matrix
+from isinglass.network import Network, as_network, symmetric_matrix
 from isinglass.randomness import RandomSource, as_generator
 
 CELLS_AT_ONCE = 4_000_000

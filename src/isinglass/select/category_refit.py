@@ -15,10 +15,9 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork
+from isinglass.categories import CategoryNetwork, corners
 from isinglass.data import CategoryTable, count_categories, count_rows
 from isinglass.errors import DataError, SeparationError
-from isinglass.points import corners
 from isinglass.results import Solution
 
 LEAST_INFORMATION = 0.05

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray, read_only
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError
 from isinglass.evaluate.metrics import edge_confusion, weight_correlation
 from isinglass.network import Network, as_network
-from isinglass.randomness import RandomSource, spawn_seeds
 from isinglass.select.contract import Method
 from isinglass.select.method import as_method, fit_quietly, run_quickly
 from isinglass.select.tasks import kernel_threads, run_tasks

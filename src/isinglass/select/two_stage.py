@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import check_scale, to_weighted, units_of
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
-from isinglass.randomness import RandomSource
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
 from isinglass.select.judging import EXPONENTS, SMALL, Judge, split_folds

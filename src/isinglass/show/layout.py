@@ -17,12 +17,10 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
-from isinglass.network import as_network
-from isinglass.pairs import symmetric_matrix
-from isinglass.randomness import RandomSource, as_generator
+from isinglass.network import as_network, symmetric_matrix
 
 __all__ = ["force_layout", "shared_layout"]
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import gibbs_sweep_cells
+from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.categories import CategoryNetwork
 from isinglass.machine import thread_count
 from isinglass.network import Network
-from isinglass.randomness import RandomSource, as_generator
 
 _VISITS_PER_CALL = 30_000_000  # after which control comes back to Python
 

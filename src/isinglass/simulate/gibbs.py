@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
 from isinglass.categories import CategoryNetwork
 from isinglass.data import to_binary
 from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.machine import thread_count
 from isinglass.network import Network, as_network
-from isinglass.randomness import RandomSource, as_generator, spawn_seeds
 from isinglass.results import Solution
 from isinglass.simulate.completions import CategoryChains, kernel_arrays
 from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnostics, diagnose

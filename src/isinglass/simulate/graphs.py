@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from isinglass.arguments import check_count, is_real
+from isinglass.arguments import RandomSource, as_generator, check_count, is_real
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork, block_scale
 from isinglass.data.levels import MOST_CATEGORIES, per_column
 from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.network import Network
-from isinglass.randomness import RandomSource, as_generator
 
 Couplings = str | float | tuple[float, float]
 

@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Problem, max_features, path_bytes
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
-from isinglass.categories import CategoryNetwork, block_values
+from isinglass.categories import CategoryNetwork, Points, block_values
 from isinglass.data import CategoryTable, check_penalty_weights
 from isinglass.data.levels import MOST_STEPS
 from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.machine import memory_for, thread_count, within_memory
 from isinglass.names import check_names
 from isinglass.objective.reduced import NEGLIGIBLE, Penalty
-from isinglass.points import Points
 from isinglass.results import Solution
 from isinglass.solve.estimable import as_solution, warn_constant
 
@@ -236,9 +235,9 @@ class DiscreteCase:
             matrix = np.ascontiguousarray(penalty[inside] / np.multiply.outer(widths, widths)[inside])
         sizes = np.where(scaled.ranges == 0, table.n_categories[columns], 1)
         most = memory_for(_most_bytes(len(scaled.points), sizes))
-        given = scaled.points, scaled.weight, scaled.ranges, widths[columns], matrix
+        given, categories = (scaled.points, scaled.weight, matrix), (scaled.ranges, widths[columns])
         with within_memory():
-            problem = Problem(*given, isinstance(penalty, str), thread_count(n_threads), most)
+            problem = Problem(*given, isinstance(penalty, str), thread_count(n_threads), most, *categories)
         return cls(problem, scaled)
 
     def fit_null(self, tol: float, max_iter: int) -> float:

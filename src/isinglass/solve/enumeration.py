@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import is_whole
+from isinglass.arguments import RandomSource, as_generator, is_whole
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import check_sample_weight, read_binary
 from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.network import Network
 from isinglass.objective.reduced import Reduced, refuse_vanishing
-from isinglass.randomness import RandomSource, as_generator
 
 MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core
 _STATES_AT_ONCE = 2**14

@@ -16,7 +16,7 @@ from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
 from isinglass.evaluate.metrics import RocCurve
-from isinglass.pairs import pair_keys, pairs_of, spread
+from isinglass.network import pair_keys, pairs_of, spread
 from isinglass.results import Path, Stability
 from isinglass.select.sample_size import SampleSizeStudy
 from isinglass.show.palette import GROUPS, NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS

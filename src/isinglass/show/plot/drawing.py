@@ -14,13 +14,12 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_positive
+from isinglass.arguments import RandomSource, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.annotated import check_positions, plain_value
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
-from isinglass.randomness import RandomSource
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, color_groups
 from isinglass.show.plot import marks

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from isinglass.arguments import is_whole
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
-from isinglass.counts import summarize
 from isinglass.data import BinaryTable, CategoryTable, read_binary
 from isinglass.data.conversion import refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.export.annotated import list_columns, plain_value
-from isinglass.fit import Fit
+from isinglass.fit import Fit, summarize
 from isinglass.names import by_node
 from isinglass.network import Network
 from isinglass.results import Evidence, Missing, Path, Solution, Stability

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import scipy
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, check_count
 from isinglass.atomic import Target, write_lines
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.fit import Fit
 from isinglass.network import as_network
-from isinglass.randomness import RandomSource
 from isinglass.results import Path, Solution, Stability
 from isinglass.show.report import contents, payload
 from isinglass.show.report.methods import citation, describe_fit

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
-from isinglass.network import Network
-from isinglass.pairs import pair_keys, pairs_of, spread
-from isinglass.randomness import RandomSource
+from isinglass.network import Network, pair_keys, pairs_of, spread
 from isinglass.results import Missing, Solution, Stability
 from isinglass.show.layout import force_layout
 from isinglass.show.report.contents import SAME_ALPHA

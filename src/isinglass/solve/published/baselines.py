@@ -25,7 +25,7 @@ from isinglass._core import Bmn
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.errors import ConvergenceWarning, setting, warn
-from isinglass.pairs import all_pairs
+from isinglass.network import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
