@@ -12,14 +12,13 @@ import scipy  # its parts are loaded when they are needed
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_positive
+from isinglass.arguments import RandomSource, as_generator, check_positive
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, count_categories, count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import ArgumentError, DataError
 from isinglass.names import by_node
 from isinglass.network import Network, as_network, symmetric_matrix
-from isinglass.randomness import RandomSource, as_generator
 
 CELLS_AT_ONCE = 4_000_000
 """Cells whose predictions exist at a time."""
