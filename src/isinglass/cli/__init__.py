@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from isinglass.cli.exits import EPILOG, report_error
-from isinglass.cli.stopping import listening
+from isinglass.cli.exits import EPILOG, listening, report_error
 from isinglass.version import __version__
 
 __all__ = ["main"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +14,15 @@ from isinglass.cli.options import JOBS, command, command_line
 from isinglass.cli.output import out_folder, require_matplotlib, save_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from isinglass.data import BinaryTable
     from isinglass.datasets import Senate109
     from isinglass.fit import Fit
     from isinglass.network import Network
 
-ALPHA = 0.06
-"""The penalty of the paper's figure."""
+ALPHA = 0.06  # the penalty of the paper's figure
 FILES = ["report.html", "senate.png", "senate.gexf", "edges.csv", "nodes.csv", "model.npz"]
 COLORS = {"R": "#d55e00", "D": "#0072b2", "I": "#009e73"}
-SHOWN = 5
-"""Strongest couplings that are printed."""
+SHOWN = 5  # strongest couplings that are printed
 
 
 @command("demo", JOBS, bundles=[out_folder(", ".join(FILES))])
@@ -64,7 +61,7 @@ def demo(console: Console, n_jobs: int, open_folder: Any) -> None:
         with folder.filling() as here, console.progress("Writing"):
             _write_files(here, fitted, data, senate)
     if console.as_json:
-        console.write_json("demo", found)
+        console.write_json(found)
     else:
         console.write("\n".join(_lines(found, fitted.tol, seconds, stars_seconds, default_seconds)) + "\n")
     if folder is not None:

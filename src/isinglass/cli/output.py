@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.atomic import folder_lock, open_plain, replacing, workshop
-from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.console import Console, columns_text, format_seconds
+from isinglass.cli.exits import undivided
 from isinglass.cli.options import FORCE, Bundle, Option, command_line
-from isinglass.cli.stopping import undivided
 from isinglass.version import __version__
 
 if TYPE_CHECKING:
@@ -168,28 +168,29 @@ def out_folder(files: str) -> Bundle:
 
 def deliver(
     console: Console,
-    command: str,
     folder: OutputFolder | None,
     facts: dict[str, str],
-    texts: Mapping[str, str],
-    record: Callable[[], Mapping[str, Any]],
+    tables: Mapping[str, str | Mapping[str, Any]],
+    record: Mapping[str, Any],
     *,
     kept: Sequence[str] = (),
     write: Callable[[Path], object] = lambda here: None,
 ) -> None:
-    """Put texts into a folder, with what else is written there, and say the facts; print JSON, or the first text.
+    """Put tables, texts or columns, and what ``write`` writes into a folder; print the record or the first table.
 
-    ``kept`` are the facts that ``run.json`` keeps.
+    The facts are said; ``run.json`` keeps those that are ``kept``.
     """
+    texts = {name: table if isinstance(table, str) else columns_text(table) for name, table in tables.items()}
+    wrote = {}
     if folder is not None:
         with folder.filling({name: facts[name] for name in kept if name in facts}) as here:
             for name, text in texts.items():
                 (here / name).write_text(text, encoding="utf-8")
             write(here)
-    wrote = {"Wrote": folder.summary} if folder else {}
+        wrote["Wrote"] = folder.summary
     console.say_facts({**facts, "Time": format_seconds(console.seconds), **wrote})
     if console.as_json:
-        console.write_json(command, record())
+        console.write_json(record)
     elif folder is None:
         console.write(next(iter(texts.values())))
 
