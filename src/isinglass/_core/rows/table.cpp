@@ -100,6 +100,7 @@ std::vector<Distinct> merge_rows(const Given& table) {
 // Rows of the most frequent weight first, in their old order; returns how many there are.
 int put_most_frequent_first(std::vector<Distinct>& rows) {
     std::vector<double> sorted;
+    sorted.reserve(rows.size());
     for (const Distinct& each : rows) sorted.push_back(each.weight);
     std::sort(sorted.begin(), sorted.end());
     double frequent = 0;
