@@ -53,7 +53,6 @@ def category_certificate(
     sample_weight, penalty_weights
         As for `isinglass.ising_path`.
 
-
     Examples
     --------
     >>> from isinglass import ising_path

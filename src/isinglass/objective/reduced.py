@@ -21,8 +21,8 @@ Weights = ArrayLike | None
 Penalty = ArrayLike | str | None
 
 EPSILON = float(np.finfo(np.float64).eps)
+# Rows with a smaller share of the largest weight count as absent: no sum feels them, and their inverse overflows.
 NEGLIGIBLE = 1e-200
-"""Rows with a smaller share of the largest weight count as absent: no sum feels them, and their inverse overflows."""
 
 
 def smoothed_field(n_ones: ArrayLike, n_total: float) -> FloatArray:
@@ -151,7 +151,17 @@ class Reduced:
 
     def restrict(self, couplings: ArrayLike, fields: ArrayLike) -> tuple[FloatArray, FloatArray, bool]:
         """Return Θ on the varying columns without forbidden couplings, and whether these were zero."""
-        theta, field = _check_parameters(couplings, fields, self.n_features)
+        theta, field, p = np.asarray(couplings, dtype=float), np.asarray(fields, dtype=float), self.n_features
+        if theta.shape != (p, p):
+            raise DataError(f"couplings must have shape {(p, p)}; got {theta.shape}.")
+        if field.shape != (p,):
+            raise DataError(f"fields must have shape {(p,)}; got {field.shape}.")
+        if not (np.isfinite(theta).all() and np.isfinite(field).all()):
+            raise DataError("couplings and fields must be finite; got NaN or infinity.")
+        if theta.diagonal().any() or not np.array_equal(theta, theta.T):
+            raise DataError(
+                "couplings must be symmetric with zero diagonal; got another matrix. Fields go into their own vector."
+            )
         inner = theta[np.ix_(self.columns, self.columns)]
         kept = np.where(np.isinf(self.penalty), 0.0, inner)
         return kept, field[self.columns], np.count_nonzero(theta) == np.count_nonzero(kept)
@@ -226,18 +236,3 @@ class Reduced:
         result = np.where(np.abs(same - different) <= noise, 0.0, (same - different) / unit.sum() ** 2)
         np.fill_diagonal(result, 0.0)
         return np.asarray(result)
-
-
-def _check_parameters(couplings: ArrayLike, fields: ArrayLike, n_features: int) -> tuple[FloatArray, FloatArray]:
-    theta, field = np.asarray(couplings, dtype=np.float64), np.asarray(fields, dtype=np.float64)
-    if theta.shape != (n_features, n_features):
-        raise DataError(f"couplings must have shape {(n_features, n_features)}; got {theta.shape}.")
-    if field.shape != (n_features,):
-        raise DataError(f"fields must have shape {(n_features,)}; got {field.shape}.")
-    if not (np.isfinite(theta).all() and np.isfinite(field).all()):
-        raise DataError("couplings and fields must be finite; got NaN or infinity.")
-    if theta.diagonal().any() or not np.array_equal(theta, theta.T):
-        raise DataError(
-            "couplings must be symmetric with zero diagonal; got another matrix. Fields go into their own vector."
-        )
-    return theta, field

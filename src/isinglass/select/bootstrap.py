@@ -17,12 +17,13 @@ from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
 from isinglass.categories import flat_fields
 from isinglass.data import CategoryTable, bare_rows, read_categories, weights_of, which_vary
-from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, setting, warn
+from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
 from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.contract import Method, run_method
 from isinglass.select.impute import impute_first, imputes, keep_penalty_inside
 from isinglass.select.method import as_method, failed, fit_quietly, run_quickly, solution_of
+from isinglass.select.scoring import labels_of
 from isinglass.select.spread import Bootstrap
 from isinglass.select.tasks import kernel_threads, run_tasks
 
@@ -161,9 +162,7 @@ class _Draw:
         """Return how the rows of a table are drawn."""
         unit, scale = np.arange(n_rows), np.ones(n_rows) if weight is None else weight
         if groups is not None:
-            labels = np.asarray(groups)
-            if labels.shape != (n_rows,):
-                raise DataError(f"groups must have one entry per row ({n_rows},); got shape {labels.shape}.")
+            labels = labels_of(groups, n_rows)
             known, unit = np.unique(labels, return_inverse=True)
             return cls(np.ones(len(known), dtype=np.int64), unit, scale, labels)
         if np.array_equal(scale, np.rint(scale)) and scale.sum() < 2**53:
@@ -222,12 +221,8 @@ def _gather(kind: str, solution: Solution, results: list[dict[str, Any]], shares
     place = np.searchsorted(pairs, np.concatenate(keys))
     n_unconverged = sum(not result["converged"] for result in results)
     if n_unconverged:
-        warn(
-            ConvergenceWarning(
-                f"{n_unconverged} of {len(results)} resamples did not reach the tolerance. Raise "
-                f"{setting('max_iter')} or {setting('tol')}."
-            )
-        )
+        few = f"{n_unconverged} of {len(results)} resamples did not reach the tolerance"
+        warn(ConvergenceWarning(f"{few}. Raise {setting('max_iter')} or {setting('tol')}."))
     return Bootstrap(
         kind,
         solution,

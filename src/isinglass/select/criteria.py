@@ -72,8 +72,8 @@ def compare_criteria(
     ----------
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1.
-    alphas : int, float or array-like, default 30
-        Number of log-spaced penalties from ``alpha_max`` down, or an explicit list.
+    alphas, path_function, sample_weight
+        As for `select_ebic`.
     gammas : sequence of float
         One EBIC row for each.
     ebic_gamma : float, default 0.25
@@ -81,8 +81,6 @@ def compare_criteria(
     others : mapping from str to float or TwoStage, optional
         Alphas chosen elsewhere, such as ``{"StARS": stability.alpha}``, which get a row each, and a place on the path;
         and what `two_stage` found, which has folds of its own.
-    path_function, sample_weight
-        As for `select_ebic`.
     **folds
         ``n_folds``, ``n_repeats``, ``random_state``, ``n_jobs``, ``checkpoint`` and ``progress`` of `cross_validate`.
 

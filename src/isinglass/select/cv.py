@@ -100,8 +100,8 @@ def cross_validate(
     ----------
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1, or a CategoryTable.
-    alphas : int, float or array-like, default 30
-        Number of log-spaced penalties from ``alpha_max`` down, or an explicit list.
+    alphas, path_function
+        As for `select_ebic`.
     n_folds : int, default 10
         Parts into which the rows (those of positive weight) are split at random, as equal in number as possible. The
         copies of a row in a completed table stay together.
@@ -112,8 +112,6 @@ def cross_validate(
         repeat. This is what scikit-learn's splitters give.
     rule : {"best", "1se"}, default "best"
         The largest mean score; or the sparsest network whose mean is at most one standard error below that.
-    path_function : callable, default ising_path
-        As for `select_ebic`.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, in the fits and in the scores. A row is held out as a whole, whatever its weight.
     random_state, n_jobs, checkpoint, progress
@@ -137,7 +135,10 @@ def cross_validate(
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
     _check_rule(rule)
     if splits is None:
-        folds, repeats = _check_folds(n_folds, len(np.unique(units[rows]))), check_count("n_repeats", n_repeats)
+        folds, repeats = check_count("n_folds", n_folds, least=2), check_count("n_repeats", n_repeats)
+        if folds > (most := len(np.unique(units[rows]))):
+            positive = f"{setting('n_folds')} must be at most the number of rows with a positive weight ({most})"
+            raise DataError(f"{positive}; got {folds}.")
         warn_counts(np.asarray(table), weight)
         seeds = spawn_seeds(random_state, repeats)
         parts, origin = _random_splits(rows, units, folds, seeds), seeds[0].entropy
@@ -241,12 +242,3 @@ def _choose(mean: FloatArray, error: FloatArray, rule: str) -> int:
 def _check_rule(rule: str) -> None:
     if rule not in RULES:
         raise ArgumentError("rule", 'must be "best" or "1se"', rule)
-
-
-def _check_folds(n_folds: int, n_rows: int) -> int:
-    folds = check_count("n_folds", n_folds, least=2)
-    if folds > n_rows:
-        raise DataError(
-            f"{setting('n_folds')} must be at most the number of rows with a positive weight ({n_rows}); got {folds}."
-        )
-    return folds

@@ -35,21 +35,13 @@ def fit_table(
     The table has its names and weights; holes are imputed. ``method``, ``settings``, ``criterion`` and ``choice`` are
     those of a `Fit`, ``chosen`` is the criterion in words, and ``reading`` the options of `read_table` that the table
     was read with. ``run`` has ``n_jobs``, ``progress`` and ``checkpoint`` of criteria that take them.
-
-    Examples
-    --------
-    >>> from isinglass import read_binary
-    >>> fit_table(read_binary([[0, 0], [0, 1], [1, 1], [1, 1]]), choice={"alpha": 0.1}).solution.n_edges
-    1
     """
+    imputation = None if holes_of(table) is None else complete(table)
+    rows = table if imputation is None else imputation.table
     asked: dict[str, Any] = {"method": method, "settings": settings or {}, "criterion": criterion}
     asked["choice"] = choice or {}
-    if holes_of(table) is not None:
-        imputation = complete(table)
-        found = fit_table(imputation.table, **asked, chosen=chosen, reading=reading, **run)
-        return with_imputation(found, imputation)
-    result = method_of(**asked)(table, **run)
-    return as_fit(result, table, **asked, chosen=chosen, reading=reading)
+    found = as_fit(method_of(**asked)(rows, **run), rows, **asked, chosen=chosen, reading=reading)
+    return found if imputation is None else with_imputation(found, imputation)
 
 
 def with_imputation(found: Fit, imputation: Imputation) -> Fit:
@@ -86,26 +78,19 @@ def as_fit(
     reading: Mapping[str, Any] | None = None,
 ) -> Fit:
     """Put what a selection found together with the sums over the rows of its table."""
-    parts = _parts(result, table, method, settings)
+    name = {"plg": "thresh", "bmn": "tolerance"}.get(method, "tol")
+    default = inspect.signature(path_function_of(method, {})).parameters[name].default
     return Fit.of(
-        parts.pop("solution"),
-        table,
+        table=table,
         method=method,
         settings=settings,
         criterion=criterion,
         choice=choice,
         chosen=chosen or criterion or "given",
         reading=reading or {},
-        tol=_tolerance(method, settings),
-        **parts,
+        tol=float(settings.get(name, default)),
+        **_parts(result, table, method, settings),
     )
-
-
-def _tolerance(method: str, settings: Mapping[str, Any]) -> float:
-    """Return the tolerance of a method: the one that was set, or the default of its function."""
-    name = {"plg": "thresh", "bmn": "tolerance"}.get(method, "tol")
-    default = inspect.signature(path_function_of(method, {})).parameters[name].default
-    return float(settings.get(name, default))
 
 
 def _parts(result: Any, table: BinaryTable, method: str, settings: Mapping[str, Any]) -> dict[str, Any]:

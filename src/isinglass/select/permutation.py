@@ -29,9 +29,9 @@ from isinglass.names import check_names
 from isinglass.network import pairs_of, union_keys
 from isinglass.results import Solution
 from isinglass.select.comparison import Differing, GroupComparison, reaches
-from isinglass.select.contract import Method, run_method
+from isinglass.select.contract import Method, run_method, unwrap
 from isinglass.select.impute import complete, imputes, keep_penalty_inside
-from isinglass.select.method import COUNTED, as_method, failed, keep_penalty, run_quickly, solution_of
+from isinglass.select.method import COUNTED, as_method, failed, fit_at, run_quickly, solution_of
 from isinglass.select.tasks import kernel_threads, run_tasks
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
@@ -329,19 +329,11 @@ class _Sample:
 
 def _method_inside(method: Method, reselect: bool, sample: _Sample, plan: _Plan) -> Method:
     """Return what is run on every group: the method, or the method at the penalty of all rows together."""
-    if reselect or _is_fixed(method):
+    if reselect or unwrap(method)[0] is fit_at:
         return method
     subjects = None if plan.subject is None else plan.subject[sample.origin]
     pooled, _ = sample.run(method, np.arange(len(plan.member)), subjects)
     return keep_penalty_inside(method, pooled, math.sqrt(len(plan.groups)))
-
-
-def _is_fixed(method: Method) -> bool:
-    """Tell whether a method has nothing to choose."""
-    try:
-        return keep_penalty(method, None) is method
-    except DataError:
-        return False
 
 
 def _permute(

@@ -46,6 +46,14 @@ def whole_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, FloatArray
     return table, weight, np.arange(len(table)) if copies is None else copies
 
 
+def labels_of(groups: ArrayLike | None, n_rows: int) -> NDArray[Any]:
+    """Return the group of every row, by default its number."""
+    labels = np.arange(n_rows) if groups is None else np.asarray(groups)
+    if labels.shape != (n_rows,):
+        raise DataError(f"groups must have one entry per row ({n_rows},); got shape {labels.shape}.")
+    return labels
+
+
 def row_scores(solution: Solution, table: Any, columns: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
     """Return Σ_s log P(x_s | the rest) of every row, over all columns s or over those given.
 
@@ -112,12 +120,9 @@ def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:
     if last == 0 or not ((index == 0 and chosen.n_edges) or (index == last and chosen.alpha > 0.0)):
         return
     end, remedy = ("sparse", "larger") if index == 0 else ("dense", "smaller")
-    warn(
-        GridEndWarning(
-            f"the {criterion} choice alpha={chosen.alpha:.6g} is the {end} end of the grid; a better one may lie "
-            f"beyond. Pass {setting('alphas')} that reach {remedy} values."
-        )
-    )
+    choice = f"the {criterion} choice alpha={chosen.alpha:.6g} is the {end} end of the grid"
+    remedy = f"Pass {setting('alphas')} that reach {remedy} values."
+    warn(GridEndWarning(f"{choice}; a better one may lie beyond. {remedy}"))
 
 
 def check_width(solution: Solution, table: Any) -> None:

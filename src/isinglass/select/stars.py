@@ -321,27 +321,17 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
     affected = np.flatnonzero(constant.any(axis=0))
     if len(affected):
         shown = ", ".join(map(str, affected[:5])) + (f" and {len(affected) - 5} more" if len(affected) > 5 else "")
-        warn(
-            ConstantColumnWarning(
-                f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant and has no "
-                f"edges there: column {shown}. A larger {setting('subsample_size')} (now {stability.subsample_size}) "
-                "makes this rarer."
-            )
-        )
+        where = f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant"
+        remedy = f"A larger {setting('subsample_size')} (now {stability.subsample_size}) makes this rarer."
+        warn(ConstantColumnWarning(f"{where} and has no edges there: column {shown}. {remedy}"))
     if n_unconverged:
-        warn(
-            ConvergenceWarning(
-                f"{n_unconverged} of {stability.n_fits} fits did not converge, and their edges may be wrong. Raise "
-                f"{setting('max_iter')} or {setting('tol')} of the path function."
-            )
-        )
+        wrong = f"{n_unconverged} of {stability.n_fits} fits did not converge, and their edges may be wrong"
+        remedy = f"Raise {setting('max_iter')} or {setting('tol')} of the path function."
+        warn(ConvergenceWarning(f"{wrong}. {remedy}"))
     if constant.shape[1] < FEW_COLUMNS:
-        warn(
-            FewColumnsWarning(
-                f"StARS was made for many columns; with {constant.shape[1]} it misses most edges. The default, "
-                f"{setting('select', 'two-stage', python='IsingNetwork')}, finds more of them."
-            )
-        )
+        missed = f"StARS was made for many columns; with {constant.shape[1]} it misses most edges"
+        default = setting("select", "two-stage", python="IsingNetwork")
+        warn(FewColumnsWarning(f"{missed}. The default, {default}, finds more of them."))
     last, reached = len(stability.alphas) - 1, float(stability.monotone[stability.index])
     no_choice = last == 0 or stability.alpha == 0.0  # there is no other alpha, or none below
     if 0 < stability.index < last or (no_choice and reached <= stability.threshold):
@@ -353,9 +343,5 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
     else:
         larger = f"a larger {setting('threshold')}"
         remedy = f"has no edges or few, and the next one is unstable. Pass a finer grid, or {larger}"
-    warn(
-        GridEndWarning(
-            f"the choice is at an end of the grid: alpha={stability.alpha:.6g} with instability {reached:.3g} "
-            f"(threshold {stability.threshold:g}) {remedy}."
-        )
-    )
+    choice = f"alpha={stability.alpha:.6g} with instability {reached:.3g} (threshold {stability.threshold:g})"
+    warn(GridEndWarning(f"the choice is at an end of the grid: {choice} {remedy}."))

@@ -1,6 +1,6 @@
 """The rows of a table on a device that PyTorch drives: a graphics processor, or this processor for the tests.
 
-Table, predictors, residuals and their digits stay there; what crosses is the solver's batches (``solve.seam.Rows``).
+Table, predictors, residuals and their digits stay there; what crosses is the solver's batches (``solve.seam.SumRows``).
 The gradient of all pairs is computed anew at every check from two signed bytes per residual: products of int8 with
 int32 sums are exact integers, so the only error of a pair is the rounding of residuals to digits, which is bounded
 column by column. Pairs that may reach a limit are looked at again in double precision by the solver.
@@ -8,7 +8,7 @@ column by column. Pairs that may reach a limit are looked at again in double pre
 On a CUDA device with Triton the hot loops are the fused kernels of ``device_kernels``, elsewhere tensor operations.
 """
 
-# ruff: noqa: D102 - the methods are those of seam.Rows
+# ruff: noqa: D102 - the methods are those of seam.SumRows
 
 from __future__ import annotations
 
@@ -26,28 +26,16 @@ from isinglass.solve.seam import Doubles, Floats, Ints, Places
 if TYPE_CHECKING:
     import torch
 
-ALIGN = 128
-"""Rows of a group and columns are padded to a multiple of this, the step of the kernels."""
-LARGEST_DIGIT = 32_639
-"""127 * 256 + 127: what two signed bytes hold."""
-BYTES_PER_CELL = 19
-"""Table 1, predictor 8, residual 8, digits 2."""
-WRONG = 8.0
-"""Margin against the observed answer from which on the curvature of a bound stands in (as on the CPU)."""
-MOST_ROWS = 8_000_000
-"""Rows whose products of digits fit 32 bits."""
-ROUNDING_OF_SCAN = 2.4e-7
-"""Of one single-precision operation on a gradient, which is at most 2."""
+ALIGN = 128  # rows of a group and columns are padded to a multiple of this, the step of the kernels
+LARGEST_DIGIT = 32_639  # 127 * 256 + 127: what two signed bytes hold
+BYTES_PER_CELL = 19  # table 1, predictor 8, residual 8, digits 2
+WRONG = 8.0  # margin against the observed answer from which on the curvature of a bound stands in (as on the CPU)
+MOST_ROWS = 8_000_000  # whose products of digits fit 32 bits
+ROUNDING_OF_SCAN = 2.4e-7  # of one single-precision operation on a gradient, which is at most 2
 
 
 def device_name(device: str | None = None) -> str:
-    """Return ``device``, or what the environment says.
-
-    Examples
-    --------
-    >>> device_name("cuda:1")
-    'cuda:1'
-    """
+    """Return ``device``, or what the environment says."""
     return device or os.environ.get("ISINGLASS_DEVICE") or "cpu"
 
 
@@ -79,15 +67,7 @@ def find_device(name: str) -> torch.device:
 
 
 class DeviceRows:
-    """Rows on a device, with the methods of ``seam.Rows`` and ``scan``.
-
-    Parameters
-    ----------
-    table : ndarray of uint8, shape (n_samples, n_features)
-    weight : ndarray of float64 or None
-        Raw, positive.
-    device : torch.device
-    """
+    """Rows on a device, with the methods of ``seam.SumRows`` and ``scan``; weights are raw, and positive."""
 
     def __init__(self, table: NDArray[np.uint8], weight: Doubles | None, device: torch.device) -> None:
         import torch
@@ -96,7 +76,7 @@ class DeviceRows:
         n, self.p = table.shape
         if n > MOST_ROWS:
             raise LimitError(f"X must have at most {MOST_ROWS} rows on a device; got {n}.")
-        layout = _Layout.of(np.ones(n) if weight is None else weight)
+        layout = _Layout(np.ones(n) if weight is None else weight)
         self.width, self.layout = len(layout.weight), layout
         self.lines = -(-self.p // ALIGN) * ALIGN
         self.kernels: Any = None
@@ -135,8 +115,6 @@ class DeviceRows:
         self.w, self.to_digits = self._give(self.layout.weight), self._give(self.layout.to_digits)
         self.curves: Any = None  # of nodes that are operators
 
-    # --- between here and there ---------------------------------------------------------------------------------------
-
     def _give(self, array: NDArray[Any]) -> torch.Tensor:
         # PyTorch warns of arrays that cannot be written to.
         return self.torch.from_numpy(np.require(array, requirements=["C", "W"])).to(self.device)
@@ -174,8 +152,6 @@ class DeviceRows:
 
     def _columns(self, columns: Ints, place: Places, kind: torch.dtype) -> torch.Tensor:
         return self.X[self._give(columns[place].astype(np.int64))].to(kind)
-
-    # --- the calls ----------------------------------------------------------------------------------------------------
 
     def n_distinct(self) -> int:
         return len(self.layout.position)
@@ -337,8 +313,6 @@ class DeviceRows:
         Z[:-1] = self.X[self._give(columns.astype(np.int64))]
         return self._take((Z * curve) @ Z.T)
 
-    # --- all pairs ----------------------------------------------------------------------------------------------------
-
     def penalize(self, omega: Doubles | None) -> None:
         """Take the penalty weights, rounded down: a smaller limit finds more pairs and certifies fewer."""
         torch = self.torch
@@ -417,22 +391,16 @@ class _Layout:
     largest weight over ``LARGEST_DIGIT``.
     """
 
-    def __init__(self, position: Places, weight: Doubles, bounds: list[tuple[int, int]], scale: Doubles) -> None:
-        self.position, self.weight, self.bounds, self.scale = position, weight, bounds, scale
-        self.to_digits = np.zeros(len(weight))
-        for (a, b), worth in zip(bounds, scale, strict=True):
-            self.to_digits[a:b] = 1.0 / worth
-
-    @classmethod
-    def of(cls, weight: Doubles) -> _Layout:
+    def __init__(self, weight: Doubles) -> None:
         weight = weight / weight.sum()
         exponent = np.frexp(weight)[1]
-        position, bounds, scale, padded, end = np.empty(len(weight), np.int64), [], [], [], 0
+        self.position, self.bounds, scale, padded, end = np.empty(len(weight), np.int64), [], [], [], 0
         for value in np.unique(exponent)[::-1]:
             members = np.flatnonzero(exponent == value)
             begin, end = end, end + -(-len(members) // ALIGN) * ALIGN
-            position[members] = begin + np.arange(len(members))
-            bounds.append((begin, end))
+            self.position[members] = begin + np.arange(len(members))
+            self.bounds.append((begin, end))
             scale.append(weight[members].max() / LARGEST_DIGIT)
             padded.append(np.concatenate([weight[members], np.zeros(end - begin - len(members))]))
-        return cls(position, np.concatenate(padded), bounds, np.array(scale))
+        self.weight, self.scale = np.concatenate(padded), np.array(scale)
+        self.to_digits = np.repeat(1.0 / self.scale, np.diff(self.bounds)[:, 0])

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     DeviceRows = Any  # device.DeviceRows, which imports this module
 
-__all__ = ["blocks", "gradients", "largest", "move", "scan"]
-
 ROWS = 512  # of one step of a pass
 SIDE = 128  # of a tile of pairs
 DEPTH = 128  # rows of one step of a tile

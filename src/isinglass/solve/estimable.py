@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import objective
-from isinglass._core import Problem, count_ones, max_features, path_bytes
-from isinglass.arrays import FloatArray
+from isinglass._core import Problem, max_features, path_bytes
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import BinaryTable, CategoryTable, PartedTable, count_categories, count_columns, count_rows
 from isinglass.data.conversion import refuse_categories
 from isinglass.data.hosts import RARE
@@ -28,12 +28,9 @@ from isinglass.solve.remote import PartedRows
 if TYPE_CHECKING:
     from isinglass._core._native import State
 
-LARGE = 500_000_000
-"""Cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20."""
-SMALL = 10_000_000
-"""Cells up to which nobody asks how much memory there is."""
-WIDE = 1000
-"""Columns from which on a table with few ones is worked on in parts as well, which are lists of ones then."""
+LARGE = 500_000_000  # cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20
+SMALL = 10_000_000  # cells up to which nobody asks how much memory there is
+WIDE = 1000  # columns from which on a table with few ones is worked on in parts too, which are lists of ones then
 CELLS_OF_A_PART = 50_000_000
 _SHOWN = 5  # constant columns named in a warning
 
@@ -59,13 +56,10 @@ class Varying:
         source, table, weight = open_rows(X, sample_weight)
         if isinstance(table, CategoryTable):
             refuse_categories(table)
-        if isinstance(table, PartedTable) and not parts:
-            table.refuse()
-        if (
-            parts
-            and not isinstance(table, PartedTable)
-            and _is_large(table.shape, lambda: int(np.count_nonzero(table)))
-        ):
+        if isinstance(table, PartedTable):
+            if not parts:
+                table.refuse()
+        elif parts and _is_large(table.shape, lambda: int(np.count_nonzero(table))):
             table, weight = split_rows(table, weight, CELLS_OF_A_PART), None
         n_rows = count_rows(table, weight)
         table, weight = _without_negligible(table, weight)
@@ -77,10 +71,8 @@ class Varying:
         if len(columns) < len(ones):
             constant = np.flatnonzero(~is_varying)
             fields[constant] = objective.smoothed_field(np.where(ones[constant] > 0, n_rows, 0.0), n_rows)
-            if isinstance(table, PartedTable):
-                table = table.take_columns(columns)
-            else:
-                table = np.ascontiguousarray(table[:, columns])
+            in_parts = isinstance(table, PartedTable)
+            table = table.take_columns(columns) if in_parts else np.ascontiguousarray(table[:, columns])
             if not quiet:
                 warn_constant(constant, ones > 0, source.names)
         return cls(table, weight, columns, fields, ones, n_rows, source.names)
@@ -128,7 +120,7 @@ class Varying:
                     f"every pair must be penalized in a table of more than {LARGE} cells; got one without. Pass alphas "
                     "above 0 and penalty weights above 0."
                 )
-            table, weight = np.concatenate([rows for rows, _ in table.each(_as_they_are)]), None  # which rows there are
+            table, weight = np.concatenate(table.each(_distinct)), None
         found = objective.find_separation(table, pairs, sample_weight=weight)
         if found is not None:
             s, t = (int(self.columns[node]) for node in found)
@@ -177,13 +169,13 @@ def _without_negligible(table: Any, weight: FloatArray | None) -> tuple[Any, Flo
     return table, weight
 
 
-def _extremes(table: NDArray[np.uint8], weight: FloatArray | None) -> tuple[float, float]:
+def _extremes(table: Bytes, weight: FloatArray | None) -> tuple[float, float]:
     """Return the smallest and the largest weight of a part."""
     return (1.0, 1.0) if weight is None or len(weight) == 0 else (float(weight.min()), float(weight.max()))
 
 
-def _as_they_are(table: NDArray[np.uint8], weight: FloatArray | None) -> tuple[Any, Any]:
-    return np.unique(table, axis=0), weight
+def _distinct(table: Bytes, weight: FloatArray | None) -> Bytes:
+    return np.unique(table, axis=0)
 
 
 def as_solution(network: Network, state: State, problem: Problem, tol: float) -> Solution:
@@ -226,9 +218,6 @@ def name_constant(table: BinaryTable | CategoryTable, weight: FloatArray | None)
             only = [values[int(count.argmax())] for values, count in zip(table.categories, counts, strict=True)]
             warn_constant(constant, only, table.names)
         return
-    if weight is not None and not weight.all():
-        ones, varies = count_ones(np.ascontiguousarray(table.X[weight > 0]), weight[weight > 0])
-    else:
-        ones, varies = count_columns(table.X, weight)
+    ones, varies = count_columns(*_without_negligible(table.X, weight))
     if not varies.all():
         warn_constant(np.flatnonzero(~varies), ones > 0, table.names)

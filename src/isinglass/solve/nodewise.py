@@ -271,8 +271,7 @@ def _prepare(
     omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
     problem, units = Nodewise(varying.table, weight, thread_count(n_threads)), np.ones(len(null_losses))
     return _BinaryNodes(
-        *(problem, columns, omega, units, null_losses, n_rows, varying.names),
-        *(varying.table, varying.fields),
+        *(problem, columns, omega, units, null_losses, n_rows, varying.names), *(varying.table, varying.fields)
     )
 
 

@@ -20,14 +20,7 @@ from isinglass.arrays import FloatArray
 from isinglass.data import CategoryTable, PartedTable, check_penalty_weights, read_categories, read_parts, to_weighted
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.table import Kinds, Scores
-from isinglass.errors import (
-    ArgumentError,
-    ConstantColumnWarning,
-    ConvergenceWarning,
-    setting,
-    suppress_warnings,
-    warn,
-)
+from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine import thread_count, within_memory
 from isinglass.names import check_names
 from isinglass.network import all_pairs
@@ -42,16 +35,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("isinglass")
 
-ALL_PAIRS_UP_TO = 30
-"""Number of columns up to which screening costs more than it saves (measured)."""
-STRICTNESS = 1.0
-"""Share of the strong rule's threshold from which pairs are kept on longer tables."""
-CELLS_AT_ONCE = 500_000
-"""Cells times alphas of one call without screening, so that a callback does not wait long, or end a path in vain."""
-WIDE = 2000
-"""Columns from which on alpha_max is not taken from a matrix of all pairs."""
-SUSPICIOUS_ETA = 10.0
-"""Largest |η| above which an unpenalized optimum is checked for lying at infinity."""
+ALL_PAIRS_UP_TO = 30  # columns up to which screening costs more than it saves (measured)
+STRICTNESS = 1.0  # share of the strong rule's threshold from which pairs are kept on longer tables
+CELLS_AT_ONCE = 500_000  # cells times alphas of one call without screening: a callback does not wait long
+WIDE = 2000  # columns from which on alpha_max is not taken from a matrix of all pairs
+SUSPICIOUS_ETA = 10.0  # largest |η| above which an unpenalized optimum is checked for lying at infinity
 
 
 def ising_path(
@@ -146,11 +134,7 @@ def ising_path(
 
 
 def _prepare(
-    X: Any,
-    sample_weight: ArrayLike | None,
-    penalty_weights: ArrayLike | str | None,
-    n_threads: int | None,
-    where: str,
+    X: Any, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None, n_threads: int | None, where: str
 ) -> _Case | DiscreteCase:
     """Make a table ready: columns of 0 and 1, or with categories, which are always worked on here."""
     if not isinstance(X, CategoryTable):

@@ -18,17 +18,12 @@ from isinglass.solve.seam import SumRows
 
 logger = logging.getLogger("isinglass")
 
-CHANGES = ("move", "remember", "diagonals")
-"""Calls that change what the rows know."""
+CHANGES = ("move", "remember", "diagonals")  # calls that change what the rows know
 LOST = "not here any more"
-BYTES_KEPT = 20
-"""Per row of a node that keeps predictor, residuals and remembered residuals."""
-BYTES_OTHER = 3
-"""Per cell: the compiled table, its bits, and the bytes that it is made of."""
-ROUNDS_TOLD = 100
-"""Rounds between two messages about progress; each round by itself is told at level DEBUG."""
-FEW_CELLS = 1_000_000
-"""Of a part up to which threads cost more than they save."""
+BYTES_KEPT = 20  # per row of a node that keeps predictor, residuals and remembered residuals
+BYTES_OTHER = 3  # per cell: the compiled table, its bits, and the bytes that it is made of
+ROUNDS_TOLD = 100  # rounds between two messages about progress; each round by itself is told at level DEBUG
+FEW_CELLS = 1_000_000  # of a part up to which threads cost more than they save
 
 
 class PartedRows(SumRows):
@@ -36,15 +31,7 @@ class PartedRows(SumRows):
 
     A part keeps its compiled rows between calls. What they know about the past is a few numbers per edge, the same for
     all parts: one row of zeros, kept here, knows as much. From that a part is made again when its worker was lost.
-
-    Parameters
-    ----------
-    table : PartedTable
-        The parts.
-    total : float
-        The sum of all weights.
-    n_threads : int
-        Of the kernels, in this process; workers of Dask have their own number.
+    ``total`` is the sum of all weights; ``n_threads`` is for this process, workers of Dask have their own number.
     """
 
     def __init__(self, table: PartedTable, total: float, n_threads: int) -> None:

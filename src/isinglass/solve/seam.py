@@ -1,16 +1,14 @@
 """The seam in Python: what the solver asks of the rows of a table, and rows as a sum of parts.
 
-``Problem(rows, …)`` runs the same Newton, screening and certificate on any object with the methods of ``Rows``:
+``Problem(rows, …)`` runs the same Newton, screening and certificate on any object with the methods of ``SumRows``:
 ``_core.CpuRows`` on this computer, a device, workers of a cluster, parts on disk.
 """
-
-# ruff: noqa: D102 - the methods of SumRows are those of Rows
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +22,13 @@ _BYTES_AT_ONCE = 1e9  # of gradients of all pairs that wait to be added
 _ADDITION = 1.2e-7  # of one single-precision addition to a sum of at most 2
 
 
-class Rows(Protocol):
-    """The rows of a table with a predictor η and weighted residuals w·r, r = σ(η) − x, for every column (node).
+class SumRows:
+    """Rows as a sum of parts, added in the order of the parts: the same bits whoever computed a part.
 
-    A call is one batch. ``nodes`` lists columns; what belongs to each of them lies in a flat array, that of
-    ``nodes[k]`` from ``begin[k]`` to ``begin[k + 1]``, and answers come in the same order. Weights are normalized
-    to sum 1 over all rows, of which an object may hold a part: every answer can be added over parts.
+    Its methods are what the solver asks of rows: a table with a predictor η and weighted residuals w·r, r = σ(η) − x,
+    for every column (node). A call is one batch. ``nodes`` lists columns; what belongs to each of them lies in a flat
+    array, that of ``nodes[k]`` from ``begin[k]`` to ``begin[k + 1]``, and answers come in the same order. Weights are
+    normalized to sum 1 over all rows, of which a part holds some (``CpuRows(X, weights, total, …)``).
 
     Rows that can look at all pairs at once, wherever they are, have three more methods: ``penalize(omega)`` takes
     the penalty weights (None: 1; a vector: ω_st = v_s + v_t; or a matrix) once, ``scan(threshold, extra, alpha,
@@ -39,17 +38,36 @@ class Rows(Protocol):
     reaches, close to the largest. They are then never asked for ``remember``, ``drift`` and ``all_pairs``.
     """
 
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = parts
+
+    def ask(self, call: str, *arguments: Any, only: Sequence[int] | None = None) -> list[Any]:
+        """Return the answer of every part, or of some, in order: the place for messages to other processes."""
+        parts = self.parts if only is None else [self.parts[k] for k in only]
+        return [getattr(part, call)(*arguments) for part in parts]
+
     def n_distinct(self) -> int:
         """Return the number of rows held, equal ones counted once if they are merged."""
+        return sum(self.ask("n_distinct"))
 
     def margins(self) -> tuple[Doubles, Doubles]:
         """Return the weight of the ones and of the zeros of every column."""
+        ones, zeros = zip(*self.ask("margins"), strict=True)
+        return _total(ones), _total(zeros)
+
+    @cached_property
+    def n_columns(self) -> int:
+        """Columns of the table."""
+        return len(self.margins()[0])
 
     def rounding(self) -> float:
         """Bound the relative error of a sum over rows of terms of one sign, their own rounding included."""
+        each = self.ask("rounding")
+        return float(max(each)) + len(each) * float(np.finfo(np.float64).eps)
 
     def overlaps(self, pairs: Ints) -> Doubles:
         """Return, for each pair, the weight of the rows with both, only the first, only the second, neither."""
+        return _total(self.ask("overlaps", pairs))
 
     def move(
         self,
@@ -67,97 +85,18 @@ class Rows(Protocol):
         Return loss, Σwσ(1−σ), Σwσ over the zeros and Σw(1−σ) over the ones of each node (one row per node),
         and the gradients Σ w r x of the columns asked for.
         """
+        each = self.ask("move", nodes, offsets, moved_begin, moved, coefficients, asked_begin, asked, afresh)
+        return _total([sums for sums, _ in each]), _total([gradients for _, gradients in each])
 
     def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> Doubles:
         """Return Σ w r_node x_column."""
+        return _total(self.ask("gradients", nodes, begin, columns))
 
     def blocks(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
         """Return each node's Gram matrix of columns centered with the curvatures v = wσ(1−σ), Σ v x and Σ v.
 
         The matrices lie one after the other, row by row. ``majorized``: v = w/4 instead.
         """
-
-    def diagonals(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
-        """Return the diagonals only, Σ v x and Σ v, and keep columns and curvatures for ``products``."""
-
-    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centers: Doubles) -> Floats:
-        """Return Σ v x (Xd − center) with the columns and curvatures of the last ``diagonals``."""
-
-    def divergence(self, nodes: Ints, c: float) -> float:
-        """Return Σ w KL(x + c·r ‖ σ) over these nodes, for 0 < c < 1."""
-
-    def largest_predictor(self, nodes: Ints) -> float:
-        """Return the largest absolute η of these nodes."""
-
-    def gram(self, node: int, columns: Ints, most: int) -> Doubles:
-        """Return Zᵀ diag(wσ(1−σ)) Z, rounded down, Z = [columns, 1], over about ``most`` rows."""
-
-    def remember(self, nodes: Ints) -> None:
-        """Remember these nodes' residuals for ``drift``."""
-
-    def drift(self, nodes: Ints) -> Doubles:
-        """Return Σ(w r − w r_ref)²/w and Σ(w r − w r_ref) of each node."""
-
-    def all_pairs(self, first: int, last: int) -> tuple[Floats, float]:
-        """Return the gradients of the pairs (s, t), first ≤ s < last, s < t, and a bound of their error."""
-
-
-class SumRows:
-    """Rows as a sum of parts, added in the order of the parts: the same bits whoever computed a part.
-
-    Each part holds its own rows with weights over the total of all parts (``CpuRows(X, weights, total, …)``).
-
-    Parameters
-    ----------
-    parts : sequence
-        Objects with the methods of ``Rows``. A subclass that holds something else overrides ``ask``.
-    """
-
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self.parts = parts
-
-    def ask(self, call: str, *arguments: Any, only: Sequence[int] | None = None) -> list[Any]:
-        """Return the answer of every part, or of some, in order: the place for messages to other processes."""
-        parts = self.parts if only is None else [self.parts[k] for k in only]
-        return [getattr(part, call)(*arguments) for part in parts]
-
-    def n_distinct(self) -> int:
-        return sum(self.ask("n_distinct"))
-
-    def margins(self) -> tuple[Doubles, Doubles]:
-        ones, zeros = zip(*self.ask("margins"), strict=True)
-        return _total(ones), _total(zeros)
-
-    @cached_property
-    def n_columns(self) -> int:
-        """Columns of the table."""
-        return len(self.margins()[0])
-
-    def rounding(self) -> float:
-        each = self.ask("rounding")
-        return float(max(each)) + len(each) * float(np.finfo(np.float64).eps)
-
-    def overlaps(self, pairs: Ints) -> Doubles:
-        return _total(self.ask("overlaps", pairs))
-
-    def move(
-        self,
-        nodes: Ints,
-        offsets: Doubles,
-        moved_begin: Places,
-        moved: Ints,
-        coefficients: Doubles,
-        asked_begin: Places,
-        asked: Ints,
-        afresh: bool,
-    ) -> tuple[Doubles, Doubles]:
-        each = self.ask("move", nodes, offsets, moved_begin, moved, coefficients, asked_begin, asked, afresh)
-        return _total([sums for sums, _ in each]), _total([gradients for _, gradients in each])
-
-    def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> Doubles:
-        return _total(self.ask("gradients", nodes, begin, columns))
-
-    def blocks(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
         degree = np.diff(begin)
         node = np.repeat(np.arange(len(nodes)), degree**2)
         place = np.arange(len(node)) - np.repeat(np.cumsum(degree**2) - degree**2, degree**2)
@@ -165,28 +104,36 @@ class SumRows:
         return _merge(self.ask("blocks", nodes, begin, columns, majorized), begin, left, right)
 
     def diagonals(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
+        """Return the diagonals only, Σ v x and Σ v, and keep columns and curvatures for ``products``."""
         each = np.arange(len(columns))
         return _merge(self.ask("diagonals", nodes, begin, columns, majorized), begin, each, each)
 
     def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centers: Doubles) -> Floats:
+        """Return Σ v x (Xd − center) with the columns and curvatures of the last ``diagonals``."""
         return _total(self.ask("products", nodes, begin, columns, d, centers)).astype(np.float32)
 
     def divergence(self, nodes: Ints, c: float) -> float:
+        """Return Σ w KL(x + c·r ‖ σ) over these nodes, for 0 < c < 1."""
         return float(sum(self.ask("divergence", nodes, c)))
 
     def largest_predictor(self, nodes: Ints) -> float:
+        """Return the largest absolute η of these nodes."""
         return float(max(self.ask("largest_predictor", nodes)))
 
     def gram(self, node: int, columns: Ints, most: int) -> Doubles:
+        """Return Zᵀ diag(wσ(1−σ)) Z, rounded down, Z = [columns, 1], over about ``most`` rows."""
         return _total(self.ask("gram", node, columns, most))
 
     def remember(self, nodes: Ints) -> None:
+        """Remember these nodes' residuals for ``drift``."""
         self.ask("remember", nodes)
 
     def drift(self, nodes: Ints) -> Doubles:
+        """Return Σ(w r − w r_ref)²/w and Σ(w r − w r_ref) of each node."""
         return _total(self.ask("drift", nodes))
 
     def all_pairs(self, first: int, last: int) -> tuple[Floats, float]:
+        """Return the gradients of the pairs (s, t), first ≤ s < last, s < t, and a bound of their error."""
         p, n_parts = self.n_columns, len(self.parts)
         total = np.zeros((last - first) * (2 * p - first - last - 1) // 2, dtype=np.float32)
         slack = n_parts * _ADDITION

@@ -1,31 +1,20 @@
 // Bindings of the sampler: the caller's arrays of generators, states and rows are written in place.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-
-#include <optional>
-#include <stdexcept>
-
+#include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
 #include "gibbs/gibbs.hpp"
 
-namespace nb = nanobind;
 using namespace isinglass;
 
 namespace {
 
 template <class T, int Dimensions>
 using Array = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
-using Starts = Array<const int64_t, 1>;
-using Indices = Array<const int32_t, 1>;
-using Doubles = Array<const double, 1>;
+using Starts = Line<int64_t>;
+using Indices = Line<int32_t>;
+using Doubles = Line<double>;
 using Words = Array<uint64_t, 2>;
-using Rows = Array<uint8_t, 2>;
+using Bits = Array<uint8_t, 2>;
 using Totals = Array<double, 1>;
-
-void require(bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-}
 
 Network to_network(const Starts& start, const Indices& neighbors, const Doubles& couplings,
                    const Doubles& fields) {
@@ -39,13 +28,13 @@ Network to_network(const Starts& start, const Indices& neighbors, const Doubles&
     return {start.data(), neighbors.data(), couplings.data(), fields.data(), static_cast<int>(p)};
 }
 
-Chains to_chains(const Words& words, const Rows& states, size_t n_nodes) {
+Chains to_chains(const Words& words, const Bits& states, size_t n_nodes) {
     require(words.shape(1) == 4 && words.shape(0) == states.shape(0), "four words per chain");
     require(states.shape(1) == n_nodes, "one state per node");
     return {words.data(), states.data(), static_cast<int>(words.shape(0))};
 }
 
-void check_offsets(const Starts& offsets, const Words& words, const Rows& rows, size_t n_nodes) {
+void check_offsets(const Starts& offsets, const Words& words, const Bits& rows, size_t n_nodes) {
     const size_t count = words.shape(0);
     require(offsets.shape(0) == count + 1 && offsets(0) == 0,
             "offsets must start at 0, one per chain and a last");
@@ -69,14 +58,14 @@ Cells to_cells(const Starts& start, const Indices& nodes, const Words& words, si
 void bind_gibbs(nb::module_& m) {
     m.def(
         "gibbs_start",
-        [](const Words& words, const Rows& states) {
+        [](const Words& words, const Bits& states) {
             flip_coins(to_chains(words, states, states.shape(1)), static_cast<int>(states.shape(1)));
         },
         nb::arg("words").noconvert(), nb::arg("states").noconvert());
     m.def(
         "gibbs_sweep",
         [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
-           const Words& words, const Rows& states, int64_t n_sweeps, int n_threads) {
+           const Words& words, const Bits& states, int64_t n_sweeps, int n_threads) {
             const Network network = to_network(start, neighbors, couplings, fields);
             const Chains chains = to_chains(words, states, fields.shape(0));
             nb::gil_scoped_release release;
@@ -88,8 +77,8 @@ void bind_gibbs(nb::module_& m) {
     m.def(
         "gibbs_record",
         [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
-           const Words& words, const Rows& states, int64_t thin, const Starts& offsets, int64_t first,
-           int64_t last, const Rows& rows, int n_threads) {
+           const Words& words, const Bits& states, int64_t thin, const Starts& offsets, int64_t first,
+           int64_t last, const Bits& rows, int n_threads) {
             const Network network = to_network(start, neighbors, couplings, fields);
             const Chains chains = to_chains(words, states, fields.shape(0));
             check_offsets(offsets, words, rows, fields.shape(0));
@@ -103,7 +92,7 @@ void bind_gibbs(nb::module_& m) {
     m.def(
         "gibbs_sweep_cells",
         [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
-           const Words& words, const Rows& states, const Starts& first_cell, const Indices& cells,
+           const Words& words, const Bits& states, const Starts& first_cell, const Indices& cells,
            int64_t n_sweeps, std::optional<Totals> totals, int n_threads) {
             const Network network = to_network(start, neighbors, couplings, fields);
             const Chains chains = to_chains(words, states, fields.shape(0));

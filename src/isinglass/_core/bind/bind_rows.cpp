@@ -1,14 +1,5 @@
-// The rows of this computer as a Python object with the methods that python_rows.hpp asks for: a part of a
+// The rows of this computer as a Python object with the methods that python_rows.cpp asks for: a part of a
 // table, in this process or another.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <stdexcept>
-
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
 #include "rows/cpu_rows.hpp"
@@ -17,10 +8,6 @@
 
 namespace isinglass {
 namespace {
-
-void require(bool holds, const char* message) {
-    if (!holds) throw std::invalid_argument(message);
-}
 
 class Part {
  public:
@@ -40,18 +27,15 @@ class Part {
     bool remembers = false;
     void check(const Line<int32_t>& columns) const {
         for (size_t k = 0; k < columns.shape(0); ++k)
-            if (columns(k) < 0 || columns(k) >= n_features())
-                throw std::invalid_argument("a column must lie in the table");
+            require(columns(k) >= 0 && columns(k) < n_features_, "a column must lie in the table");
     }
 
  protected:
     explicit Part(int n_threads) : pool_(n_threads, poll_) {}
     std::shared_ptr<const Table> read(const Bytes& X, const std::optional<Vector>& weights, double total) {
         require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
-        require(!weights || weights->shape(0) == X.shape(0), "one weight per row");
-        n_features_ = static_cast<int>(X.shape(1));
-        auto table = std::make_shared<const Table>(X.data(), weights ? weights->data() : nullptr, X.shape(0),
-                                                   n_features_, total);
+        auto table = std::make_shared<const Table>(to_given(X, weights), total);
+        n_features_ = table->n_features;
         n_distinct_ = table->n_distinct;
         require(n_distinct_ > 0, "a part must have a row with weight");
         return table;
@@ -85,20 +69,25 @@ std::span<const int> span_of(const Line<int32_t>& nodes) {
     return {nodes.data(), nodes.shape(0)};
 }
 
-// The columns beside each of a list of nodes.
-std::vector<Beside> beside(const Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+// The columns beside each of so many nodes.
+std::vector<Beside> beside(const Part& part, size_t n_nodes, const Line<int64_t>& begin,
                            const Line<int32_t>& columns) {
-    part.check(nodes);
     part.check(columns);
-    if (begin.shape(0) != nodes.shape(0) + 1 || begin(0) != 0 ||
-        begin(nodes.shape(0)) != static_cast<int64_t>(columns.shape(0)))
-        throw std::invalid_argument("begin must divide the columns among the nodes");
+    require(begin.shape(0) == n_nodes + 1 && begin(0) == 0 &&
+                begin(n_nodes) == static_cast<int64_t>(columns.shape(0)),
+            "begin must divide the columns among the nodes");
     std::vector<Beside> found;
-    for (size_t k = 0; k < nodes.shape(0); ++k) {
-        if (begin(k) > begin(k + 1)) throw std::invalid_argument("begin must not decrease");
+    for (size_t k = 0; k < n_nodes; ++k) {
+        require(begin(k) <= begin(k + 1), "begin must not decrease");
         found.push_back({columns.data() + begin(k), static_cast<int>(begin(k + 1) - begin(k))});
     }
     return found;
+}
+
+std::vector<Beside> beside(const Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+                           const Line<int32_t>& columns) {
+    part.check(nodes);
+    return beside(part, nodes.shape(0), begin, columns);
 }
 
 nb::tuple margins(Part& part) {
@@ -109,12 +98,9 @@ nb::tuple margins(Part& part) {
 auto overlaps(Part& part, const PairArray& array) {
     const std::vector<Pair> pairs = to_pairs(array, part.n_features());
     std::vector<double> values;
-    {
-        const nb::gil_scoped_release release;
-        for (const Overlap& cell : part.rows().overlaps(pairs))
-            values.insert(values.end(), {cell.both, cell.first, cell.second, cell.neither});
-    }
-    return to_numpy<double, double>(std::move(values), {pairs.size(), 4});
+    for (const Overlap& cell : unlocked([&] { return part.rows().overlaps(pairs); }))
+        values.insert(values.end(), {cell.both, cell.first, cell.second, cell.neither});
+    return to_numpy<double>(std::move(values), {pairs.size(), 4});
 }
 
 nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offsets,
@@ -126,61 +112,52 @@ nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offse
     require(offsets.shape(0) == count && coefficients.shape(0) == moved.shape(0),
             "one offset per node and one coefficient per column");
     std::vector<double> values, gradients(asked.shape(0));
-    {
-        const nb::gil_scoped_release release;
-        std::vector<NodeSums> sums(count);
-        std::vector<Move> tasks;
-        for (size_t k = 0; k < count; ++k)
-            tasks.push_back({nodes(k), offsets(k), moves[k], coefficients.data() + moved_begin(k), asks[k],
-                             gradients.data() + asked_begin(k), &sums[k]});
-        part.rows().move(tasks, afresh);
-        for (const NodeSums& node : sums)
-            values.insert(values.end(), {node.loss, node.curve, node.zeros, node.ones});
-    }
-    return nb::make_tuple(to_numpy<double, double>(std::move(values), {count, 4}),
-                          give(std::move(gradients)));
+    std::vector<NodeSums> sums(count);
+    std::vector<Move> tasks;
+    for (size_t k = 0; k < count; ++k)
+        tasks.push_back({nodes(k), offsets(k), &sums[k], moves[k], coefficients.data() + moved_begin(k),
+                         asks[k], gradients.data() + asked_begin(k)});
+    unlocked([&] { part.rows().move(tasks, afresh); });
+    for (const NodeSums& node : sums)
+        values.insert(values.end(), {node.loss, node.curve, node.zeros, node.ones});
+    return nb::make_tuple(to_numpy<double>(std::move(values), {count, 4}), give(std::move(gradients)));
 }
 
 auto gradients(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
                const Line<int32_t>& columns) {
     const std::vector<Beside> asks = beside(part, nodes, begin, columns);
     std::vector<double> values(columns.shape(0));
-    {
-        const nb::gil_scoped_release release;
-        std::vector<Gradient> tasks;
-        for (size_t k = 0; k < asks.size(); ++k)
-            tasks.push_back({nodes(k), asks[k], values.data() + begin(k)});
-        part.rows().gradients(tasks);
-    }
+    std::vector<Gradient> tasks;
+    for (size_t k = 0; k < asks.size(); ++k) tasks.push_back({nodes(k), asks[k], values.data() + begin(k)});
+    unlocked([&] { part.rows().gradients(tasks); });
     return give(std::move(values));
 }
 
 // Rows of a block are padded, as the kernels want them; across the border they are not.
+template <bool is_whole>
 nb::tuple second_derivatives(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-                             const Line<int32_t>& columns, bool majorized, bool is_whole) {
+                             const Line<int32_t>& columns, bool majorized) {
     const std::vector<Beside> inner = beside(part, nodes, begin, columns);
     std::vector<float> values, b(columns.shape(0)), diagonal(is_whole ? 0 : columns.shape(0));
     std::vector<double> curve(inner.size());
-    {
-        const nb::gil_scoped_release release;
-        const auto stride = [&](size_t k) { return (inner[k].count + 15) / 16 * 16; };
-        size_t size = 0;
-        for (size_t k = 0; k < inner.size(); ++k) size += static_cast<size_t>(inner[k].count) * stride(k);
-        Buffer<float> padded(is_whole ? size : 0);
-        float* next = padded.data();
-        std::vector<Block> tasks;
-        for (size_t k = 0; k < inner.size(); ++k) {
-            tasks.push_back({nodes(k), inner[k], is_whole ? next : nullptr, stride(k), b.data() + begin(k),
-                             diagonal.data() + (is_whole ? 0 : begin(k)), &curve[k]});
-            if (is_whole) next += static_cast<size_t>(inner[k].count) * stride(k);
-        }
-        part.rows().blocks(tasks, majorized ? Curvature::majorized : Curvature::own);
-        for (size_t k = 0; is_whole && k < inner.size(); ++k)
-            for (int i = 0; i < inner[k].count; ++i) {
-                const float* line = tasks[k].G + static_cast<size_t>(i) * stride(k);
-                values.insert(values.end(), line, line + inner[k].count);
-            }
+    const auto stride = [&](size_t k) { return (inner[k].count + 15) / 16 * 16; };
+    size_t size = 0;
+    for (size_t k = 0; is_whole && k < inner.size(); ++k)
+        size += static_cast<size_t>(inner[k].count) * stride(k);
+    Buffer<float> padded(size);
+    float* next = padded.data();
+    std::vector<Block> tasks;
+    for (size_t k = 0; k < inner.size(); ++k) {
+        tasks.push_back({nodes(k), inner[k], is_whole ? next : nullptr, stride(k), b.data() + begin(k),
+                         diagonal.data() + (is_whole ? 0 : begin(k)), &curve[k]});
+        if (is_whole) next += static_cast<size_t>(inner[k].count) * stride(k);
     }
+    unlocked([&] { part.rows().blocks(tasks, majorized ? Curvature::majorized : Curvature::own); });
+    for (size_t k = 0; is_whole && k < inner.size(); ++k)
+        for (int i = 0; i < inner[k].count; ++i) {
+            const float* line = tasks[k].G + static_cast<size_t>(i) * stride(k);
+            values.insert(values.end(), line, line + inner[k].count);
+        }
     return nb::make_tuple(give(is_whole ? std::move(values) : std::move(diagonal)), give(std::move(b)),
                           give(std::move(curve)));
 }
@@ -191,13 +168,10 @@ auto products(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin
     require(d.shape(0) == columns.shape(0) && centers.shape(0) == inner.size(),
             "one number per column and one center per node");
     std::vector<float> values(columns.shape(0));
-    {
-        const nb::gil_scoped_release release;
-        std::vector<Product> tasks;
-        for (size_t k = 0; k < inner.size(); ++k)
-            tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centers(k), values.data() + begin(k)});
-        part.rows().products(tasks);
-    }
+    std::vector<Product> tasks;
+    for (size_t k = 0; k < inner.size(); ++k)
+        tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centers(k), values.data() + begin(k)});
+    unlocked([&] { part.rows().products(tasks); });
     return give(std::move(values));
 }
 
@@ -205,35 +179,24 @@ auto gram(Part& part, int node, const Line<int32_t>& columns, int most) {
     part.check(columns);
     require(node >= 0 && node < part.n_features() && most >= 0, "a node must lie in the table");
     const size_t width = columns.shape(0) + 1;
-    std::vector<double> values;
-    {
-        const nb::gil_scoped_release release;
-        values = part.rows().gram(node, {columns.data(), static_cast<int>(columns.shape(0))}, most);
-    }
-    return to_numpy<double, double>(std::move(values), {width, width});
+    const Beside beside{columns.data(), static_cast<int>(columns.shape(0))};
+    return to_numpy<double>(unlocked([&] { return part.rows().gram(node, beside, most); }), {width, width});
 }
 
 auto drift(Part& part, const Line<int32_t>& nodes) {
     part.check(nodes);
     require(part.remembers, "drift is measured from what was remembered");
     std::vector<double> values;
-    {
-        const nb::gil_scoped_release release;
-        for (const Moved& moved : part.rows().drift(span_of(nodes)))
-            values.insert(values.end(), {moved.square, moved.sum});
-    }
-    return to_numpy<double, double>(std::move(values), {nodes.shape(0), 2});
+    for (const Moved& moved : unlocked([&] { return part.rows().drift(span_of(nodes)); }))
+        values.insert(values.end(), {moved.square, moved.sum});
+    return to_numpy<double>(std::move(values), {nodes.shape(0), 2});
 }
 
 nb::tuple all_pairs(Part& part, int first, int last) {
     const int p = part.n_features();
     require(first >= 0 && first <= last && last <= p, "lines must lie in the table");
     std::vector<float> band(first_of_row(last, p) - first_of_row(first, p));
-    double slack = 0;
-    {
-        const nb::gil_scoped_release release;
-        slack = part.rows().all_pairs(first, last, band.data());
-    }
+    const double slack = unlocked([&] { return part.rows().all_pairs(first, last, band.data()); });
     return nb::make_tuple(give(std::move(band)), slack);
 }
 
@@ -252,25 +215,22 @@ nb::tuple flatten(const std::vector<Recipe>& recipes) {
                           give(std::move(coefficients)));
 }
 
-std::vector<Recipe> read_recipes(const Part& part, const nb::tuple& flat) {
+std::vector<Recipe> read_recipes(const Part& part, nb::handle given) {
+    const nb::tuple flat = nb::cast<nb::tuple>(given);
     require(flat.size() == 4, "recipes are four arrays");
     const auto offsets = nb::cast<Line<double>>(flat[0]);
     const auto begin = nb::cast<Line<int64_t>>(flat[1]);
     const auto columns = nb::cast<Line<int32_t>>(flat[2]);
     const auto coefficients = nb::cast<Line<double>>(flat[3]);
-    std::vector<int32_t> nodes(part.n_features());
-    std::iota(nodes.begin(), nodes.end(), 0);
-    require(offsets.shape(0) == nodes.size() && begin.shape(0) == nodes.size() + 1 &&
-                coefficients.shape(0) == columns.shape(0) && begin(0) == 0 &&
-                begin(nodes.size()) == static_cast<int64_t>(columns.shape(0)),
+    require(offsets.shape(0) == static_cast<size_t>(part.n_features()) &&
+                coefficients.shape(0) == columns.shape(0),
             "a recipe per column");
-    part.check(columns);
-    std::vector<Recipe> recipes(nodes.size());
-    for (size_t k = 0; k < nodes.size(); ++k) {
-        require(begin(k) <= begin(k + 1), "begin must not decrease");
-        recipes[k].offset = offsets(k);
-        recipes[k].column.assign(columns.data() + begin(k), columns.data() + begin(k + 1));
-        recipes[k].coefficient.assign(coefficients.data() + begin(k), coefficients.data() + begin(k + 1));
+    std::vector<Recipe> recipes;
+    for (const Beside& listed : beside(part, offsets.shape(0), begin, columns)) {
+        const double* first = coefficients.data() + (listed.column - columns.data());
+        recipes.push_back({offsets(recipes.size()),
+                           {listed.column, listed.column + listed.count},
+                           {first, first + listed.count}});
     }
     return recipes;
 }
@@ -286,9 +246,9 @@ void restore(RecipePart& part, const nb::tuple& given) {
     const auto majorized = nb::cast<Line<uint8_t>>(given[3]);
     require(majorized.shape(0) == static_cast<size_t>(part.n_features()), "a byte per column");
     Recipes state;
-    state.now = read_recipes(part, nb::cast<nb::tuple>(given[0]));
-    state.remembered = read_recipes(part, nb::cast<nb::tuple>(given[1]));
-    state.modeled = read_recipes(part, nb::cast<nb::tuple>(given[2]));
+    state.now = read_recipes(part, given[0]);
+    state.remembered = read_recipes(part, given[1]);
+    state.modeled = read_recipes(part, given[2]);
     state.majorized.assign(majorized.data(), majorized.data() + majorized.shape(0));
     part.remembers = nb::cast<bool>(given[4]);
     const nb::gil_scoped_release release;
@@ -313,18 +273,10 @@ void bind_rows(nb::module_& m) {
         .def("move", &move, arg("nodes"), arg("offsets"), arg("moved_begin"), arg("moved"),
              arg("coefficients"), arg("asked_begin"), arg("asked"), arg("afresh"))
         .def("gradients", &gradients, arg("nodes"), arg("begin"), arg("columns"))
-        .def(
-            "blocks",
-            [](Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-               const Line<int32_t>& columns,
-               bool majorized) { return second_derivatives(part, nodes, begin, columns, majorized, true); },
-            arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
-        .def(
-            "diagonals",
-            [](Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-               const Line<int32_t>& columns,
-               bool majorized) { return second_derivatives(part, nodes, begin, columns, majorized, false); },
-            arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
+        .def("blocks", &second_derivatives<true>, arg("nodes"), arg("begin"), arg("columns"),
+             arg("majorized"))
+        .def("diagonals", &second_derivatives<false>, arg("nodes"), arg("begin"), arg("columns"),
+             arg("majorized"))
         .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centers"))
         .def(
             "divergence",

@@ -1,19 +1,11 @@
 // Python bindings: arrays and numbers in, arrays and numbers out; the interpreter lock is released inside.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <optional>
-#include <stdexcept>
-
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
-#include "bind/python_rows.hpp"
 #include "problems/problem.hpp"
 
-namespace nb = nanobind;
 using namespace isinglass;
 
 namespace {
@@ -21,33 +13,19 @@ namespace {
 constexpr size_t POLLED = 4096;  // rows between two looks for an interrupt
 
 Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, size_t p) {
-    if (p > MAX_FEATURES) throw std::invalid_argument("too many columns");
-    if (penalty && (penalty->shape(0) != p || penalty->shape(1) != p))
-        throw std::invalid_argument("one penalty weight per pair");
+    require(p <= MAX_FEATURES, "too many columns");
+    require(!penalty || (penalty->shape(0) == p && penalty->shape(1) == p), "one penalty weight per pair");
     if (penalty) return Penalty::Kind::matrix;
     return standardized ? Penalty::Kind::standardized : Penalty::Kind::equal;
 }
 
 void make_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
-                  const std::optional<Matrix>& penalty, bool standardized, int n_threads, size_t most_bytes) {
-    if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
+                  const std::optional<Matrix>& penalty, bool standardized, int n_threads, size_t most_bytes,
+                  const std::optional<Codes>& ranges, const std::optional<Vector>& widths) {
+    const Given given = to_given(X, weights, ranges, widths);
     const Penalty::Kind kind = kind_of(penalty, standardized, X.shape(1));
     nb::gil_scoped_release release;
-    new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(X.shape(1)),
-                      kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
-}
-
-void make_category_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
-                           const Codes& ranges, const Vector& widths, const std::optional<Matrix>& penalty,
-                           bool standardized, int n_threads, size_t most_bytes) {
-    const size_t p = X.shape(1);
-    if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
-    check_categories(X, ranges, widths);
-    const Penalty::Kind kind = kind_of(penalty, standardized, p);
-    nb::gil_scoped_release release;
-    new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(p),
-                      ranges.data(), {widths.data(), widths.data() + p}, kind,
-                      penalty ? penalty->data() : nullptr, n_threads, most_bytes);
+    new (place) Joint(given, kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
 }
 
 // The interpreter lock stays: rows in Python are called, and destroyed if that fails.
@@ -60,7 +38,7 @@ void make_problem_on(Joint* place, nb::object given, const std::optional<Matrix>
         if (penalty)
             given.attr("penalize")(*penalty);
         else if (standardized)
-            given.attr("penalize")(doubles_to_numpy(rows->margins().sd));
+            given.attr("penalize")(give(rows->margins().sd));
         else
             given.attr("penalize")(nb::none());
     }
@@ -89,13 +67,8 @@ std::vector<State> follow(Joint& joint, const std::vector<double>& alphas, doubl
 }
 
 auto gradient(Joint& joint, const PairArray& array) {
-    std::vector<double> values;
-    {
-        const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
-        nb::gil_scoped_release release;
-        values = joint.problem().gradient(pairs);
-    }
-    return doubles_to_numpy(std::move(values));
+    const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
+    return give(unlocked([&] { return joint.problem().gradient(pairs); }));
 }
 
 // Runs Python's signal handlers; true if one of them raised, which leaves the exception pending.
@@ -123,13 +96,12 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
         }
         for (size_t s = 0; s < p; ++s) varies[s] = seen[s] == 3;
     }
-    return nb::make_tuple(doubles_to_numpy(std::move(ones)), to_numpy<uint8_t, bool>(std::move(varies), {p}));
+    return nb::make_tuple(give(std::move(ones)), to_numpy<bool>(std::move(varies), {p}));
 }
 
 }  // namespace
 
 NB_MODULE(_native, m) {
-    constexpr auto OWNED = nb::rv_policy::automatic;  // arrays that hold their own memory
     using Release = nb::call_guard<nb::gil_scoped_release>;
     m.attr("instruction_set") = kernels().name;
     m.attr("max_features") = MAX_FEATURES;
@@ -148,19 +120,13 @@ NB_MODULE(_native, m) {
     bind_glm(m);
     bind_bmn(m);
     bind_gibbs(m);
-    bind_packed(m);
     bind_rows(m);
     nb::class_<State>(m, "State")
         .def_ro("alpha", &State::alpha)
-        .def_prop_ro(
-            "fields", [](const State& state) { return doubles_to_numpy(state.fields); }, OWNED)
-        .def_prop_ro(
-            "category_fields", [](const State& state) { return doubles_to_numpy(state.category_fields); },
-            OWNED)
-        .def_prop_ro(
-            "edges", [](const State& state) { return pairs_to_numpy(state.edges); }, OWNED)
-        .def_prop_ro(
-            "values", [](const State& state) { return doubles_to_numpy(state.values); }, OWNED)
+        .def_prop_ro("fields", &copy_of<State, &State::fields>, OWNED)
+        .def_prop_ro("category_fields", &copy_of<State, &State::category_fields>, OWNED)
+        .def_prop_ro("edges", &copy_of<State, &State::edges>, OWNED)
+        .def_prop_ro("values", &copy_of<State, &State::values>, OWNED)
         .def_ro("objective", &State::objective)
         .def_ro("kkt_residual", &State::kkt_residual)
         .def_ro("duality_gap", &State::duality_gap)
@@ -170,16 +136,12 @@ NB_MODULE(_native, m) {
         .def_ro("n_iter", &State::n_iter)
         .def_ro("largest_eta", &State::largest_eta);
     nb::class_<PairList>(m, "PairList")
-        .def_prop_ro(
-            "pairs", [](const PairList& list) { return pairs_to_numpy(list.pairs); }, OWNED)
-        .def_prop_ro("strength", [](const PairList& list) { return doubles_to_numpy(list.values); }, OWNED);
+        .def_prop_ro("pairs", &copy_of<PairList, &PairList::pairs>, OWNED)
+        .def_prop_ro("strength", &copy_of<PairList, &PairList::values>, OWNED);
     nb::class_<Joint>(m, "Problem")
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::arg("most_bytes") = ANY_SIZE,
-             nb::keep_alive<1, 4>())
-        .def("__init__", &make_category_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("ranges"),
-             nb::arg("widths"), nb::arg("penalty").none(), nb::arg("standardized"), nb::arg("n_threads"),
-             nb::arg("most_bytes") = ANY_SIZE, nb::keep_alive<1, 6>())
+             nb::arg("ranges") = nb::none(), nb::arg("widths") = nb::none(), nb::keep_alive<1, 4>())
         .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 3>())
         .def_prop_ro("n_features", &Joint::n_features)
@@ -194,7 +156,7 @@ NB_MODULE(_native, m) {
             [](Joint& joint, size_t pairs) { joint.problem().set_largest_reference(pairs); },
             nb::arg("pairs"))
         .def("mark_null", [](Joint& joint) { joint.problem().mark_null(); })
-        .def("free_pairs", [](const Joint& joint) { return pairs_to_numpy(joint.free_pairs()); })
+        .def("free_pairs", [](const Joint& joint) { return give(joint.free_pairs()); })
         .def(
             "alpha_max", [](Joint& joint) { return joint.problem().alpha_max(); }, Release())
         .def(

@@ -102,6 +102,18 @@ class Chain {
     std::vector<uint64_t> masks_;  // all bits of x_s: theta_st x_t is then one bitwise operation
 };
 
+// run(chain, its number, poll) for every chain, which is saved afterwards.
+template <class Run>
+void each_chain(const Network& network, const Chains& chains, int n_threads, Run run) {
+    Poll poll;
+    Pool pool(std::min(n_threads, chains.count), poll);
+    pool.each(chains.count, [&](int c, int) {
+        Chain chain(network, chains, c);
+        run(chain, c, poll);
+        chain.save();
+    });
+}
+
 }  // namespace
 
 void flip_coins(const Chains& chains, int n_nodes) {
@@ -115,40 +127,27 @@ void flip_coins(const Chains& chains, int n_nodes) {
 }
 
 void sweep(const Network& network, const Chains& chains, int64_t n_sweeps, int n_threads) {
-    Poll poll;
-    Pool pool(std::min(n_threads, chains.count), poll);
-    pool.each(chains.count, [&](int c, int) {
-        Chain chain(network, chains, c);
-        chain.sweep(n_sweeps, poll);
-        chain.save();
-    });
+    each_chain(network, chains, n_threads,
+               [&](Chain& chain, int, Poll& poll) { chain.sweep(n_sweeps, poll); });
 }
 
 void sweep_cells(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps,
                  double* totals, int n_threads) {
-    Poll poll;
-    Pool pool(std::min(n_threads, chains.count), poll);
-    pool.each(chains.count, [&](int c, int) {
-        Chain chain(network, chains, c);
+    each_chain(network, chains, n_threads, [&](Chain& chain, int c, Poll& poll) {
         const int64_t first = cells.start[c];
         chain.sweep_cells(cells.nodes + first, cells.start[c + 1] - first, n_sweeps,
                           totals ? totals + first : nullptr, poll);
-        chain.save();
     });
 }
 
 void record(const Network& network, const Chains& chains, int64_t thin, const int64_t* offsets, int64_t first,
             int64_t last, uint8_t* rows, int n_threads) {
-    Poll poll;
-    Pool pool(std::min(n_threads, chains.count), poll);
-    pool.each(chains.count, [&](int c, int) {
-        Chain chain(network, chains, c);
+    each_chain(network, chains, n_threads, [&](Chain& chain, int c, Poll& poll) {
         const int64_t end = std::min(last, offsets[c + 1] - offsets[c]);
         for (int64_t k = first; k < end; ++k) {
             chain.sweep(thin, poll);
             chain.write(rows + static_cast<size_t>(offsets[c] + k) * network.n_nodes);
         }
-        chain.save();
     });
 }
 

@@ -142,7 +142,7 @@ void GroupModel::take(const Values& step, const Values& product, double length) 
 
 // Every group to the minimum of its own parabola, made steeper until the model decreases.
 bool GroupModel::proximal_step() {
-    for (double reach = std::min(1.0, 2 * reach_); reach > SHORTEST; reach /= 2) {
+    for (reach = std::min(1.0, 2 * reach); reach > SHORTEST; reach /= 2) {
         each_group([&](const Group& group) {
             double* next = step_.data() + group.begin;
             std::vector<double> c(group.size), h(group.size);
@@ -158,11 +158,10 @@ bool GroupModel::proximal_step() {
         multiply(step_, product_);
         const double change = dot(slope_, step_) + dot(step_, product_) / 2 + penalty_change(step_, 1.0);
         if (!(change < 0)) continue;
-        reach_ = reach;
         take(step_, product_, 1.0);
         return true;
     }
-    reach_ = 1;
+    reach = 1;
     return false;
 }
 

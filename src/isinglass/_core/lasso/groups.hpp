@@ -20,6 +20,7 @@ class GroupModel {
     GroupModel(const WorkingSet& set, Rows& rows, Pool& pool)
         : set_(set), rows_(rows), pool_(pool), poll_(pool.poll()) {}
 
+    double reach = 1;  // share of a proximal step that was last taken
     // Until no group's optimality condition is violated by more than tolerance; d: the minimizer. Returns the
     // number of products.
     int64_t minimize(const std::vector<double>& gradient, double alpha, double tolerance,
@@ -58,7 +59,6 @@ class GroupModel {
     std::vector<double> length_;  // ||z||
     std::vector<float> factors_, products_;
     std::vector<Product> tasks_;
-    double reach_ = 1;  // share of a proximal step that was last taken
     int64_t n_products_ = 0;
 };
 

@@ -47,6 +47,7 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
     set_.n_nodes = n_nodes;
     set_.is_shared = is_shared;
     set_.has_groups = rows.has_groups();
+    if (rows.has_categories()) set_.widest_block = std::numeric_limits<int>::max();  // products are for bits
 }
 
 size_t Newton::group_size(const Pair& pair) const {
@@ -70,6 +71,8 @@ void Newton::start(int first_node) {
     adopted_.clear(), support_.clear(), support_values_.clear();
     certificate_ = {};
     top_ = INFINITE;
+    needed_ = 1;
+    model_.start();
     std::vector<int> nodes(set_.n_nodes);
     std::iota(nodes.begin(), nodes.end(), 0);
     isolate(nodes);
@@ -85,7 +88,7 @@ void Newton::isolate(const std::vector<int>& nodes) {
         point_.is_isolated[node] = 1;
         point_.travel[node] = 0;
         known_[node] = 0;
-        moves_.push_back({column, point_.fields[node], {}, nullptr, {}, nullptr, &point_.sums[node]});
+        moves_.push_back({column, point_.fields[node], &point_.sums[node]});
     }
     rows_.move(moves_, true);
 }
@@ -209,19 +212,14 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
     run.kkt = run.best = kkt_residual(alpha);
     for (Phase phase = next_phase(run); phase != Phase::done;) {
         poll_();
-        switch (phase) {
-            case Phase::look:
-                phase = look(run);
-                break;
-            case Phase::model:
-                phase = advance(run);
-                break;
-            case Phase::majorize:
-                phase = majorize(run);
-                break;
-            default:
-                phase = certify_point(run, phase == Phase::settle);
-        }
+        if (phase == Phase::look)
+            phase = look(run);
+        else if (phase == Phase::model)
+            phase = advance(run);
+        else if (phase == Phase::majorize)
+            phase = majorize(run);
+        else
+            phase = certify_point(run, phase == Phase::settle);
     }
     return record(run);
 }
@@ -429,13 +427,9 @@ void Newton::add_move(int node, double offset, Value value) {
     point_.travel[node] += std::abs(offset);
     moved_[node] += std::abs(offset);
     known_[node] = set_.inner_degree[node];
-    moves_.push_back({set_.first_node + node,
-                      offset,
-                      {moved_columns_.data() + first, count},
-                      values,
-                      set_.inner_of(node),
-                      set_.slot_gradient.data() + set_.at(first),
-                      &point_.sums[node]});
+    const Beside moved{moved_columns_.data() + first, count};
+    moves_.push_back({set_.first_node + node, offset, &point_.sums[node], moved, values, set_.inner_of(node),
+                      set_.slot_gradient.data() + set_.at(first)});
 }
 
 // Moves along the step: fields, predictors and everything that follows from them; theta is the caller's.
@@ -520,13 +514,7 @@ void Newton::polish_fields() {
             field = next;
             point_.travel[bracket.node] += std::abs(change);
             known_[bracket.node] = 0;
-            moves_.push_back({set_.first_node + bracket.node,
-                              change,
-                              {},
-                              nullptr,
-                              {},
-                              nullptr,
-                              &point_.sums[bracket.node]});
+            moves_.push_back({set_.first_node + bracket.node, change, &point_.sums[bracket.node]});
             moving.push_back(bracket);
         }
         rows_.move(moves_, false);
@@ -554,22 +542,15 @@ void Newton::polish_free(double alpha) {
 }
 
 State Newton::record(const Run& run) {
-    const double loss = point_.loss();
-    State state{run.alpha,
-                point_.fields,
-                rows_.category_fields(),
-                {},
-                {},
-                loss,
-                loss + penalty_of(set_, run.alpha),
-                run.kkt + certificate_.blur,
-                certificate_.gap,
-                0,
-                0,
-                set_.n_edges(),
-                model_.n_products,
-                run.n_iter};
+    State state{run.alpha, point_.fields, rows_.category_fields()};
+    state.loss = point_.loss();
+    state.objective = state.loss + penalty_of(set_, run.alpha);
+    state.kkt_residual = run.kkt + certificate_.blur;
+    state.duality_gap = certificate_.gap;
     state.certified_zeros = count_certified(set_, rows_.margins(), certificate_, run.alpha);
+    state.n_working = set_.n_edges();
+    state.n_products = model_.n_products;
+    state.n_iter = run.n_iter;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         if (set_.theta_norm(e) == 0.0) continue;
         state.edges.push_back(set_.pair(e));

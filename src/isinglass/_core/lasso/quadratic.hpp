@@ -27,7 +27,8 @@ class Quadratic {
     std::vector<double> d;         // the minimizer
     int64_t n_products = 0;        // with H, so far
 
-    void reset();  // forgets d; sizes everything for the working set
+    void start() { groups_.reach = 1; }  // of another problem
+    void reset();                        // forgets d; sizes everything for the working set
     // Until no coordinate's optimality condition is violated by more than tolerance.
     void minimize(double alpha, double tolerance);
     // Only the unpenalized edges (alpha omega = 0) move; the others stay where they are.

@@ -102,18 +102,14 @@ void Screen::measure_drift() {
 
 // Of one node's own pairs only its residuals count: the other ends stand still.
 Drift Screen::drift(int line, double stray) const {
-    const int s = left(line), from = first(line);
-    const float slack = static_cast<float>((slack_ + 2 * stray) * (1 + 1e-6));
-    if (!is_shared_)
-        return {norm_[0],      shift_[0],     sd_[s],     mean_[s],    slack,
-                zeros_.data(), zeros_.data(), sd_.data(), mean_.data()};
-    return {norm_[s],
-            shift_[s],
+    const int s = left(line), from = first(line), own = is_shared_ ? s : 0;
+    return {norm_[own],
+            shift_[own],
             sd_[s],
             mean_[s],
-            slack,
-            norm_.data() + from,
-            shift_.data() + from,
+            static_cast<float>((slack_ + 2 * stray) * (1 + 1e-6)),
+            is_shared_ ? norm_.data() + from : zeros_.data(),
+            is_shared_ ? shift_.data() + from : zeros_.data(),
             sd_.data() + from,
             mean_.data() + from};
 }

@@ -111,13 +111,9 @@ size_t WorkingSet::block_bytes() const {
 Block WorkingSet::block_of(int node) {
     const int first = offset[node];
     float* G = is_operator[node] || inner_degree[node] == 0 ? nullptr : blocks.data() + row[first];
-    return {first_node + node,
-            inner_of(node),
-            G,
-            block_stride(node),
-            has_groups ? nullptr : b.data() + first,
-            diagonal.data() + at(first),
-            &curve[node]};
+    float* own_b = has_groups ? nullptr : b.data() + first;
+    return {first_node + node,           inner_of(node), G, block_stride(node), own_b,
+            diagonal.data() + at(first), &curve[node]};
 }
 
 void WorkingSet::finish_block(int node) {

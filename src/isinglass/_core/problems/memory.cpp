@@ -7,7 +7,7 @@ namespace isinglass {
 namespace {
 
 constexpr double START = 4e6;     // threads and their scratch
-constexpr double PER_CELL = 18;   // predictor, residual and byte of the table, rows padded
+constexpr double PER_CELL = 20;   // predictor, residual, pattern and byte of the table, rows padded
 constexpr double REMEMBERED = 4;  // the residuals of the reference, with more columns than...
 constexpr double FEW = 64;
 constexpr double PER_PAIR = 4;     // the gradient of the reference...

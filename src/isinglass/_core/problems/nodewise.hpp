@@ -15,10 +15,7 @@ namespace isinglass {
 
 class Nodewise {
  public:
-    Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features, int n_threads);
-    // Of columns with categories, as for Joint.
-    Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,
-             const std::vector<double>& widths, int n_threads);
+    Nodewise(const Given& given, int n_threads);
 
     int n_features() const { return table_->n_features; }
     int n_distinct() const { return table_->n_distinct; }
@@ -31,7 +28,6 @@ class Nodewise {
                                           bool stops_early) const;
 
  private:
-    std::unique_ptr<Rows> make_rows(Pool& pool) const;
     void begin(Problem& problem, int node) const;
     // Calls task(k, problem) for 0 <= k < count, each thread with a problem of its own.
     template <class Task>

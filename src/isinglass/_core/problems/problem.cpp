@@ -44,6 +44,10 @@ std::vector<double> stops_between(double from, double to, double steepest) {
     return stops;
 }
 
+bool has_nominal(const uint8_t* ranges, int n_features) {
+    return ranges && std::find(ranges, ranges + n_features, 0) != ranges + n_features;
+}
+
 }  // namespace
 
 Problem::Problem(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind)
@@ -135,49 +139,37 @@ std::vector<Pair> Problem::violators(double alpha) const {
     return pairs;
 }
 
-Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,
-             const double* penalty, int n_threads, size_t most_bytes)
-    : n_features_(n_features) {
-    const auto table = std::make_shared<const Table>(X, weights, n_rows, n_features);
-    n_distinct_ = table->n_distinct;
-    check_memory(n_distinct_, n_features, 0, most_bytes);
-    make_pool(n_threads);
-    rows_ = std::make_unique<CpuRows>(table, Holds::all_nodes, *pool_);
-    begin(kind, penalty);
-    problem_->set_most_bytes(most_bytes, n_distinct_);
+std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds,
+                                Pool& pool) {
+    if (!ranges) return std::make_unique<CpuRows>(std::move(table), holds, pool);
+    if (has_nominal(ranges, table->n_features))
+        return std::make_unique<NominalRows>(std::move(table), ranges, holds, pool);
+    return std::make_unique<OrdinalRows>(std::move(table), ranges, holds, pool);
 }
 
-Joint::Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,
-             const std::vector<double>& widths, Penalty::Kind kind, const double* penalty, int n_threads,
-             size_t most_bytes)
-    : n_features_(n_features) {
-    const auto table = std::make_shared<const Table>(X, weights, n_rows, n_features);
+Joint::Joint(const Given& given, Penalty::Kind kind, const double* penalty, int n_threads, size_t most_bytes)
+    : n_features_(given.n_features) {
+    const auto table = std::make_shared<const Table>(given);
     n_distinct_ = table->n_distinct;
-    make_pool(n_threads);
-    const bool has_nominal = std::find(ranges, ranges + n_features, 0) != ranges + n_features;
-    size_t taken = 0;
-    if (has_nominal) {
-        taken = NominalRows::bytes(*table, ranges, pool_->size());
-        check_group_memory(taken, 0, 0, most_bytes);
-        rows_ = std::make_unique<NominalRows>(table, ranges, Holds::all_nodes, *pool_);
-    } else {
-        check_memory(n_distinct_, n_features, 0, most_bytes);
-        rows_ = std::make_unique<OrdinalRows>(table, ranges, Holds::all_nodes, *pool_);
-    }
-    for (double width : widths) inverse_widths_.push_back(1 / width);
-    const bool is_equal = kind == Penalty::Kind::equal;
-    begin(is_equal ? Penalty::Kind::product : kind, is_equal ? inverse_widths_.data() : penalty);
-    std::vector<double> sorted = widths;
-    std::sort(sorted.rbegin(), sorted.rend());
-    if (n_features > 1) problem_->set_gradient_unit(sorted[0] * sorted[1]);
-    problem_->newton().set_widest_block(std::numeric_limits<int>::max());  // products are for bits
-    problem_->set_most_bytes(most_bytes, n_distinct_);
-    problem_->set_taken_by_rows(taken);
-}
-
-void Joint::make_pool(int n_threads) {
     const bool is_small = static_cast<size_t>(n_distinct_) * n_features_ < SINGLE_THREAD_CELLS;
     pool_ = std::make_unique<Pool>(is_small ? 1 : n_threads, poll_);
+    size_t taken = 0;
+    if (has_nominal(given.ranges, n_features_)) {
+        taken = NominalRows::bytes(*table, given.ranges, pool_->size());
+        check_group_memory(taken, 0, 0, most_bytes);
+    } else {
+        check_memory(n_distinct_, n_features_, 0, most_bytes);
+    }
+    rows_ = make_rows(table, given.ranges, Holds::all_nodes, *pool_);
+    std::vector<double> widths(given.widths, given.widths + (given.widths ? n_features_ : 0));
+    if (given.widths && kind == Penalty::Kind::equal) {
+        for (double width : widths) inverse_widths_.push_back(1 / width);
+        kind = Penalty::Kind::product, penalty = inverse_widths_.data();
+    }
+    begin(kind, penalty);
+    problem_->set_most_bytes(most_bytes, n_distinct_, taken);
+    std::sort(widths.rbegin(), widths.rend());
+    if (widths.size() > 1) problem_->set_gradient_unit(widths[0] * widths[1]);
 }
 
 Joint::Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty,

@@ -29,10 +29,11 @@ class Problem {
     Problem(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind);
 
     Newton& newton() { return newton_; }
-    // Working sets that do not fit into so many bytes are refused.
-    void set_most_bytes(size_t bytes, size_t n_distinct) { most_bytes_ = bytes, n_distinct_ = n_distinct; }
-    // Of rows with groups of coefficients: what they take by themselves.
-    void set_taken_by_rows(size_t bytes) { taken_by_rows_ = bytes; }
+    // Working sets that do not fit into so many bytes are refused. taken_by_rows: with groups of
+    // coefficients, what the rows take by themselves.
+    void set_most_bytes(size_t bytes, size_t n_distinct, size_t taken_by_rows) {
+        most_bytes_ = bytes, n_distinct_ = n_distinct, taken_by_rows_ = taken_by_rows;
+    }
     // The null model; one_node: of this node, whichever was solved before.
     void start(int node);
     void mark_null();
@@ -70,19 +71,16 @@ class Problem {
     size_t most_bytes_ = ANY_SIZE, n_distinct_ = 0, taken_by_rows_ = 0;
 };
 
+// Rows of this computer; ranges: see Given.
+std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds,
+                                Pool& pool);
+
 // The joint problem with everything it needs.
 class Joint {
  public:
     // On this computer. penalty points to n_features^2 doubles that outlive the problem (matrix), else it is
     // null.
-    Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, Penalty::Kind kind,
-          const double* penalty, int n_threads, size_t most_bytes);
-    // Of columns with categories: X holds scores in equal steps from 0, ranges the largest step of a column
-    // and widths what it stands for; couplings are for scores that are scaled to a range of 1. A range of 0:
-    // nominal, X holds category numbers, the width is 1 (see NominalRows).
-    Joint(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,
-          const std::vector<double>& widths, Penalty::Kind kind, const double* penalty, int n_threads,
-          size_t most_bytes);
+    Joint(const Given& given, Penalty::Kind kind, const double* penalty, int n_threads, size_t most_bytes);
     Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty,
           int n_threads);
 
@@ -96,7 +94,6 @@ class Joint {
 
  private:
     void begin(Penalty::Kind kind, const double* penalty);
-    void make_pool(int n_threads);
 
     const int n_features_;
     int n_distinct_ = 0;

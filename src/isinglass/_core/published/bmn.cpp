@@ -19,23 +19,24 @@ constexpr double SHORTER = 0.5;
 constexpr double SHORTEST = 1e-5;  // the line search then takes what it has
 constexpr int ADDED_PER_NODE = 4;  // zeros that may join a working set, per column
 
-double sum_of(const double* weights, size_t n) {
-    return weights ? std::accumulate(weights, weights + n, 0.0) : static_cast<double>(n);
+double sum_of(const Given& given) {
+    if (!given.weights) return static_cast<double>(given.n_rows);
+    return std::accumulate(given.weights, given.weights + given.n_rows, 0.0);
 }
 
 }  // namespace
 
-Bmn::Bmn(const uint8_t* X, const double* weights, size_t n_rows, int n_features)
+Bmn::Bmn(const Given& given)
     : kernels_(kernels()),
-      table_(X, weights, n_rows, n_features),
-      p_(n_features),
-      n_total_(sum_of(weights, n_rows)),
-      theta_(static_cast<size_t>(n_features) * n_features),
-      eta_(static_cast<size_t>(n_features) * table_.stride),
-      wr_(static_cast<size_t>(n_features) * table_.stride),
-      sums_(n_features),
-      columns_(n_features),
-      places_(n_features) {}
+      table_(given),
+      p_(given.n_features),
+      n_total_(sum_of(given)),
+      theta_(static_cast<size_t>(p_) * p_),
+      eta_(static_cast<size_t>(p_) * table_.stride),
+      wr_(eta_.size()),
+      sums_(p_),
+      columns_(p_),
+      places_(p_) {}
 
 BmnState Bmn::solve(double alpha, BmnSettings settings) {
     alpha_ = alpha;

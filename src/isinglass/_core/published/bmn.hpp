@@ -34,7 +34,7 @@ struct BmnState {
 
 class Bmn {
  public:
-    Bmn(const uint8_t* X, const double* weights, size_t n_rows, int n_features);
+    explicit Bmn(const Given& given);
     BmnState solve(double alpha,
                    BmnSettings settings);  // from the fields alone: nothing is kept between calls
 

@@ -243,72 +243,71 @@ static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, 
             ones};
 }
 
-static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
-                        int n) {
+// y += sum_k coefficient_k x_k, four at a time; wide() loads a vector of x.
+template <class V, class T, class X, class Wide>
+inline void add_lines(const X* const* x, const T* coefficient, int k, T* y, int n, Wide wide) {
+    constexpr int LANES = sizeof(V) / sizeof(T);
     int j = 0;
-    if (k == 0 || offset != 0.0)
-        for (int i = 0; i < n; i += DOUBLES) store(eta + i, load<vd>(eta + i) + offset);
     for (; j + 4 <= k; j += 4) {
-        const double a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2],
-                     d = coefficient[j + 3];
-        for (int i = 0; i < n; i += DOUBLES) {
-            vd e = load<vd>(eta + i);
-            e += a * bytes_to_doubles(x[j] + i);
-            e += b * bytes_to_doubles(x[j + 1] + i);
-            e += c * bytes_to_doubles(x[j + 2] + i);
-            e += d * bytes_to_doubles(x[j + 3] + i);
-            store(eta + i, e);
+        const T c[4] = {coefficient[j], coefficient[j + 1], coefficient[j + 2], coefficient[j + 3]};
+        for (int i = 0; i < n; i += LANES) {
+            V v = load<V>(y + i);
+            for (int q = 0; q < 4; ++q) v += c[q] * wide(x[j + q] + i);
+            store(y + i, v);
         }
     }
     for (; j < k; ++j)
-        for (int i = 0; i < n; i += DOUBLES)
-            store(eta + i, load<vd>(eta + i) + coefficient[j] * bytes_to_doubles(x[j] + i));
+        for (int i = 0; i < n; i += LANES) store(y + i, load<V>(y + i) + coefficient[j] * wide(x[j] + i));
+}
+
+static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
+                        int n) {
+    if (k == 0 || offset != 0.0)
+        for (int i = 0; i < n; i += DOUBLES) store(eta + i, load<vd>(eta + i) + offset);
+    add_lines<vd>(x, coefficient, k, eta, n, bytes_to_doubles);
+}
+
+static void add_rows(const float* const* rows, const float* coefficient, int k, float* y, int n) {
+    add_lines<vf>(rows, coefficient, k, y, n, load<vf, float>);
+}
+
+// sum_j += a . x_j, lane by lane.
+template <int COUNT>
+inline void dot_columns(const double* a, const uint8_t* const (&x)[COUNT], int n, vd (&sum)[COUNT]) {
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd v = load<vd>(a + i);
+        for (int q = 0; q < COUNT; ++q) sum[q] += v * bytes_to_doubles(x[q] + i);
+    }
 }
 
 static void dots(const double* a, const uint8_t* const* x, int k, int n, double* out) {
     int j = 0;
     for (; j + 8 <= k; j += 8) {
-        const uint8_t* const* const c = x + j;
+        const uint8_t* const c[8] = {x[j],     x[j + 1], x[j + 2], x[j + 3],
+                                     x[j + 4], x[j + 5], x[j + 6], x[j + 7]};
         vd s[8] = {};
-        for (int i = 0; i < n; i += DOUBLES) {
-            const vd v = load<vd>(a + i);
-            for (int q = 0; q < 8; ++q) s[q] += v * bytes_to_doubles(c[q] + i);
-        }
+        dot_columns(a, c, n, s);
         totals<8, DOUBLES / 2>(s, out + j);
     }
     for (; j < k; j += 4) {  // a short last group repeats its last column
         const int last = k - 1 - j;
-        const uint8_t *c0 = x[j], *c1 = x[j + (last < 1 ? last : 1)], *c2 = x[j + (last < 2 ? last : 2)],
-                      *c3 = x[j + (last < 3 ? last : 3)];
-        vd s0{}, s1{}, s2{}, s3{};
-        for (int i = 0; i < n; i += DOUBLES) {
-            const vd v = load<vd>(a + i);
-            s0 += v * bytes_to_doubles(c0 + i);
-            s1 += v * bytes_to_doubles(c1 + i);
-            s2 += v * bytes_to_doubles(c2 + i);
-            s3 += v * bytes_to_doubles(c3 + i);
-        }
-        out[j] = total(s0);
-        if (last > 0) out[j + 1] = total(s1);
-        if (last > 1) out[j + 2] = total(s2);
-        if (last > 2) out[j + 3] = total(s3);
+        const uint8_t* const c[4] = {x[j], x[j + (last < 1 ? last : 1)], x[j + (last < 2 ? last : 2)],
+                                     x[j + (last < 3 ? last : 3)]};
+        vd s[4] = {};
+        dot_columns(a, c, n, s);
+        for (int q = 0; q < 4 && q <= last; ++q) out[j + q] = total(s[q]);
     }
 }
 
 // sum[4 a + b] += left_a . right_b for 4 x 4 rows of floats.
 inline void accumulate(const float* const* left, const float* const* right, int n, vf (&sum)[16]) {
-    const float *a0 = left[0], *a1 = left[1], *a2 = left[2], *a3 = left[3];
-    const float *b0 = right[0], *b1 = right[1], *b2 = right[2], *b3 = right[3];
     for (int i = 0; i < n; i += FLOATS) {
-        const vf r0 = load<vf>(b0 + i), r1 = load<vf>(b1 + i), r2 = load<vf>(b2 + i), r3 = load<vf>(b3 + i);
-        vf l = load<vf>(a0 + i);
-        sum[0] += l * r0, sum[1] += l * r1, sum[2] += l * r2, sum[3] += l * r3;
-        l = load<vf>(a1 + i);
-        sum[4] += l * r0, sum[5] += l * r1, sum[6] += l * r2, sum[7] += l * r3;
-        l = load<vf>(a2 + i);
-        sum[8] += l * r0, sum[9] += l * r1, sum[10] += l * r2, sum[11] += l * r3;
-        l = load<vf>(a3 + i);
-        sum[12] += l * r0, sum[13] += l * r1, sum[14] += l * r2, sum[15] += l * r3;
+        vf r[4];
+        for (int b = 0; b < 4; ++b) r[b] = load<vf>(right[b] + i);
+        for (int a = 0; a < 4; ++a) {
+            const vf l = load<vf>(left[a] + i);
+            for (int b = 0; b < 4; ++b) sum[4 * a + b] += l * r[b];
+        }
     }
 }
 
@@ -368,25 +367,6 @@ static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* 
     }
     for (int i = 0; i < d; ++i)
         for (int j = 0; j < i; ++j) G[static_cast<size_t>(i) * ld + j] = G[static_cast<size_t>(j) * ld + i];
-}
-
-static void add_rows(const float* const* rows, const float* coefficient, int k, float* y, int n) {
-    int j = 0;
-    for (; j + 4 <= k; j += 4) {
-        const float a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2],
-                    d = coefficient[j + 3];
-        for (int i = 0; i < n; i += FLOATS) {
-            vf v = load<vf>(y + i);
-            v += a * load<vf>(rows[j] + i);
-            v += b * load<vf>(rows[j + 1] + i);
-            v += c * load<vf>(rows[j + 2] + i);
-            v += d * load<vf>(rows[j + 3] + i);
-            store(y + i, v);
-        }
-    }
-    for (; j < k; ++j)
-        for (int i = 0; i < n; i += FLOATS)
-            store(y + i, load<vf>(y + i) + coefficient[j] * load<vf>(rows[j] + i));
 }
 
 static void widen(const uint8_t* x, int n, float* out) {

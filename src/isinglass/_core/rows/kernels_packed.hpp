@@ -26,16 +26,17 @@ inline void look_up_sums(const uint32_t* words, size_t ld, int groups, const T* 
         const uint32_t* row = words + g * ld;
         for (int i = 0; i < lanes; ++i) {
             const uint32_t w = row[i];
-            T even = out[i] + tables[w & 15], odd = tables[16 + (w >> 4 & 15)];
-            even += tables[32 + (w >> 8 & 15)], odd += tables[48 + (w >> 12 & 15)];
-            even += tables[64 + (w >> 16 & 15)], odd += tables[80 + (w >> 20 & 15)];
-            even += tables[96 + (w >> 24 & 15)], odd += tables[112 + (w >> 28)];
-            out[i] = even + odd;
+            T sum[2] = {out[i], 0};
+            for (int q = 0; q < 8; ++q) sum[q % 2] += tables[16 * q + (w >> 4 * q & 15)];
+            out[i] = sum[0] + sum[1];
         }
     }
 }
 
 #if defined(__AVX512F__)
+
+typedef uint32_t vu __attribute__((vector_size(64)));
+typedef uint64_t vu_double __attribute__((vector_size(64)));
 
 // Words ahead that are asked for: the columns of all nodes do not fit into the second cache.
 constexpr int AHEAD = 512;
@@ -66,15 +67,10 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
         for (int i = 0; i < lanes; i += 16) {
             __builtin_prefetch(row + i + AHEAD);
             const __m512i w = _mm512_loadu_si512(row + i);
-            __m512 even = _mm512_loadu_ps(out + i), odd = _mm512_permutexvar_ps(w, table[0]);
-            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 4), table[1]);
-            odd += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 8), table[2]);
-            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 12), table[3]);
-            odd += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 16), table[4]);
-            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 20), table[5]);
-            odd += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 24), table[6]);
-            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 28), table[7]);
-            _mm512_storeu_ps(out + i, even + odd);
+            __m512 sum[2] = {_mm512_setzero_ps(), _mm512_loadu_ps(out + i)};
+            for (int q = 0; q < 8; ++q)
+                sum[q % 2] += _mm512_permutexvar_ps((__m512i)((vu)w >> 4 * q), table[q]);
+            _mm512_storeu_ps(out + i, sum[1] + sum[0]);
         }
     }
 }
@@ -96,15 +92,10 @@ static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const 
             __builtin_prefetch(row + i + AHEAD);
             const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
             const __m512i w = _mm512_maskz_cvtepu32_epi64(0xFF, half);
-            __m512d even = _mm512_loadu_pd(out + i), odd = _mm512_permutex2var_pd(low[0], w, high[0]);
-            even += _mm512_permutex2var_pd(low[1], _mm512_srli_epi64(w, 4), high[1]);
-            odd += _mm512_permutex2var_pd(low[2], _mm512_srli_epi64(w, 8), high[2]);
-            even += _mm512_permutex2var_pd(low[3], _mm512_srli_epi64(w, 12), high[3]);
-            odd += _mm512_permutex2var_pd(low[4], _mm512_srli_epi64(w, 16), high[4]);
-            even += _mm512_permutex2var_pd(low[5], _mm512_srli_epi64(w, 20), high[5]);
-            odd += _mm512_permutex2var_pd(low[6], _mm512_srli_epi64(w, 24), high[6]);
-            even += _mm512_permutex2var_pd(low[7], _mm512_srli_epi64(w, 28), high[7]);
-            _mm512_storeu_pd(out + i, even + odd);
+            __m512d sum[2] = {_mm512_setzero_pd(), _mm512_loadu_pd(out + i)};
+            for (int q = 0; q < 8; ++q)
+                sum[q % 2] += _mm512_permutex2var_pd(low[q], (__m512i)((vu_double)w >> 4 * q), high[q]);
+            _mm512_storeu_pd(out + i, sum[1] + sum[0]);
         }
     }
 }
@@ -121,6 +112,8 @@ static void transpose_bits(const uint32_t* words, uint32_t* out) {
 #else
 
 #if defined(__AVX2__)
+
+typedef uint32_t vu __attribute__((vector_size(32)));
 
 static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
                      float* out) {
@@ -139,18 +132,10 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
         const uint32_t* row = words + g * ld;
         for (int i = 0; i < lanes; i += 8) {
             const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
-            __m256 even = _mm256_loadu_ps(out + i), odd = _mm256_permutevar8x32_ps(table[0], w);
-            even += _mm256_permutevar8x32_ps(table[1], _mm256_srli_epi32(w, 3));
-            odd += _mm256_permutevar8x32_ps(table[2], _mm256_srli_epi32(w, 6));
-            even += _mm256_permutevar8x32_ps(table[3], _mm256_srli_epi32(w, 9));
-            odd += _mm256_permutevar8x32_ps(table[4], _mm256_srli_epi32(w, 12));
-            even += _mm256_permutevar8x32_ps(table[5], _mm256_srli_epi32(w, 15));
-            odd += _mm256_permutevar8x32_ps(table[6], _mm256_srli_epi32(w, 18));
-            even += _mm256_permutevar8x32_ps(table[7], _mm256_srli_epi32(w, 21));
-            odd += _mm256_permutevar8x32_ps(table[8], _mm256_srli_epi32(w, 24));
-            even += _mm256_permutevar8x32_ps(table[9], _mm256_srli_epi32(w, 27));
-            odd += _mm256_permutevar8x32_ps(table[10], _mm256_srli_epi32(w, 30));
-            _mm256_storeu_ps(out + i, even + odd);
+            __m256 sum[2] = {_mm256_setzero_ps(), _mm256_loadu_ps(out + i)};
+            for (int q = 0; q < 11; ++q)
+                sum[q % 2] += _mm256_permutevar8x32_ps(table[q], (__m256i)((vu)w >> 3 * q));
+            _mm256_storeu_ps(out + i, sum[1] + sum[0]);
         }
     }
 }

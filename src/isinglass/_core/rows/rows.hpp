@@ -23,11 +23,11 @@ struct Beside {
 struct Move {
     int node;
     double offset;
-    Beside moved;
-    const double* coefficient;
-    Beside asked;      // columns whose gradient is wanted
-    double* gradient;  // out: sum_n w r_node x_t
-    NodeSums* sums;    // out
+    NodeSums* sums;  // out
+    Beside moved = {};
+    const double* coefficient = nullptr;
+    Beside asked = {};           // columns whose gradient is wanted
+    double* gradient = nullptr;  // out: sum_n w r_node x_t
 };
 
 struct Gradient {

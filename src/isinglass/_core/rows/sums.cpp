@@ -1,8 +1,6 @@
 #include "rows/sums.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "rows/packed.hpp"
 
@@ -41,60 +39,12 @@ void column_sums(const Table& table, const double* a, const Beside& asked, doubl
     for (int k = 0; k < asked.count; ++k) out[k] = sums[asked.column[k]];
 }
 
-// Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products
-// and functions with a few roundings of their own.
 void write_diagonal(const Block& task, const double* sums, double all) {
     for (int k = 0; k < task.inner.count; ++k) {
         task.b[k] = static_cast<float>(sums[k]);
         task.diagonal[k] =
             all > 0 ? static_cast<float>(sums[k] * (std::max(all - sums[k], 0.0) / all)) : 0.0f;
     }
-}
-
-double sum_rounding(const Table& table) {
-    return (std::max(2.0 / kernels().lanes, 0.25) * table.stride + 32) *
-           std::numeric_limits<double>::epsilon() / 2;
-}
-
-std::vector<Overlap> sum_overlaps(const Table& table, std::span<const Pair> pairs, Pool& pool) {
-    std::vector<Overlap> found(pairs.size());
-    pool.each(pairs.size(), [&](int k, int) {
-        const uint8_t *s = table.column(pairs[k].s), *t = table.column(pairs[k].t);
-        long double sums[4] = {};
-        for (int n = 0; n < table.n_distinct; ++n) sums[2 * s[n] + t[n]] += table.w[n];
-        found[k] = {static_cast<double>(sums[3]), static_cast<double>(sums[2]), static_cast<double>(sums[1]),
-                    static_cast<double>(sums[0])};
-    });
-    return found;
-}
-
-std::vector<double> sum_gram(const uint8_t* const* columns, int d, const double* wr, const double* inverse_w,
-                             int rows, Pool& pool) {
-    const int width = d + 1;
-    Buffer<double> curve(rows);
-    for (int n = 0; n < rows; ++n) {
-        const double size = std::abs(wr[n]);
-        // |r| (1 - |r|), less what rounding may have added.
-        curve[n] = std::max(
-            size * (1 - size * inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size, 0.0);
-    }
-    std::vector<double> G(static_cast<size_t>(width) * width);
-    std::vector<Buffer<double>> lines(pool.size());
-    pool.each(width, [&](int i, int worker) {
-        double *line = room(lines[worker], rows), sum = 0;
-        for (int n = 0; n < rows; ++n) sum += line[n] = i == d || columns[i][n] ? curve[n] : 0.0;
-        kernels().dots(line, columns, d, rows, G.data() + static_cast<size_t>(i) * width);
-        G[static_cast<size_t>(i) * width + d] = sum;
-    });
-    return G;
-}
-
-std::vector<double> sum_gram(const Table& table, const double* wr, const Beside& beside, int most,
-                             Pool& pool) {
-    const int rows = std::min(table.stride, (most + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN);
-    std::vector<const uint8_t*> columns;
-    return sum_gram(list_columns(table, beside, columns), beside.count, wr, table.inverse_w.data(), rows,
-                    pool);
 }
 
 PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)
