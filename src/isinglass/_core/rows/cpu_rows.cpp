@@ -103,8 +103,8 @@ void CpuRows::add_columns(const Move& task, double offset, int worker) {
 void CpuRows::predict(int node, double* eta, int size, int worker) {
     const Recipe& recipe = recipes_[line(node)];
     std::fill(eta, eta + size, recipe.offset);
-    kernels_.add_columns(eta, 0.0, columns(recipe.columns(), worker), recipe.coefficient.data(),
-                         recipe.columns().count, size);
+    kernels_.add_columns(eta, 0.0, columns(recipe.columns(), worker), recipe.coefficient.data(), recipe.columns().count,
+                         size);
 }
 
 // Keeps a node's recipe up; false where that is in vain: with many columns, until it starts afresh.
@@ -119,8 +119,8 @@ bool CpuRows::track(const Move& task, bool afresh, int worker) {
     return true;
 }
 
-// Merges the rows of a node by the columns of its recipe, and by those that are asked for if they fit in;
-// false if there are too many.
+// Merges the rows of a node by the columns of its recipe, and by those that are asked for if they fit in; false if
+// there are too many.
 bool CpuRows::merge(int node, const Beside& asked) {
     Recipe& recipe = recipes_[line(node)];
     Patterns& patterns = patterns_[line(node)];
@@ -170,8 +170,8 @@ void CpuRows::move(std::span<const Move> tasks, bool afresh) {
                 if (afresh) std::fill(e, e + stride_, task.offset);
                 if (!afresh || task.moved.count > 0) add_columns(task, afresh ? 0.0 : task.offset, worker);
             }
-            sums = kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
-                                      table_->n_equal, wr(task.node));
+            sums = kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_, table_->n_equal,
+                                      wr(task.node));
         }
         *task.sums = sums;
         collect(see(task.node, {}, worker), task.node, task.asked, task.gradient, worker);

@@ -1,7 +1,7 @@
 // Rows on this computer: the table, every node's predictor and residuals, and the threads that work on them.
 //
-// Where there are many rows and few columns beside a node, its rows are merged into patterns. Predictors and
-// residuals of all rows are then made from those of the patterns when somebody asks for them.
+// Where there are many rows and few columns beside a node, its rows are merged into patterns. Predictors and residuals
+// of all rows are then made from those of the patterns when somebody asks for them.
 #pragma once
 
 #include "rows/local_rows.hpp"
