@@ -30,6 +30,7 @@ class CpuRows final : public KeptRows {
     bool track(const Move& task, bool afresh, int worker);
     bool merge(int node, const Beside& asked);
     NodeSums pass(int node, int worker);
+    NodeSums pass_constant(int node, double eta);
     void unmerge(int node, int worker);
     void predict(int node, double* eta, int size, int worker);
     void add_columns(const Move& task, double offset, int worker);
