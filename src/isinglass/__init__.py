@@ -5,44 +5,28 @@ from typing import Any
 
 from isinglass.version import __version__
 
-# Public name -> module that defines it; loaded on first use (PEP 562), so that `import isinglass`
-# costs next to nothing.
-_HOME = {
-    "BinaryTable": "data",
-    "CategoryNetwork": "categories",
-    "CategoryTable": "data",
-    "Coding": "data",
-    "ExactIsing": "estimators",
-    "Fit": "fit",
-    "IsingLasso": "estimators",
-    "IsingLassoCV": "estimators",
-    "IsingLassoEBIC": "estimators",
-    "IsingLassoStARS": "estimators",
-    "IsingNetwork": "estimators",
-    "Network": "network",
-    "NodewiseIsing": "estimators",
-    "NodewisePath": "solve.regressions",
-    "Path": "results",
-    "Solution": "results",
-    "Stability": "results",
-    "bootstrap": "select.bootstrap",
-    "compare_groups": "select.permutation",
-    "complete": "select.impute",
-    "exact_path": "solve.exact",
-    "ising_path": "solve.path",
-    "load": "fit",
-    "nodewise_ebic": "solve.nodewise",
-    "nodewise_path": "solve.nodewise",
-    "read_binary": "data",
-    "read_categories": "data",
-    "read_parts": "data",
-    "read_table": "data.files",
-    "refit": "select.refit",
-    "save": "fit",
-    "stacked_design": "solve.published.stacked",
-    "stars": "select.stars",
-    "two_stage": "select.two_stage",
+# Module -> the public names it defines; loaded on first use (PEP 562): `import isinglass` costs next to nothing.
+_NAMES = {
+    "categories": "CategoryNetwork",
+    "data": "BinaryTable CategoryTable Coding read_binary read_categories read_parts",
+    "data.files": "read_table",
+    "estimators": "ExactIsing IsingLasso IsingLassoCV IsingLassoEBIC IsingLassoStARS IsingNetwork NodewiseIsing",
+    "fit": "Fit load save",
+    "network": "Network",
+    "results": "Path Solution Stability",
+    "select.bootstrap": "bootstrap",
+    "select.impute": "complete",
+    "select.permutation": "compare_groups",
+    "select.refit": "refit",
+    "select.stars": "stars",
+    "select.two_stage": "two_stage",
+    "solve.exact": "exact_path",
+    "solve.nodewise": "nodewise_ebic nodewise_path",
+    "solve.path": "ising_path",
+    "solve.published.stacked": "stacked_design",
+    "solve.regressions": "NodewisePath",
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 # Public module -> where it is.
 _SUBMODULES = {
     "datasets": "datasets",

@@ -79,9 +79,7 @@ def check_place(path: str | PathLike[str]) -> Path:
 @contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
     """Yield a new file in the folder of the target; when the block ends well it takes the target's place."""
-    remove_abandoned(target.parent)
-    temporary = target.with_name(_new_name("tmp"))
-    with _noted(temporary), temporary.open("xb") as file:
+    with _temporary(target.parent, "tmp") as temporary, temporary.open("xb") as file:
         try:
             _lock(file.fileno())
             yield file
@@ -108,9 +106,7 @@ def open_plain(place: Path) -> io.BufferedReader:
 @contextmanager
 def workshop(folder: Path) -> Iterator[Path]:
     """Yield a new hidden folder inside another one; it is gone when the block ends."""
-    remove_abandoned(folder)
-    place = folder / _new_name("part")
-    with _noted(place):
+    with _temporary(folder, "part") as place:
         place.mkdir(mode=0o700)
         try:
             with folder_lock(place):
@@ -120,12 +116,15 @@ def workshop(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _noted(temporary: Path) -> Iterator[None]:
-    _unfinished.add(temporary)
+def _temporary(folder: Path, kind: str) -> Iterator[Path]:
+    """Yield a name that nobody can guess, noted until the block ends."""
+    remove_abandoned(folder)
+    place = folder / f".isinglass-{secrets.token_hex(8)}.{kind}"
+    _unfinished.add(place)
     try:
-        yield
+        yield place
     finally:
-        _unfinished.discard(temporary)
+        _unfinished.discard(place)
 
 
 def remove_unfinished() -> None:
@@ -179,10 +178,6 @@ def _remove_if_abandoned(entry: os.DirEntry[str]) -> None:
         shutil.rmtree(entry.path)
     else:
         Path(entry.path).unlink()
-
-
-def _new_name(kind: str) -> str:
-    return f".isinglass-{secrets.token_hex(8)}.{kind}"
 
 
 def _lock(handle: int) -> None:

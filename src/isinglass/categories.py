@@ -52,15 +52,9 @@ class Points:
         starts, first = (np.concatenate([[0], np.cumsum(each)[:-1]]).astype(np.intp) for each in (counts, widths))
         column = np.repeat(np.arange(len(counts)), counts)
         within = np.arange(len(column)) - starts[column]
+        coordinate = first[column] + np.where(on_line[column], 0, within)
         factors = [np.ones(q) if score is None else score for score, q in zip(scores, counts.tolist(), strict=True)]
-        return cls(
-            starts,
-            column,
-            first[column] + np.where(on_line[column], 0, within),
-            np.concatenate(factors).astype(np.float64),
-            first,
-            on_line,
-        )
+        return cls(starts, column, coordinate, np.concatenate(factors).astype(np.float64), first, on_line)
 
     @property
     def n_coordinates(self) -> int:
@@ -273,9 +267,8 @@ class CategoryNetwork(Network):
 
     def logits(self, table: NDArray[Any]) -> FloatArray:
         """Return μ_s(k) plus what the rest of a row says for category k: one row per category of all columns."""
-        points = self.points
-        eta = self._couplings @ points.place(points.seen(table))
-        return points.logits(flat_fields(self), eta)
+        eta = self._couplings @ self.points.place(self.points.seen(table))
+        return self.points.logits(flat_fields(self), eta)
 
     @cached_property
     def points(self) -> Points:
@@ -293,11 +286,8 @@ class CategoryNetwork(Network):
             raise DataError(f"{setting('X')} must have one column per node ({self.n_features}); got {codes.shape[1]}.")
         over = np.flatnonzero(codes.max(axis=0, initial=0) >= self.n_categories)
         if len(over):
-            s = int(over[0])
-            raise DataError(
-                f"column {self.names[s]!r} has categories 0 to {len(self.category_fields[s]) - 1}; got "
-                f"{codes[:, s].max()}."
-            )
+            s, last = over[0], self.n_categories[over[0]] - 1
+            raise DataError(f"column {self.names[s]!r} has categories 0 to {last}; got {codes[:, s].max()}.")
         return codes
 
 

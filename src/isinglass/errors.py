@@ -84,8 +84,7 @@ def _show(value: Any) -> str:
 class _Message(BaseException):
     """What errors and warnings share: a message that can be spelled for its reader."""
 
-    where = ""
-    """The file it is about, if any."""
+    where = ""  #: the file it is about, if any
 
     @property
     def marked(self) -> str:
@@ -117,23 +116,12 @@ class DataError(IsinglassError, ValueError):
 
 
 class ArgumentError(DataError):
-    """An argument breaks its constraint.
-
-    Parameters
-    ----------
-    argument : str
-        Its name.
-    constraint : str
-        What it must be: "must be a positive number".
-    got : object
-        What was passed.
-    remedy : str
-        What to do about it, one or more sentences.
+    """An argument breaks its constraint: its name, what it must be, what was passed, and what to do about it.
 
     Examples
     --------
-    >>> str(ArgumentError("tol", "must be a positive number", -1.0))
-    'tol must be a positive number; got -1.0.'
+    >>> str(ArgumentError("tol", "must be a positive number", -1.0, "Use 1e-7."))
+    'tol must be a positive number; got -1.0. Use 1e-7.'
     """
 
     def __init__(self, argument: str, constraint: str, got: Any, remedy: str = "") -> None:
@@ -207,11 +195,6 @@ def suppress_warnings(*categories: type[IsinglassWarning]) -> Iterator[None]:
     """Keep warnings of these categories back inside the block: they have been given already, or are counted instead.
 
     The filters of Python's ``warnings`` belong to the whole process and are left alone, as other threads use them.
-
-    Examples
-    --------
-    >>> with suppress_warnings(GridEndWarning):
-    ...     warn(GridEndWarning("not heard"))
     """
     token = _suppressed.set((*_suppressed.get(), *categories))
     try:

@@ -233,14 +233,7 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
         The file.
     max_bytes : int, optional
         Limit of what the file unpacks to. By default 2 GiB, or 25 times the size of the file or 256 MiB, if that is
-        less.
-
-    Raises
-    ------
-    DataError
-        If the file is not a model file, or not whole.
-    LimitError
-        If it is larger than ``max_bytes``.
+        less. A larger file is a LimitError, one that is not a model file, or not whole, a DataError.
     """
     if max_bytes is not None:
         check_count("max_bytes", max_bytes, most=None)
@@ -327,7 +320,7 @@ def _read(archive: Archive) -> Any:
 
 
 def _read_fit(reading: Reading) -> Fit:
-    header, archive, solution = reading.header, reading.archive, reading.solution()
+    header, solution = reading.header, reading.solution()
     texts = {name: from_json(header.get(name)) for name in ("method", "criterion", "chosen", *MAPPINGS)}
     require(texts["method"] in METHODS and isinstance(texts["chosen"], str), "its method is unknown")
     for name in MAPPINGS:
@@ -341,10 +334,8 @@ def _read_fit(reading: Reading) -> Fit:
     n_rows = reading.header_number("n_rows")
     require(0 < n_rows < float("inf"), "its number of rows is not a positive number")
     marginals, counts = reading.sums(solution)
-    errors = None
-    if archive.has("edge_errors"):
-        errors = reading.numbers("edge_errors", (solution.n_edges,), finite=False)
-        require(not (errors < 0.0).any(), "edge_errors are negative")
+    errors = reading.known("edge_errors", (solution.n_edges,))
+    require(errors is None or not (errors < 0.0).any(), "edge_errors are negative")
     return Fit(
         solution=solution,
         tol=reading.header_number("tol"),

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError, setting
 
 try:
@@ -93,6 +92,8 @@ def thread_count(n_threads: int | None = None) -> int:
             if os.environ.get(variable, "").isdecimal():
                 return min(max(int(os.environ[variable]), 1), MAX_THREADS)
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    from isinglass.arguments import check_count  # loads NumPy, which the help of a command does without
+
     if check_count("n_threads", n_threads, most=None) > MAX_THREADS:
         raise DataError(f"n_threads must be at most {MAX_THREADS}; got {n_threads}. More than the cores is no faster.")
     return int(n_threads)

@@ -97,13 +97,7 @@ class Network:
 
     @classmethod
     def from_theta(cls, theta: ArrayLike, names: Sequence[str] | None = None) -> Network:
-        """Read the paper's Θ, dense or sparse, which holds the fields on its diagonal.
-
-        Examples
-        --------
-        >>> Network.from_theta([[0.5, 1.0], [1.0, -0.5]]).fields.tolist()
-        [0.5, -0.5]
-        """
+        """Read the paper's Θ, dense or sparse, which holds the fields on its diagonal."""
         index, values, diagonal = _read_matrix(theta, "theta")
         return cls(diagonal, index, values, names)
 
@@ -119,9 +113,8 @@ class Network:
         [[-0.5, 1.0], [1.0, -0.5]]
         """
         spins = cls(*_read_parts(J, _vector(h, "h"), "J"), names)
-        return cls(
-            2 * spins.fields - 2 * spins.expected_influence, spins.edge_index, 4 * spins.edge_values, spins.names
-        )
+        fields = 2 * spins.fields - 2 * spins.expected_influence
+        return cls(fields, spins.edge_index, 4 * spins.edge_values, spins.names)
 
     def to_spins(self) -> tuple[FloatArray, FloatArray]:
         """Return (J, h) of the same distribution in ±1 coding; the inverse of `from_spins`.
@@ -216,16 +209,8 @@ class Network:
     def edges(self) -> dict[str, NDArray[Any]]:
         """Return the edge table as columns, ready for a data frame: the largest |θ_st| first, ties in node order.
 
-        Returns
-        -------
-        dict of str to ndarray
-            ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and
-            ``weight`` (|θ_st|).
-
-        Examples
-        --------
-        >>> Network([0, 0, 0], [[0, 1], [1, 2]], [1, -2], names=["a", "b", "c"]).edges()["source"].tolist()
-        ['b', 'a']
+        ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and
+        ``weight`` (|θ_st|).
         """
         order = self.by_strength
         values, names = self.edge_values[order], np.array(self.names, dtype=object)
@@ -360,12 +345,8 @@ def _read_parts(matrix: Any, fields: FloatArray | None, name: str) -> tuple[Floa
     """Return fields, pairs and values of a coupling matrix, whose diagonal must be zero."""
     index, values, diagonal = _read_matrix(matrix, name)
     if diagonal.any():
-        raise ArgumentError(
-            name,
-            "must be zero on the diagonal",
-            float(diagonal[diagonal != 0][0]),
-            "Put these values into the fields, or use Network.from_theta.",
-        )
+        remedy = "Put these values into the fields, or use Network.from_theta."
+        raise ArgumentError(name, "must be zero on the diagonal", float(diagonal[diagonal != 0][0]), remedy)
     if fields is None:
         return diagonal, index, values
     if len(fields) != len(diagonal):
@@ -376,16 +357,11 @@ def _read_parts(matrix: Any, fields: FloatArray | None, name: str) -> tuple[Floa
 
 def _read_matrix(values: Any, name: str) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
     """Return pairs and entries of the upper triangle of a symmetric matrix, and its diagonal."""
-    if sp.issparse(values):
-        matrix = sp.csr_array(values)
-        matrix.data = _numbers(matrix.data, name)
-    else:
-        dense = _numbers(values, name)
-        if dense.ndim != 2:
-            raise DataError(f"{name} must be a square matrix with at least one row; got shape {dense.shape}.")
-        matrix = sp.csr_array(dense)
-    if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
-        raise DataError(f"{name} must be a square matrix with at least one row; got shape {matrix.shape}.")
+    given = values if sp.issparse(values) else _numbers(values, name)
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.shape[0]:
+        raise DataError(f"{name} must be a square matrix with at least one row; got shape {given.shape}.")
+    matrix = sp.csr_array(given)
+    matrix.data = _numbers(matrix.data, name)
     difference = abs(matrix - matrix.T).tocoo()
     if difference.nnz and difference.data.max() > _SYMMETRY_RTOL * abs(matrix).max():
         worst = int(difference.data.argmax())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -99,9 +99,6 @@ class Path(Sequence[Solution]):
     def __getitem__(self, index):  # type: ignore[no-untyped-def]  # int -> Solution, slice -> Path
         found = self.solutions[index]
         return Path(found, tol=self.tol) if isinstance(index, slice) else found
-
-    def __iter__(self) -> Iterator[Solution]:
-        return iter(self.solutions)
 
     def __repr__(self) -> str:
         if not self.solutions:

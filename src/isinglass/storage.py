@@ -219,6 +219,10 @@ class Reading:
             require(bool(np.isfinite(array).all()), f"{name} is not finite")
         return array
 
+    def known(self, name: str, shape: tuple[int | None, ...]) -> FloatArray | None:
+        """Return an array of floats that need not be there, and need not be finite."""
+        return self.numbers(name, shape, finite=False) if self.archive.has(name) else None
+
     def network(self) -> Network:
         """Return the network by itself."""
         fields = self.numbers("fields" if self.sizes is None else "category_fields", (self.n_fields,))
@@ -232,9 +236,8 @@ class Reading:
         require(bool(values.all()), f"an edge of its {prefix}edge_values has the coupling 0")
         parts = [slice(a, b) for a, b in pairwise(bounds.tolist())]
         if self.sizes is None:
-            return [
-                Network(row, edges[part], values[part], self.names) for row, part in zip(fields, parts, strict=True)
-            ]
+            each = zip(fields, parts, strict=True)
+            return [Network(row, edges[part], values[part], self.names) for row, part in each]
         widths = [q if score is None else 1 for q, score in zip(self.sizes, self.nodes["scores"], strict=True)]
         shapes = [(widths[s], widths[t]) for s, t in edges.tolist()]
         wide = [shape for shape in shapes if shape != (1, 1)]
@@ -245,11 +248,7 @@ class Reading:
         ]
         return [
             CategoryNetwork(
-                self._split(row),
-                edge_index=edges[part],
-                edge_values=values[part],
-                blocks=blocks[part],
-                **self.nodes,
+                self._split(row), edge_index=edges[part], edge_values=values[part], blocks=blocks[part], **self.nodes
             )
             for row, part in zip(fields, parts, strict=True)
         ]
@@ -274,9 +273,7 @@ class Reading:
         network = self.network()
         part = self._section("certificate", ("alpha", *SCALARS), COUNTS, ("converged",))
         require(isinstance(part["converged"], bool), "its certificate does not say whether it converged")
-        per_node = None
-        if self.archive.has("alphas_per_node"):
-            per_node = self.numbers("alphas_per_node", (self.n_features,), finite=False)
+        per_node = self.known("alphas_per_node", (self.n_features,))
         require(part["alpha"] >= 0.0 or per_node is not None, "its alpha is not a number of at least 0")
         return Solution(network, alphas_per_node=per_node, **part)
 
@@ -314,12 +311,8 @@ class Reading:
         require(part["kind"] in ("ebic", "score"), "its evidence is of an unknown kind")
         require(isinstance(part["settings"], dict), "its evidence has no settings")
         require(0 <= part["choice"] < len(alphas), "its choice is not on the curve")
-        curves: dict[str, Any] = {
-            name: self.numbers(f"evidence.{name}", alphas.shape, finite=False)
-            for name in ("values", "errors")
-            if name == "values" or self.archive.has("evidence.errors")
-        }
-        return Evidence(alphas=alphas, **curves, **part)
+        values = self.numbers("evidence.values", alphas.shape, finite=False)
+        return Evidence(alphas=alphas, values=values, errors=self.known("evidence.errors", alphas.shape), **part)
 
     def missing(self, n_edges: int) -> Missing:
         """Return where cells were missing, and what was done."""
@@ -328,14 +321,12 @@ class Reading:
         require(all(part[name] >= 0 for name in MISSING_COUNTS[:-1]), "a count of its missing cells is negative")
         p = self.n_features
         shapes = {"column_shares": p, "column_information": p, "edge_information": n_edges, "edge_noise": n_edges}
-        found: dict[str, Any] = {
-            name: self.numbers(f"missing.{name}", (size,), finite=False)
-            for name, size in {**shapes, "changes": None}.items()
-            if self.archive.has(f"missing.{name}")
-        }
-        for name in [name for name in found if name.endswith(("shares", "information"))]:
-            known = found[name][~np.isnan(found[name])]
-            require(bool(((known >= 0.0) & (known <= 1.0)).all()), f"missing.{name} is not a share")
+        found: dict[str, Any] = {name: self.known(f"missing.{name}", (size,)) for name, size in shapes.items()}
+        for name in ("column_shares", "column_information", "edge_information"):
+            if found[name] is not None:
+                shares = found[name][~np.isnan(found[name])]
+                require(bool(((shares >= 0.0) & (shares <= 1.0)).all()), f"missing.{name} is not a share")
+        found["changes"] = self.known("missing.changes", (None,))
         if self.archive.has("missing.patterns"):
             found["pattern_counts"] = self.archive.array("missing.pattern_counts", "i8", (None,))
             found["patterns"] = self.archive.array("missing.patterns", "b1", (len(found["pattern_counts"]), p))

@@ -268,3 +268,26 @@ def test_independent_columns_have_no_penalty_that_admits_an_edge():
     assert Nodewise(X, None, 1).alpha_max(np.ones(3)).tolist() == [0.0, 0.0, 0.0]
     weight = np.repeat([1e-3, 1.0, 1e3], 9) * np.tile([1.0, 3.0, 7.0], 9)
     assert Problem(X, weight, None, False, 1).alpha_max() < 1e-12
+
+
+@pytest.mark.parametrize("kind", ["two categories", "nominal"])
+def test_a_regression_does_not_know_which_one_came_before_it(kind):
+    rng = np.random.default_rng(2)
+    p = 70 if kind == "two categories" else 20
+    X = (rng.normal(size=(400, 1)) + rng.normal(size=(400, p)) > 0).astype(np.uint8)
+    categories = ()
+    if kind == "nominal":
+        X += (rng.normal(size=X.shape) > 0).astype(np.uint8)
+        categories = np.zeros(p, np.uint8), np.ones(p)
+    problem, omega = Nodewise(X, None, 1, *categories), np.ones(p)
+    alphas = problem.alpha_max(omega)[:, None] * np.geomspace(1, 0.001, 8)
+
+    def figures(nodes):
+        nodes = np.array(nodes, dtype=np.int32)
+        solved = problem.solve(nodes, np.ascontiguousarray(alphas[nodes]), omega, 1e-7, 100, 1.0, False)
+        return solved.n_iter, solved.losses, solved.duality_gaps
+
+    together = figures(range(p))
+    for node in (1, 5, 9, 19):
+        for alone, among in zip(figures([node]), together, strict=True):
+            np.testing.assert_array_equal(alone[0], among[node])

@@ -3,30 +3,41 @@
 import pytest
 from kernels import INSTRUCTION_SETS, run_with_kernels
 
-# Whole numbers: every sum is exact in single precision, so that nothing but equality will do.
+# At a predictor of 0 curvatures are w / 4 and residuals w (1/2 - x), here powers of two: every sum of whole numbers
+# times these is exact in single precision, so that nothing but equality will do.
 CHECK = """
 import numpy as np
 from isinglass import _core
 
 rng = np.random.default_rng(0)
+node, none = np.zeros(1, np.int32), (np.zeros(2, np.int64), np.zeros(0, np.int32))
 for n in (3, 15, 16, 17, 32, 33, 47, 400, 1000):
     for d in (1, 2, 3, 15, 16, 17, 31, 32, 33, 64, 65, 237):
         p = max(d, 12) + 5
         X = np.unique((rng.random((n, p)) < 0.4).astype(np.uint8), axis=0)
-        columns = rng.permutation(p)[:d].astype(np.int32)
-        packed = _core.PackedTable(X, columns)
+        total = 1024.0
+        rows = _core.CpuRows(X, None, total, 1)
+        columns, every = rng.permutation(p)[:d].astype(np.int32), np.arange(p, dtype=np.int32)
+        begin = np.array([0, d])
         x = X[:, columns].astype(np.int64)
-        d_values, a_values = rng.integers(-9, 10, d), rng.integers(-9, 10, len(X))
-        for kind in (np.float32, np.float64):
-            np.testing.assert_array_equal(packed.multiply(d_values.astype(kind)), x @ d_values)
-            np.testing.assert_array_equal(packed.sums(a_values.astype(kind)), a_values @ x)
-        np.testing.assert_array_equal(packed.all_sums(a_values.astype(float)), a_values @ X.astype(np.int64))
 
-        d_values, a_values = rng.normal(size=d), rng.normal(size=len(X))
-        for kind, rounding in ((np.float32, 6e-8), (np.float64, 1.2e-16)):
-            a, b = a_values.astype(kind), d_values.astype(kind)
-            assert np.abs(packed.sums(a) - a.astype(float) @ x).max() <= rounding * len(X) * np.abs(a).sum()
-            assert np.abs(packed.multiply(b) - x @ b.astype(float)).max() <= rounding * d * np.abs(b).sum()
+        rows.move(node, np.zeros(1), *none, np.zeros(0), *none, True)
+        _, b, curve = rows.diagonals(node, begin, columns, False)  # packs the columns
+        assert curve == len(X) / total / 4
+        np.testing.assert_array_equal(b, x.sum(axis=0) / total / 4)
+        values, center = rng.integers(-9, 10, d), rng.integers(-9, 10)
+        product = rows.products(node, begin, columns, values.astype(np.float32), np.array([center], float))
+        np.testing.assert_array_equal(product, (x @ values - center) @ x / total / 4)
+        gradient = rows.gradients(node, begin, columns)
+        np.testing.assert_array_equal(gradient, (1 - 2 * X[:, 0].astype(int)) @ x / total / 2)
+        gradient = rows.gradients(node, np.array([0, p]), every)
+        np.testing.assert_array_equal(gradient, (1 - 2 * X[:, 0].astype(int)) @ X.astype(int) / total / 2)
+
+        # In double precision: the predictor after a move along all packed columns.
+        steps, offset = rng.normal(size=d), rng.normal()
+        _, gradient = rows.move(node, np.array([offset]), begin, columns, steps, begin, columns, False)
+        residual = (1 / (1 + np.exp(-(offset + x @ steps))) - X[:, 0]) / total
+        np.testing.assert_allclose(gradient, residual @ x, rtol=0, atol=1e-15 * d)
 """
 
 

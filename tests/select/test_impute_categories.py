@@ -7,8 +7,8 @@ from isinglass import CategoryTable, complete, load, two_stage
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import DataError
 from isinglass.select import pool
+from isinglass.select.impute import distance, mean_network
 from isinglass.select.outcome import fit_table
-from isinglass.select.rounds import distance, mean_network
 from isinglass.simulate.completions import CategoryChains
 
 P = 6

@@ -14,7 +14,7 @@ from isinglass._core import RecipeRows
 from isinglass.data import BinaryTable, PartedTable, hosts, read_parts
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings
 from isinglass.fit import Fit
-from isinglass.select.ebic import ebic, select_ebic
+from isinglass.select.criteria import ebic, select_ebic
 from isinglass.select.refit import refit
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import two_stage

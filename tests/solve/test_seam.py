@@ -78,9 +78,10 @@ def moved_rows(rows, p, seed=0):
     return first, second, (some, begin, columns)
 
 
+@pytest.mark.parametrize("n", [200, 3000])  # of the longer table, the compiled rows are merged
 @pytest.mark.parametrize("weighted", [False, True])
-def test_every_call_of_the_compiled_rows_equals_numpy(weighted):
-    p, n = 21, 200
+def test_every_call_of_the_compiled_rows_equals_numpy(weighted, n):
+    p = 21
     X = random_table(4, n, p)
     weight = random_weight(n) if weighted else None
     twin, rows = NumpyRows(X, weight, 0.0, 1), CpuRows(X, weight, 0.0, 1)
@@ -116,6 +117,49 @@ def test_every_call_of_the_compiled_rows_equals_numpy(weighted):
             each.remember(nodes)
             moved_rows(each, p, seed=5)
         np.testing.assert_allclose(other.drift(nodes), twin.drift(nodes), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_merged_and_parted_again_equal_numpy(seed):
+    """Neighborhoods that grow beyond what can be merged, shrink to nothing and start afresh."""
+    p, n = 20, 2500
+    rng = np.random.default_rng(seed)
+    X = random_table(seed, n, p)
+    twin, rows = (kind(X, random_weight(n), 0.0, 1) for kind in (NumpyRows, CpuRows))
+    nodes = np.arange(p, dtype=np.int32)
+    at = np.zeros((p, p))
+    for step in range(25):
+        afresh = step % 9 == 0
+        some = nodes if afresh else np.flatnonzero(rng.random(p) < 0.6).astype(np.int32)
+        moved, values, asked = [], [], []
+        for node in some:
+            at[node] *= not afresh
+            known = np.flatnonzero(at[node])
+            if step % 5 == 4 and len(known):  # back to zero, up to rounding
+                moved.append(known)
+                values.append(-at[node, known])
+            else:
+                moved.append(rng.permutation(np.delete(nodes, node))[: rng.integers(0, 4 if step < 15 else 12)])
+                values.append(rng.normal(size=len(moved[-1])))
+            at[node, moved[-1]] += values[-1]
+            at[node, np.abs(at[node]) < 1e-15] = 0
+            asked.append(np.union1d(np.flatnonzero(at[node]), rng.integers(0, p, 2)))
+        ends = [np.cumsum([0, *map(len, each)]) for each in (moved, asked)]
+        moved, asked = (np.concatenate(each).astype(np.int32) for each in (moved, asked))
+        offsets, values = rng.normal(size=len(some)), np.concatenate(values)
+        a, b = (each.move(some, offsets, ends[0], moved, values, ends[1], asked, afresh) for each in (twin, rows))
+        np.testing.assert_allclose(a[0], b[0], rtol=1e-11)
+        np.testing.assert_allclose(a[1], b[1], atol=1e-13)
+        for a, b in zip(*(each.blocks(some, ends[1], asked, False) for each in (twin, rows)), strict=True):
+            np.testing.assert_allclose(a, b, atol=2e-7, rtol=2e-5)
+        assert rows.divergence(nodes, 0.7) == pytest.approx(twin.divergence(nodes, 0.7), rel=1e-11)
+        if step % 4 == 2:
+            np.testing.assert_allclose(rows.drift(nodes), twin.drift(nodes), atol=1e-6)
+            (band, bound), (exact, _) = rows.all_pairs(0, p - 1), twin.all_pairs(0, p - 1)
+            assert np.abs(band - exact).max() <= bound < 1e-4
+        if step % 4 == 0:
+            for each in (twin, rows):
+                each.remember(nodes)
 
 
 def test_gradients_of_all_pairs_wait_for_few_parts_at_a_time(monkeypatch):

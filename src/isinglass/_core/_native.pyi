@@ -149,18 +149,8 @@ class Problem:
         standardized: bool,
         n_threads: int,
         most_bytes: int = ...,
-    ) -> None: ...
-    @overload
-    def __init__(
-        self,
-        X: NDArray[np.uint8],
-        weights: NDArray[np.float64] | None,
-        ranges: NDArray[np.uint8],
-        widths: NDArray[np.float64],
-        penalty: NDArray[np.float64] | None,
-        standardized: bool,
-        n_threads: int,
-        most_bytes: int = ...,
+        ranges: NDArray[np.uint8] | None = None,  # of columns with categories: the largest score, 0 if nominal
+        widths: NDArray[np.float64] | None = None,  # what it stands for
     ) -> None: ...
     @overload
     def __init__(
@@ -191,14 +181,6 @@ class Problem:
         self, alphas: Sequence[float], next: float, tol: float, max_iter: int, strictness: float
     ) -> list[State]: ...
 
-class PackedTable:
-    """Columns of a table of distinct rows as bits, with the products that the solver makes from them."""
-
-    def __init__(self, X: NDArray[np.uint8], columns: NDArray[np.int32]) -> None: ...
-    def multiply(self, d: NDArray[np.float64] | NDArray[np.float32]) -> NDArray[np.float64]: ...
-    def sums(self, a: NDArray[np.float64] | NDArray[np.float32]) -> NDArray[np.float64]: ...
-    def all_sums(self, a: NDArray[np.float64]) -> NDArray[np.float64]: ...
-
 class NodePaths:
     """Matrices of one row per node and one column per alpha, and the coefficients that are not zero."""
 
@@ -216,16 +198,13 @@ class NodePaths:
     values: NDArray[np.float64]
 
 class Nodewise:
-    @overload
-    def __init__(self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, n_threads: int) -> None: ...
-    @overload
     def __init__(  # categories: see Problem
         self,
         X: NDArray[np.uint8],
         weights: NDArray[np.float64] | None,
-        ranges: NDArray[np.uint8],
-        widths: NDArray[np.float64],
         n_threads: int,
+        ranges: NDArray[np.uint8] | None = None,
+        widths: NDArray[np.float64] | None = None,
     ) -> None: ...
     @property
     def n_features(self) -> int: ...

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, columns_text, plural
+from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import describe_solution, describe_table, records
 from isinglass.cli.estimate import ESTIMATE, Estimate, constants_named
 from isinglass.cli.options import TABLE, Option, checkpoint_folder, command, flag, was_given
@@ -15,8 +16,6 @@ from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import OneOf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from isinglass.select import Bootstrap
 
 # Kind -> file -> what is in it.
@@ -77,25 +76,18 @@ def bootstrap(
         **_describe(found),
     }
     dropped = kind == "case-drop"
-    deliver(
-        console,
-        "bootstrap",
-        folder,
-        facts,
-        {name: columns_text(columns) for name, columns in tables.items()},
-        lambda: {
-            "table": describe_table(data),
-            "method": estimate.record,
-            "kind": kind,
-            "n_resamples": found.n_boot,
-            "seed": estimate.seed,
-            "network": describe_solution(found.solution),
-            "cs_coefficient": found.cs_coefficient() if dropped else None,
-            "cs_coefficient_edges": found.cs_coefficient("edges") if dropped else None,
-            **{name.removesuffix(".csv"): records(columns) for name, columns in tables.items()},
-        },
-        kept=("Table", "Method", "Resamples"),
-    )
+    record = {
+        "table": describe_table(data),
+        "method": estimate.record,
+        "kind": kind,
+        "n_resamples": found.n_boot,
+        "seed": estimate.seed,
+        "network": describe_solution(found.solution),
+        "cs_coefficient": found.cs_coefficient() if dropped else None,
+        "cs_coefficient_edges": found.cs_coefficient("edges") if dropped else None,
+        **{name.removesuffix(".csv"): records(columns) for name, columns in tables.items()},
+    }
+    deliver(console, folder, facts, tables, record, kept=("Table", "Method", "Resamples"))
 
 
 def _describe(found: Bootstrap) -> dict[str, str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, columns_text, plural
+from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import describe_solution, describe_table, fields, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE, Option, checkpoint_folder, command
@@ -83,25 +84,19 @@ def compare(
     }
     groups = zip(found.groups, found.n_rows, found.solutions, strict=True)
     tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
-    deliver(
-        console,
-        "compare",
-        folder,
-        facts,
-        {name: columns_text(columns) for name, columns in tables.items()},
-        lambda: {
-            "table": describe_table(data),
-            "method": estimate.record,
-            "n_permutations": found.n_permutations,
-            "seed": estimate.seed,
-            **fields(found, "paired", "reselect"),
-            "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in groups],
-            **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
-            **dict(zip(("edges", "nodes", "pairs"), map(records, tables.values()), strict=True)),
-        },
-        kept=("Table", "Method", "Groups", "Permutations"),
-        write=lambda here: write_comparison(found, here / "report.html", title=f"Networks by {by}"),
-    )
+    record = {
+        "table": describe_table(data),
+        "method": estimate.record,
+        "n_permutations": found.n_permutations,
+        "seed": estimate.seed,
+        **fields(found, "paired", "reselect"),
+        "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in groups],
+        **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
+        **dict(zip(("edges", "nodes", "pairs"), map(records, tables.values()), strict=True)),
+    }
+    page = functools.partial(write_comparison, found, title=f"Networks by {by}")
+    kept = ("Table", "Method", "Groups", "Permutations")
+    deliver(console, folder, facts, tables, record, kept=kept, write=lambda here: page(here / "report.html"))
 
 
 def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> BinaryTable:

@@ -23,8 +23,7 @@ from isinglass.version import __version__
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
-PATIENCE = 1.0
-"""Seconds before a bar is shown."""
+PATIENCE = 1.0  # seconds before a bar is shown
 
 
 def rows_of(columns: Mapping[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
@@ -103,8 +102,10 @@ class Console:
     error comes from. ``strict``: a fit that misses its tolerance is an error.
     """
 
-    def __init__(self, quiet: int = 0, verbose: int = 0, *, as_json: bool = False, strict: bool = False) -> None:
-        self.quiet, self.verbose, self.as_json, self.strict = quiet, verbose, as_json, strict
+    def __init__(
+        self, command: str = "", quiet: int = 0, verbose: int = 0, *, as_json: bool = False, strict: bool = False
+    ) -> None:
+        self.command, self.quiet, self.verbose, self.as_json, self.strict = command, quiet, verbose, as_json, strict
         self.warnings: list[str] = []
         self._start = time.perf_counter()
 
@@ -115,9 +116,9 @@ class Console:
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
 
-    def write_json(self, command: str, record: Mapping[str, Any]) -> None:
+    def write_json(self, record: Mapping[str, Any], schema: str | None = None) -> None:
         """Write one object to stdout, with the name and version of its schema first and the warnings last."""
-        self.write(json_text(command, {**record, "warnings": self.warnings}))
+        self.write(json_text(schema or self.command, {**record, "warnings": self.warnings}))
 
     @cached_property
     def stderr(self) -> RichConsole:

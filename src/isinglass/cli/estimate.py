@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from isinglass.cli.options import ADVANCED, JOBS, SEED, Bundle, Option, under, w
 from isinglass.cli.values import ALPHAS, Number, OneOf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from isinglass.data import BinaryTable
     from isinglass.fit import Fit
     from isinglass.results import Path

@@ -1,15 +1,28 @@
-"""Exit codes, and the one line that says what went wrong, with options in place of parameters."""
+"""How commands end: exit codes, the one line that says what went wrong, and signals.
+
+Ctrl-C and SIGTERM end a command within half a second, whatever it is doing, and leave nothing half done. The way out is
+an exception. Kernels look for it several times a second, but a library in between may not return for seconds, or turn
+the exception into one of its own. So the signal is noted down, and a thread that hears of it from the system ends the
+process when the time for the orderly way out is over.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
-from typing import Any
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
 
 import click
 
+from isinglass.atomic import remove_unfinished
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, LimitError, SeparationError, Setting
+from isinglass.machine import SIGNALS, held_back
 
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
 INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13  # as a shell reports what a signal has ended
@@ -25,7 +38,16 @@ Exit codes:
   130  interrupted (Ctrl-C); no half-written files
   143  terminated (SIGTERM); no half-written files
 """
+CODES: dict[type[BaseException], int] = {
+    DataError: DATA,
+    SeparationError: DATA,
+    ConvergenceWarning: NOT_CONVERGED,  # raised because of --strict
+    LimitError: LIMIT,
+    ImportError: OTHER,
+}
+GRACE = 0.25  # seconds for the orderly way out; the rest of the half second is for the system to take back the memory
 NOT_OPTIONS = {"X": "the table", "path": "the file"}
+_moving = threading.Lock()
 
 
 class Failure(click.ClickException):
@@ -51,16 +73,11 @@ def _explain(error: BaseException) -> tuple[int, str]:
     message = spell(error)
     if isinstance(error, ArgumentError) and not error.where and _option_of(error.argument) is not None:
         return USAGE, message
-    if isinstance(error, DataError | SeparationError):
-        return DATA, message
-    if isinstance(error, ConvergenceWarning):  # raised because of --strict
-        return NOT_CONVERGED, message
-    if isinstance(error, LimitError):
-        return LIMIT, message
+    for kind, code in CODES.items():
+        if isinstance(error, kind):
+            return code, message
     if isinstance(error, MemoryError):
         return LIMIT, f"not enough memory. {message}"
-    if isinstance(error, ImportError):
-        return OTHER, message
     if isinstance(error, OSError):
         named = f"{error.filename}: " if error.filename else ""
         return OTHER, f"{named}{error.strerror or message}"
@@ -129,3 +146,84 @@ def spell_value(parameter: click.Parameter, value: Any) -> str:
 def longest(names: list[str]) -> str:
     """Return the name of an option that says most."""
     return max(names, key=len)
+
+
+class _Terminated(SystemExit):
+    """SIGTERM came: what is open is closed on the way out."""
+
+
+@contextmanager
+def undivided() -> Iterator[None]:
+    """Hold signals back for the moment in which old files and new ones would be side by side."""
+    with _moving, held_back():
+        yield
+
+
+@contextmanager
+def listening(wanted: bool) -> Iterator[list[int]]:
+    """Let the first SIGINT or SIGTERM end the block, and with it the process; yield the list that notes it down.
+
+    What is ignored stays ignored, as SIGINT is in the background of a script. Only the main thread can listen.
+    """
+    heard: list[int] = []
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+    ended = False
+
+    def hear(number: int, frame: object) -> None:
+        heard.append(number)
+        if not ended and len(heard) == 1:
+            raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
+
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, hear)
+    stop_watching = _watch_signals()
+    try:
+        try:
+            yield heard
+        finally:
+            ended = True
+    finally:
+        if heard:
+            _leave(heard[0])
+        stop_watching()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _watch_signals() -> Callable[[], None]:
+    """Start the thread; return what ends it."""
+    if os.name != "posix":  # a console of Windows sends Ctrl-C only, and pipes cannot be told of it
+        return lambda: None
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(reader,), daemon=True).start()
+
+    def stop() -> None:
+        signal.set_wakeup_fd(before)
+        os.close(writer)
+
+    return stop
+
+
+def _watch(reader: int) -> None:
+    while number := os.read(reader, 1):
+        if number[0] in SIGNALS:
+            time.sleep(GRACE)
+            _leave(number[0])
+    os.close(reader)
+
+
+def _leave(number: int) -> NoReturn:
+    """End the process as a signal does, without the interpreter: it would wait for kernels in other threads."""
+    with _moving:  # for good: whoever comes second waits here
+        remove_unfinished()
+        if number == signal.SIGINT:
+            shown = b"\x1b[?25h" if os.isatty(2) else b""  # a bar has hidden the cursor
+            with suppress(OSError):
+                os.write(2, shown + b"Interrupted.\n")
+        os._exit(128 + number)

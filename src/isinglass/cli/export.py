@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from isinglass.cli.console import Console, text_of
-from isinglass.cli.groups import GROUPS, Groups
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import MODEL, SEED, Option, command, flag
+from isinglass.cli.options import MODEL, OUT_TEXT, SEED, Option, command, flag
 from isinglass.cli.output import check_target
+from isinglass.cli.reading import GROUPS, Groups
 from isinglass.cli.values import OneOf
 
 WITH_PLACES = {"gexf", "json"}
@@ -27,14 +27,7 @@ ENDINGS = (".csv", ".gexf", ".json")
         "What to write.",
         otherwise="by the ending of -o",
     ),
-    Option(
-        "-o --output",
-        click.Path(dir_okay=False, allow_dash=True),
-        "Write to FILE instead of stdout.",
-        default="-",
-        show_default=False,
-        metavar="FILE",
-    ),
+    OUT_TEXT,
     flag("--spreadsheet-safe", "Keep spreadsheets from running names as formulas."),
     Option("--layout/--no-layout", None, "Add node positions to gexf and json.", default=True),
     SEED,

@@ -10,10 +10,9 @@ import click
 from isinglass.cli.console import Console, csv_text, plural, rows_of, text_of
 from isinglass.cli.descriptions import describe_missing, describe_solution, describe_table, names_of, records
 from isinglass.cli.estimate import ESTIMATE, Estimate, describe_fit
-from isinglass.cli.groups import GROUPS, Groups
 from isinglass.cli.options import ADVANCED, Option, command, flag, under
 from isinglass.cli.output import OutputFolder, deliver, out_folder
-from isinglass.cli.reading import READING, Reading, describe_coding, describe_imputation, impute_holes
+from isinglass.cli.reading import GROUPS, READING, Groups, Reading, describe_coding, describe_imputation, impute_holes
 from isinglass.cli.values import TABLES, files_of
 
 if TYPE_CHECKING:
@@ -75,24 +74,19 @@ def fit(
         found = with_imputation(found, imputed)
     from isinglass.export import write_edges
 
+    edges = text_of(lambda file: write_edges(found.network, file, edge_attributes=found.edge_attributes))
+    record = {"table": describe_table(raw), "method": estimate.record}
+    if console.as_json:
+        record["selection"] = {"criterion": criterion, "description": found.chosen, "stages": found.stages}
+        record |= _describe(found)
     deliver(
-        console,
-        "fit",
-        folder,
-        facts | describe_fit(found),
-        {"edges.csv": text_of(lambda file: write_edges(found.network, file, edge_attributes=found.edge_attributes))},
-        lambda: {
-            "table": describe_table(raw),
-            "method": estimate.record,
-            "selection": {"criterion": criterion, "description": found.chosen, "stages": found.stages},
-            **_record(found),
-        },
+        *(console, folder, facts | describe_fit(found), {"edges.csv": edges}, record),
         kept=("Table", "Values", "Method", "Alpha"),
         write=lambda here: write_files(here, found, data, *attributes),
     )
 
 
-def _record(found: Fit) -> dict[str, Any]:
+def _describe(found: Fit) -> dict[str, Any]:
     from isinglass.export import edge_table
 
     network = found.network
@@ -129,17 +123,13 @@ def _fit_path(
         f"{plural(len(found), 'alpha')} from {found[0].alpha:.4g} to {found[-1].alpha:.4g}, "
         f"{found[0].n_edges} to {plural(found[-1].n_edges, 'edge')}"
     )
-    deliver(
-        console,
-        "path",
-        folder,
-        facts | estimate.judge_path(found, data),
-        {
-            "path.csv": csv_text(list(solutions[0]), [list(solution.values()) for solution in solutions]),
-            "edges.csv": csv_text(["alpha", *found[0].network.edges()], edges),
-        },
-        lambda: {"table": describe_table(data), "method": estimate.record, "tol": found.tol, "solutions": solutions},
-    )
+    tables = {
+        "path.csv": csv_text(list(solutions[0]), [list(solution.values()) for solution in solutions]),
+        "edges.csv": csv_text(["alpha", *found[0].network.edges()], edges),
+    }
+    record = {"table": describe_table(data), "method": estimate.record, "tol": found.tol, "solutions": solutions}
+    console.command = "path"  # a schema of its own
+    deliver(console, folder, facts | estimate.judge_path(found, data), tables, record)
 
 
 def write_files(

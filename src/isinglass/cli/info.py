@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,11 @@ from isinglass.cli.reading import READING, Reading, describe_coding
 from isinglass.cli.values import Number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from isinglass.data import BinaryTable
 
-SHOWN = 10
-"""Names listed before the rest is counted."""
-TRIAL = 1.0
-"""Seconds of trial fits after which no further one begins."""
-TRIAL_DEPTHS = (2, 4, 8)
-"""The trial alphas are alpha_max divided by these."""
+SHOWN = 10  # names listed before the rest is counted
+TRIAL = 1.0  # seconds of trial fits after which no further one begins
+TRIAL_DEPTHS = (2, 4, 8)  # the trial alphas are alpha_max divided by these
 
 
 @command(
@@ -44,7 +40,7 @@ def info(console: Console, table: str, rare: float, reading: Reading) -> None:
     with console.progress("Trial fits"):
         found["estimate"] = _estimate(data, found)
     if console.as_json:
-        console.write_json("info", found)
+        console.write_json(found)
     else:
         console.write("".join(f"{line}\n" for line in _lines(found, rare, describe_coding(data.coding))))
 

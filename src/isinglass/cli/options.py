@@ -107,7 +107,7 @@ def command(
     def decorate(function: Function) -> Command:
         @functools.wraps(function)
         def run(quiet: int, verbose: int, as_json: bool = False, strict: bool = False, **options: Any) -> None:
-            console = Console(quiet, verbose, as_json=as_json, strict=strict)
+            console = Console(name, quiet, verbose, as_json=as_json, strict=strict)
             with console.listening():
                 try:
                     for bundle in taken:
@@ -181,6 +181,14 @@ TABLE = click.Argument(["table"], type=IN_FILE)
 MODEL = click.Argument(["model"], type=MODEL_FILE)
 SEED = Option("--seed random_state", click.IntRange(0), "Random seed.", default=0)
 JOBS = Option("-j --n-jobs", int, "Fits to run in parallel; -1: one per core. Results do not depend on it.", default=-1)
+OUT_TEXT = Option(
+    "-o --output",
+    click.Path(allow_dash=True),
+    "Write to FILE instead of stdout.",
+    default="-",
+    show_default=False,
+    metavar="FILE",
+)
 FORCE = flag("--force", "Replace files that isinglass did not write.")
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.atomic import folder_lock, open_plain, replacing, workshop
-from isinglass.cli.console import Console, format_seconds
+from isinglass.atomic import folder_lock, open_plain, replacing, workshop, write_lines
+from isinglass.cli.console import Console, columns_text, format_seconds
+from isinglass.cli.exits import undivided
 from isinglass.cli.options import FORCE, Bundle, Option, command_line
-from isinglass.cli.stopping import undivided
 from isinglass.version import __version__
 
 if TYPE_CHECKING:
@@ -43,14 +43,11 @@ class Record:
 class OutputFolder:
     """A folder that gets all files of a command at the end, or none.
 
-    The files are made in a hidden folder and renamed. A file of the same name is replaced if ``run.json`` proves that
-    an earlier run of the same command wrote it: the digest of its content is there. Anything else is refused unless
-    ``force``, before anything is computed. What an earlier run wrote and this one does not is removed on the same
-    proof. ``run.json`` comes from the folder and may say anything: it can neither name files that the command does not
-    write, nor those that it reads, and links are never followed.
-
-    ``names`` are the files that will be written, ``others`` those that the command writes with other options, and
-    ``inputs`` the files it reads.
+    The files ``names`` are made in a hidden folder and renamed. An old file is replaced if the digest of its content in
+    ``run.json`` proves that an earlier run of the same command wrote it, and one of the ``others``, which the command
+    writes with other options, is removed on the same proof. Anything else is refused unless ``force``, before anything
+    is computed. ``run.json`` may say anything: it can neither name other files nor the ``inputs``, and links are never
+    followed.
     """
 
     def __init__(
@@ -168,36 +165,35 @@ def out_folder(files: str) -> Bundle:
 
 def deliver(
     console: Console,
-    command: str,
     folder: OutputFolder | None,
     facts: dict[str, str],
-    texts: Mapping[str, str],
-    record: Callable[[], Mapping[str, Any]],
+    tables: Mapping[str, str | Mapping[str, Any]],
+    record: Mapping[str, Any],
     *,
     kept: Sequence[str] = (),
     write: Callable[[Path], object] = lambda here: None,
 ) -> None:
-    """Put texts into a folder, with what else is written there, and say the facts; print JSON, or the first text.
+    """Put tables, texts or columns, and what ``write`` writes into a folder; print the record or the first table.
 
-    ``kept`` are the facts that ``run.json`` keeps.
+    The facts are said; ``run.json`` keeps those that are ``kept``.
     """
+    texts = {name: table if isinstance(table, str) else columns_text(table) for name, table in tables.items()}
+    wrote = {}
     if folder is not None:
         with folder.filling({name: facts[name] for name in kept if name in facts}) as here:
             for name, text in texts.items():
                 (here / name).write_text(text, encoding="utf-8")
             write(here)
-    wrote = {"Wrote": folder.summary} if folder else {}
+        wrote["Wrote"] = folder.summary
     console.say_facts({**facts, "Time": format_seconds(console.seconds), **wrote})
     if console.as_json:
-        console.write_json(command, record())
+        console.write_json(record)
     elif folder is None:
         console.write(next(iter(texts.values())))
 
 
 def write_file(target: str, text: str) -> None:
     """Write one file, whole or not at all."""
-    from isinglass.atomic import write_lines
-
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     write_lines([text.removesuffix("\n")], target)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,24 +11,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import Console, csv_text
-from isinglass.cli.groups import GROUPS, Groups
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import ADVANCED, JOBS, MODEL, SEED, Option, command, flag, under, was_given
 from isinglass.cli.output import METADATA, check_target, require_matplotlib, save_figure, write_file
-from isinglass.cli.reading import READING_AGAIN, Reading
+from isinglass.cli.reading import GROUPS, READING_AGAIN, Groups, Reading
 from isinglass.cli.values import IN_FILE, MODEL_FILE, OUT_FILE, Number, OneOf
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.axes import Axes
 
     from isinglass.data import BinaryTable
+    from isinglass.network import Network
     from isinglass.select import Bootstrap
 
-FOLLOWED = 50
-"""Alphas of a path that the fit did not make."""
+FOLLOWED = 50  # alphas of a path that the fit did not make
 PRINT_DPI = 300
 
 
@@ -39,19 +37,11 @@ class Request:
     data: BinaryTable | None
     attributes: tuple[dict[str, list[str | None]], str | None]  # of the nodes, and which of them gives the colors
     settings: dict[str, Any]
-    ax: Axes | None
 
     @property
-    def plot(self) -> Any:
-        """The functions that draw."""
-        from isinglass.show import plot
-
-        return plot
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the nodes."""
-        return tuple(self.loaded.model.names)
+    def model(self) -> Network:
+        """The network."""
+        return self.loaded.model
 
     def known(self, attribute: str, remedy: str) -> Any:
         """Return what the fit left in the model."""
@@ -81,7 +71,7 @@ class Request:
         """Return how well the nodes are predicted, and their other measures."""
         from isinglass.evaluate.metrics import node_table
 
-        return node_table(self.loaded.model, self.table())
+        return node_table(self.model, self.table())
 
     def resamples(self) -> Bootstrap:
         """Fit resamples of the table as the model was fitted."""
@@ -92,16 +82,24 @@ class Request:
         run = {name: self.settings[name] for name in ("n_boot", "random_state", "n_jobs", "progress")}
         return bootstrap(self.table(), self.loaded.network, **run)
 
+    def curve(self) -> Any:
+        """Return how many true and false edges the path has."""
+        from isinglass.evaluate.metrics import roc_curve
 
-def _network(ask: Request) -> Any:
+        found = self.path()
+        if self.settings["truth"] is None:
+            raise click.UsageError("This figure needs --truth MODEL, the true network.")
+        return roc_curve(found, Loaded.open(self.settings["truth"]).model)
+
+
+def _network(plot: Any, ask: Request, ax: Axes | None) -> Any:
     columns, color_by = ask.attributes
     settings = ask.settings
-    ax = ask.ax
     if ax is None and settings["width"] is not None:
-        ax = ask.plot.paper_axes(settings["width"])
+        ax = plot.paper_axes(settings["width"])
     names = ("edge_color", "positive_only", "min_weight", "random_state", "inside", "sizes")
-    return ask.plot.network(
-        ask.loaded.model,
+    return plot.network(
+        ask.model,
         ax,
         groups=None if color_by is None else columns[color_by],
         rings=ask.measures().accuracy if settings["rings"] else None,
@@ -111,9 +109,30 @@ def _network(ask: Request) -> Any:
     )
 
 
-def _centrality(ask: Request) -> Any:
-    result = ask.loaded.model if ask.data is None else ask.resamples()
-    return ask.plot.centrality(result, width=ask.settings["width"] or 180.0)[0]
+def _centrality(plot: Any, ask: Request, ax: Axes | None) -> Any:
+    result = ask.model if ask.data is None else ask.resamples()
+    return plot.centrality(result, width=ask.settings["width"] or 180.0)[0]
+
+
+def _differences(of: str) -> Callable[[Any, Request, Axes | None], Any]:
+    return lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax, of=of, names=ask.model.names)
+
+
+# Name -> function of the module that draws, the request, and axes.
+KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
+    "network": _network,
+    "centrality": _centrality,
+    "strength": lambda plot, ask, ax: plot.node_strength(ask.model, ax),
+    "predictability": lambda plot, ask, ax: plot.predictability(ask.measures(), ax),
+    "path": lambda plot, ask, ax: plot.path(ask.path(), ax, names=ask.model.names, alpha=ask.loaded.network.alpha_),
+    "certificate": lambda plot, ask, ax: plot.certificate(ask.path(), ax),
+    "instability": lambda plot, ask, ax: plot.instability(ask.stability(), ax),
+    "frequencies": lambda plot, ask, ax: plot.edge_frequencies(ask.stability(), ax, names=ask.model.names),
+    "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax, names=ask.model.names),
+    "differences": _differences("edges"),
+    "strength-differences": _differences("strength"),
+    "roc": lambda plot, ask, ax: plot.roc(ask.curve(), ax),
+}
 
 
 def _read_positions(file: str) -> dict[str, list[float]]:
@@ -126,46 +145,17 @@ def _read_positions(file: str) -> dict[str, list[float]]:
         raise DataError(f"{file} must be a CSV file with the columns name, x and y.") from None
 
 
-def _save_positions(file: Path, request: Request) -> None:
+def _save_positions(file: Path, ask: Request) -> None:
     """Write where the nodes lie."""
-    network = request.loaded.model
-    kept = network.weights >= request.settings["min_weight"]
-    if request.settings["positive_only"]:
+    network = ask.model
+    kept = network.weights >= ask.settings["min_weight"]
+    if ask.settings["positive_only"]:
         kept &= network.edge_signs > 0
-    places = request.loaded.place_nodes(request.settings["random_state"], kept)
+    places = ask.loaded.place_nodes(ask.settings["random_state"], kept)
     text = csv_text(
         ["name", "x", "y"], [[name, *place] for name, place in zip(network.names, places.tolist(), strict=True)]
     )
     write_file(str(file), text)
-
-
-def _roc(ask: Request) -> Any:
-    from isinglass.evaluate.metrics import roc_curve
-
-    found = ask.path()
-    if ask.settings["truth"] is None:
-        raise click.UsageError("This figure needs --truth MODEL, the true network.")
-    return ask.plot.roc(roc_curve(found, Loaded.open(ask.settings["truth"]).model), ask.ax)
-
-
-def _differences(of: str) -> Callable[[Request], Any]:
-    return lambda ask: ask.plot.bootstrap_differences(ask.resamples(), ask.ax, of=of, names=ask.names)
-
-
-KINDS: dict[str, Callable[[Request], Any]] = {
-    "network": _network,
-    "centrality": _centrality,
-    "strength": lambda ask: ask.plot.node_strength(ask.loaded.model, ask.ax),
-    "predictability": lambda ask: ask.plot.predictability(ask.measures(), ask.ax),
-    "path": lambda ask: ask.plot.path(ask.path(), ask.ax, names=ask.names, alpha=ask.loaded.network.alpha_),
-    "certificate": lambda ask: ask.plot.certificate(ask.path(), ask.ax),
-    "instability": lambda ask: ask.plot.instability(ask.stability(), ask.ax),
-    "frequencies": lambda ask: ask.plot.edge_frequencies(ask.stability(), ask.ax, names=ask.names),
-    "bootstrap": lambda ask: ask.plot.bootstrap_intervals(ask.resamples(), ask.ax, names=ask.names),
-    "differences": _differences("edges"),
-    "strength-differences": _differences("strength"),
-    "roc": _roc,
-}
 
 
 @command(
@@ -245,15 +235,17 @@ def plot(
     require_matplotlib()
     loaded = Loaded.open(model)
     data = None if table is None else loaded.read_completed(console, loaded.recall(reading), table)
-    attributes = groups.read(loaded.model.names)
     settings["progress"] = console.progress_wanted
+    ask = Request(loaded, data, groups.read(loaded.model.names), settings)
+    from isinglass.show import plot as figures
+
     save_figure(
-        lambda ax: KINDS[kind](Request(loaded, data, attributes, settings, ax)),
+        lambda ax: KINDS[kind](figures, ask, ax),
         output,
         size=size,
         dpi=PRINT_DPI if settings["width"] is not None and not was_given("dpi") else dpi,
         fill=kind == "network",
     )
     if save_positions is not None:
-        _save_positions(save_positions, Request(loaded, data, attributes, settings, None))
+        _save_positions(save_positions, ask)
     console.say_facts({"Wrote": f"{output}" + ("" if save_positions is None else f" and {save_positions}")})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.console import Console, columns_text, plural
+from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.models import Loaded
@@ -56,22 +56,17 @@ def power(
         "Enough": "80 % of the edges are found on average "
         + ("at none of these sizes" if enough is None else f"from {enough} rows on"),
     }
+    record = {
+        "n_nodes": network.n_features,
+        "n_edges": network.n_edges,
+        "method": estimate.record,
+        "n_repeats": n_repeats,
+        "seed": estimate.seed,
+        "sizes": records(found.columns),
+    }
+    kept = ("Network", "Method", "Tables")
     deliver(
-        console,
-        "power",
-        folder,
-        facts,
-        {"power.csv": columns_text(found.columns)},
-        lambda: {
-            "n_nodes": network.n_features,
-            "n_edges": network.n_edges,
-            "method": estimate.record,
-            "n_repeats": n_repeats,
-            "seed": estimate.seed,
-            "sizes": records(found.columns),
-        },
-        kept=("Network", "Method", "Tables"),
-        write=lambda here: _draw(found, here),
+        console, folder, facts, {"power.csv": found.columns}, record, kept=kept, write=lambda here: _draw(found, here)
     )
 
 

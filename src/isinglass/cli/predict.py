@@ -10,7 +10,7 @@ import click
 from isinglass.cli.console import Console, csv_text, plural
 from isinglass.cli.descriptions import row_labels
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import FORCE, MODEL, SEED, Option, command, flag, was_given
+from isinglass.cli.options import FORCE, MODEL, OUT_TEXT, SEED, Option, command, flag, was_given
 from isinglass.cli.output import OutputFolder, check_target, write_file
 from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.cli.values import TABLES, OneOf, files_of
@@ -36,19 +36,12 @@ MOST_TABLES = 100
     Option(
         "--tables",
         click.IntRange(1, MOST_TABLES),
-        "With --impute and -o: write so many tables, each with draws of its own, to this folder.",
+        "With --impute and -o: write so many tables, each with its own draws, to the folder FILE.",
     ),
     flag("--score", "Print the mean log pseudo-likelihood of a row; 0 is perfect."),
     flag("--row-scores", "Print the log pseudo-likelihood of every row as CSV."),
     SEED,
-    Option(
-        "-o --output",
-        click.Path(allow_dash=True),
-        "Write to FILE instead of stdout; with --tables, a folder.",
-        default="-",
-        show_default=False,
-        metavar="FILE",
-    ),
+    OUT_TEXT,
     FORCE,
     bundles=[READING_AGAIN],
 )
@@ -77,6 +70,8 @@ def predict(
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the
     missing cells, to repeat an analysis on each. Rows without any answer are left out.
     """
+    from isinglass.evaluate.imputation import cell_probabilities
+
     scored = score or row_scores
     if scored and impute:
         raise click.UsageError("--impute and --score exclude each other.")
@@ -101,13 +96,13 @@ def predict(
         text, record = _score(console, loaded, data, reading.describe(data, table), rows=row_scores)
         schema = "score"
     else:
-        cells = _fill(loaded, data, fill, random_state) if impute else _probabilities(loaded, data)
+        cells = _fill(loaded, data, fill, random_state) if impute else cell_probabilities(loaded.model, data)
         done = f"{plural(data.n_missing, 'missing cell')} filled" if impute else "a probability for every cell"
         console.say_facts({"Table": reading.describe_shape(data, table), "Predicted": done})
         text, record = _cells(loaded, data, cells)
         record, schema = {"impute": impute, **record}, "predict"
     if console.as_json:
-        console.write_json(schema, {"model": model, **record})
+        console.write_json({"model": model, **record}, schema)
     elif output == "-":
         console.write(text)
     else:
@@ -148,16 +143,19 @@ def _write_tables(
     console.say_facts({**facts, "Wrote": folder.summary})
     if console.as_json:
         record = {"impute": True, "tables": names, "n_rows": len(data), "n_left_out": empty}
-        console.write_json("predict", {"model": model, **record})
+        console.write_json({"model": model, **record})
 
 
 def _cells(loaded: Loaded, data: BinaryTable, cells: Any) -> tuple[str, dict[str, Any]]:
-    """Return a value for every cell, as CSV and as JSON has it."""
-    network, labels, rows = loaded.model, row_labels(data), cells.tolist()
-    names = list(network.names)
-    if cells.shape[1] > len(names):  # each category has a column: party=red
-        both = zip(names, network.labels, strict=True)  # type: ignore[attr-defined]
+    """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
+    import numpy as np
+
+    names = list(loaded.model.names)
+    if isinstance(cells, list):  # a column for each category: party=red
+        both = zip(names, loaded.model.labels, strict=True)  # type: ignore[attr-defined]
         names = [f"{name}={word}" for name, words in both for word in words]
+        cells = np.concatenate(cells, axis=1)
+    labels, rows = row_labels(data), cells.tolist()
     record = {"columns": names, "cells": cells, "rows": labels}
     if data.row_names is not None:
         names, rows = ["row", *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
@@ -181,16 +179,6 @@ def _score(
         return f"{mean!r}\n", record
     listed = zip(row_labels(data), scores.tolist(), strict=True)
     return csv_text(["row", "score"], listed), {**record, "scores": scores}
-
-
-def _probabilities(loaded: Loaded, data: BinaryTable) -> Any:
-    """Return the probability of a 1 for every cell, or of every category."""
-    import numpy as np
-
-    from isinglass.evaluate.imputation import cell_probabilities
-
-    found = cell_probabilities(loaded.model, data)
-    return np.concatenate(found, axis=1) if isinstance(found, list) else found
 
 
 def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: Any) -> Any:

@@ -1,7 +1,12 @@
-"""How a table is read: the options of ``read_table``."""
+"""What commands read: a table, with the options of ``read_table``, and what is known about its columns."""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,10 +21,13 @@ if TYPE_CHECKING:
     from isinglass.data.coding import Coding
     from isinglass.select.impute import Imputation
 
+FORMATS = ("text", "npy", "npz", "parquet", "feather", "stata", "spss")
 OF_THE_FILE = ("format", "max_rows", "max_columns", "max_bytes")
 """Options that say nothing about another copy of the table."""
-LISTED = 12
-"""Columns up to which each is named with what became 1."""
+LISTED = 12  # columns up to which each is named with what became 1
+
+
+WORDING = "wording"  # the attribute with the wording of items, for the report; it gives no colors unless asked to
 
 
 class Reading:
@@ -187,6 +195,59 @@ def _meaning(rule: Any) -> str:
     return f"{one} = 1, {zero} = 0"
 
 
+@dataclass(frozen=True)
+class Groups:
+    """Where attributes of the nodes come from, and which of them gives the colors."""
+
+    groups: str | None  # CSV file with a header: the names of the nodes in the first column, attributes in the others
+    color_by: str | None  # the attribute; the first one by default
+
+    def __post_init__(self) -> None:
+        if self.color_by is not None and self.groups is None:
+            raise click.UsageError("--color-by needs --groups FILE.")
+
+    def read(self, names: Sequence[str]) -> tuple[dict[str, list[str | None]], str | None]:
+        """Return the attributes in the order of ``names``, and which of them gives the colors.
+
+        Nodes that the file does not mention have no values; rows that mention no node are refused, because a misspelt
+        name would go unnoticed.
+        """
+        if self.groups is None:
+            return {}, None
+        header, rows = _read_rows(self.groups)
+        known = set(names)
+        for row in rows:
+            if row not in known:
+                raise DataError(f"{self.groups} must name nodes in its first column; {row!r} is not a node.")
+        columns = {
+            name: [rows[node][k] or None if node in rows else None for node in names] for k, name in enumerate(header)
+        }
+        if self.color_by is not None and self.color_by not in columns:
+            listed = ", ".join(map(repr, header))
+            raise click.BadParameter(f"{self.color_by!r} is not one of {listed}.", param_hint="'--color-by'")
+        first = next((name for name in header if name != WORDING), None)
+        return columns, self.color_by or first
+
+
+def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the names of the attributes, and the attributes of every node."""
+    try:
+        with Path(file).open(encoding="utf-8-sig", newline="") as stream:
+            text = stream.read()
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True) if line]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataError(f"{file} must be a CSV file in UTF-8; {error}.") from None
+    if not lines or len(lines[0]) < 2:
+        raise DataError(f"{file} must have a header with at least two columns: the name of the node, and an attribute.")
+    header, rows = lines[0][1:], {}
+    for number, line in enumerate(lines[1:], start=2):
+        if len(line) != len(header) + 1 or line[0] in rows:
+            raise DataError(f"{file}, line {number} must have {len(header) + 1} cells and a new name; got {line!r}.")
+        rows[line[0]] = line[1:]
+    return header, rows
+
+
 CELLS = under(
     "Reading the table",
     Option(
@@ -198,11 +259,7 @@ CELLS = under(
     Option(
         "--encode", ENCODE, "What the answers mean (Unknown= is missing); auto: detect the two answers of each column."
     ),
-    Option(
-        "--binarize",
-        BINARIZE,
-        "Numbers above CUT become 1, others 0: in all columns, or with a cut for each: age=40,income=2e4.",
-    ),
+    Option("--binarize", BINARIZE, "Numbers above CUT become 1, others 0; or one cut per column: age=40,income=2e4."),
     Option("--weights", COLUMN, "Column with the weights of the rows."),
     Option("--drop", COLUMNS, "Leave these columns out: names, or #3 for the third one.", multiple=True),
     flag("--transpose", "The file has one line per variable."),
@@ -210,7 +267,10 @@ CELLS = under(
 COLUMNS_TO_FIT = under(
     "Reading the table",
     Option(
-        "--columns --column columns", COLUMNS, "Keep only these. Quote a name with a comma: '\"a,b\",c'.", multiple=True
+        "--columns --column columns",
+        COLUMNS,
+        "Keep only these columns. Quote a name with a comma: '\"a,b\",c'.",
+        multiple=True,
     ),
     Option(
         "--ordinal",
@@ -226,13 +286,7 @@ FILE = under(
     ADVANCED,
     Option("--header/--no-header", None, "Whether the first line holds names.", default=None, otherwise="detected"),
     Option("--id-column", COLUMN, 'Column with row labels, or "none".', otherwise="detected"),
-    Option(
-        "--na na_values",
-        str,
-        "Also read TEXT as missing, everywhere or in one column.",
-        multiple=True,
-        metavar="TEXT|COLUMN=TEXT",
-    ),
+    Option("--na na_values", str, "Text that also means a missing cell.", multiple=True, metavar="TEXT|COLUMN=TEXT"),
     Option(
         "--delimiter",
         str,
@@ -240,12 +294,7 @@ FILE = under(
         metavar="CHARACTER",
         otherwise="detected",
     ),
-    Option(
-        "--format",
-        OneOf("text", "npy", "npz", "parquet", "feather", "stata", "spss"),
-        "Kind of file.",
-        otherwise="detected",
-    ),
+    Option("--format", OneOf(*FORMATS), "Kind of file.", otherwise="detected"),
     Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),
     *(
         Option(f"--max-{what}", click.IntRange(1), f"Refuse tables with more {what}.")
@@ -256,3 +305,17 @@ READING = Bundle("reading", Reading, [*CELLS, *COLUMNS_TO_FIT, *FILE])
 """For a table to fit."""
 READING_AGAIN = Bundle("reading", Reading, [*CELLS, *FILE])
 """For a table of a model, which knows its columns and their kinds."""
+GROUPS = Bundle(
+    "groups",
+    Groups,
+    under(
+        "Nodes",
+        Option(
+            "--groups",
+            click.Path(exists=True, dir_okay=False),
+            "CSV file with node names, then attributes such as a group or the wording of an item.",
+            metavar="FILE",
+        ),
+        Option("--color-by", str, "Color nodes by this attribute.", metavar="ATTRIBUTE", otherwise="the first"),
+    ),
+)

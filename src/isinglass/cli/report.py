@@ -10,11 +10,10 @@ from typing import Any
 import click
 
 from isinglass.cli.console import Console
-from isinglass.cli.groups import GROUPS, WORDING, Groups
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import ADVANCED, MODEL, SEED, Option, command, command_line, under
 from isinglass.cli.output import check_target, read_record
-from isinglass.cli.reading import READING_AGAIN, Reading
+from isinglass.cli.reading import GROUPS, READING_AGAIN, WORDING, Groups, Reading
 from isinglass.cli.values import ALPHAS, IN_FILE, OUT_FILE
 from isinglass.errors import DataError
 

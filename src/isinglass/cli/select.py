@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from isinglass.cli.console import Console, csv_text, plain
-from isinglass.cli.descriptions import describe_stability, describe_table
+from isinglass.cli.console import Console, plain
+from isinglass.cli.descriptions import describe_stability, describe_table, records
 from isinglass.cli.estimate import SELECTING, Estimate
 from isinglass.cli.options import TABLE, command
 from isinglass.cli.output import deliver
@@ -44,7 +44,7 @@ def select(console: Console, table: str, estimate: Estimate, reading: Reading) -
         **{name: estimate.said[name] for name in ("alphas", "n_folds") if name in estimate.said},
         **run,
     )
-    rows = list(zip(*map(plain, found.columns.values()), strict=True))
+    columns = dict(zip(COLUMNS, map(plain, found.columns.values()), strict=True))
     facts = {
         "Table": reading.describe(raw, table),
         **describe_imputation(imputed),
@@ -56,7 +56,7 @@ def select(console: Console, table: str, estimate: Estimate, reading: Reading) -
         "table": describe_table(raw),
         "method": estimate.record,
         "ebic_gamma": found.ebic_gamma,
-        "criteria": [dict(zip(COLUMNS, row, strict=True)) for row in rows],
+        "criteria": records(columns),
         "stability": describe_stability(stability),
     }
-    deliver(console, "select", None, facts, {"criteria": csv_text(COLUMNS, rows)}, lambda: record)
+    deliver(console, None, facts, {"criteria": columns}, record)

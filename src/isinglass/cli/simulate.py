@@ -67,25 +67,19 @@ def simulate(
         save(model, here / "truth.npz")
         write_edges(model, here / "edges.csv")
 
-    deliver(
-        console,
-        "simulate",
-        folder,
-        {
-            "Network": f"{kind}, {plural(model.n_features, 'node')}, {plural(model.n_edges, 'edge')}",
-            "Table": plural(n_samples, "row"),
-        },
-        {"table.csv": csv_text(model.names, table.tolist())},
-        lambda: {
-            "network": kind,
-            "seed": random_state,
-            "nodes": model.names,
-            "fields": model.fields,
-            "edges": records(model.edges()),
-            **({} if folder else {"rows": table}),
-        },
-        write=write,
-    )
+    facts = {
+        "Network": f"{kind}, {plural(model.n_features, 'node')}, {plural(model.n_edges, 'edge')}",
+        "Table": plural(n_samples, "row"),
+    }
+    record = {
+        "network": kind,
+        "seed": random_state,
+        "nodes": model.names,
+        "fields": model.fields,
+        "edges": records(model.edges()),
+        **({} if folder else {"rows": table}),
+    }
+    deliver(console, folder, facts, {"table.csv": csv_text(model.names, table.tolist())}, record, write=write)
 
 
 def _draw_network(

@@ -269,11 +269,9 @@ def _choose_pairs(source: Source, levels: Sequence[list[Any]]) -> list[Rule]:
                 f"{SAY_ALL}{f' {SAY_KIND}' if len(two) > 2 else ''}{source.remark_column(j)}"
             )
         pairs.append(order_pair(two, column))
-    found = [pair for pair in pairs if pair is not None]
-    return [
-        _as_rule(pair or _pair_of_single(levels[j], found)) if pair or levels[j] else BITS
-        for j, pair in enumerate(pairs)
-    ]
+    known = [pair for pair in pairs if pair is not None]
+    found = [pair or (_pair_of_single(levels[j], known) if levels[j] else (0, 1)) for j, pair in enumerate(pairs)]
+    return [Values({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in found]
 
 
 _ORDINAL, _NOMINAL = (setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal"))
@@ -321,12 +319,6 @@ def _pair_of_single(values: list[Any], others: list[tuple[Any, Any]]) -> tuple[A
         return 0, 1
     word = value.strip().casefold() if isinstance(value, str) else None
     return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)
-
-
-def _as_rule(pair: tuple[Any, Any]) -> Values:
-    if all(_is_bit(value) for value in pair) and pair == (0, 1):
-        return BITS
-    return Values({value: bit for bit, value in enumerate(pair) if value is not None})
 
 
 def distinct(column: Column, where: str) -> list[Any]:

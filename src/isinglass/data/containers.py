@@ -47,9 +47,7 @@ ALONE |= {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 
 def load_npy(data: bytes, limits: Limits) -> Sheet:
     """Read an array of NumPy; objects are refused, nothing is unpickled."""
-    array = _guard("npy", limits, lambda: read_array(io.BytesIO(data), limits.n_bytes))
-    _check_table(array, limits)
-    return as_sheet(open_source(array))
+    return _as_table(_guard("npy", limits, lambda: read_array(io.BytesIO(data), limits.n_bytes)), limits)
 
 
 def load_npz(data: bytes, limits: Limits) -> Sheet:
@@ -60,9 +58,7 @@ def load_npz(data: bytes, limits: Limits) -> Sheet:
     tables = {name: array for name, array in arrays.items() if array.ndim == 2}
     if "X" not in tables and len(tables) != 1:
         raise DataError(f"the file must be an archive with one table, or with one called X; got {sorted(arrays)}.")
-    table = tables["X"] if "X" in tables else next(iter(tables.values()))
-    _check_table(table, limits)
-    return as_sheet(open_source(table))
+    return _as_table(tables["X"] if "X" in tables else next(iter(tables.values())), limits)
 
 
 def _guard(kind: str, limits: Limits, read: Callable[[], Any]) -> Any:
@@ -77,15 +73,20 @@ def _guard(kind: str, limits: Limits, read: Callable[[], Any]) -> Any:
             f"{error}. Raise {setting('max_bytes')} if the file is what it should be."
         ) from None
     except Exception as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0][:200].rstrip(".")
-        raise DataError(f"cannot read this {kind} file: {reason}.") from None
+        raise _unreadable(kind, str(error) or type(error).__name__) from None
 
 
-def _check_table(array: NDArray[Any], limits: Limits) -> None:
+def _unreadable(kind: str, reason: str) -> DataError:
+    first = (reason.splitlines() or [""])[0][:200].rstrip(".")
+    return DataError(f"cannot read this {kind} file: {first}.")
+
+
+def _as_table(array: NDArray[Any], limits: Limits) -> Sheet:
     if array.ndim == 2:
         limits.check_shape(*array.shape)
     if array.dtype.kind not in "buif":  # every cell becomes an object of Python
         limits.check_bytes(24 * array.size, "an array of text, which takes the room")
+    return as_sheet(open_source(array))
 
 
 def _read_archive(data: bytes, limits: Limits) -> dict[str, NDArray[Any]]:
@@ -128,19 +129,14 @@ def load_apart(kind: str, data: bytes, limits: Limits) -> Sheet:
         (Path(folder) / "source").write_bytes(data)
         found = _ask(reader, folder, len(data), limits)
         if "error" in found:
-            reason = (str(found["error"]).splitlines() or [""])[0][:200].rstrip(".")
-            raise DataError(f"cannot read this {kind} file: {reason}.")
+            raise _unreadable(kind, str(found["error"]))
         if "too_large" in found:
             what, count = found["too_large"]
             limits.check_shape(count if what == "rows" else 0, count if what == "columns" else 0)
             limits.check_bytes(int(count), "the columns in memory")
-        try:
-            with (Path(folder) / "columns").open("rb") as file:
-                return _as_sheet(found, file, limits)
-        except (LimitError, ImportError):
-            raise
-        except Exception as error:  # a reader that was led astray can have written anything
-            raise DataError(f"cannot read this {kind} file: {error}.") from None
+        # A reader that was led astray can have written anything.
+        sheet: Sheet = _guard(kind, limits, lambda: _as_sheet(found, Path(folder) / "columns", limits))
+        return sheet
 
 
 def _ask(reader: str, folder: str, size: int, limits: Limits) -> Any:
@@ -171,15 +167,15 @@ def _ask(reader: str, folder: str, size: int, limits: Limits) -> Any:
     return {"error": "it ends the program that reads it"}
 
 
-def _as_sheet(found: dict[str, Any], file: Any, limits: Limits) -> Sheet:
+def _as_sheet(found: dict[str, Any], path: Path, limits: Limits) -> Sheet:
     names, kinds = [str(name) for name in found["names"]], found["columns"]
-    archive = Archive(file, 8 * limits.n_bytes, most_entries=limits.max_columns)
-    numbers = [archive.array(str(k)) for k in range(len(kinds))]
-    n_rows = len(numbers[0])
-    limits.check_shape(n_rows, len(numbers))
+    with path.open("rb") as file:
+        archive = Archive(file, 8 * limits.n_bytes, most_entries=limits.max_columns)
+        numbers = [archive.array(str(k)) for k in range(len(kinds))]
+    shape = n_rows, _ = len(numbers[0]), len(numbers)
+    limits.check_shape(*shape)
     if len(names) != len(numbers) or any(array.shape != (n_rows,) for array in numbers):
         raise ValueError("its columns have different lengths")
-    shape = n_rows, len(numbers)
     if not any("values" in kind for kind in kinds) and len({array.dtype for array in numbers}) == 1:
         block = np.empty(shape, dtype=numbers[0].dtype)
         for j in range(len(numbers)):
@@ -200,21 +196,18 @@ def _as_grid(numbers: list[NDArray[Any]], kinds: list[dict[str, Any]]) -> Grid:
     known: dict[tuple[type, Any], int] = {(type(None), None): 0}
     codes = np.empty((len(numbers[0]), len(numbers)), dtype=np.int32)
     for j, kind in enumerate(kinds):
-        column = numbers[j]
-        places: NDArray[Any] = column
+        places: NDArray[Any] = numbers[j]
         if "values" in kind:
-            values = [*_checked(column, kind["values"]), None]  # the last stands for -1
-        elif column.dtype.itemsize == 1:  # bytes need no sorting
-            places = column.view(np.uint8)
+            values = [*_checked(places, kind["values"]), None]  # the last stands for -1
+        elif places.dtype.itemsize == 1:  # bytes need no sorting
+            every = np.arange(256).astype(places.dtype).tolist()
+            places = places.view(np.uint8)
             present = np.bincount(places, minlength=256) > 0
-            values = [
-                k if there else None for k, there in zip(np.arange(256).astype(column.dtype), present, strict=True)
-            ]
+            values = [value if there else None for value, there in zip(every, present, strict=True)]
         else:
-            unique, places = np.unique(column, return_inverse=True)
+            unique, places = np.unique(places, return_inverse=True)
             values = [None if value != value else value for value in unique.tolist()]
-        plain = [value.item() if isinstance(value, np.generic) else value for value in values]
-        new = [known.setdefault((type(value), value), len(known)) for value in plain]
+        new = [known.setdefault((type(value), value), len(known)) for value in values]
         codes[:, j] = np.array(new, dtype=np.int32)[places]
         numbers[j] = codes[:0, j]
     return Grid(codes, [value for _, value in known])
@@ -232,12 +225,10 @@ def _as_column(numbers: NDArray[Any], kind: dict[str, Any]) -> Column:
     values, labels = _checked(numbers, kind["values"]), dict(kind["labels"])
     categories = None
     if not set(values) <= {0, 1} and set(values) <= set(labels):
-        categories = tuple(dict.fromkeys(labels[code] for code in sorted(labels, key=_rank)))
+        categories = tuple(
+            dict.fromkeys(labels[code] for code in sorted(labels, key=lambda code: (isinstance(code, str), code)))
+        )
         values = [labels[value] for value in values]
     words = np.empty(len(values) + 1, dtype=object)  # the last stands for -1
     words[:-1] = values
     return Column(words[numbers], categories=categories, by_code=True)
-
-
-def _rank(code: Any) -> tuple[bool, Any]:
-    return isinstance(code, str), code

@@ -148,7 +148,7 @@ def read_categories(
             )
         table = X if names is None else X.with_names(names)
         return table.simplest() if isinstance(table, CategoryTable) else table
-    is_plain = all(option is None for option in (kinds, scores, names, encode, binarize))
+    is_plain = kinds is scores is names is encode is binarize is None
     if is_plain and missing in MISSING_CHOICES and _is_bits(X):
         return BinaryTable(X, coding=Coding(None, (BITS,) * X.shape[1], missing))
     how = {"names": names, "missing": missing, "encode": encode, "binarize": binarize}
@@ -157,11 +157,7 @@ def read_categories(
 
 def _is_bits(X: Any) -> bool:
     """Tell whether this is what `convert_source` would return, which takes longer than the fit of a few columns."""
-    return type(X) is np.ndarray and X.dtype == np.uint8 and X.ndim == 2 and _has_bits(X)
-
-
-def _has_bits(codes: Bytes) -> bool:
-    return codes.size > 0 and bool(codes.max() <= 1)
+    return type(X) is np.ndarray and X.dtype == np.uint8 and X.ndim == 2 and X.size > 0 and bool(X.max() <= 1)
 
 
 def to_binary(X: Any) -> Bytes:
@@ -212,12 +208,8 @@ def convert_source(
     """Convert an opened table; the arguments are those of `read_categories`."""
     if missing not in MISSING_CHOICES:
         raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', missing)
-    given = source.names if names is None else names
-    columns = (
-        None
-        if given is None
-        else check_names([str(name) for name in given] if names is None else given, source.shape[1])
-    )
+    given = names if names is not None or source.names is None else [str(name) for name in source.names]
+    columns = None if given is None else check_names(given, source.shape[1])
     if isinstance(encode, Coding):
         source, columns = _take_columns(source, columns, encode)
     labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns

@@ -110,14 +110,8 @@ def open_document(path: Any, limits: Limits) -> Document:
     finally:
         if stream is not path and name != "standard input":
             stream.close()
-    return Document(name, _find_suffix(name), data, limits)
-
-
-def _find_suffix(name: str) -> str:
-    endings = [ending.lower() for ending in Path(name).suffixes]
-    while endings and endings[-1] in (".gz", ".bz2", ".xz"):
-        endings.pop()
-    return endings[-1] if endings else ""
+    endings = [ending for ending in Path(name.lower()).suffixes if ending not in (".gz", ".bz2", ".xz")]
+    return Document(name, ["", *endings][-1], data, limits)
 
 
 def _read_stream(stream: Any, limits: Limits) -> tuple[bytes, Limits]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,21 +122,6 @@ def open_source(X: Any) -> Source:
 
 def _array_source(X: Any) -> Source:
     masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any() else None
-    table = _as_array(X)
-    _check_shape(table.shape, X)
-    if table.dtype.kind == "c":
-        raise DataError(f"X must hold 0 and 1; got dtype {table.dtype}. Complex data not supported.")
-
-    def column(j: int) -> Column:
-        values = table[:, j]
-        values = values if values.dtype.kind in _NUMBERS else values.astype(object)
-        return Column(values, None if masked is None else masked[:, j])
-
-    block = table if table.dtype.kind in _NUMBERS else None
-    return Source((table.shape[0], table.shape[1]), column, block=block, masked=masked)
-
-
-def _as_array(X: Any) -> NDArray[Any]:
     try:
         table = np.asarray(X)
     except DataError:  # a table of ours that says itself why it cannot be an array
@@ -147,7 +132,16 @@ def _as_array(X: Any) -> NDArray[Any]:
         raise DataError(f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}.") from None
     if table.dtype.kind in "US" and not isinstance(X, np.ndarray):
         table = np.asarray(X, dtype=object)  # a list that mixes text and numbers keeps its numbers
-    return table
+    _check_shape(table.shape, X)
+    if table.dtype.kind == "c":
+        raise DataError(f"X must hold 0 and 1; got dtype {table.dtype}. Complex data not supported.")
+    is_numbers = table.dtype.kind in _NUMBERS
+
+    def column(j: int) -> Column:
+        values = table[:, j] if is_numbers else table[:, j].astype(object)
+        return Column(values, None if masked is None else masked[:, j])
+
+    return Source((table.shape[0], table.shape[1]), column, block=table if is_numbers else None, masked=masked)
 
 
 def _check_shape(shape: tuple[int, ...], X: Any) -> None:
@@ -197,10 +191,9 @@ def _as_frame(X: Any) -> Any:
     """Return a narwhals frame, or None if ``X`` is not a data frame."""
     import narwhals.stable.v1 as nw  # imported here: arrays never need it
 
-    if hasattr(X, "dask") and hasattr(X, "columns"):
-        _refuse_lazy(X)
+    is_dask = hasattr(X, "dask") and hasattr(X, "columns")
     try:
-        frame = nw.from_native(X, pass_through=True, allow_series=True)
+        frame = X if is_dask else nw.from_native(X, pass_through=True, allow_series=True)
     except Exception as error:  # which one depends on the version of narwhals
         labels = [str(label) for label in getattr(X, "columns", ())]
         twice = next((label for label in labels if labels.count(label) > 1), None)
@@ -211,8 +204,11 @@ def _as_frame(X: Any) -> Any:
         ) from None
     if isinstance(frame, nw.Series):
         _check_shape((len(frame),), X)
-    if isinstance(frame, nw.LazyFrame):
-        _refuse_lazy(X)
+    if is_dask or isinstance(frame, nw.LazyFrame):
+        raise DataError(
+            f"X must be a table in memory; got the lazy frame {type(X).__module__.split('.')[0]}.{type(X).__name__}. "
+            "Run its query first: X.collect() (polars), X.compute() (Dask)."
+        )
     if isinstance(frame, nw.DataFrame):
         if nw.get_level(frame) == "full":
             return frame
@@ -221,13 +217,6 @@ def _as_frame(X: Any) -> Any:
 
             return nw.from_native(pyarrow.table(X), eager_only=True)
     return None
-
-
-def _refuse_lazy(X: Any) -> NoReturn:
-    raise DataError(
-        f"X must be a table in memory; got the lazy frame {type(X).__module__.split('.')[0]}.{type(X).__name__}. "
-        "Run its query first: X.collect() (polars), X.compute() (Dask)."
-    )
 
 
 def _frame_source(frame: Any) -> Source:
@@ -253,11 +242,13 @@ def _frame_source(frame: Any) -> Source:
 
     index: Any = nw.maybe_get_index(frame)
     plain = index is None or type(index).__name__ == "RangeIndex"
-    labels = list(frame.columns)
+    labels, types = list(frame.columns), set(frame.schema.values())
+    is_numbers = len(types) == 1 and all(kind == nw.Boolean or kind.is_numeric() for kind in types)
+    block = frame.to_numpy() if is_numbers else None
     return Source(
         frame.shape,
         column,
-        block=_frame_block(frame),
+        block=block if block is not None and block.dtype.kind in _NUMBERS else None,
         declared=declared,
         names=None if labels == list(range(len(labels))) else labels,
         row_names=None if plain else list(index),
@@ -281,14 +272,3 @@ def _declared_kinds(frame: Any) -> tuple[str | None, ...] | None:
             ordered = is_plain and nw.is_ordered_categorical(frame[:, j])
         found.append("ordinal" if ordered else "nominal" if kind == nw.Categorical else None)
     return tuple(found)
-
-
-def _frame_block(frame: Any) -> NDArray[Any] | None:
-    """Return the frame as one array of numbers if all columns have one numeric type."""
-    import narwhals.stable.v1 as nw
-
-    types = set(frame.schema.values())
-    if len(types) > 1 or not (types <= {nw.Boolean} or next(iter(types)).is_numeric()):
-        return None
-    table = frame.to_numpy()
-    return table if table.dtype.kind in _NUMBERS else None

@@ -10,10 +10,10 @@ import csv
 import io
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,24 +123,17 @@ def find_delimiter(data: bytes) -> str:
 
 
 def _sample_records(text: str, delimiter: str) -> list[list[str]]:
-    reader = csv.reader(_lines(io.StringIO(text, newline=""), delimiter), **_dialect(delimiter))
     try:
-        return list(islice(filter(None, reader), _SAMPLE_RECORDS))
+        return list(islice(filter(None, _reader(io.StringIO(text, newline=""), delimiter)), _SAMPLE_RECORDS))
     except csv.Error:
         return []
 
 
-def _dialect(delimiter: str) -> dict[str, Any]:
-    return {"delimiter": delimiter, "skipinitialspace": delimiter == " ", "strict": True}
-
-
-def _lines(stream: io.TextIOBase, delimiter: str) -> Iterator[str]:
-    """Yield lines; runs of blanks and tabs separate fields where the delimiter is a blank."""
-    if delimiter != " ":
-        yield from stream
-    else:
-        for line in stream:
-            yield line.replace("\t", " ").strip(" \r\n") + "\n"
+def _reader(lines: Iterable[str], delimiter: str) -> Any:
+    """Return a reader of records; runs of blanks and tabs separate fields where the delimiter is a blank."""
+    if delimiter == " ":
+        lines = (line.replace("\t", " ").strip(" \r\n") + "\n" for line in lines)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ", strict=True)
 
 
 def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
@@ -150,7 +143,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     try:
         return _collect(_split(stream, delimiter), limits)
     except UnicodeDecodeError:
-        raise _wrong_encoding(data) from None
+        _refuse_encoding(data)
 
 
 def _split(stream: io.TextIOBase, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -160,7 +153,7 @@ def _split(stream: io.TextIOBase, delimiter: str) -> Iterator[tuple[int, list[st
             if line.strip():
                 yield number, list(line.rstrip("\r\n"))
         return
-    reader = csv.reader(_lines(stream, delimiter), **_dialect(delimiter))
+    reader = _reader(stream, delimiter)
     try:
         for record in reader:
             if record:
@@ -201,18 +194,17 @@ def _is_blank(record: list[str]) -> bool:
     return len(record) == 1 and not record[0].strip()
 
 
-def _wrong_encoding(data: bytes) -> DataError:
+def _refuse_encoding(data: bytes) -> NoReturn:
     try:
         data.decode()
+        raise AssertionError("the data were invalid a moment ago")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return DataError(
+        raise DataError(
             f"{setting('encoding')} must be that of the file; got UTF-8, but line {line} holds the byte "
-            f"0x{data[error.start]:02x}, "
-            f"which is not. Pass {setting('encoding', 'cp1252')} (Windows, western Europe), "
+            f"0x{data[error.start]:02x}, which is not. Pass {setting('encoding', 'cp1252')} (Windows, western Europe), "
             f"{setting('encoding', 'latin-1')} or another."
-        )
-    raise AssertionError("the data were invalid a moment ago")
+        ) from None
 
 
 def read_uniform(data: bytes, delimiter: str, limits: Limits) -> Records | None:

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["main"]
-
 LEAST_MEMORY = 2**28
 """What the libraries need for the smallest file."""
 BYTES_PER_CELL = 24
@@ -50,8 +48,6 @@ def load_library(kind: str) -> None:
 
 
 class _WithoutPandas:
-    """Hides pandas."""
-
     def find_spec(self, name: str, *_: object) -> None:
         if name == "pandas":
             raise ModuleNotFoundError(name)
@@ -89,13 +85,14 @@ def write(archive: zipfile.ZipFile, number: int, array: Any) -> None:
         np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
-# ----------------------------------------------------------------------------------------- Parquet and Feather
-
-
 def _read_arrow(kind: str, source: Path, archive: zipfile.ZipFile, limits: dict[str, int]) -> dict[str, Any]:
     import pyarrow
 
-    schema, batches = (_open_parquet if kind == "parquet" else _open_feather)(source, limits)
+    if kind == "parquet":
+        schema, batches = _open_parquet(source, limits)
+    else:
+        file = pyarrow.ipc.open_file(source)
+        schema, batches = file.schema, map(file.get_batch, range(file.num_record_batches))
     for field in schema:
         inner = field.type.value_type if pyarrow.types.is_dictionary(field.type) else field.type
         if pyarrow.types.is_nested(inner):
@@ -139,13 +136,6 @@ def _width(kind: Any) -> int:
         return 0
 
 
-def _open_feather(source: Path, limits: dict[str, int]) -> tuple[Any, Any]:
-    from pyarrow import ipc
-
-    file = ipc.open_file(source)
-    return file.schema, (file.get_batch(number) for number in range(file.num_record_batches))
-
-
 def _write_column(archive: zipfile.ZipFile, number: int, column: Any, limits: dict[str, int]) -> dict[str, Any]:
     """Write a column as numbers, or as positions in a list of its values, -1 where there is none."""
     import pyarrow
@@ -176,9 +166,6 @@ def _pandas_index(schema: Any) -> str | None:
     except (TypeError, KeyError, ValueError):
         return None
     return index[0] if isinstance(index, list) and len(index) == 1 and isinstance(index[0], str) else None
-
-
-# ----------------------------------------------------------------------------------------- Stata and SPSS
 
 
 def _read_survey(reader: str, source: Path, archive: zipfile.ZipFile, limits: dict[str, int]) -> dict[str, Any]:

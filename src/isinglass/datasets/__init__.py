@@ -98,12 +98,5 @@ def _read(name: str) -> str:
 
 
 def _parse_rollcall(row: dict[str, str]) -> RollCall:
-    return RollCall(
-        number=int(row["number"]),
-        date=datetime.date.fromisoformat(row["date"]),
-        bill=row["bill"],
-        question=row["question"],
-        result=row["result"],
-        yea=int(row["yea"]),
-        nay=int(row["nay"]),
-    )
+    counts = {name: int(row[name]) for name in ("number", "yea", "nay")}
+    return RollCall(**{**row, **counts, "date": datetime.date.fromisoformat(row["date"])})  # type: ignore[arg-type]

@@ -71,13 +71,11 @@ class Annotated:
     @property
     def edge_values(self) -> dict[str, Column]:
         """All that is said about edges besides their ends and colors."""
-        table = {name: tuple(column.tolist()) for name, column in self.network.edges().items()}
-        return {
-            "coupling": Column("real", table["coupling"]),
-            "sign": Column("integer", table["sign"]),
-            "weight": Column("real", table["weight"]),
-            **self.edge_columns,
-        }
+        kinds: dict[str, Kind] = {"coupling": "real", "sign": "integer", "weight": "real"}
+        table = self.network.edges()
+        return {name: Column(kind, tuple(table[name].tolist())) for name, kind in kinds.items()} | dict(
+            self.edge_columns
+        )
 
     @property
     def edge_colors(self) -> tuple[str, ...]:

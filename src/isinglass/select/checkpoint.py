@@ -35,38 +35,21 @@ LONGEST_RECORD, LARGEST_TASK = 1 << 24, 1 << 33
 LONGEST_TEXT = 300
 
 
-def describe(value: object) -> str:
+def describe(value: Any, seen: tuple[int, ...] = ()) -> str:
     """Return a text that two values share only if a task cannot tell them apart.
 
     Arrays and frames are described by the digest of their content; functions by their name and, unless they belong to
     this package, by the digest of their code, their defaults, and the values and functions of their own module that
-    they use; dataclasses by the fields that their equality compares.
-
-    Raises
-    ------
-    DataError
-        If the value is of a kind that cannot be told apart, such as an object that holds an open file or a lambda.
-
-    Examples
-    --------
-    >>> describe(np.arange(3)) == describe(np.arange(3)), describe(np.arange(3)) == describe(np.arange(3.0))
-    (True, False)
-    >>> describe(functools.partial(describe, value=1))
-    'isinglass.select.checkpoint.describe(value=1)'
-    >>> describe(lambda x: x + 1) == describe(lambda x: x + 2)
-    False
+    they use; dataclasses by the fields that their equality compares. What cannot be told apart, such as an object that
+    holds an open file or a lambda, is a DataError.
     """
-    return _describe(value, ())
-
-
-def _describe(value: Any, seen: tuple[int, ...]) -> str:
     if isinstance(value, np.generic) and not isinstance(value, np.void):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return _shorter(repr(value))
     if id(value) in seen:
         return "itself"
-    inside = functools.partial(_describe, seen=(*seen, id(value)))
+    inside = functools.partial(describe, seen=(*seen, id(value)))
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             return f"objects {value.shape} {_digest(str([inside(item) for item in value.ravel()]).encode())}"

@@ -173,11 +173,8 @@ class GroupComparison(Frozen):
     def edges(self) -> dict[str, Any]:
         """Return one row per pair with an edge in some group as columns, the largest difference first.
 
-        Returns
-        -------
-        dict of str to ndarray
-            ``source``, ``target``, ``coupling in G`` for each group G, ``difference`` (first minus second group; with
-            more groups largest minus smallest), ``p``, ``p_family`` (max-T) and ``q`` (false discovery rate).
+        Columns are ``source``, ``target``, ``coupling in G`` for each group G, ``difference`` (first minus second
+        group; with more groups largest minus smallest), ``p``, ``p_family`` (max-T) and ``q`` (false discovery rate).
         """
         s, t = np.array(self.names, dtype=object)[self.edge_index.T]
         tests = {"p": self.edge_p, "p_family": self.edge_p_family, "q": self.edge_q}
@@ -187,10 +184,8 @@ class GroupComparison(Frozen):
     def nodes(self) -> dict[str, Any]:
         """Return one row per node as columns, the largest difference of strength first.
 
-        Returns
-        -------
-        dict of str to ndarray
-            ``name``, ``strength in G`` for each group G, ``difference``, ``p``, ``p_family`` and ``q``, as for edges.
+        Columns are ``name``, ``strength in G`` for each group G, ``difference``, ``p``, ``p_family`` and ``q``, as for
+        edges.
         """
         names, strengths = np.array(self.names, dtype=object), np.array([one.strength for one in self.networks])
         tests = {"p": self.node_p, "p_family": self.node_p_family, "q": self.node_q}
@@ -209,11 +204,8 @@ class GroupComparison(Frozen):
     def pairs(self) -> dict[str, Any]:
         """Return one row per two groups as columns.
 
-        Returns
-        -------
-        dict of str to ndarray
-            ``first``, ``second``, ``structure``, ``p_structure``, ``strength`` and ``p_strength``. The p-values are
-            corrected for the number of pairs: they compare with the two groups furthest apart in every permutation.
+        Columns are ``first``, ``second``, ``structure``, ``p_structure``, ``strength`` and ``p_strength``. The p-values
+        are corrected for the number of pairs: they compare with the two groups furthest apart in every permutation.
         """
         every = list(combinations(range(len(self.groups)), 2))
         found = [Differing.of([self.networks[a], self.networks[b]]) for a, b in every]
@@ -237,13 +229,8 @@ class GroupComparison(Frozen):
     def difference(self, first: str | None = None, second: str | None = None) -> Network:
         """Return the couplings of one group minus those of another as a network, whose fields are the same difference.
 
-        Where columns have categories the fields are zero, and for a pair with more than one parameter the difference is
-        that of the two norms.
-
-        Parameters
-        ----------
-        first, second : str, optional
-            The groups; the first two by default.
+        By default these are the first two groups. Where columns have categories the fields are zero, and for a pair
+        with more than one parameter the difference is that of the two norms.
         """
         chosen = [self.groups[k] if group is None else str(group) for k, group in enumerate((first, second))]
         for group in chosen:

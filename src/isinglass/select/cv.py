@@ -16,13 +16,12 @@ from isinglass.data import which_vary
 from isinglass.data.weights import warn_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.results import Path, Solution
-from isinglass.select.contract import PathFunction, with_option
-from isinglass.select.scoring import row_scores, warn_at_grid_end, whole_rows
+from isinglass.select.contract import PathFunction, whole_rows, with_option
+from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.path import ising_path
 
 RowNumbers = NDArray[np.intp]
-RULES = ("best", "1se")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,14 +93,15 @@ def cross_validate(
     smoothed field there, so that every held-out score is finite; such parts are counted.
 
     Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
-    "1se" is sparser, and `select_ebic` usually sparser still.
+    "1se" is sparser, and `select_ebic` usually sparser still. A `GridEndWarning` says if a better alpha may lie beyond
+    the grid.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1, or a CategoryTable.
-    alphas : int, float or array-like, default 30
-        Number of log-spaced penalties from ``alpha_max`` down, or an explicit list.
+    alphas, path_function
+        As for `select_ebic`.
     n_folds : int, default 10
         Parts into which the rows (those of positive weight) are split at random, as equal in number as possible. The
         copies of a row in a completed table stay together.
@@ -112,17 +112,10 @@ def cross_validate(
         repeat. This is what scikit-learn's splitters give.
     rule : {"best", "1se"}, default "best"
         The largest mean score; or the sparsest network whose mean is at most one standard error below that.
-    path_function : callable, default ising_path
-        As for `select_ebic`.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, in the fits and in the scores. A row is held out as a whole, whatever its weight.
     random_state, n_jobs, checkpoint, progress
         As for `bootstrap`, with splits and folds instead of resamples.
-
-    Returns
-    -------
-    CrossValidation
-        With a `GridEndWarning` if a better alpha may lie beyond the grid.
 
     Examples
     --------
@@ -137,7 +130,10 @@ def cross_validate(
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
     _check_rule(rule)
     if splits is None:
-        folds, repeats = _check_folds(n_folds, len(np.unique(units[rows]))), check_count("n_repeats", n_repeats)
+        folds, repeats = check_count("n_folds", n_folds, least=2), check_count("n_repeats", n_repeats)
+        if folds > (most := len(np.unique(units[rows]))):
+            positive = f"{setting('n_folds')} must be at most the number of rows with a positive weight ({most})"
+            raise DataError(f"{positive}; got {folds}.")
         warn_counts(np.asarray(table), weight)
         seeds = spawn_seeds(random_state, repeats)
         parts, origin = _random_splits(rows, units, folds, seeds), seeds[0].entropy
@@ -147,26 +143,20 @@ def cross_validate(
     path = path_function(table, alphas, sample_weight=weight)
     grid = np.array([solution.alpha for solution in path])
     inside = with_option(path_function, "n_threads", kernel_threads(n_jobs))
-    results = run_tasks(
-        _score_fold,
-        [(table, weight, grid, inside, *part) for part in parts],
-        stage="folds",
-        description="Cross-validation",
-        n_jobs=n_jobs,
-        progress=progress,
-        checkpoint=checkpoint,
-        fingerprint={
-            "X": table,
-            "sample_weight": weight,
-            "alphas": grid,
-            "n_folds": folds,
-            "n_repeats": repeats,
-            "path_function": path_function,
-            "random_state": origin,
-            # A function that is installed is known by its name only.
-            "the path of X": np.concatenate([solution.edge_values for solution in path]),
-        },
-    )
+    fingerprint = {
+        "X": table,
+        "sample_weight": weight,
+        "alphas": grid,
+        "n_folds": folds,
+        "n_repeats": repeats,
+        "path_function": path_function,
+        "random_state": origin,
+        # A function that is installed is known by its name only.
+        "the path of X": np.concatenate([solution.edge_values for solution in path]),
+    }
+    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "checkpoint": checkpoint}
+    work = [(table, weight, grid, inside, *part) for part in parts]
+    results = run_tasks(_score_fold, work, "folds", "Cross-validation", fingerprint=fingerprint, **options)
     scores = np.array([result["scores"] for result in results]).reshape(repeats, folds, len(grid))
     fold_weights = np.array([result["weight"] for result in results]).reshape(repeats, folds)
     n_constant = sum(bool(result["constant"]) for result in results)
@@ -239,14 +229,5 @@ def _choose(mean: FloatArray, error: FloatArray, rule: str) -> int:
 
 
 def _check_rule(rule: str) -> None:
-    if rule not in RULES:
+    if rule not in ("best", "1se"):
         raise ArgumentError("rule", 'must be "best" or "1se"', rule)
-
-
-def _check_folds(n_folds: int, n_rows: int) -> int:
-    folds = check_count("n_folds", n_folds, least=2)
-    if folds > n_rows:
-        raise DataError(
-            f"{setting('n_folds')} must be at most the number of rows with a positive weight ({n_rows}); got {folds}."
-        )
-    return folds

@@ -9,7 +9,7 @@ of some more networks then gives the completed table.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_count, spawn_seeds
-from isinglass.arrays import FloatArray, Frozen, Mask
-from isinglass.data import BinaryTable, CategoryTable, read_binary, weights_of
+from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
+from isinglass.categories import CategoryNetwork
+from isinglass.data import BinaryTable, CategoryTable, read_binary, to_weighted, weights_of
 from isinglass.data.table import RowTable
 from isinglass.errors import (
     ConstantColumnWarning,
@@ -31,12 +32,25 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.names import default_names
-from isinglass.network import Network
+from isinglass.network import Network, pair_keys, pairs_of, spread, union_keys
 from isinglass.results import Missing, Solution
-from isinglass.select.contract import Method, run_method
+from isinglass.select.contract import Method, labels_of, run_method
 from isinglass.select.method import keep_penalty, run_quickly, solution_of
-from isinglass.select.rounds import AVERAGED, Model, Stack, run_rounds
+from isinglass.select.refit import nearly_free
+from isinglass.select.two_stage import two_stage
+from isinglass.simulate.completions import CategoryChains, Completions, start_values
 
+FEW = 2
+"""Copies of the rows with holes that the network of a round is estimated from."""
+LOOK_BACK = 3
+"""Rounds over which movement is compared with that of one round..."""
+NOISE = 1.2
+"""...and the ratio of the two up to which it counts as noise. Without any trend it is 1 on average."""
+AVERAGED = 4
+"""Networks, once they no longer move, whose mean the cells of the result are drawn from."""
+PRIOR = 2.0
+"""Penalty, in rows, of the estimate on the chosen edges that cells are drawn from. The network that chose the edges is
+shrunken, and cells drawn from it would make the next one weaker still; without any penalty few rows are overfitted."""
 FEW_ANSWERS = 10
 """Columns with fewer answers are named in a warning."""
 MOST_CELLS = 1 << 33
@@ -45,43 +59,21 @@ _SHOWN = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Imputation(Frozen):
-    """A table whose missing cells were drawn several times, and how.
+    """A table whose missing cells were drawn several times, and how."""
 
-    Parameters
-    ----------
-    table : BinaryTable or CategoryTable
-        The completed table: rows without holes as they are, the others once per imputation, with that share of their
-        weight. Its ``rows`` are the numbers of the original rows, which folds and resamples respect. Any path function,
-        criterion or estimator can be given this table.
-    copies : ndarray of int, shape (n_rows of table,)
-        The imputation that each row belongs to; -1 for rows without holes, which belong to all.
-    missing : ndarray of bool, shape (n_answered, n_features)
-        Where the holes were, in the rows with at least one answer.
-    answered : ndarray of int, shape (n_answered,)
-        The numbers of these rows.
-    network : Network, optional
-        What the cells were drawn from; None if nothing was missing.
-    n_imputations : int
-        Number of completed tables.
-    n_edges, changes : ndarray of shape (n_rounds,)
-        Edges of the network of each round, and the root mean square by which its parameters differ from those of the
-        round before (NaN in the first).
-    settled : int
-        Round in which the movement had become noise; -1 if it never did.
-    n_empty : int
-        Rows without any answer, which were left out.
-    """
-
+    #: the completed table, a BinaryTable or CategoryTable: rows without holes as they are, the others once per
+    #: imputation, with that share of their weight. Its ``rows`` are the numbers of the original rows, which folds and
+    #: resamples respect. Any path function, criterion or estimator can be given this table
     table: Any
-    copies: NDArray[np.intp]
-    missing: Mask
-    answered: NDArray[np.intp]
-    network: Network | None
-    n_imputations: int
-    n_edges: NDArray[np.intp]
-    changes: FloatArray
-    settled: int
-    n_empty: int
+    copies: NDArray[np.intp]  #: the imputation that each row belongs to; -1 for rows without holes, which belong to all
+    missing: Mask  #: where the holes were, in the rows with at least one answer
+    answered: NDArray[np.intp]  #: the numbers of these rows
+    network: Network | None  #: what the cells were drawn from; None if nothing was missing
+    n_imputations: int  #: number of completed tables
+    n_edges: NDArray[np.intp]  #: edges of the network of each round
+    changes: FloatArray  #: root mean square by which its parameters differ from the round before (NaN in the first)
+    settled: int  #: round in which the movement had become noise; -1 if it never did
+    n_empty: int  #: rows without any answer, which were left out
 
     @property
     def n_rounds(self) -> int:
@@ -117,27 +109,18 @@ class Imputation(Frozen):
         counts = Missing.count(self.missing)
         counts["n_rows"] += self.n_empty
         counts["n_cells"] += self.n_empty * self.missing.shape[1]
-        return Missing(
-            treatment="impute",
-            n_left_out=self.n_empty,
-            n_imputations=self.n_imputations,
-            settled=self.settled,
-            noise=self.noise,
-            changes=self.changes.copy(),
-            **counts,
-        )
+        counts |= {"treatment": "impute", "n_left_out": self.n_empty, "n_imputations": self.n_imputations}
+        return Missing(**counts, settled=self.settled, noise=self.noise, changes=self.changes.copy())
 
     def tables(self) -> Iterator[Any]:
         """Yield the completed tables one by one, with their rows in the original order and their whole weights."""
         for number in range(self.n_imputations):
             rows = np.flatnonzero((self.copies == number) | (self.copies < 0))
-            assert self.table.rows is not None or self.network is None
             order = rows if self.table.rows is None else rows[np.argsort(self.table.rows[rows], kind="stable")]
             part = self.table[order]
             if part.sample_weight is not None:
                 whole = np.where(self.copies[order] < 0, 1.0, float(self.n_imputations)) * part.sample_weight
-                plain = bool((whole == 1.0).all())
-                part = replace(part, sample_weight=None if plain else whole)
+                part = replace(part, sample_weight=None if (whole == 1.0).all() else whole)
             yield part
 
     def holes_of(self, table: RowTable) -> Mask:
@@ -163,7 +146,6 @@ class Completed:
 
     solution: Solution  # the network
     result: Any  # all that the method returned
-    imputation: Imputation  # the completed table
 
 
 def complete(
@@ -197,7 +179,7 @@ def complete(
     n_sweeps : int, default 5
         Sweeps over the missing cells from one round to the next; twice as many at the end.
     max_rounds : int, default 50
-        Rounds after which this ends, settled or not.
+        Rounds after which this ends, settled or not: with a `ConvergenceWarning` if the network was still moving.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; by default those that a BinaryTable brings along.
     groups : array-like of shape (n_samples,), optional
@@ -206,12 +188,6 @@ def complete(
         Seed.
     n_threads : int, optional
         Threads of the sampler. The result does not depend on it.
-
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the network was still moving after ``max_rounds``.
 
     Examples
     --------
@@ -234,18 +210,15 @@ def complete(
         known = np.zeros(data.shape, dtype=bool), np.arange(len(data))
         return Imputation(table, np.full(len(data), -1), *known, None, count, none, np.empty(0), -1, 0)
     _check_answers(data, holes, count)
-    at_start, at_chains = spawn_seeds(random_state, 2)
-    stack = Stack.of(data, holes, weight, groups, count, (at_start, at_chains), n_threads)
+    stack = _Stack.of(data, holes, weight, groups, count, random_state, n_threads)
+    most = check_count("max_rounds", max_rounds)
+    quick = run_quickly(model or functools.partial(two_stage, keep=0.0), None)
     with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
-        most = check_count("max_rounds", max_rounds)
-        network, networks, changes, settled = run_rounds(stack, Model(model), sweeps, most)
+        network, networks, changes, settled = _run_rounds(stack, _Model(quick), sweeps, most)
     if settled < 0:
-        warn(
-            ConvergenceWarning(
-                f"the network that missing cells are drawn from still moves after {len(networks)} rounds. Raise "
-                f"{setting('max_rounds')}, or leave out columns with few answers."
-            )
-        )
+        moves = f"the network that missing cells are drawn from still moves after {len(networks)} rounds"
+        remedy = f"Raise {setting('max_rounds')}, or leave out columns with few answers."
+        warn(ConvergenceWarning(f"{moves}. {remedy}"))
     table, copies, _ = stack.take(range(count))
     n_edges = np.array([found.n_edges for found in networks])
     answered = ~holes.all(axis=1)
@@ -257,29 +230,21 @@ def complete(
 def _check_answers(data: RowTable, holes: Mask, n_imputations: int) -> None:
     """Refuse columns that nobody answered and tables that would not fit; name columns with few answers."""
     if holes.size * n_imputations > MOST_CELLS:
-        raise LimitError(
-            f"n_imputations times the table must be at most {MOST_CELLS:.3g} cells; got "
-            f"{holes.size * n_imputations:.3g}. Choose fewer imputations."
-        )
+        must = f"n_imputations times the table must be at most {MOST_CELLS:.3g} cells"
+        raise LimitError(f"{must}; got {holes.size * n_imputations:.3g}. Choose fewer imputations.")
     names = data.names or default_names(data.shape[1])
     answers = (~holes).sum(axis=0)
     if not answers.all():
-        silent = [names[k] for k in np.flatnonzero(answers == 0)]
-        more = f" and {len(silent) - 1} more" if len(silent) > 1 else ""
-        raise DataError(
-            f"{setting('X')} must have an answer in every column to impute the others; got none in "
-            f"{silent[0]!r}{more}. Leave out such columns."
-        )
+        silent = np.flatnonzero(answers == 0)
+        shown = repr(names[silent[0]]) + (f" and {len(silent) - 1} more" if len(silent) > 1 else "")
+        must = f"{setting('X')} must have an answer in every column to impute the others"
+        raise DataError(f"{must}; got none in {shown}. Leave out such columns.")
     few = np.flatnonzero((answers < FEW_ANSWERS) & (answers < len(holes)))
     if len(few):
         shown = ", ".join(f"{names[k]!r} ({answers[k]})" for k in few[:_SHOWN])
         more = f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else ""
-        warn(
-            DataWarning(
-                f"columns with fewer than {FEW_ANSWERS} answers are imputed all the same: {shown}{more}. Results "
-                "for them rest on these few answers; consider leaving them out."
-            )
-        )
+        named = f"columns with fewer than {FEW_ANSWERS} answers are imputed all the same: {shown}{more}"
+        warn(DataWarning(f"{named}. Results for them rest on these few answers; consider leaving them out."))
 
 
 def impute_first(method: Method, **options: Any) -> Method:
@@ -326,4 +291,145 @@ def _fit_completed(
     if groups is not None:
         labels = groups if found.table.rows is None else groups[found.table.rows]
     result = run_method(run_quickly(method, n_threads), found.table, groups=labels)
-    return Completed(solution_of(result, method, found.table), result, found)
+    return Completed(solution_of(result, method, found.table), result)
+
+
+def _run_rounds(
+    stack: _Stack, model: _Model, n_sweeps: int, max_rounds: int
+) -> tuple[Network, list[Network], FloatArray, int]:
+    """Return the network of the last draws, those of the rounds, their changes, and the round that settled (or -1)."""
+    networks: list[Network] = []
+    changes: list[float] = []
+    settled = -1
+    while len(networks) < max_rounds:
+        number = len(networks)
+        few, _, groups = stack.take([(FEW * number + k) % stack.n_copies for k in range(min(FEW, stack.n_copies))])
+        networks.append(model.estimate(few, groups, choose=number == 0 or number % LOOK_BACK == 2))
+        changes.append(distance(networks[-1], networks[-2]) if number else float("nan"))
+        if settled < 0 and number > LOOK_BACK:
+            moved = distance(networks[-1], networks[-1 - LOOK_BACK])
+            settled = number if moved <= NOISE * changes[-1] else -1
+        if 0 <= settled <= number - AVERAGED:
+            break
+        stack.chains.sweep(networks[-1], n_sweeps)
+    network = mean_network(networks[-AVERAGED:])
+    stack.chains.sweep(network, 2 * n_sweeps)
+    return network, networks, np.array(changes), settled
+
+
+@dataclass
+class _Model:
+    """What estimates the networks that cells are drawn from."""
+
+    method: Method
+    kept: Method | None = None
+
+    def estimate(self, table: RowTable, groups: NDArray[Any], *, choose: bool) -> Network:
+        """Return the network of a completed table; ``choose``: choose the penalty anew, where that can be kept."""
+        method = self.method if choose or self.kept is None else self.kept
+        cells, weight = to_weighted(table, None)
+        result = run_method(method, cells, sample_weight=weight, groups=groups)
+        solution = solution_of(result, method, cells, weight)
+        if not solution.n_edges:
+            self.kept = None  # a penalty without edges may be 0, and says nothing about the next table
+            return solution.network
+        if method is self.method:
+            try:
+                self.kept = keep_penalty(method, result)
+            except DataError:  # it has one per node, or none
+                self.kept = None
+        return nearly_free(solution, cells, weight, PRIOR).network
+
+
+@dataclass
+class _Stack:
+    """Rows without holes, and copies of the others with the chains that redraw their holes."""
+
+    data: RowTable
+    weight: FloatArray | None
+    groups: NDArray[Any]  # of every row of the data
+    whole: NDArray[np.intp]
+    holed: NDArray[np.intp]
+    n_copies: int
+    chains: Any  # Completions or CategoryChains
+
+    @classmethod
+    def of(
+        cls,
+        data: RowTable,
+        holes: Mask,
+        weight: FloatArray | None,
+        groups: ArrayLike | None,
+        n_copies: int,
+        random_state: RandomSource,
+        n_threads: int | None,
+    ) -> _Stack:
+        """Return the rows that count, with random answers of the same column in their holes."""
+        counted: Mask = np.asarray(~holes.all(axis=1))
+        if weight is not None:
+            counted = counted & (weight > 0.0)
+        if not counted.any():
+            raise DataError(f"{setting('X')} must have a row with an answer; got none.")
+        holed, whole = (np.flatnonzero(counted & some) for some in (holes.any(axis=1), ~holes.any(axis=1)))
+        at_start, at_chains = spawn_seeds(random_state, 2)
+        rng = np.random.default_rng(at_start)
+        started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
+        chains = make_chains(data, np.concatenate(started), np.tile(holes[holed], (n_copies, 1)), at_chains, n_threads)
+        return cls(data, weight, labels_of(groups, len(data)), whole, holed, n_copies, chains)
+
+    def take(self, copies: Sequence[int]) -> tuple[RowTable, NDArray[np.intp], NDArray[Any]]:
+        """Return the rows without holes and some copies of the others, the copy each belongs to, and its group."""
+        n = len(self.holed)
+        places = np.concatenate([np.arange(k * n, (k + 1) * n) for k in copies])
+        origin = np.concatenate([self.whole, np.tile(self.holed, len(copies))])
+        unit = np.ones(len(self.data)) if self.weight is None else self.weight
+        share = np.concatenate([np.ones(len(self.whole)), np.full(len(places), 1.0 / len(copies))])
+        table = self.data.with_cells(
+            np.concatenate([np.asarray(self.data)[self.whole], self.chains.table[places]]),
+            row_names=None if self.data.row_names is None else tuple(self.data.row_names[k] for k in origin),
+            sample_weight=share * unit[origin],
+            rows=origin if self.data.rows is None else self.data.rows[origin],
+            holes=None,
+            labels={},
+        )
+        numbers = np.concatenate([np.full(len(self.whole), -1), np.repeat(np.asarray(copies), n)])
+        return table, numbers, self.groups[origin]
+
+
+def make_chains(
+    data: Any, cells: Bytes, missing: Mask, random_state: RandomSource, n_threads: int | None = None
+) -> Any:
+    """Return chains that redraw the missing cells of rows with the columns of a table."""
+    if isinstance(data, CategoryTable):
+        return CategoryChains(cells, missing, random_state=random_state)
+    return Completions(cells, missing, random_state=random_state, n_threads=n_threads)
+
+
+def distance(one: Network, other: Network) -> float:
+    """Return the root mean square difference of fields and of the couplings that one of two networks has."""
+    keys = union_keys([one, other])
+    here, there = (np.concatenate([part.ravel() for part in _parameters(each, keys)]) for each in (one, other))
+    return float(np.sqrt(((here - there) ** 2).mean()))
+
+
+def mean_network(networks: Sequence[Network]) -> Network:
+    """Return the network whose parameters are the means of those of some networks."""
+    keys, first = union_keys(networks), networks[0]
+    each = [_parameters(network, keys) for network in networks]
+    parts, edges = [np.mean(some, axis=0) for some in zip(*each, strict=True)], pairs_of(keys, first.n_features)
+    if not isinstance(first, CategoryNetwork):
+        return Network(parts[0], edges, parts[1])
+    fields, blocks = parts[: first.n_features], parts[first.n_features :]
+    return CategoryNetwork(fields, first.scores, edges, None, first.names, categories=first.categories, blocks=blocks)
+
+
+def _parameters(network: Network, pairs: NDArray[np.int64]) -> list[FloatArray]:
+    """Return the fields, then the couplings of some pairs; 0 where a pair has no edge."""
+    keys = pair_keys(network.edge_index, network.n_features)
+    if not isinstance(network, CategoryNetwork):
+        return [network.fields, spread(network.edge_values, keys, pairs)]
+    wide = [len(f) if score is None else 1 for f, score in zip(network.category_fields, network.scores, strict=True)]
+    ends = zip(pairs.tolist(), pairs_of(pairs, network.n_features).tolist(), strict=True)
+    couplings = {key: np.zeros((wide[s], wide[t])) for key, (s, t) in ends}
+    couplings |= zip(keys.tolist(), network.blocks, strict=True)
+    return [*network.category_fields, *couplings.values()]

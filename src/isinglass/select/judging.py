@@ -24,7 +24,7 @@ from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.objective import smoothed_field
 from isinglass.results import Solution
-from isinglass.select.contract import fixed_option, with_option
+from isinglass.select.contract import fixed_option, labels_of, with_option
 from isinglass.select.scoring import path_scores, row_scores
 from isinglass.select.stages import Case, Stage
 from isinglass.select.tasks import kernel_threads, run_tasks
@@ -196,10 +196,7 @@ def split_folds(
         seed = int(as_generator(random_state).integers(2**32))
         return [Fold(seed, n_folds, k, held=True) for k in range(n_folds)]
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
-    labels = np.arange(len(table)) if groups is None else np.asarray(groups)
-    if labels.shape != (len(table),):
-        raise DataError(f"groups must have one entry per row ({len(table)},); got shape {labels.shape}.")
-    known, group = np.unique(labels[rows], return_inverse=True)
+    known, group = np.unique(labels_of(groups, len(table))[rows], return_inverse=True)
     if len(known) < 2:
         return []
     warn_counts(np.asarray(table), weight)

@@ -10,8 +10,8 @@ from typing import Any
 from isinglass.data import BinaryTable, holes_of, to_weighted
 from isinglass.fit import Fit
 from isinglass.results import Evidence, Path, Solution, Stability
+from isinglass.select.criteria import EbicSelection
 from isinglass.select.cv import CrossValidation
-from isinglass.select.ebic import EbicSelection
 from isinglass.select.impute import Imputation, complete
 from isinglass.select.method import method_of, path_function_of
 from isinglass.select.pooling import pool
@@ -35,21 +35,13 @@ def fit_table(
     The table has its names and weights; holes are imputed. ``method``, ``settings``, ``criterion`` and ``choice`` are
     those of a `Fit`, ``chosen`` is the criterion in words, and ``reading`` the options of `read_table` that the table
     was read with. ``run`` has ``n_jobs``, ``progress`` and ``checkpoint`` of criteria that take them.
-
-    Examples
-    --------
-    >>> from isinglass import read_binary
-    >>> fit_table(read_binary([[0, 0], [0, 1], [1, 1], [1, 1]]), choice={"alpha": 0.1}).solution.n_edges
-    1
     """
+    imputation = None if holes_of(table) is None else complete(table)
+    rows = table if imputation is None else imputation.table
     asked: dict[str, Any] = {"method": method, "settings": settings or {}, "criterion": criterion}
     asked["choice"] = choice or {}
-    if holes_of(table) is not None:
-        imputation = complete(table)
-        found = fit_table(imputation.table, **asked, chosen=chosen, reading=reading, **run)
-        return with_imputation(found, imputation)
-    result = method_of(**asked)(table, **run)
-    return as_fit(result, table, **asked, chosen=chosen, reading=reading)
+    found = as_fit(method_of(**asked)(rows, **run), rows, **asked, chosen=chosen, reading=reading)
+    return found if imputation is None else with_imputation(found, imputation)
 
 
 def with_imputation(found: Fit, imputation: Imputation) -> Fit:
@@ -75,37 +67,18 @@ def with_imputation(found: Fit, imputation: Imputation) -> Fit:
 
 
 def as_fit(
-    result: Any,
-    table: BinaryTable,
-    *,
-    method: str,
-    settings: Mapping[str, Any],
-    criterion: str | None,
-    choice: Mapping[str, Any],
-    chosen: str | None = None,
-    reading: Mapping[str, Any] | None = None,
+    result: Any, table: Any, *, chosen: str | None = None, reading: Mapping[str, Any] | None = None, **asked: Any
 ) -> Fit:
-    """Put what a selection found together with the sums over the rows of its table."""
-    parts = _parts(result, table, method, settings)
-    return Fit.of(
-        parts.pop("solution"),
-        table,
-        method=method,
-        settings=settings,
-        criterion=criterion,
-        choice=choice,
-        chosen=chosen or criterion or "given",
-        reading=reading or {},
-        tol=_tolerance(method, settings),
-        **parts,
-    )
+    """Put what a selection found together with the sums over the rows of its table.
 
-
-def _tolerance(method: str, settings: Mapping[str, Any]) -> float:
-    """Return the tolerance of a method: the one that was set, or the default of its function."""
+    ``asked`` has ``method``, ``settings``, ``criterion`` and ``choice``, those of a `Fit`.
+    """
+    method, settings = asked["method"], asked["settings"]
     name = {"plg": "thresh", "bmn": "tolerance"}.get(method, "tol")
     default = inspect.signature(path_function_of(method, {})).parameters[name].default
-    return float(settings.get(name, default))
+    asked |= {"chosen": chosen or asked["criterion"] or "given", "reading": reading or {}}
+    parts = _parts(result, table, method, settings)
+    return Fit.of(table=table, tol=float(settings.get(name, default)), **asked, **parts)
 
 
 def _parts(result: Any, table: BinaryTable, method: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,9 +29,9 @@ from isinglass.names import check_names
 from isinglass.network import pairs_of, union_keys
 from isinglass.results import Solution
 from isinglass.select.comparison import Differing, GroupComparison, reaches
-from isinglass.select.contract import Method, run_method
+from isinglass.select.contract import Method, run_method, unwrap
 from isinglass.select.impute import complete, imputes, keep_penalty_inside
-from isinglass.select.method import COUNTED, as_method, failed, keep_penalty, run_quickly, solution_of
+from isinglass.select.method import COUNTED, as_method, failed, fit_at, run_quickly, solution_of
 from isinglass.select.tasks import kernel_threads, run_tasks
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
@@ -119,27 +119,21 @@ def compare_groups(
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
     size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // sample.cells.size))
     quick = run_quickly(inside, kernel_threads(n_jobs))
-    results = run_tasks(
-        _permute,
-        [(sample, plan, quick, keys, observed, seeds[k : k + size]) for k in range(0, count, size)],
-        stage="permutations",
-        description="Permutations",
-        n_jobs=n_jobs,
-        progress=progress,
-        checkpoint=checkpoint,
-        fingerprint={
-            "X": sample.cells,
-            "holes": sample.holes,
-            "groups": plan.member,
-            "paired": plan.subject,
-            "sample_weight": sample.weight,
-            "method": run_quickly(inside, None),
-            "reselect": reselect,
-            "random_state": seeds[0].entropy,  # not n_permutations: a run may be prolonged
-            # A function that is installed is known by its name only.
-            "the networks": np.concatenate([solution.edge_values for solution in solutions]),
-        },
-    )
+    fingerprint = {
+        "X": sample.cells,
+        "holes": sample.holes,
+        "groups": plan.member,
+        "paired": plan.subject,
+        "sample_weight": sample.weight,
+        "method": run_quickly(inside, None),
+        "reselect": reselect,
+        "random_state": seeds[0].entropy,  # not n_permutations: a run may be prolonged
+        # A function that is installed is known by its name only.
+        "the networks": np.concatenate([solution.edge_values for solution in solutions]),
+    }
+    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "checkpoint": checkpoint}
+    work = [(sample, plan, quick, keys, observed, seeds[k : k + size]) for k in range(0, count, size)]
+    results = run_tasks(_permute, work, "permutations", "Permutations", fingerprint=fingerprint, **options)
     return _gather(plan, solutions, pairs_of(keys, data.shape[1]), results, count, reselect)
 
 
@@ -329,19 +323,11 @@ class _Sample:
 
 def _method_inside(method: Method, reselect: bool, sample: _Sample, plan: _Plan) -> Method:
     """Return what is run on every group: the method, or the method at the penalty of all rows together."""
-    if reselect or _is_fixed(method):
+    if reselect or unwrap(method)[0] is fit_at:
         return method
     subjects = None if plan.subject is None else plan.subject[sample.origin]
     pooled, _ = sample.run(method, np.arange(len(plan.member)), subjects)
     return keep_penalty_inside(method, pooled, math.sqrt(len(plan.groups)))
-
-
-def _is_fixed(method: Method) -> bool:
-    """Tell whether a method has nothing to choose."""
-    try:
-        return keep_penalty(method, None) is method
-    except DataError:
-        return False
 
 
 def _permute(
@@ -389,22 +375,9 @@ def _gather(
     if n_failed:
         lost = f"{n_failed} of {count} permutations did not reach the tolerance"
         warn(ConvergenceWarning(f"{lost}. Raise max_iter or tol."))
-    return GroupComparison(
-        plan.groups,
-        tuple(len(rows) for rows in plan.rows),
-        solutions,
-        pairs,
-        whole["structure"],
-        whole["strength"],
-        whole["nodes"],
-        _count_bits(whole["edge_bits"], len(pairs)),
-        _count_bits(whole["node_bits"], solutions[0].n_features),
-        plan.subject is not None,
-        reselect,
-        int(whole["constant"].sum()),
-        n_failed,
-    )
-
-
-def _count_bits(bits: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
-    return np.asarray(np.unpackbits(bits, axis=1, count=n).sum(axis=0, dtype=np.int64))
+    nulls = whole["structure"], whole["strength"], whole["nodes"]
+    sizes = {"edge_bits": len(pairs), "node_bits": solutions[0].n_features}
+    edges, nodes = (np.unpackbits(whole[k], axis=1, count=n).sum(axis=0, dtype=np.int64) for k, n in sizes.items())
+    n_rows, kind = tuple(len(rows) for rows in plan.rows), (plan.subject is not None, reselect)
+    n_constant = int(whole["constant"].sum())
+    return GroupComparison(plan.groups, n_rows, solutions, pairs, *nulls, edges, nodes, *kind, n_constant, n_failed)

@@ -14,9 +14,8 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import CategoryTable, to_weighted
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.results import Solution
-from isinglass.select.impute import Imputation
+from isinglass.select.impute import PRIOR, Imputation, make_chains
 from isinglass.select.refit import free_estimate, nearly_free
-from isinglass.select.rounds import PRIOR, make_chains
 
 ROUNDS, SWEEPS = 3, 5
 """Rounds and sweeps in which each imputation forgets the common network for one of its own."""
@@ -29,23 +28,13 @@ class Pooled(Frozen):
     Arrays over parameters hold the fields, then the edges; NaN where an estimate would be infinite, a column is
     constant or, for fields, has more than two categories.
 
-    Parameters
-    ----------
-    edge_index : ndarray of int32, shape (n_edges, 2)
-        The support.
-    values : ndarray of shape (n_features + n_edges,)
-        Mean over the completed tables.
-    within, between : ndarray of shape (n_features + n_edges,)
-        Mean of the squared standard errors, and variance between the completed tables.
-    n_imputations : int
-        Number of completed tables.
     """
 
-    edge_index: NDArray[np.int32]
-    values: FloatArray
-    within: FloatArray
-    between: FloatArray
-    n_imputations: int
+    edge_index: NDArray[np.int32]  #: the support
+    values: FloatArray  #: mean over the completed tables
+    within: FloatArray  #: mean of the squared standard errors
+    between: FloatArray  #: variance between the completed tables
+    n_imputations: int  #: number of completed tables
 
     @property
     def n_features(self) -> int:
@@ -127,7 +116,6 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed.
 
-
     Examples
     --------
     >>> from isinglass import simulate, two_stage
@@ -141,35 +129,23 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
     """
     if imputation.n_imputations < 2:
         raise ArgumentError("n_imputations", "must be at least 2 for Rubin's rules", imputation.n_imputations)
-    found = []
+    index, count = solution.edge_index.copy(), imputation.n_imputations
     with suppress_warnings(ConstantColumnWarning):
         if imputation.network is None:
             values, errors = free_estimate(solution, *to_weighted(imputation.table, None))
-            return Pooled(
-                solution.edge_index.copy(), values, errors**2, np.zeros(len(values)), imputation.n_imputations
-            )
-        seeds = spawn_seeds(random_state, imputation.n_imputations)
-        for table, seed in zip(imputation.tables(), seeds, strict=True):
+            return Pooled(index, values, errors**2, np.zeros(len(values)), count)
+        found = []
+        for table, seed in zip(imputation.tables(), spawn_seeds(random_state, count), strict=True):
             rows, weight = to_weighted(table, None)
             drawn = _redraw(rows, weight, imputation.holes_of(table), solution, seed)
             found.append(free_estimate(solution, drawn, weight))
     values = np.array([estimate for estimate, _ in found])
     squares = np.array([errors**2 for _, errors in found])
-    return Pooled(
-        solution.edge_index.copy(),
-        values.mean(axis=0),
-        squares.mean(axis=0),
-        values.var(axis=0, ddof=1),
-        len(found),
-    )
+    return Pooled(index, values.mean(axis=0), squares.mean(axis=0), values.var(axis=0, ddof=1), count)
 
 
 def _redraw(
-    rows: Any,
-    weight: FloatArray | None,
-    holes: NDArray[np.bool_],
-    solution: Solution,
-    seed: np.random.SeedSequence,
+    rows: Any, weight: FloatArray | None, holes: NDArray[np.bool_], solution: Solution, seed: np.random.SeedSequence
 ) -> Any:
     """Return the table with its missing cells drawn from a network of a resample of its rows.
 

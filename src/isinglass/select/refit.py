@@ -157,23 +157,29 @@ def refit(
         if covariance:
             raise ArgumentError("covariance", "must be False for a table with categories", covariance)
         return _refit_categories(solution, table, weight, tol)
-    _refuse_size(solution.n_features + solution.n_edges)
-    free = estimate_unpenalized(solution, table, weight, tol).with_names(solution.names)
+    p, size, index = table.shape[1], solution.n_features + solution.n_edges, solution.edge_index.copy()
+    _refuse_size(size)
     is_varying = count_columns(table, weight)[1]
-    support, found = (pair_keys(network.edge_index, table.shape[1]) for network in (solution, free))
-    known = _sandwich(free, solution.edge_index, table, weight, np.flatnonzero(is_varying))
-    full = np.full((table.shape[1] + solution.n_edges,) * 2, np.nan)
-    estimated = np.flatnonzero(np.r_[is_varying, np.ones(solution.n_edges, dtype=bool)])
-    full[np.ix_(estimated, estimated)] = known
+    _refuse_constant(solution, is_varying)
+    # With every pair free or forbidden, alpha multiplies nothing.
+    path = ising_path(table, [1.0], sample_weight=weight, penalty_weights=penalty_on(index, p, 0.0), tol=tol)
+    free = path.solutions[0].with_names(solution.names)
+    varying = np.flatnonzero(is_varying)
+    hessian, outer = over_rows(_sums, table, weight, free, index, varying)
+    # Sums over rows instead of means: (NH)⁻¹ (NK) (NH)⁻¹ = H⁻¹ K H⁻¹ / N, N being the sum of the raw weights.
+    factor = scipy.linalg.cho_factor(hessian)
+    half = scipy.linalg.cho_solve(factor, outer)
+    known: FloatArray = scipy.linalg.cho_solve(factor, half.T)
+    full, estimated = np.full((size, size), np.nan), np.r_[varying, np.arange(p, size)]
+    full[np.ix_(estimated, estimated)] = (known + known.T) / 2.0
     errors = np.sqrt(np.diag(full))
-    return Refit(
-        free,
-        solution.edge_index.copy(),
-        spread(free.edge_values, found, support),
-        errors[table.shape[1] :],
-        errors[: table.shape[1]],
-        full if covariance else None,
-    )
+    return Refit(free, index, _values_on(solution, free), errors[p:], errors[:p], full if covariance else None)
+
+
+def _values_on(solution: Solution, free: Solution) -> FloatArray:
+    """Return the couplings of an estimate at the edges of the solution whose support it has."""
+    support, found = (pair_keys(one.edge_index, one.n_features) for one in (solution, free))
+    return spread(free.edge_values, found, support)
 
 
 def _refit_categories(solution: Solution, table: CategoryTable, weight: FloatArray | None, tol: float) -> Refit:
@@ -191,16 +197,6 @@ def _near_support(solution: Solution, table: CategoryTable, weight: FloatArray |
     """Return the parameters of the edges of a network, and their nearly free estimate."""
     support = Support.of(network_of(solution), table, weight)
     return support, support.read(network_of(nearly_free(solution, table, weight)))
-
-
-def estimate_unpenalized(
-    solution: Solution, table: NDArray[np.uint8], weight: FloatArray | None, tol: float
-) -> Solution:
-    """Return the optimum without penalty on the edges of ``solution``; a SeparationError if it is not finite."""
-    _refuse_constant(solution, count_columns(table, weight)[1])
-    penalty = penalty_on(solution.edge_index, table.shape[1], 0.0)
-    # With every pair free or forbidden, alpha multiplies nothing.
-    return ising_path(table, alphas=[1.0], sample_weight=weight, penalty_weights=penalty, tol=tol).solutions[0]
 
 
 def nearly_free(
@@ -246,11 +242,11 @@ def free_estimate(solution: Solution, table: Any, weight: FloatArray | None) -> 
     """
     p, size = solution.n_features, solution.n_features + solution.n_edges
     free = nearly_free(solution, table, weight)
-    support, found = (pair_keys(network.edge_index, p) for network in (solution, free))
+    fields = np.full(p, np.nan) if isinstance(table, CategoryTable) else free.fields
+    values, errors = np.r_[fields, _values_on(solution, free)], np.full(size, np.nan)
     if isinstance(table, CategoryTable):
-        edges = spread(free.edge_values, found, support), _category_errors(solution, table, weight)
-        return np.r_[np.full(p, np.nan), edges[0]], np.r_[np.full(p, np.nan), edges[1]]
-    values, errors = np.r_[free.fields, spread(free.edge_values, found, support)], np.full(size, np.nan)
+        errors[p:] = _category_errors(solution, table, weight)
+        return values, errors
     if errors_are_too_large(size, len(table)):
         return values, errors
     varying = np.flatnonzero(count_columns(table, weight)[1])
@@ -284,22 +280,6 @@ def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:
             f"the unpenalized optimum must be finite; one of the columns {s} and {t} is constant in X, and their "
             "coupling cannot be estimated. Remove that edge, or refit on rows in which both columns vary."
         )
-
-
-def _sandwich(
-    solution: Solution,
-    edges: NDArray[np.int32],
-    table: NDArray[np.uint8],
-    weight: FloatArray | None,
-    varying: NDArray[np.intp],
-) -> FloatArray:
-    """Return H⁻¹ K H⁻¹ / N of the varying fields and the edges; N is the sum of the raw weights."""
-    hessian, outer = over_rows(_sums, table, weight, solution, edges, varying)
-    # Sums over rows instead of means: (NH)⁻¹ (NK) (NH)⁻¹ = H⁻¹ K H⁻¹ / N.
-    factor = scipy.linalg.cho_factor(hessian)
-    half = scipy.linalg.cho_solve(factor, outer)
-    covariance: FloatArray = scipy.linalg.cho_solve(factor, half.T)
-    return (covariance + covariance.T) / 2.0
 
 
 def _sums(

@@ -83,18 +83,14 @@ class Bootstrap(Frozen):
     def edges(self) -> dict[str, Any]:
         """Return the pairs as columns, ready for a data frame: strongest first, then those seen most often.
 
-        Returns
-        -------
-        dict of str to ndarray
-            ``source``, ``target``, ``coupling`` (in the whole table), ``mean``, ``q2.5``, ``q50``, ``q97.5`` and
-            ``inclusion``.
+        Columns are ``source``, ``target``, ``coupling`` (in the whole table), ``mean``, ``q2.5``, ``q50``, ``q97.5``
+        and ``inclusion``.
         """
         order = np.lexsort([-self.inclusion, -np.abs(self.edge_values)])
-        names = np.array(self.names, dtype=object)
-        s, t = self.edge_index[order].T
+        s, t = np.array(self.names, dtype=object)[self.edge_index[order].T]
         numbers = [self.edge_values, self.edge_means, *self.edge_quantiles, self.inclusion]
         columns = dict(zip(("coupling", "mean", *COLUMNS, "inclusion"), (n[order] for n in numbers), strict=True))
-        return {"source": names[s], "target": names[t], **columns}
+        return {"source": s, "target": t, **columns}
 
     @cached_property
     def strengths(self) -> FloatArray:
@@ -140,18 +136,10 @@ class Bootstrap(Frozen):
         return np.array(measured)
 
     def nodes(self, of: str = "strength", communities: Any = None) -> dict[str, Any]:
-        """Return the nodes as columns, ready for a data frame.
+        """Return the nodes as columns, ready for a data frame, with a measure as for `node_draws`.
 
-        Parameters
-        ----------
-        of, communities
-            A measure, as for `node_draws`.
-
-        Returns
-        -------
-        dict of str to ndarray
-            ``name``, the measure in the whole table under its own name, and ``mean``, ``q2.5``, ``q50`` and ``q97.5``
-            of it over the resamples.
+        Columns are ``name``, the measure in the whole table under its own name, and ``mean``, ``q2.5``, ``q50`` and
+        ``q97.5`` of it over the resamples.
         """
         draws = self.node_draws(of, communities)
         quantiles = dict(zip(COLUMNS, np.quantile(draws, QUANTILES, axis=0), strict=True))
@@ -195,19 +183,9 @@ class Bootstrap(Frozen):
         return Differences(of, labels, values, low, high, float(level))
 
     def correlations(self, of: str = "strength", communities: Any = None) -> FloatArray:
-        """Return how every resample correlates with the whole table.
+        """Return how every resample correlates with the whole table; NaN without variation, as without edges.
 
-        Parameters
-        ----------
-        of : str, default "strength"
-            "edges" for the couplings of all pairs, or a measure of the nodes, as for `node_draws`.
-        communities
-            As for `node_draws`.
-
-        Returns
-        -------
-        ndarray of shape (n_boot,)
-            NaN where there is no variation, as in a network without edges.
+        What is compared is a measure of the nodes, as for `node_draws`, or "edges", the couplings of all pairs.
         """
         if of == "edges":
             p = self.solution.n_features
@@ -236,11 +214,8 @@ class Bootstrap(Frozen):
     def drops(self) -> dict[str, Any]:
         """Return as columns what becomes of nodes and edges as more rows are dropped.
 
-        Returns
-        -------
-        dict of str to ndarray
-            ``dropped``, the share; then for ``strength``, ``expected_influence`` and ``edges`` the mean correlation
-            with the whole table and, with ``_q5`` behind, its 5 % quantile. One that does not exist counts as 0.
+        Columns are ``dropped``, the share; then for ``strength``, ``expected_influence`` and ``edges`` the mean
+        correlation with the whole table and, with ``_q5`` behind, its 5 % quantile; 0 for one that does not exist.
         """
         shares = self._shares()
         columns: dict[str, Any] = {"dropped": shares}
@@ -300,11 +275,8 @@ class Differences(Frozen):
     def table(self) -> dict[str, Any]:
         """Return one row per comparison as columns, ready for a data frame.
 
-        Returns
-        -------
-        dict of str to ndarray
-            ``first``, ``second``, ``difference`` (first minus second, in the whole table), ``lower``, ``upper`` and
-            ``different``.
+        Columns are ``first``, ``second``, ``difference`` (first minus second, in the whole table), ``lower``, ``upper``
+        and ``different``.
         """
         i, j = np.triu_indices(len(self.values), 1)
         labels = np.array(self.labels, dtype=object)

@@ -32,8 +32,7 @@ from isinglass.errors import (
 )
 from isinglass.network import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
-from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, with_option
-from isinglass.select.scoring import whole_rows
+from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, whole_rows, with_option
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ising_path
@@ -114,7 +113,11 @@ def stars(
     >>> network.edge_index[:3].tolist(), network.n_edges
     ([[0, 1], [1, 2], [2, 3]], 11)
     """
-    table, weight, units = _rows_that_count(X, sample_weight)
+    table, weight, units = whole_rows(X, sample_weight)
+    if weight is not None and not weight.all():  # rows of weight zero are not drawn
+        rows = np.flatnonzero(weight)
+        table, weight, units = table[rows], weight[rows], units[rows]
+    units = np.unique(units, return_inverse=True)[1]
     size = _check_settings(int(units.max()) + 1, n_subsamples, subsample_size, threshold)
     if checkpoint is not None and random_state is None:
         raise DataError(
@@ -139,15 +142,6 @@ def stars(
     stability = _search(runs, threshold, bounded, int((constant & which_vary(table, None)).any(axis=1).sum()))
     _warn(stability, constant, runs.n_unconverged)
     return stability
-
-
-def _rows_that_count(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, FloatArray | None, NDArray[np.intp]]:
-    """Return the rows of positive weight, their weights, and the unit of each, counted from 0: what is drawn."""
-    table, weight, units = whole_rows(X, sample_weight)
-    if weight is not None and not weight.all():
-        rows = np.flatnonzero(weight)
-        table, weight, units = table[rows], weight[rows], units[rows]
-    return table, weight, np.unique(units, return_inverse=True)[1]
 
 
 def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | None, threshold: float) -> int:
@@ -242,7 +236,7 @@ class _Runs:
 
     def _run(self, which: slice, end: int, stage: str, description: str) -> None:
         work = [(self.sample, seed, self.grid[:end], self.path_function) for seed in self.seeds[which]]
-        results = run_tasks(_fit_subsample, work, stage=stage, description=description, **self.options)
+        results = run_tasks(_fit_subsample, work, stage, description, **self.options)
         self.results[which] = results
         self._counted.clear()
         self.n_fits += len(results) * end
@@ -321,27 +315,17 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
     affected = np.flatnonzero(constant.any(axis=0))
     if len(affected):
         shown = ", ".join(map(str, affected[:5])) + (f" and {len(affected) - 5} more" if len(affected) > 5 else "")
-        warn(
-            ConstantColumnWarning(
-                f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant and has no "
-                f"edges there: column {shown}. A larger {setting('subsample_size')} (now {stability.subsample_size}) "
-                "makes this rarer."
-            )
-        )
+        where = f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant"
+        remedy = f"A larger {setting('subsample_size')} (now {stability.subsample_size}) makes this rarer."
+        warn(ConstantColumnWarning(f"{where} and has no edges there: column {shown}. {remedy}"))
     if n_unconverged:
-        warn(
-            ConvergenceWarning(
-                f"{n_unconverged} of {stability.n_fits} fits did not converge, and their edges may be wrong. Raise "
-                f"{setting('max_iter')} or {setting('tol')} of the path function."
-            )
-        )
+        wrong = f"{n_unconverged} of {stability.n_fits} fits did not converge, and their edges may be wrong"
+        remedy = f"Raise {setting('max_iter')} or {setting('tol')} of the path function."
+        warn(ConvergenceWarning(f"{wrong}. {remedy}"))
     if constant.shape[1] < FEW_COLUMNS:
-        warn(
-            FewColumnsWarning(
-                f"StARS was made for many columns; with {constant.shape[1]} it misses most edges. The default, "
-                f"{setting('select', 'two-stage', python='IsingNetwork')}, finds more of them."
-            )
-        )
+        missed = f"StARS was made for many columns; with {constant.shape[1]} it misses most edges"
+        default = setting("select", "two-stage", python="IsingNetwork")
+        warn(FewColumnsWarning(f"{missed}. The default, {default}, finds more of them."))
     last, reached = len(stability.alphas) - 1, float(stability.monotone[stability.index])
     no_choice = last == 0 or stability.alpha == 0.0  # there is no other alpha, or none below
     if 0 < stability.index < last or (no_choice and reached <= stability.threshold):
@@ -353,9 +337,5 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
     else:
         larger = f"a larger {setting('threshold')}"
         remedy = f"has no edges or few, and the next one is unstable. Pass a finer grid, or {larger}"
-    warn(
-        GridEndWarning(
-            f"the choice is at an end of the grid: alpha={stability.alpha:.6g} with instability {reached:.3g} "
-            f"(threshold {stability.threshold:g}) {remedy}."
-        )
-    )
+    choice = f"alpha={stability.alpha:.6g} with instability {reached:.3g} (threshold {stability.threshold:g})"
+    warn(GridEndWarning(f"the choice is at an end of the grid: {choice} {remedy}."))

@@ -235,9 +235,9 @@ class DiscreteCase:
             matrix = np.ascontiguousarray(penalty[inside] / np.multiply.outer(widths, widths)[inside])
         sizes = np.where(scaled.ranges == 0, table.n_categories[columns], 1)
         most = memory_for(_most_bytes(len(scaled.points), sizes))
-        given = scaled.points, scaled.weight, scaled.ranges, widths[columns], matrix
+        given, categories = (scaled.points, scaled.weight, matrix), (scaled.ranges, widths[columns])
         with within_memory():
-            problem = Problem(*given, isinstance(penalty, str), thread_count(n_threads), most)
+            problem = Problem(*given, isinstance(penalty, str), thread_count(n_threads), most, *categories)
         return cls(problem, scaled)
 
     def fit_null(self, tol: float, max_iter: int) -> float:

@@ -317,7 +317,7 @@ class CategoryNodes(Nodes):
         """Compile the columns that vary; name the others in one warning, unless ``quiet``."""
         scaled = Scaled.of(table, weight, quiet=quiet)
         columns, widths = scaled.columns, scaled.widths
-        problem = Nodewise(scaled.points, scaled.weight, scaled.ranges, widths[columns], thread_count(n_threads))
+        problem = Nodewise(scaled.points, scaled.weight, thread_count(n_threads), scaled.ranges, widths[columns])
         omega = scaled.spread()[columns] / widths[columns] if standardize else 1.0 / widths[columns]
         null_losses = [-float(share[share > 0] @ np.log(share[share > 0])) for share in scaled.shares]
         units = np.ones(len(widths)) if standardize else widths

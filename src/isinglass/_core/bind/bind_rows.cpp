@@ -1,14 +1,5 @@
-// The rows of this computer as a Python object with the methods that python_rows.hpp asks for: a part of a
-// table, in this process or another.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <stdexcept>
-
+// The rows of this computer as a Python object with the methods that python_rows.cpp asks for: a part of a table, in
+// this process or another.
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
 #include "rows/cpu_rows.hpp"
@@ -18,17 +9,25 @@
 namespace isinglass {
 namespace {
 
-void require(bool holds, const char* message) {
-    if (!holds) throw std::invalid_argument(message);
-}
-
 class Part {
  public:
-    Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
+    // n_kept, rare: of rows that know recipes (see RecipePart), else n_kept is negative.
+    Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept, double rare)
         : pool_(n_threads, poll_) {
-        const auto table = read(X, weights, total);
-        rows_ = std::make_unique<CpuRows>(table, Holds::all_nodes, pool_);
+        require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
+        const auto table = std::make_shared<const Table>(to_given(X, weights), total);
+        n_features_ = table->n_features, n_distinct_ = table->n_distinct;
+        require(n_distinct_ > 0, "a part must have a row with weight");
+        is_sparse = n_kept >= 0 && share_of_ones(*table) < rare;
+        if (n_kept < 0)
+            rows_ = std::make_unique<CpuRows>(table, Holds::all_nodes, pool_);
+        else if (is_sparse)
+            rows_ = std::make_unique<SparseRows>(*table, pool_);
+        else
+            rows_ = std::make_unique<LeanRows>(table, pool_, n_kept);
     }
+    Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
+        : Part(X, weights, total, n_threads, -1, 0) {}
     virtual ~Part() = default;
 
     Rows& rows() {
@@ -37,31 +36,16 @@ class Part {
     }
     int n_features() const { return n_features_; }
     int n_distinct() const { return n_distinct_; }
-    bool remembers = false;
     void check(const Line<int32_t>& columns) const {
         for (size_t k = 0; k < columns.shape(0); ++k)
-            if (columns(k) < 0 || columns(k) >= n_features())
-                throw std::invalid_argument("a column must lie in the table");
+            require(columns(k) >= 0 && columns(k) < n_features_, "a column must lie in the table");
     }
+    bool remembers = false, is_sparse = false;
 
- protected:
-    explicit Part(int n_threads) : pool_(n_threads, poll_) {}
-    std::shared_ptr<const Table> read(const Bytes& X, const std::optional<Vector>& weights, double total) {
-        require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
-        require(!weights || weights->shape(0) == X.shape(0), "one weight per row");
-        n_features_ = static_cast<int>(X.shape(1));
-        auto table = std::make_shared<const Table>(X.data(), weights ? weights->data() : nullptr, X.shape(0),
-                                                   n_features_, total);
-        n_distinct_ = table->n_distinct;
-        require(n_distinct_ > 0, "a part must have a row with weight");
-        return table;
-    }
-
+ private:
     Poll poll_;
     Pool pool_;
     std::unique_ptr<Rows> rows_;
-
- private:
     int n_features_ = 0, n_distinct_ = 0;
 };
 
@@ -69,36 +53,31 @@ class RecipePart : public Part {
  public:
     RecipePart(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept,
                double rare)
-        : Part(n_threads) {
-        const auto table = read(X, weights, total);
-        is_sparse = share_of_ones(*table) < rare;
-        if (is_sparse)
-            rows_ = std::make_unique<SparseRows>(*table, pool_);
-        else
-            rows_ = std::make_unique<LeanRows>(table, pool_, n_kept);
-    }
+        : Part(X, weights, total, n_threads, std::max(n_kept, 0), rare) {}
     RecipeRows& recipe_rows() { return static_cast<RecipeRows&>(rows()); }
-    bool is_sparse;
 };
 
 std::span<const int> span_of(const Line<int32_t>& nodes) {
     return {nodes.data(), nodes.shape(0)};
 }
 
-// The columns beside each of a list of nodes.
-std::vector<Beside> beside(const Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-                           const Line<int32_t>& columns) {
-    part.check(nodes);
+// The columns beside each of so many nodes.
+std::vector<Beside> beside(const Part& part, size_t n_nodes, const Line<int64_t>& begin, const Line<int32_t>& columns) {
     part.check(columns);
-    if (begin.shape(0) != nodes.shape(0) + 1 || begin(0) != 0 ||
-        begin(nodes.shape(0)) != static_cast<int64_t>(columns.shape(0)))
-        throw std::invalid_argument("begin must divide the columns among the nodes");
+    require(begin.shape(0) == n_nodes + 1 && begin(0) == 0 && begin(n_nodes) == static_cast<int64_t>(columns.shape(0)),
+            "begin must divide the columns among the nodes");
     std::vector<Beside> found;
-    for (size_t k = 0; k < nodes.shape(0); ++k) {
-        if (begin(k) > begin(k + 1)) throw std::invalid_argument("begin must not decrease");
+    for (size_t k = 0; k < n_nodes; ++k) {
+        require(begin(k) <= begin(k + 1), "begin must not decrease");
         found.push_back({columns.data() + begin(k), static_cast<int>(begin(k + 1) - begin(k))});
     }
     return found;
+}
+
+std::vector<Beside> beside(const Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+                           const Line<int32_t>& columns) {
+    part.check(nodes);
+    return beside(part, nodes.shape(0), begin, columns);
 }
 
 nb::tuple margins(Part& part) {
@@ -109,95 +88,77 @@ nb::tuple margins(Part& part) {
 auto overlaps(Part& part, const PairArray& array) {
     const std::vector<Pair> pairs = to_pairs(array, part.n_features());
     std::vector<double> values;
-    {
-        const nb::gil_scoped_release release;
-        for (const Overlap& cell : part.rows().overlaps(pairs))
-            values.insert(values.end(), {cell.both, cell.first, cell.second, cell.neither});
-    }
-    return to_numpy<double, double>(std::move(values), {pairs.size(), 4});
+    for (const Overlap& cell : unlocked([&] { return part.rows().overlaps(pairs); }))
+        values.insert(values.end(), {cell.both, cell.first, cell.second, cell.neither});
+    return to_numpy<double>(std::move(values), {pairs.size(), 4});
 }
 
-nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offsets,
-               const Line<int64_t>& moved_begin, const Line<int32_t>& moved, const Line<double>& coefficients,
-               const Line<int64_t>& asked_begin, const Line<int32_t>& asked, bool afresh) {
+nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offsets, const Line<int64_t>& moved_begin,
+               const Line<int32_t>& moved, const Line<double>& coefficients, const Line<int64_t>& asked_begin,
+               const Line<int32_t>& asked, bool afresh) {
     const std::vector<Beside> moves = beside(part, nodes, moved_begin, moved),
                               asks = beside(part, nodes, asked_begin, asked);
     const size_t count = nodes.shape(0);
     require(offsets.shape(0) == count && coefficients.shape(0) == moved.shape(0),
             "one offset per node and one coefficient per column");
     std::vector<double> values, gradients(asked.shape(0));
-    {
-        const nb::gil_scoped_release release;
-        std::vector<NodeSums> sums(count);
-        std::vector<Move> tasks;
-        for (size_t k = 0; k < count; ++k)
-            tasks.push_back({nodes(k), offsets(k), moves[k], coefficients.data() + moved_begin(k), asks[k],
-                             gradients.data() + asked_begin(k), &sums[k]});
-        part.rows().move(tasks, afresh);
-        for (const NodeSums& node : sums)
-            values.insert(values.end(), {node.loss, node.curve, node.zeros, node.ones});
-    }
-    return nb::make_tuple(to_numpy<double, double>(std::move(values), {count, 4}),
-                          give(std::move(gradients)));
+    std::vector<NodeSums> sums(count);
+    std::vector<Move> tasks;
+    for (size_t k = 0; k < count; ++k)
+        tasks.push_back({nodes(k), offsets(k), &sums[k], moves[k], coefficients.data() + moved_begin(k), asks[k],
+                         gradients.data() + asked_begin(k)});
+    unlocked([&] { part.rows().move(tasks, afresh); });
+    for (const NodeSums& node : sums) values.insert(values.end(), {node.loss, node.curve, node.zeros, node.ones});
+    return nb::make_tuple(to_numpy<double>(std::move(values), {count, 4}), give(std::move(gradients)));
 }
 
-auto gradients(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-               const Line<int32_t>& columns) {
+auto gradients(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns) {
     const std::vector<Beside> asks = beside(part, nodes, begin, columns);
     std::vector<double> values(columns.shape(0));
-    {
-        const nb::gil_scoped_release release;
-        std::vector<Gradient> tasks;
-        for (size_t k = 0; k < asks.size(); ++k)
-            tasks.push_back({nodes(k), asks[k], values.data() + begin(k)});
-        part.rows().gradients(tasks);
-    }
+    std::vector<Gradient> tasks;
+    for (size_t k = 0; k < asks.size(); ++k) tasks.push_back({nodes(k), asks[k], values.data() + begin(k)});
+    unlocked([&] { part.rows().gradients(tasks); });
     return give(std::move(values));
 }
 
 // Rows of a block are padded, as the kernels want them; across the border they are not.
+template <bool is_whole>
 nb::tuple second_derivatives(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-                             const Line<int32_t>& columns, bool majorized, bool is_whole) {
+                             const Line<int32_t>& columns, bool majorized) {
     const std::vector<Beside> inner = beside(part, nodes, begin, columns);
     std::vector<float> values, b(columns.shape(0)), diagonal(is_whole ? 0 : columns.shape(0));
     std::vector<double> curve(inner.size());
-    {
-        const nb::gil_scoped_release release;
-        const auto stride = [&](size_t k) { return (inner[k].count + 15) / 16 * 16; };
-        size_t size = 0;
-        for (size_t k = 0; k < inner.size(); ++k) size += static_cast<size_t>(inner[k].count) * stride(k);
-        Buffer<float> padded(is_whole ? size : 0);
-        float* next = padded.data();
-        std::vector<Block> tasks;
-        for (size_t k = 0; k < inner.size(); ++k) {
-            tasks.push_back({nodes(k), inner[k], is_whole ? next : nullptr, stride(k), b.data() + begin(k),
-                             diagonal.data() + (is_whole ? 0 : begin(k)), &curve[k]});
-            if (is_whole) next += static_cast<size_t>(inner[k].count) * stride(k);
-        }
-        part.rows().blocks(tasks, majorized ? Curvature::majorized : Curvature::own);
-        for (size_t k = 0; is_whole && k < inner.size(); ++k)
-            for (int i = 0; i < inner[k].count; ++i) {
-                const float* line = tasks[k].G + static_cast<size_t>(i) * stride(k);
-                values.insert(values.end(), line, line + inner[k].count);
-            }
+    const auto stride = [&](size_t k) { return (inner[k].count + 15) / 16 * 16; };
+    size_t size = 0;
+    for (size_t k = 0; is_whole && k < inner.size(); ++k) size += static_cast<size_t>(inner[k].count) * stride(k);
+    Buffer<float> padded(size);
+    float* next = padded.data();
+    std::vector<Block> tasks;
+    for (size_t k = 0; k < inner.size(); ++k) {
+        tasks.push_back({nodes(k), inner[k], is_whole ? next : nullptr, stride(k), b.data() + begin(k),
+                         diagonal.data() + (is_whole ? 0 : begin(k)), &curve[k]});
+        if (is_whole) next += static_cast<size_t>(inner[k].count) * stride(k);
     }
+    unlocked([&] { part.rows().blocks(tasks, majorized ? Curvature::majorized : Curvature::own); });
+    for (size_t k = 0; is_whole && k < inner.size(); ++k)
+        for (int i = 0; i < inner[k].count; ++i) {
+            const float* line = tasks[k].G + static_cast<size_t>(i) * stride(k);
+            values.insert(values.end(), line, line + inner[k].count);
+        }
     return nb::make_tuple(give(is_whole ? std::move(values) : std::move(diagonal)), give(std::move(b)),
                           give(std::move(curve)));
 }
 
-auto products(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-              const Line<int32_t>& columns, const Line<float>& d, const Line<double>& centers) {
+auto products(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns,
+              const Line<float>& d, const Line<double>& centers) {
     const std::vector<Beside> inner = beside(part, nodes, begin, columns);
     require(d.shape(0) == columns.shape(0) && centers.shape(0) == inner.size(),
             "one number per column and one center per node");
     std::vector<float> values(columns.shape(0));
-    {
-        const nb::gil_scoped_release release;
-        std::vector<Product> tasks;
-        for (size_t k = 0; k < inner.size(); ++k)
-            tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centers(k), values.data() + begin(k)});
-        part.rows().products(tasks);
-    }
+    std::vector<Product> tasks;
+    for (size_t k = 0; k < inner.size(); ++k)
+        tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centers(k), values.data() + begin(k)});
+    unlocked([&] { part.rows().products(tasks); });
     return give(std::move(values));
 }
 
@@ -205,35 +166,24 @@ auto gram(Part& part, int node, const Line<int32_t>& columns, int most) {
     part.check(columns);
     require(node >= 0 && node < part.n_features() && most >= 0, "a node must lie in the table");
     const size_t width = columns.shape(0) + 1;
-    std::vector<double> values;
-    {
-        const nb::gil_scoped_release release;
-        values = part.rows().gram(node, {columns.data(), static_cast<int>(columns.shape(0))}, most);
-    }
-    return to_numpy<double, double>(std::move(values), {width, width});
+    const Beside beside{columns.data(), static_cast<int>(columns.shape(0))};
+    return to_numpy<double>(unlocked([&] { return part.rows().gram(node, beside, most); }), {width, width});
 }
 
 auto drift(Part& part, const Line<int32_t>& nodes) {
     part.check(nodes);
     require(part.remembers, "drift is measured from what was remembered");
     std::vector<double> values;
-    {
-        const nb::gil_scoped_release release;
-        for (const Moved& moved : part.rows().drift(span_of(nodes)))
-            values.insert(values.end(), {moved.square, moved.sum});
-    }
-    return to_numpy<double, double>(std::move(values), {nodes.shape(0), 2});
+    for (const Moved& moved : unlocked([&] { return part.rows().drift(span_of(nodes)); }))
+        values.insert(values.end(), {moved.square, moved.sum});
+    return to_numpy<double>(std::move(values), {nodes.shape(0), 2});
 }
 
 nb::tuple all_pairs(Part& part, int first, int last) {
     const int p = part.n_features();
     require(first >= 0 && first <= last && last <= p, "lines must lie in the table");
     std::vector<float> band(first_of_row(last, p) - first_of_row(first, p));
-    double slack = 0;
-    {
-        const nb::gil_scoped_release release;
-        slack = part.rows().all_pairs(first, last, band.data());
-    }
+    const double slack = unlocked([&] { return part.rows().all_pairs(first, last, band.data()); });
     return nb::make_tuple(give(std::move(band)), slack);
 }
 
@@ -252,33 +202,28 @@ nb::tuple flatten(const std::vector<Recipe>& recipes) {
                           give(std::move(coefficients)));
 }
 
-std::vector<Recipe> read_recipes(const Part& part, const nb::tuple& flat) {
+std::vector<Recipe> read_recipes(const Part& part, nb::handle given) {
+    const nb::tuple flat = nb::cast<nb::tuple>(given);
     require(flat.size() == 4, "recipes are four arrays");
     const auto offsets = nb::cast<Line<double>>(flat[0]);
     const auto begin = nb::cast<Line<int64_t>>(flat[1]);
     const auto columns = nb::cast<Line<int32_t>>(flat[2]);
     const auto coefficients = nb::cast<Line<double>>(flat[3]);
-    std::vector<int32_t> nodes(part.n_features());
-    std::iota(nodes.begin(), nodes.end(), 0);
-    require(offsets.shape(0) == nodes.size() && begin.shape(0) == nodes.size() + 1 &&
-                coefficients.shape(0) == columns.shape(0) && begin(0) == 0 &&
-                begin(nodes.size()) == static_cast<int64_t>(columns.shape(0)),
+    require(offsets.shape(0) == static_cast<size_t>(part.n_features()) && coefficients.shape(0) == columns.shape(0),
             "a recipe per column");
-    part.check(columns);
-    std::vector<Recipe> recipes(nodes.size());
-    for (size_t k = 0; k < nodes.size(); ++k) {
-        require(begin(k) <= begin(k + 1), "begin must not decrease");
-        recipes[k].offset = offsets(k);
-        recipes[k].column.assign(columns.data() + begin(k), columns.data() + begin(k + 1));
-        recipes[k].coefficient.assign(coefficients.data() + begin(k), coefficients.data() + begin(k + 1));
+    std::vector<Recipe> recipes;
+    for (const Beside& listed : beside(part, offsets.shape(0), begin, columns)) {
+        const double* first = coefficients.data() + (listed.column - columns.data());
+        recipes.push_back(
+            {offsets(recipes.size()), {listed.column, listed.column + listed.count}, {first, first + listed.count}});
     }
     return recipes;
 }
 
 nb::tuple state(RecipePart& part) {
     const Recipes& state = part.recipe_rows().state();
-    return nb::make_tuple(flatten(state.now), flatten(state.remembered), flatten(state.modeled),
-                          give(state.majorized), part.remembers);
+    return nb::make_tuple(flatten(state.now), flatten(state.remembered), flatten(state.modeled), give(state.majorized),
+                          part.remembers);
 }
 
 void restore(RecipePart& part, const nb::tuple& given) {
@@ -286,9 +231,9 @@ void restore(RecipePart& part, const nb::tuple& given) {
     const auto majorized = nb::cast<Line<uint8_t>>(given[3]);
     require(majorized.shape(0) == static_cast<size_t>(part.n_features()), "a byte per column");
     Recipes state;
-    state.now = read_recipes(part, nb::cast<nb::tuple>(given[0]));
-    state.remembered = read_recipes(part, nb::cast<nb::tuple>(given[1]));
-    state.modeled = read_recipes(part, nb::cast<nb::tuple>(given[2]));
+    state.now = read_recipes(part, given[0]);
+    state.remembered = read_recipes(part, given[1]);
+    state.modeled = read_recipes(part, given[2]);
     state.majorized.assign(majorized.data(), majorized.data() + majorized.shape(0));
     part.remembers = nb::cast<bool>(given[4]);
     const nb::gil_scoped_release release;
@@ -304,27 +249,17 @@ void bind_rows(nb::module_& m) {
     using Release = nb::call_guard<nb::gil_scoped_release>;
     using nb::arg;
     nb::class_<Part>(m, "CpuRows")
-        .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int>(), arg("X"),
-             arg("weights").none(), arg("total"), arg("n_threads"))
+        .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int>(), arg("X"), arg("weights").none(),
+             arg("total"), arg("n_threads"))
         .def("n_distinct", &Part::n_distinct)
         .def("margins", &margins)
         .def("rounding", [](Part& part) { return part.rows().rounding(); })
         .def("overlaps", &overlaps, arg("pairs"))
-        .def("move", &move, arg("nodes"), arg("offsets"), arg("moved_begin"), arg("moved"),
-             arg("coefficients"), arg("asked_begin"), arg("asked"), arg("afresh"))
+        .def("move", &move, arg("nodes"), arg("offsets"), arg("moved_begin"), arg("moved"), arg("coefficients"),
+             arg("asked_begin"), arg("asked"), arg("afresh"))
         .def("gradients", &gradients, arg("nodes"), arg("begin"), arg("columns"))
-        .def(
-            "blocks",
-            [](Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-               const Line<int32_t>& columns,
-               bool majorized) { return second_derivatives(part, nodes, begin, columns, majorized, true); },
-            arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
-        .def(
-            "diagonals",
-            [](Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-               const Line<int32_t>& columns,
-               bool majorized) { return second_derivatives(part, nodes, begin, columns, majorized, false); },
-            arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
+        .def("blocks", &second_derivatives<true>, arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
+        .def("diagonals", &second_derivatives<false>, arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
         .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centers"))
         .def(
             "divergence",

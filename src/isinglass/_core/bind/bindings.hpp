@@ -3,9 +3,15 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
+
+namespace isinglass {
+class Rows;
+std::unique_ptr<Rows> python_rows(nanobind::object rows);
+}  // namespace isinglass
+
 void bind_nodewise(nanobind::module_& m);
 void bind_glm(nanobind::module_& m);
 void bind_bmn(nanobind::module_& m);
 void bind_gibbs(nanobind::module_& m);
-void bind_packed(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);

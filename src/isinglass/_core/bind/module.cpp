@@ -1,19 +1,13 @@
 // Python bindings: arrays and numbers in, arrays and numbers out; the interpreter lock is released inside.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <optional>
-#include <stdexcept>
+#include <algorithm>
 
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
-#include "bind/python_rows.hpp"
 #include "problems/problem.hpp"
 
-namespace nb = nanobind;
 using namespace isinglass;
 
 namespace {
@@ -21,33 +15,19 @@ namespace {
 constexpr size_t POLLED = 4096;  // rows between two looks for an interrupt
 
 Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, size_t p) {
-    if (p > MAX_FEATURES) throw std::invalid_argument("too many columns");
-    if (penalty && (penalty->shape(0) != p || penalty->shape(1) != p))
-        throw std::invalid_argument("one penalty weight per pair");
+    require(p <= MAX_FEATURES, "too many columns");
+    require(!penalty || (penalty->shape(0) == p && penalty->shape(1) == p), "one penalty weight per pair");
     if (penalty) return Penalty::Kind::matrix;
     return standardized ? Penalty::Kind::standardized : Penalty::Kind::equal;
 }
 
 void make_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
-                  const std::optional<Matrix>& penalty, bool standardized, int n_threads, size_t most_bytes) {
-    if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
+                  const std::optional<Matrix>& penalty, bool standardized, int n_threads, size_t most_bytes,
+                  const std::optional<Codes>& ranges, const std::optional<Vector>& widths) {
+    const Given given = to_given(X, weights, ranges, widths);
     const Penalty::Kind kind = kind_of(penalty, standardized, X.shape(1));
     nb::gil_scoped_release release;
-    new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(X.shape(1)),
-                      kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
-}
-
-void make_category_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
-                           const Codes& ranges, const Vector& widths, const std::optional<Matrix>& penalty,
-                           bool standardized, int n_threads, size_t most_bytes) {
-    const size_t p = X.shape(1);
-    if (weights && weights->shape(0) != X.shape(0)) throw std::invalid_argument("one weight per row");
-    check_categories(X, ranges, widths);
-    const Penalty::Kind kind = kind_of(penalty, standardized, p);
-    nb::gil_scoped_release release;
-    new (place) Joint(X.data(), weights ? weights->data() : nullptr, X.shape(0), static_cast<int>(p),
-                      ranges.data(), {widths.data(), widths.data() + p}, kind,
-                      penalty ? penalty->data() : nullptr, n_threads, most_bytes);
+    new (place) Joint(given, kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
 }
 
 // The interpreter lock stays: rows in Python are called, and destroyed if that fails.
@@ -60,7 +40,7 @@ void make_problem_on(Joint* place, nb::object given, const std::optional<Matrix>
         if (penalty)
             given.attr("penalize")(*penalty);
         else if (standardized)
-            given.attr("penalize")(doubles_to_numpy(rows->margins().sd));
+            given.attr("penalize")(give(rows->margins().sd));
         else
             given.attr("penalize")(nb::none());
     }
@@ -68,19 +48,18 @@ void make_problem_on(Joint* place, nb::object given, const std::optional<Matrix>
                       penalty ? penalty->data() : nullptr, n_threads);
 }
 
-std::vector<State> solve(Joint& joint, const PairArray& array, const std::vector<double>& alphas,
-                         double kkt_tol, double gap_tol, int max_iter) {
+std::vector<State> solve(Joint& joint, const PairArray& array, const std::vector<double>& alphas, double kkt_tol,
+                         double gap_tol, int max_iter) {
     const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
     nb::gil_scoped_release release;
     std::vector<State> states;
-    for (double alpha : alphas)
-        states.push_back(joint.problem().solve(pairs, alpha, {kkt_tol, gap_tol, max_iter}));
+    for (double alpha : alphas) states.push_back(joint.problem().solve(pairs, alpha, {kkt_tol, gap_tol, max_iter}));
     return states;
 }
 
 // The solutions at alphas, the next part of a path that goes on to `next`.
-std::vector<State> follow(Joint& joint, const std::vector<double>& alphas, double next, double tol,
-                          int max_iter, double strictness) {
+std::vector<State> follow(Joint& joint, const std::vector<double>& alphas, double next, double tol, int max_iter,
+                          double strictness) {
     std::vector<State> states;
     for (size_t k = 0; k < alphas.size(); ++k)
         states.push_back(joint.problem().follow(alphas[k], k + 1 < alphas.size() ? alphas[k + 1] : next,
@@ -89,13 +68,8 @@ std::vector<State> follow(Joint& joint, const std::vector<double>& alphas, doubl
 }
 
 auto gradient(Joint& joint, const PairArray& array) {
-    std::vector<double> values;
-    {
-        const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
-        nb::gil_scoped_release release;
-        values = joint.problem().gradient(pairs);
-    }
-    return doubles_to_numpy(std::move(values));
+    const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
+    return give(unlocked([&] { return joint.problem().gradient(pairs); }));
 }
 
 // Runs Python's signal handlers; true if one of them raised, which leaves the exception pending.
@@ -105,31 +79,53 @@ bool is_interrupted() {
 }
 
 // Weight of the ones of every column, and whether it takes both values in the rows of positive weight.
+// Adds rows of 0 and 1 to the sums of their columns: several rows side by side, as long as bytes can hold
+// their sums.
+void add_rows(const uint8_t* X, size_t n_rows, std::vector<double>& sums) {
+    const size_t p = sums.size(), beside = 1 + 128 / std::max<size_t>(p, 1), width = beside * p;
+    std::vector<uint8_t> counts(width);
+    size_t n = 0;
+    while (n + beside <= n_rows) {
+        std::fill(counts.begin(), counts.end(), uint8_t{0});
+        for (int k = 0; k < 255 && n + beside <= n_rows; ++k, n += beside)
+            for (size_t i = 0; i < width; ++i) counts[i] += X[n * p + i];
+        for (size_t i = 0; i < width; ++i) sums[i % p] += counts[i];
+        Poll::here();
+    }
+    for (; n < n_rows; ++n)
+        for (size_t s = 0; s < p; ++s) sums[s] += X[n * p + s];
+}
+
 nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
     const size_t n_rows = X.shape(0), p = X.shape(1);
     std::vector<double> ones(p, 0.0);
-    std::vector<uint8_t> seen(p, 0), varies(p);  // bit 0: a zero was seen; bit 1: a one
+    std::vector<uint8_t> varies(p);
     {
         nb::gil_scoped_release release;
-        for (size_t n = 0; n < n_rows; ++n) {
-            const double w = weights ? (*weights)(n) : 1.0;
-            if (n % POLLED == 0) Poll::here();
-            if (w == 0.0) continue;
-            const uint8_t* row = X.data() + n * p;
-            for (size_t s = 0; s < p; ++s) {
-                ones[s] += w * row[s];
-                seen[s] |= static_cast<uint8_t>(1 + row[s]);
+        if (!weights) {
+            add_rows(X.data(), n_rows, ones);
+            for (size_t s = 0; s < p; ++s) varies[s] = 0 < ones[s] && ones[s] < static_cast<double>(n_rows);
+        } else {
+            std::vector<uint8_t> seen(p, 0);  // bit 0: a zero was seen; bit 1: a one
+            for (size_t n = 0; n < n_rows; ++n) {
+                const double w = (*weights)(n);
+                if (n % POLLED == 0) Poll::here();
+                if (w == 0.0) continue;
+                const uint8_t* row = X.data() + n * p;
+                for (size_t s = 0; s < p; ++s) {
+                    ones[s] += w * row[s];
+                    seen[s] |= static_cast<uint8_t>(1 + row[s]);
+                }
             }
+            for (size_t s = 0; s < p; ++s) varies[s] = seen[s] == 3;
         }
-        for (size_t s = 0; s < p; ++s) varies[s] = seen[s] == 3;
     }
-    return nb::make_tuple(doubles_to_numpy(std::move(ones)), to_numpy<uint8_t, bool>(std::move(varies), {p}));
+    return nb::make_tuple(give(std::move(ones)), to_numpy<bool>(std::move(varies), {p}));
 }
 
 }  // namespace
 
 NB_MODULE(_native, m) {
-    constexpr auto OWNED = nb::rv_policy::automatic;  // arrays that hold their own memory
     using Release = nb::call_guard<nb::gil_scoped_release>;
     m.attr("instruction_set") = kernels().name;
     m.attr("max_features") = MAX_FEATURES;
@@ -148,19 +144,13 @@ NB_MODULE(_native, m) {
     bind_glm(m);
     bind_bmn(m);
     bind_gibbs(m);
-    bind_packed(m);
     bind_rows(m);
     nb::class_<State>(m, "State")
         .def_ro("alpha", &State::alpha)
-        .def_prop_ro(
-            "fields", [](const State& state) { return doubles_to_numpy(state.fields); }, OWNED)
-        .def_prop_ro(
-            "category_fields", [](const State& state) { return doubles_to_numpy(state.category_fields); },
-            OWNED)
-        .def_prop_ro(
-            "edges", [](const State& state) { return pairs_to_numpy(state.edges); }, OWNED)
-        .def_prop_ro(
-            "values", [](const State& state) { return doubles_to_numpy(state.values); }, OWNED)
+        .def_prop_ro("fields", &copy_of<State, &State::fields>, OWNED)
+        .def_prop_ro("category_fields", &copy_of<State, &State::category_fields>, OWNED)
+        .def_prop_ro("edges", &copy_of<State, &State::edges>, OWNED)
+        .def_prop_ro("values", &copy_of<State, &State::values>, OWNED)
         .def_ro("objective", &State::objective)
         .def_ro("kkt_residual", &State::kkt_residual)
         .def_ro("duality_gap", &State::duality_gap)
@@ -170,36 +160,29 @@ NB_MODULE(_native, m) {
         .def_ro("n_iter", &State::n_iter)
         .def_ro("largest_eta", &State::largest_eta);
     nb::class_<PairList>(m, "PairList")
-        .def_prop_ro(
-            "pairs", [](const PairList& list) { return pairs_to_numpy(list.pairs); }, OWNED)
-        .def_prop_ro("strength", [](const PairList& list) { return doubles_to_numpy(list.values); }, OWNED);
+        .def_prop_ro("pairs", &copy_of<PairList, &PairList::pairs>, OWNED)
+        .def_prop_ro("strength", &copy_of<PairList, &PairList::values>, OWNED);
     nb::class_<Joint>(m, "Problem")
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::arg("most_bytes") = ANY_SIZE,
-             nb::keep_alive<1, 4>())
-        .def("__init__", &make_category_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("ranges"),
-             nb::arg("widths"), nb::arg("penalty").none(), nb::arg("standardized"), nb::arg("n_threads"),
-             nb::arg("most_bytes") = ANY_SIZE, nb::keep_alive<1, 6>())
-        .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(),
-             nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 3>())
+             nb::arg("ranges") = nb::none(), nb::arg("widths") = nb::none(), nb::keep_alive<1, 4>())
+        .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(), nb::arg("standardized"),
+             nb::arg("n_threads"), nb::keep_alive<1, 3>())
         .def_prop_ro("n_features", &Joint::n_features)
         .def_prop_ro("n_distinct", &Joint::n_distinct)
         .def_prop_ro("null_objective", [](Joint& joint) { return joint.problem().newton().null_objective(); })
         .def(
-            "set_widest_block",
-            [](Joint& joint, int width) { joint.problem().newton().set_widest_block(width); },
+            "set_widest_block", [](Joint& joint, int width) { joint.problem().newton().set_widest_block(width); },
             nb::arg("width"))
         .def(
-            "set_largest_reference",
-            [](Joint& joint, size_t pairs) { joint.problem().set_largest_reference(pairs); },
+            "set_largest_reference", [](Joint& joint, size_t pairs) { joint.problem().set_largest_reference(pairs); },
             nb::arg("pairs"))
         .def("mark_null", [](Joint& joint) { joint.problem().mark_null(); })
-        .def("free_pairs", [](const Joint& joint) { return pairs_to_numpy(joint.free_pairs()); })
+        .def("free_pairs", [](const Joint& joint) { return give(joint.free_pairs()); })
         .def(
             "alpha_max", [](Joint& joint) { return joint.problem().alpha_max(); }, Release())
         .def(
-            "gradient_above",
-            [](Joint& joint, double threshold) { return joint.problem().gradient_above(threshold); },
+            "gradient_above", [](Joint& joint, double threshold) { return joint.problem().gradient_above(threshold); },
             nb::arg("threshold"), Release())
         .def("gradient", &gradient, nb::arg("pairs"))
         .def("solve", &solve, nb::arg("pairs"), nb::arg("alphas"), nb::arg("kkt_tol"), nb::arg("gap_tol"),

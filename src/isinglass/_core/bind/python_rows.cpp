@@ -1,39 +1,73 @@
-#include "bind/python_rows.hpp"
-
+// Rows written in Python: each call of the seam is a method of an object. One call is one batch: a list of nodes, and
+// where something belongs to each of them (columns, coefficients, answers), one flat array in which that of node k lies
+// from begin[k] to begin[k + 1]. solve/seam.py documents the methods.
 #include <cmath>
-#include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "bind/arrays.hpp"
+#include "bind/bindings.hpp"
+#include "rows/rows.hpp"
 
 namespace isinglass {
 namespace {
 
-struct Columns {
-    std::vector<int64_t> begin{0};
-    std::vector<int> columns;
-
-    void add(const Beside& beside) {
-        columns.insert(columns.end(), beside.column, beside.column + beside.count);
-        begin.push_back(static_cast<int64_t>(columns.size()));
-    }
-};
-
-template <class Task>
-auto nodes_of(std::span<const Task> tasks) {
-    std::vector<int> nodes;
-    for (const Task& task : tasks) nodes.push_back(task.node);
-    return give(std::move(nodes));
+// A number of every task.
+template <class Task, class T>
+auto list_of(std::span<const Task> tasks, T Task::* member) {
+    std::vector<T> values;
+    for (const Task& task : tasks) values.push_back(task.*member);
+    return give(std::move(values));
 }
+
+// The columns of all tasks, and the numbers that belong to them.
+template <class Task>
+class Batch {
+ public:
+    Batch(std::span<const Task> tasks, Beside Task::* beside) : tasks_(tasks), beside_(beside) {}
+
+    auto begin() const {
+        std::vector<int64_t> begin{0};
+        for (const Task& task : tasks_) begin.push_back(begin.back() + (task.*beside_).count);
+        return give(std::move(begin));
+    }
+    auto columns() const {
+        return join([&](const Task& task) { return (task.*beside_).column; });
+    }
+    template <class T>
+    auto values(const T* Task::* member) const {
+        return join([&](const Task& task) { return task.*member; });
+    }
+    size_t size() const {
+        size_t sum = 0;
+        for (const Task& task : tasks_) sum += (task.*beside_).count;
+        return sum;
+    }
+    template <class T>
+    void hand_out(const Line<T>& values, T* Task::* member) const {
+        const T* next = values.data();
+        for (const Task& task : tasks_) {
+            std::copy(next, next + (task.*beside_).count, task.*member);
+            next += (task.*beside_).count;
+        }
+    }
+
+ private:
+    template <class Values>
+    auto join(Values values) const {
+        std::vector<std::remove_cvref_t<decltype(*values(tasks_[0]))>> all;
+        for (const Task& task : tasks_) all.insert(all.end(), values(task), values(task) + (task.*beside_).count);
+        return give(std::move(all));
+    }
+    std::span<const Task> tasks_;
+    Beside Task::* beside_;
+};
 
 template <class T>
 Line<T> read(nb::handle answer, size_t size, const char* call) {
     Line<T> line;
     if (!nb::try_cast(answer, line) || line.shape(0) != size)
-        throw std::invalid_argument(std::string("rows.") + call +
-                                    " must answer with flat arrays; expected one of " + std::to_string(size) +
-                                    " numbers");
+        throw std::invalid_argument(std::string("rows.") + call + " must answer with flat arrays; expected one of " +
+                                    std::to_string(size) + " numbers");
     return line;
 }
 
@@ -42,8 +76,7 @@ class PythonRows final : public Rows {
     explicit PythonRows(nb::object rows) : rows_(std::move(rows)), scans_(nb::hasattr(rows_, "scan")) {
         const nb::object shares = rows_.attr("margins")();
         const size_t p = nb::len(nb::object(shares[0]));
-        const Line<double> mean = read<double>(shares[0], p, "margins"),
-                           rest = read<double>(shares[1], p, "margins");
+        const Line<double> mean = read<double>(shares[0], p, "margins"), rest = read<double>(shares[1], p, "margins");
         margins_ = {{mean.data(), mean.data() + p}, {rest.data(), rest.data() + p}, std::vector<double>(p)};
         for (size_t s = 0; s < p; ++s) margins_.sd[s] = std::sqrt(margins_.mean[s] * margins_.rest[s]);
         rounding_ = nb::cast<double>(rows_.attr("rounding")());
@@ -56,7 +89,7 @@ class PythonRows final : public Rows {
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
         const nb::gil_scoped_acquire acquire;
         const nb::object answer =
-            rows_.attr("overlaps")(pairs_to_numpy({pairs.begin(), pairs.end()})).attr("reshape")(-1);
+            rows_.attr("overlaps")(give(std::vector<Pair>(pairs.begin(), pairs.end()))).attr("reshape")(-1);
         const Line<double> values = read<double>(answer, 4 * pairs.size(), "overlaps");
         std::vector<Overlap> found(pairs.size());
         for (size_t k = 0; k < found.size(); ++k)
@@ -67,44 +100,25 @@ class PythonRows final : public Rows {
     void move(std::span<const Move> tasks, bool afresh) override {
         if (tasks.empty()) return;
         const nb::gil_scoped_acquire acquire;
-        std::vector<double> offsets, coefficients;
-        Columns moved, asked;
-        for (const Move& task : tasks) {
-            offsets.push_back(task.offset);
-            moved.add(task.moved);
-            coefficients.insert(coefficients.end(), task.coefficient, task.coefficient + task.moved.count);
-            asked.add(task.asked);
-        }
-        const size_t n_asked = asked.columns.size();
-        const nb::object answer =
-            rows_.attr("move")(nodes_of(tasks), give(std::move(offsets)), give(std::move(moved.begin)),
-                               give(std::move(moved.columns)), give(std::move(coefficients)),
-                               give(std::move(asked.begin)), give(std::move(asked.columns)), afresh);
-        const Line<double> sums = read<double>(answer[0].attr("reshape")(-1), 4 * tasks.size(), "move"),
-                           gradients = read<double>(answer[1], n_asked, "move");
-        const double* next = gradients.data();
+        const Batch moved(tasks, &Move::moved), asked(tasks, &Move::asked);
+        const nb::object answer = rows_.attr("move")(list_of(tasks, &Move::node), list_of(tasks, &Move::offset),
+                                                     moved.begin(), moved.columns(), moved.values(&Move::coefficient),
+                                                     asked.begin(), asked.columns(), afresh);
+        const Line<double> sums = read<double>(answer[0].attr("reshape")(-1), 4 * tasks.size(), "move");
         for (size_t k = 0; k < tasks.size(); ++k) {
             const double zeros = sums(4 * k + 2), ones = sums(4 * k + 3);
             *tasks[k].sums = {sums(4 * k), zeros - ones, sums(4 * k + 1), zeros, ones};
-            std::copy(next, next + tasks[k].asked.count, tasks[k].gradient);
-            next += tasks[k].asked.count;
         }
+        asked.hand_out(read<double>(answer[1], asked.size(), "move"), &Move::gradient);
     }
 
     void gradients(std::span<const Gradient> tasks) override {
         if (tasks.empty()) return;
         const nb::gil_scoped_acquire acquire;
-        Columns asked;
-        for (const Gradient& task : tasks) asked.add(task.asked);
-        const size_t n_asked = asked.columns.size();
-        const nb::object answer = rows_.attr("gradients")(nodes_of(tasks), give(std::move(asked.begin)),
-                                                          give(std::move(asked.columns)));
-        const Line<double> values = read<double>(answer, n_asked, "gradients");
-        const double* next = values.data();
-        for (const Gradient& task : tasks) {
-            std::copy(next, next + task.asked.count, task.gradient);
-            next += task.asked.count;
-        }
+        const Batch asked(tasks, &Gradient::asked);
+        const nb::object answer =
+            rows_.attr("gradients")(list_of(tasks, &Gradient::node), asked.begin(), asked.columns());
+        asked.hand_out(read<double>(answer, asked.size(), "gradients"), &Gradient::gradient);
     }
 
     void blocks(std::span<const Block> tasks, Curvature curvature) override {
@@ -118,24 +132,10 @@ class PythonRows final : public Rows {
     void products(std::span<const Product> tasks) override {
         if (tasks.empty()) return;
         const nb::gil_scoped_acquire acquire;
-        Columns inner;
-        std::vector<float> d;
-        std::vector<double> centers;
-        for (const Product& task : tasks) {
-            inner.add(task.inner);
-            d.insert(d.end(), task.d, task.d + task.inner.count);
-            centers.push_back(task.center);
-        }
-        const size_t size = d.size();
-        const nb::object answer = rows_.attr("products")(nodes_of(tasks), give(std::move(inner.begin)),
-                                                         give(std::move(inner.columns)), give(std::move(d)),
-                                                         give(std::move(centers)));
-        const Line<float> values = read<float>(answer, size, "products");
-        const float* next = values.data();
-        for (const Product& task : tasks) {
-            std::copy(next, next + task.inner.count, task.Hd);
-            next += task.inner.count;
-        }
+        const Batch inner(tasks, &Product::inner);
+        const nb::object answer = rows_.attr("products")(list_of(tasks, &Product::node), inner.begin(), inner.columns(),
+                                                         inner.values(&Product::d), list_of(tasks, &Product::center));
+        inner.hand_out(read<float>(answer, inner.size(), "products"), &Product::Hd);
     }
 
     double divergence(std::span<const int> nodes, double c) override {
@@ -180,8 +180,7 @@ class PythonRows final : public Rows {
 
     Scanned scan(const Scan& scan) override {
         const nb::gil_scoped_acquire acquire;
-        const nb::object answer =
-            rows_.attr("scan")(scan.threshold, scan.extra, scan.alpha, scan.scale, scan.gap);
+        const nb::object answer = rows_.attr("scan")(scan.threshold, scan.extra, scan.alpha, scan.scale, scan.gap);
         const size_t count = nb::len(nb::object(answer[0]));
         const Line<int32_t> flat = read<int32_t>(answer[0].attr("reshape")(-1), 2 * count, "scan");
         Scanned scanned{std::vector<Pair>(count), nb::cast<int64_t>(answer[1])};
@@ -203,37 +202,27 @@ class PythonRows final : public Rows {
         return nb::cast(give(std::vector<int>(values.begin(), values.end())));
     }
 
-    void ask_blocks(const char* call, const std::vector<Block>& tasks, Curvature curvature) {
+    void ask_blocks(const char* call, std::span<const Block> tasks, Curvature curvature) {
         if (tasks.empty()) return;
         const bool is_whole = std::string(call) == "blocks";
-        Columns inner;
+        const Batch inner(tasks, &Block::inner);
+        const nb::object answer = rows_.attr(call)(list_of(tasks, &Block::node), inner.begin(), inner.columns(),
+                                                   curvature == Curvature::majorized);
         size_t size = 0;
-        for (const Block& task : tasks) {
-            inner.add(task.inner);
+        for (const Block& task : tasks)
             size += is_whole ? static_cast<size_t>(task.inner.count) * task.inner.count : task.inner.count;
-        }
-        const size_t n_columns = inner.columns.size();
-        const nb::object answer =
-            rows_.attr(call)(nodes_of(std::span<const Block>(tasks)), give(std::move(inner.begin)),
-                             give(std::move(inner.columns)), curvature == Curvature::majorized);
-        const Line<float> values = read<float>(answer[0], size, call),
-                          b = read<float>(answer[1], n_columns, call);
+        const Line<float> values = read<float>(answer[0], size, call);
         const Line<double> curve = read<double>(answer[2], tasks.size(), call);
-        const float *next = values.data(), *next_b = b.data();
-        for (size_t k = 0; k < tasks.size(); ++k) {
-            const Block& task = tasks[k];
-            const int d = task.inner.count;
-            *task.curve = curve(k);
-            std::copy(next_b, next_b + d, task.b);
-            next_b += d;
-            if (!is_whole) std::copy(next, next + d, task.diagonal);
-            for (int i = 0; is_whole && i < d; ++i) {
+        for (size_t k = 0; k < tasks.size(); ++k) *tasks[k].curve = curve(k);
+        inner.hand_out(read<float>(answer[1], inner.size(), call), &Block::b);
+        if (!is_whole) return inner.hand_out(values, &Block::diagonal);
+        const float* next = values.data();
+        for (const Block& task : tasks)
+            for (int i = 0, d = task.inner.count; i < d; ++i, next += d) {
                 float* line = task.G + static_cast<size_t>(i) * task.stride;
-                std::copy(next + i * d, next + (i + 1) * d, line);
+                std::copy(next, next + d, line);
                 std::fill(line + d, line + task.stride, 0.0f);
             }
-            next += is_whole ? d * d : d;
-        }
     }
 
     const nb::object rows_;

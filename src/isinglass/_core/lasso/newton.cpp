@@ -13,21 +13,21 @@ constexpr double LOOSE = 0.05, QUADRATIC = 0.3,
                  FLOOR = 0.9;         // the same where nodes are operators: see inner_tolerance
 constexpr double FARTHEST = 1.5;      // steps of the path to extrapolate over, at most
 constexpr double CONTRACTION = 0.05;  // blocks are kept while a step shrinks the residual at least this much
-constexpr double NEAR = 0.98;  // edges whose gradient exceeds this share of the penalty become inner ones
-constexpr size_t GROWTH = 4;   // edges per node that may become inner at once...
-constexpr size_t SOME = 16;    // ...or this many
-constexpr int EARLY = 2;       // steps after which the whole working set is looked at in any case
-constexpr double UNCHANGED = 0.08;  // a block is kept while its curvatures have changed by no larger a share
+constexpr double NEAR = 0.98;         // edges whose gradient exceeds this share of the penalty become inner ones
+constexpr size_t GROWTH = 4;          // edges per node that may become inner at once...
+constexpr size_t SOME = 16;           // ...or this many
+constexpr int EARLY = 2;              // steps after which the whole working set is looked at in any case
+constexpr double UNCHANGED = 0.08;    // a block is kept while its curvatures have changed by no larger a share
 constexpr double STEEPEST_CURVATURE = 0.0963;  // |d/d eta| of sigma (1 - sigma) is at most 1 / (6 sqrt 3)
 constexpr int STAGNATION = 40;  // steps without progress after which the best that can be had is returned
 constexpr int HOPELESS = 2;     // such steps after which operators give way to blocks...
 constexpr size_t MOST_BLOCK_BYTES = size_t{1} << 28;  // ...of at most this size
-constexpr double PROGRESS = 0.9;     // a residual this much smaller than the best so far is progress
-constexpr double DRIFT = 1e-3;       // share of the tolerance that rounding of predictors may take
-constexpr double SLOW = 0.2;         // a step that leaves more than this share of the residual is slow
-constexpr double SUFFICIENT = 1e-4;  // share of the predicted decrease a step must bring
-constexpr double ROUNDING = 1e-14;   // relative error of F that the line search forgives
-constexpr int MAX_HALVINGS = 12;     // then the blocks are majorized: sigma (1 - sigma) <= 1/4
+constexpr double PROGRESS = 0.9;                      // a residual this much smaller than the best so far is progress
+constexpr double DRIFT = 1e-3;                        // share of the tolerance that rounding of predictors may take
+constexpr double SLOW = 0.2;                          // a step that leaves more than this share of the residual is slow
+constexpr double SUFFICIENT = 1e-4;                   // share of the predicted decrease a step must bring
+constexpr double ROUNDING = 1e-14;                    // relative error of F that the line search forgives
+constexpr int MAX_HALVINGS = 12;                      // then the blocks are majorized: sigma (1 - sigma) <= 1/4
 constexpr int MAX_POLISH = 50;
 constexpr double SMALLEST_CURVE = 1e-30;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
@@ -47,6 +47,7 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
     set_.n_nodes = n_nodes;
     set_.is_shared = is_shared;
     set_.has_groups = rows.has_groups();
+    if (rows.has_categories()) set_.widest_block = std::numeric_limits<int>::max();  // products are for bits
 }
 
 size_t Newton::group_size(const Pair& pair) const {
@@ -70,6 +71,8 @@ void Newton::start(int first_node) {
     adopted_.clear(), support_.clear(), support_values_.clear();
     certificate_ = {};
     top_ = INFINITE;
+    needed_ = 1;
+    model_.start();
     std::vector<int> nodes(set_.n_nodes);
     std::iota(nodes.begin(), nodes.end(), 0);
     isolate(nodes);
@@ -85,7 +88,7 @@ void Newton::isolate(const std::vector<int>& nodes) {
         point_.is_isolated[node] = 1;
         point_.travel[node] = 0;
         known_[node] = 0;
-        moves_.push_back({column, point_.fields[node], {}, nullptr, {}, nullptr, &point_.sums[node]});
+        moves_.push_back({column, point_.fields[node], &point_.sums[node]});
     }
     rows_.move(moves_, true);
 }
@@ -154,9 +157,9 @@ void Newton::gather_gradient() {
     }
 }
 
-// Takes the edges that are about to move into the blocks, the steepest first; false if there is none outside.
-// Needs the complete gradient. No more than a few per node at once: after a large change of alpha most of the
-// edges that look ready are explained away by the first ones.
+// Takes the edges that are about to move into the blocks, the steepest first; false if there is none outside. Needs the
+// complete gradient. No more than a few per node at once: after a large change of alpha most of the edges that look
+// ready are explained away by the first ones.
 bool Newton::widen(double alpha) {
     std::vector<std::pair<double, int>> found;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
@@ -176,8 +179,8 @@ bool Newton::widen(double alpha) {
 }
 
 double Newton::violation(size_t e, double alpha) const {
-    return kkt_violation(set_.theta.data() + set_.first(e), set_.gradient.data() + set_.first(e),
-                         set_.size(e), alpha * set_.omega[e]);
+    return kkt_violation(set_.theta.data() + set_.first(e), set_.gradient.data() + set_.first(e), set_.size(e),
+                         alpha * set_.omega[e]);
 }
 
 double Newton::inner_residual(double alpha) const {
@@ -195,8 +198,7 @@ double Newton::kkt_residual(double alpha) const {
 }
 
 bool Newton::has_free(double alpha) const {
-    return std::any_of(set_.omega.begin(), set_.omega.end(),
-                       [&](double omega) { return alpha * omega == 0.0; });
+    return std::any_of(set_.omega.begin(), set_.omega.end(), [&](double omega) { return alpha * omega == 0.0; });
 }
 
 State Newton::run(double alpha, const Tolerances& tolerances) {
@@ -209,19 +211,14 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
     run.kkt = run.best = kkt_residual(alpha);
     for (Phase phase = next_phase(run); phase != Phase::done;) {
         poll_();
-        switch (phase) {
-            case Phase::look:
-                phase = look(run);
-                break;
-            case Phase::model:
-                phase = advance(run);
-                break;
-            case Phase::majorize:
-                phase = majorize(run);
-                break;
-            default:
-                phase = certify_point(run, phase == Phase::settle);
-        }
+        if (phase == Phase::look)
+            phase = look(run);
+        else if (phase == Phase::model)
+            phase = advance(run);
+        else if (phase == Phase::majorize)
+            phase = majorize(run);
+        else
+            phase = certify_point(run, phase == Phase::settle);
     }
     return record(run);
 }
@@ -299,8 +296,8 @@ Newton::Phase Newton::advance(Run& run) {
     run.kkt = next;
     run.since_best = next < PROGRESS * run.best ? 0 : run.since_best + 1;
     if (run.since_best == 0) run.best = next;
-    // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike);
-    // blocks can be factorized.
+    // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike); blocks can be
+    // factorized.
     if (set_.has_operators && !set_.has_groups && run.since_best >= HOPELESS &&
         set_.block_bytes() <= MOST_BLOCK_BYTES) {
         set_.needs_blocks = run.is_stale = true;
@@ -332,9 +329,9 @@ Newton::Phase Newton::certify_point(Run& run, bool is_last) {
     return is_last || is_reached ? Phase::done : Phase::look;
 }
 
-// What is returned is the parameters, so the certificate must be theirs: where updates could have moved the
-// predictors away from them by a noticeable part of the tolerance, they are computed afresh. Then fields and
-// free edges are made stationary.
+// What is returned is the parameters, so the certificate must be theirs: where updates could have moved the predictors
+// away from them by a noticeable part of the tolerance, they are computed afresh. Then fields and free edges are made
+// stationary.
 void Newton::finish(double alpha, double tolerance) {
     std::vector<int> drifted;
     for (int node : set_.nodes)
@@ -367,9 +364,7 @@ void Newton::profile_gradient() {
         model_.gradient = set_.gradient;
         return;
     }
-    const auto pull = [&](int slot, int node) {
-        return set_.b[slot] * point_.sums[node].field / set_.curve[node];
-    };
+    const auto pull = [&](int slot, int node) { return set_.b[slot] * point_.sums[node].field / set_.curve[node]; };
     for (int e : set_.inner) {
         model_.gradient[e] = set_.gradient[e] - pull(set_.slot_s[e], set_.s[e]);
         if (set_.is_shared) model_.gradient[e] -= pull(set_.slot_t[e], set_.t[e]);
@@ -403,8 +398,7 @@ double Newton::predicted_change(double alpha) {
     return change;
 }
 
-// A move of a node's predictor by offset and value(i) times the column of each inner edge, i its
-// coefficients.
+// A move of a node's predictor by offset and value(i) times the column of each inner edge, i its coefficients.
 template <class Value>
 void Newton::add_move(int node, double offset, Value value) {
     const int first = set_.offset[node];
@@ -429,13 +423,9 @@ void Newton::add_move(int node, double offset, Value value) {
     point_.travel[node] += std::abs(offset);
     moved_[node] += std::abs(offset);
     known_[node] = set_.inner_degree[node];
-    moves_.push_back({set_.first_node + node,
-                      offset,
-                      {moved_columns_.data() + first, count},
-                      values,
-                      set_.inner_of(node),
-                      set_.slot_gradient.data() + set_.at(first),
-                      &point_.sums[node]});
+    const Beside moved{moved_columns_.data() + first, count};
+    moves_.push_back({set_.first_node + node, offset, &point_.sums[node], moved, values, set_.inner_of(node),
+                      set_.slot_gradient.data() + set_.at(first)});
 }
 
 // Moves along the step: fields, predictors and everything that follows from them; theta is the caller's.
@@ -496,8 +486,8 @@ bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
     return false;
 }
 
-// Fields to their minimum with the rest fixed, where the dual point is feasible: Newton in one dimension,
-// kept inside the bracket that the sign of the derivative gives.
+// Fields to their minimum with the rest fixed, where the dual point is feasible: Newton in one dimension, kept inside
+// the bracket that the sign of the derivative gives.
 void Newton::polish_fields() {
     struct Bracket {
         int node;
@@ -520,13 +510,7 @@ void Newton::polish_fields() {
             field = next;
             point_.travel[bracket.node] += std::abs(change);
             known_[bracket.node] = 0;
-            moves_.push_back({set_.first_node + bracket.node,
-                              change,
-                              {},
-                              nullptr,
-                              {},
-                              nullptr,
-                              &point_.sums[bracket.node]});
+            moves_.push_back({set_.first_node + bracket.node, change, &point_.sums[bracket.node]});
             moving.push_back(bracket);
         }
         rows_.move(moves_, false);
@@ -554,22 +538,15 @@ void Newton::polish_free(double alpha) {
 }
 
 State Newton::record(const Run& run) {
-    const double loss = point_.loss();
-    State state{run.alpha,
-                point_.fields,
-                rows_.category_fields(),
-                {},
-                {},
-                loss,
-                loss + penalty_of(set_, run.alpha),
-                run.kkt + certificate_.blur,
-                certificate_.gap,
-                0,
-                0,
-                set_.n_edges(),
-                model_.n_products,
-                run.n_iter};
+    State state{run.alpha, point_.fields, rows_.category_fields()};
+    state.loss = point_.loss();
+    state.objective = state.loss + penalty_of(set_, run.alpha);
+    state.kkt_residual = run.kkt + certificate_.blur;
+    state.duality_gap = certificate_.gap;
     state.certified_zeros = count_certified(set_, rows_.margins(), certificate_, run.alpha);
+    state.n_working = set_.n_edges();
+    state.n_products = model_.n_products;
+    state.n_iter = run.n_iter;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         if (set_.theta_norm(e) == 0.0) continue;
         state.edges.push_back(set_.pair(e));

@@ -1,5 +1,5 @@
-// Proximal Newton on a working set: quadratic model, line search, certificate. One object is one problem: all
-// nodes with shared coefficients (joint), or one node with coefficients of its own.
+// Proximal Newton on a working set: quadratic model, line search, certificate. One object is one problem: all nodes
+// with shared coefficients (joint), or one node with coefficients of its own.
 #pragma once
 
 #include <vector>
@@ -14,15 +14,15 @@ namespace isinglass {
 struct State {
     double alpha;
     std::vector<double> fields, category_fields;  // see Rows
-    std::vector<Pair> edges;
-    std::vector<double> values;  // of every edge: one coefficient or a group (see Rows::has_groups)
-    double loss, objective, kkt_residual, duality_gap;
+    std::vector<Pair> edges = {};
+    std::vector<double> values = {};  // of every edge: one coefficient or a group (see Rows::has_groups)
+    double loss = 0, objective = 0, kkt_residual = 0, duality_gap = 0;
     // Over the nodes with edges, if one is free: a hint that an unpenalized optimum is at infinity.
-    double largest_eta;
-    int64_t certified_zeros;  // in the working set
-    size_t n_working;
-    int64_t n_products;  // with the Hessian, since the problem began
-    int n_iter;
+    double largest_eta = 0;
+    int64_t certified_zeros = 0;  // in the working set
+    size_t n_working = 0;
+    int64_t n_products = 0;  // with the Hessian, since the problem began
+    int n_iter = 0;
 };
 
 struct Tolerances {

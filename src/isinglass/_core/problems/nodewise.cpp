@@ -1,11 +1,6 @@
 #include "problems/nodewise.hpp"
 
 #include <algorithm>
-#include <limits>
-
-#include "rows/cpu_rows.hpp"
-#include "rows/nominal_rows.hpp"
-#include "rows/ordinal_rows.hpp"
 
 namespace isinglass {
 namespace {
@@ -25,22 +20,11 @@ bool is_flat(const std::vector<State>& states, double null_loss) {
 
 }  // namespace
 
-Nodewise::Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features, int n_threads)
-    : table_(std::make_shared<Table>(X, weights, n_rows, n_features)), n_threads_(n_threads) {}
-
-Nodewise::Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features,
-                   const uint8_t* ranges, const std::vector<double>& widths, int n_threads)
-    : table_(std::make_shared<Table>(X, weights, n_rows, n_features)),
+Nodewise::Nodewise(const Given& given, int n_threads)
+    : table_(std::make_shared<Table>(given)),
       n_threads_(n_threads),
-      ranges_(ranges, ranges + n_features),
-      widths_(widths) {}
-
-std::unique_ptr<Rows> Nodewise::make_rows(Pool& pool) const {
-    if (ranges_.empty()) return std::make_unique<CpuRows>(table_, Holds::one_node, pool);
-    if (std::find(ranges_.begin(), ranges_.end(), 0) != ranges_.end())
-        return std::make_unique<NominalRows>(table_, ranges_.data(), Holds::one_node, pool);
-    return std::make_unique<OrdinalRows>(table_, ranges_.data(), Holds::one_node, pool);
-}
+      ranges_(given.ranges, given.ranges + (given.ranges ? given.n_features : 0)),
+      widths_(given.widths, given.widths + (given.widths ? given.n_features : 0)) {}
 
 // The null model of a node. Scores are scaled to a range of 1; the KKT residual is that of scores as given.
 void Nodewise::begin(Problem& problem, int node) const {
@@ -50,7 +34,6 @@ void Nodewise::begin(Problem& problem, int node) const {
     for (int t = 0; t < n_features(); ++t)
         if (t != node) widest = std::max(widest, widths_[t]);
     problem.set_gradient_unit(widths_[node] * (widest > 0 ? widest : 1));
-    problem.newton().set_widest_block(std::numeric_limits<int>::max());  // products are for bits
 }
 
 template <class Task>
@@ -61,7 +44,7 @@ void Nodewise::each(size_t count, double work, const double* omega, Task task) c
     std::vector<std::unique_ptr<Rows>> rows;
     std::vector<std::unique_ptr<Problem>> problems;
     for (int worker = 0; worker < pool.size(); ++worker) {
-        rows.push_back(make_rows(alone));
+        rows.push_back(make_rows(table_, ranges_.empty() ? nullptr : ranges_.data(), Holds::one_node, alone));
         problems.push_back(std::make_unique<Problem>(*rows.back(), penalty, alone, Problem::Kind::one_node));
     }
     pool.each(count, [&](int k, int worker) { task(k, *problems[worker]); });
@@ -77,9 +60,8 @@ std::vector<double> Nodewise::alpha_max(const double* omega) const {
     return top;
 }
 
-std::vector<std::vector<State>> Nodewise::solve(const std::vector<int>& nodes, const double* alphas,
-                                                int n_alphas, const double* omega, const Following& options,
-                                                bool stops_early) const {
+std::vector<std::vector<State>> Nodewise::solve(const std::vector<int>& nodes, const double* alphas, int n_alphas,
+                                                const double* omega, const Following& options, bool stops_early) const {
     std::vector<std::vector<State>> paths(nodes.size());
     each(nodes.size(), static_cast<double>(table_->stride) * n_features() * nodes.size() * n_alphas, omega,
          [&](int k, Problem& problem) {

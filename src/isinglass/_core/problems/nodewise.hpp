@@ -15,23 +15,18 @@ namespace isinglass {
 
 class Nodewise {
  public:
-    Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features, int n_threads);
-    // Of columns with categories, as for Joint.
-    Nodewise(const uint8_t* X, const double* weights, size_t n_rows, int n_features, const uint8_t* ranges,
-             const std::vector<double>& widths, int n_threads);
+    Nodewise(const Given& given, int n_threads);
 
     int n_features() const { return table_->n_features; }
     int n_distinct() const { return table_->n_distinct; }
     // Smallest alpha without coefficients, for every node; omega holds one penalty weight per column.
     std::vector<double> alpha_max(const double* omega) const;
-    // alphas: one row of n_alphas decreasing values per listed node. One list of states per node, with
-    // stops_early ended where glmnet would (see is_flat in nodewise.cpp).
+    // alphas: one row of n_alphas decreasing values per listed node. One list of states per node, with stops_early
+    // ended where glmnet would (see is_flat in nodewise.cpp).
     std::vector<std::vector<State>> solve(const std::vector<int>& nodes, const double* alphas, int n_alphas,
-                                          const double* omega, const Following& options,
-                                          bool stops_early) const;
+                                          const double* omega, const Following& options, bool stops_early) const;
 
  private:
-    std::unique_ptr<Rows> make_rows(Pool& pool) const;
     void begin(Problem& problem, int node) const;
     // Calls task(k, problem) for 0 <= k < count, each thread with a problem of its own.
     template <class Task>

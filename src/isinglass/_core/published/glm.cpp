@@ -9,45 +9,36 @@ namespace isinglass {
 
 namespace {
 
-// Sums over the stored entries of a column, term(i, value); four partial sums hide the latency of the
-// additions.
+// use(n, row, value) with the stored entries of a column: how many, and the row and the value of the i-th.
+template <class Use>
+auto with_entries(const Columns& x, int j, Use use) {
+    const int64_t first = x.start ? x.start[j] : static_cast<int64_t>(j) * x.n_rows;
+    const auto value = [v = x.values + first](int64_t i) { return v[i]; };
+    if (!x.start) return use(x.n_rows, [](int64_t i) { return i; }, value);
+    const int64_t count = x.start[j + 1] - first;
+    const auto row = [rows = x.rows + first](int64_t i) { return rows[i]; };
+    if (x.values) return use(count, row, value);
+    return use(count, row, [](int64_t) { return 1.0; });
+}
+
+// Sums over the stored entries of a column, term(i, value); four partial sums hide the latency of the additions.
 template <class Term>
 double accumulate(const Columns& x, int j, Term term) {
-    double sum[4] = {0, 0, 0, 0};
-    if (!x.start) {
-        const double* value = x.values + static_cast<size_t>(j) * x.n_rows;
-        int i = 0;
-        for (; i + 4 <= x.n_rows; i += 4)
-            for (int k = 0; k < 4; ++k) sum[k] += term(i + k, value[i + k]);
-        for (; i < x.n_rows; ++i) sum[0] += term(i, value[i]);
-    } else {
-        const int32_t* row = x.rows + x.start[j];
-        const int64_t count = x.start[j + 1] - x.start[j];
+    return with_entries(x, j, [&](int64_t count, auto row, auto value) {
+        double sum[4] = {0, 0, 0, 0};
         int64_t i = 0;
-        if (x.values) {
-            const double* value = x.values + x.start[j];
-            for (; i + 4 <= count; i += 4)
-                for (int k = 0; k < 4; ++k) sum[k] += term(row[i + k], value[i + k]);
-            for (; i < count; ++i) sum[0] += term(row[i], value[i]);
-        } else {
-            for (; i + 4 <= count; i += 4)
-                for (int k = 0; k < 4; ++k) sum[k] += term(row[i + k], 1.0);
-            for (; i < count; ++i) sum[0] += term(row[i], 1.0);
-        }
-    }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        for (; i + 4 <= count; i += 4)
+            for (int k = 0; k < 4; ++k) sum[k] += term(row(i + k), value(i + k));
+        for (; i < count; ++i) sum[0] += term(row(i), value(i));
+        return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    });
 }
 
 template <class Action>
 void visit(const Columns& x, int j, Action action) {
-    if (!x.start) {
-        const double* value = x.values + static_cast<size_t>(j) * x.n_rows;
-        for (int i = 0; i < x.n_rows; ++i) action(i, value[i]);
-    } else if (x.values) {
-        for (int64_t i = x.start[j]; i < x.start[j + 1]; ++i) action(x.rows[i], x.values[i]);
-    } else {
-        for (int64_t i = x.start[j]; i < x.start[j + 1]; ++i) action(x.rows[i], 1.0);
-    }
+    with_entries(x, j, [&](int64_t count, auto row, auto value) {
+        for (int64_t i = 0; i < count; ++i) action(row(i), value(i));
+    });
 }
 
 double softplus(double eta) {
@@ -70,19 +61,19 @@ void poll_rows(size_t i) {
 }  // namespace
 
 double Columns::dot(int j, const double* a) const {
-    return accumulate(*this, j, [a](int i, double value) { return value * a[i]; });
+    return accumulate(*this, j, [a](int64_t i, double value) { return value * a[i]; });
 }
 
 double Columns::square(int j, const double* a) const {
-    return accumulate(*this, j, [a](int i, double value) { return value * value * a[i]; });
+    return accumulate(*this, j, [a](int64_t i, double value) { return value * value * a[i]; });
 }
 
 void Columns::add(int j, double c, double* out) const {
-    visit(*this, j, [c, out](int i, double value) { out[i] += c * value; });
+    visit(*this, j, [c, out](int64_t i, double value) { out[i] += c * value; });
 }
 
 void Columns::add_weighted(int j, double c, const double* v, double* out) const {
-    visit(*this, j, [c, v, out](int i, double value) { out[i] += c * value * v[i]; });
+    visit(*this, j, [c, v, out](int64_t i, double value) { out[i] += c * value * v[i]; });
 }
 
 Lognet::Lognet(Columns columns, const double* y, const double* w, const double* factor, const double* mean,
@@ -110,8 +101,8 @@ Lognet::Lognet(Columns columns, const double* y, const double* w, const double* 
 LognetState Lognet::solve(double lambda) {
     const int64_t before = n_passes_;
     int n_outer = 0;
-    // The sequential strong rule. The first lambda has no predecessor, and 0 is put in its place, as glmnet
-    // does: the rule then keeps too little, and the check of the left out columns repairs it.
+    // The sequential strong rule. The first lambda has no predecessor, and 0 is put in its place, as glmnet does: the
+    // rule then keeps too little, and the check of the left out columns repairs it.
     const double cut = 2.0 * lambda - previous_lambda_;
     for (int j = 0; j < x_.n_columns; ++j)
         if (!settings_.screen || factor_[j] == 0.0 || reach_[j] > cut * factor_[j]) admit(j);
@@ -172,8 +163,8 @@ double Lognet::move_intercept() {
     return sum_v_ * change * change;
 }
 
-// sum_i z_ij (r_i + shift v_i): the residual of row i is r_i + shift v_i, so that subtracting a mean from a
-// column, which changes every row, costs one number.
+// sum_i z_ij (r_i + shift v_i): the residual of row i is r_i + shift v_i, so that subtracting a mean from a column,
+// which changes every row, costs one number.
 double Lognet::gradient(int j) const {
     return (x_.dot(j, r_.data()) + shift_ * first_[j] - mean_[j] * sum_r_) / scale_[j];
 }
@@ -247,8 +238,8 @@ bool Lognet::admit_violators(double lambda) {
 }
 
 LognetState Lognet::state(int64_t passes_before, int n_outer, bool converged) const {
-    LognetState result{
-        b_, b0_, eta_loss(), n_passes_ - passes_before, n_outer, static_cast<int>(strong_.size()), converged};
+    LognetState result{b_,       b0_, eta_loss(), n_passes_ - passes_before, n_outer, static_cast<int>(strong_.size()),
+                       converged};
     for (int j = 0; j < x_.n_columns; ++j) {
         if (b_[j] == 0.0) continue;
         result.b[j] /= scale_[j];

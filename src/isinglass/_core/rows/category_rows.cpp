@@ -4,46 +4,78 @@
 #include <cmath>
 #include <numeric>
 
+#include "rows/fields.hpp"
+
 namespace isinglass {
 
 CategoryRows::CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
-    : kernels_(kernels()),
-      table_(std::move(table)),
-      holds_(holds),
-      stride_(table_->stride),
-      pool_(pool),
+    : KeptRows(std::move(table), {}, holds, pool),
       fields_(table_->n_features),
+      shift_(table_->n_features),
       ones_(stride_) {
     std::fill(ones_.data(), ones_.data() + stride_, uint8_t{1});
 }
 
-std::vector<double> CategoryRows::shares(const Table& table, int column) {
-    std::vector<double> share(256);
+CategoryRows::Levels CategoryRows::read(const Table& table, int column) {
+    double share[256] = {};
     for (int n = 0; n < table.n_distinct; ++n) share[table.column(column)[n]] += table.w[n];
-    return share;
+    Levels found;
+    for (int value = 0; value < 256; ++value) {
+        if (share[value] == 0.0) continue;
+        found.value.push_back(value);
+        found.share.push_back(share[value]);
+        found.center += share[value] * value;
+    }
+    return found;
 }
 
-void CategoryRows::start_fields(int node, const std::vector<double>& share) {
-    if (holds_ == Holds::one_node) placed_ = node;
-    fields_[node].clear();
-    for (double part : share) fields_[node].push_back(std::log(part / share[0]));
-}
-
-void CategoryRows::add_margins(double size, double square) {
+// What a column is above the seam: the mean distance of its points from their center, which is how far a coefficient
+// moves the predictor, in place of shares, and the mean square. There are no odds.
+void CategoryRows::add_column(Levels levels) {
+    double size = 0, square = 0;
+    for (int k = 0; k < levels.q(); ++k) {
+        const double share = levels.share[k], score = levels.score.empty() ? 0 : levels.score[k];
+        size += share * std::abs(score);
+        square += levels.score.empty() ? share * share : share * score * score;
+    }
+    if (levels.score.empty()) size = square = (1 - square) / 2;  // corners of a simplex
     margins_.mean.push_back(size);
     margins_.rest.push_back(size);
     margins_.sd.push_back(std::sqrt(square));
+    levels_.push_back(std::move(levels));
 }
 
-// By the log odds of the observed category: as for two categories, of which the one was observed.
-double CategoryRows::divergence(std::span<const int> nodes, double c) {
-    const double log_c = std::log(c), log_rest = std::log1p(-c);
-    std::vector<double> parts(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int worker) {
-        parts[k] = kernels_.divergence(own_odds(nodes[k], worker), ones_.data(), table_->w.data(), stride_, c,
-                                       log_c, log_rest);
+void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const Move& task = tasks[k];
+        if (afresh) {  // the fields of a node without neighbors
+            if (holds_ == Holds::one_node) placed_ = task.node;
+            std::fill(eta(task.node), eta(task.node) + cells(task.node), 0.0);
+            const std::vector<double>& share = levels_[task.node].share;
+            fields_[task.node].clear();
+            for (double part : share) fields_[task.node].push_back(std::log(part / share[0]));
+        }
+        if (task.moved.count > 0) add_columns(task, afresh, worker);
+        *task.sums = settle(task.node, worker);
+        collect(see(task.node, {}, worker), task.node, task.asked, task.gradient, worker);
     });
-    return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+NodeSums CategoryRows::settle(int node, int worker) {
+    const std::vector<double>& score = levels_[node].score;
+    const double* left = sums(node, worker);
+    std::vector<double> slopes = settle_fields(fields_[node], left, [&] { pass(node, worker); });
+    const NodeSums found = summarize_fields(slopes, left);
+    if (score.empty())
+        shift_[node] = std::move(slopes);
+    else
+        shift_[node].assign(1, std::inner_product(slopes.begin(), slopes.end(), score.begin(), 0.0));
+    return found;
+}
+
+// As for two categories, of which the one was observed.
+LocalRows::Seen CategoryRows::see_odds(int node, int worker) {
+    return {own_odds(node, worker), nullptr, ones_.data(), table_->w.data(), nullptr, stride_, 1, {}};
 }
 
 // For free edges, which are refused with categories: nothing is known.

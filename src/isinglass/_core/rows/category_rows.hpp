@@ -1,47 +1,45 @@
-// What rows of columns with categories share, whether these have an order or not: the table, and the fields,
-// one per category, which are always at their optimum for the node's predictor. Each move ends with Newton's
-// method on them (fields.hpp), and second derivatives have them profiled out. What is left of their gradient
-// is in NodeSums.
+// What rows of columns with categories share, whether these have an order or not: the fields, one per category, which
+// are always at their optimum for the node's predictor. Each move ends with Newton's method on them (fields.hpp), and
+// second derivatives have them profiled out. What is left of their gradient is in NodeSums.
 #pragma once
 
-#include <memory>
-
-#include "rows/pool.hpp"
-#include "rows/rows.hpp"
+#include "rows/local_rows.hpp"
 
 namespace isinglass {
 
-class CategoryRows : public Rows {
+class CategoryRows : public KeptRows {
  public:
-    const Margins& margins() const override { return margins_; }
-    double divergence(std::span<const int> nodes, double c) override;
+    void move(std::span<const Move> tasks, bool afresh) override;
     std::vector<double> gram(int node, const Beside& beside, int most) override;
     bool has_categories() const override { return true; }
     std::vector<double> category_fields() const override;
 
  protected:
+    // The categories of a column that occur: their values, weights, and scores unless it is nominal.
+    struct Levels {
+        std::vector<double> value, share, score;
+        double center = 0;
+        int q() const { return static_cast<int>(value.size()); }
+    };
     CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
-    int n_lines() const { return holds_ == Holds::one_node ? 1 : table_->n_features; }
-    int line(int node) const { return holds_ == Holds::one_node ? 0 : node; }
-    // The weight of the rows with each value of a column.
-    static std::vector<double> shares(const Table& table, int column);
-    // The fields of a node without neighbors.
-    void start_fields(int node, const std::vector<double>& share);
-    // What a column is above the seam: the mean distance of its points from their center, which is how far a
-    // coefficient moves the predictor, in place of shares, and the mean square. There are no odds.
-    void add_margins(double size, double square);
+    static Levels read(const Table& table, int column);
+    // Once the scores are known.
+    void add_column(Levels levels);
     // The log odds of the observed category in every row, at the node's predictor and fields.
     virtual const double* own_odds(int node, int worker) = 0;
+    virtual void add_columns(const Move& task, bool afresh, int worker) = 0;
+    // A pass over the node's rows, and the sums it leaves (fields.hpp).
+    virtual const double* sums(int node, int worker) = 0;
+    virtual void pass(int node, int worker) = 0;
 
-    const Kernels& kernels_;
-    const std::shared_ptr<const Table> table_;
-    const Holds holds_;
-    const int stride_;
-    Pool& pool_;
-    Margins margins_;
+    std::vector<Levels> levels_;               // of every column
     std::vector<std::vector<double>> fields_;  // of every node
+    std::vector<std::vector<double>> shift_;   // the same: sum w r
 
  private:
+    Seen see_odds(int node, int worker) override;
+    NodeSums settle(int node, int worker);
+
     Buffer<uint8_t> ones_;
     int placed_ = 0;  // the last node that started afresh
 };

@@ -8,123 +8,218 @@
 namespace isinglass {
 namespace {
 
-template <class T>
-void make_room(Buffer<T>& buffer, size_t size) {
-    if (buffer.size() < size) buffer.resize(size);
-}
+constexpr int HOPELESS = 4;  // times as many columns as patterns can have
+constexpr double FAR = 8;    // a predictor from which on curvatures are bounded (see kernels_impl)
 
 }  // namespace
 
-CpuRows::CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
-    : kernels_(kernels()),
-      table_(std::move(table)),
-      holds_(holds),
-      stride_(table_->stride),
-      pool_(pool),
-      eta_(size_t(stride_) * (holds == Holds::one_node ? 1 : table_->n_features)),
-      wr_(eta_.size()),
-      packed_(holds == Holds::one_node ? 1 : table_->n_features),
-      curve_(packed_.size()),
-      made_from_(packed_.size()),
-      scratch_(pool.size()) {}
-
-const uint8_t* const* CpuRows::columns(const Beside& beside, int worker) {
-    return list_columns(*table_, beside, scratch_[worker].wide.columns);
+CpuRows::CpuRows(const std::shared_ptr<const Table>& table, Holds holds, Pool& pool)
+    : KeptRows(table, table->margins, holds, pool),
+      most_columns_(Patterns::most_columns(*table)),
+      recipes_(merges() ? n_lines() : 0),
+      is_known_(recipes_.size()),
+      patterns_(recipes_.size()),
+      spread_(recipes_.size()),
+      seen_(pool.size()),
+      where_(merges() ? pool.size() : 0, std::vector<int>(table->n_features, -1)),
+      packed_(n_lines()),
+      made_from_(n_lines()),
+      single_(pool.size()) {
+    make_lines(std::vector<int>(table_->n_features, 1));
 }
 
-// sum_n a_n x_tn for the columns asked for: those that are packed for the node, then the rest.
-void CpuRows::dots(const double* a, int node, const Beside& asked, double* out, int worker) {
+LocalRows::Seen CpuRows::see(int node, const Beside& also, int worker) {
+    if (!is_merged(node)) return see_rows(node, worker);
+    Patterns& patterns = patterns_[line(node)];
+    if (!patterns.hold(also) && merge(node, also) && patterns.hold(also)) pass(node, worker);
+    if (patterns.hold(also)) {
+        seen_[worker] = &patterns;
+        return {patterns.eta.data(),
+                patterns.wr.data(),
+                patterns.x.data(),
+                patterns.w.data(),
+                patterns.inverse_w.data(),
+                patterns.size,
+                1,
+                sums_[line(node)]};
+    }
+    const Seen seen = see_rows(node, worker);
+    if (spread_[line(node)] != Spread::predictors_too)
+        patterns.spread(patterns.eta.data(), nullptr, 0, stride_, eta(node));
+    spread_[line(node)] = Spread::predictors_too;
+    return seen;
+}
+
+// All rows; of a node that is merged, only its residuals need be there.
+LocalRows::Seen CpuRows::see_rows(int node, int worker) {
+    seen_[worker] = nullptr;
+    if (is_merged(node) && spread_[line(node)] == Spread::nothing) {
+        const Patterns& patterns = patterns_[line(node)];
+        patterns.spread(patterns.residuals().data(), table_->w.data(), 0, stride_, wr(node));
+        spread_[line(node)] = Spread::residuals;
+    }
+    return KeptRows::see(node, {}, worker);
+}
+
+const uint8_t* const* CpuRows::columns(const Beside& beside, int worker) {
+    if (!seen_[worker]) return LocalRows::columns(beside, worker);
+    std::vector<const uint8_t*>& found = scratch_[worker].wide.columns;
+    found.clear();
+    for (int k = 0; k < beside.count; ++k) found.push_back(seen_[worker]->column(beside.column[k]));
+    return found.data();
+}
+
+// The columns that are packed for the node, then the rest.
+void CpuRows::collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) {
+    if (seen.size != stride_) {
+        if (patterns_[line(node)].hold(asked))
+            kernels_.dots(seen.wr, columns(asked, worker), asked.count, seen.size, out);
+        else
+            collect(see_rows(node, worker), node, asked, out, worker);
+        return;
+    }
     const PackedColumns& packed = packed_[line(node)];
     const int known = packed.leads(asked.column, asked.count) ? packed.size() : 0;
     SumScratch& scratch = scratch_[worker].wide;
     if (known > 0) {
         double* sums = room(scratch.sums, packed.lanes());
-        packed.sums(padded(a, stride_, table_->bits().n_words, scratch.line), sums, kernels_);
+        packed.sums(padded(seen.wr, stride_, table_->bits().n_words, scratch.line), sums, kernels_);
         std::copy(sums, sums + known, out);
     }
-    column_sums(*table_, a, {asked.column + known, asked.count - known}, out + known, scratch);
+    column_sums(*table_, seen.wr, {asked.column + known, asked.count - known}, out + known, scratch);
 }
 
-void CpuRows::add_columns(int node, const Move& task, double offset, int worker) {
-    const PackedColumns& packed = packed_[line(node)];
+void CpuRows::add_columns(const Move& task, double offset, int worker) {
+    const PackedColumns& packed = packed_[line(task.node)];
     const bool is_packed = task.moved.count > 0 && packed.holds(task.moved.column, task.moved.count);
-    kernels_.add_columns(eta(node), offset, columns(task.moved, worker), task.coefficient,
+    kernels_.add_columns(eta(task.node), offset, columns(task.moved, worker), task.coefficient,
                          is_packed ? 0 : task.moved.count, stride_);
     if (!is_packed) return;
-    double* coefficients = room(scratch_[worker].wide_coefficients, 32 * packed.groups());
+    double* coefficients = room(scratch_[worker].numbers, 32 * packed.groups());
     std::copy(task.coefficient, task.coefficient + packed.size(), coefficients);
     std::fill(coefficients + packed.size(), coefficients + 32 * packed.groups(), 0.0);
-    packed.add(coefficients, stride_, eta(node), kernels_);
+    packed.add(coefficients, stride_, eta(task.node), kernels_);
+}
+
+// The predictor as its recipe says, on the rows or patterns that this thread sees.
+void CpuRows::predict(int node, double* eta, int size, int worker) {
+    const Recipe& recipe = recipes_[line(node)];
+    std::fill(eta, eta + size, recipe.offset);
+    kernels_.add_columns(eta, 0.0, columns(recipe.columns(), worker), recipe.coefficient.data(), recipe.columns().count,
+                         size);
+}
+
+// Keeps a node's recipe up; false where that is in vain: with many columns, until it starts afresh.
+bool CpuRows::track(const Move& task, bool afresh, int worker) {
+    if (!merges()) return false;
+    Recipe& recipe = recipes_[line(task.node)];
+    uint8_t& is_known = is_known_[line(task.node)];
+    if (afresh) recipe = {};
+    if (!afresh && !is_known) return false;
+    recipe.change(task, where_[worker]);
+    is_known = recipe.columns().count <= HOPELESS * (most_columns_ + 1);
+    return true;
+}
+
+// Merges the rows of a node by the columns of its recipe, and by those that are asked for if they fit in; false if
+// there are too many.
+bool CpuRows::merge(int node, const Beside& asked) {
+    Recipe& recipe = recipes_[line(node)];
+    Patterns& patterns = patterns_[line(node)];
+    if (is_merged(node) && patterns.hold(recipe.columns()) && patterns.hold(asked)) return true;
+    recipe.forget_zeros();
+    if (recipe.columns().count > most_columns_) return false;
+    std::vector<int> wanted = recipe.column;
+    for (int k = 0; k < asked.count; ++k)
+        if (std::find(recipe.column.begin(), recipe.column.end(), asked.column[k]) == recipe.column.end())
+            wanted.push_back(asked.column[k]);
+    if (static_cast<int>(wanted.size()) > most_columns_) wanted = recipe.column;
+    const Beside beside{wanted.data(), static_cast<int>(wanted.size())};
+    if (!is_merged(node) || !patterns.hold(beside)) patterns.make(*table_, node, beside);
+    is_known_[line(node)] = 1;
+    return true;
+}
+
+// Over the patterns of a node that is merged.
+NodeSums CpuRows::pass(int node, int worker) {
+    Patterns& seen = patterns_[line(node)];
+    seen_[worker] = &seen;
+    predict(node, seen.eta.data(), seen.size, worker);
+    return kernels_.node_pass(seen.eta.data(), seen.x.data(), seen.w.data(), seen.size, 0, seen.wr.data());
+}
+
+// Over all rows, if they have the same predictor.
+NodeSums CpuRows::pass_constant(int node, double eta) {
+    const double y = std::exp(-std::abs(eta)), large = 1 / (1 + y), small = y / (1 + y);
+    const double sigma = eta >= 0 ? large : small, rest = eta >= 0 ? small : large;
+    const double zeros = margins_.rest[node], ones = margins_.mean[node];
+    const uint8_t* x = table_->column(node);
+    const double* w = table_->w.data();
+    double* residuals = wr(node);
+    for (int n = 0; n < stride_; ++n) residuals[n] = w[n] * (x[n] ? -rest : sigma);
+    return {(zeros + ones) * std::log1p(y) + (eta >= 0 ? zeros : ones) * std::abs(eta), zeros * sigma - ones * rest,
+            (zeros + ones) * sigma * rest, zeros * sigma, ones * rest};
+}
+
+void CpuRows::unmerge(int node, int worker) {
+    patterns_[line(node)].clear();
+    seen_[worker] = nullptr;
+    predict(node, eta(node), stride_, worker);
 }
 
 void CpuRows::move(std::span<const Move> tasks, bool afresh) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Move& task = tasks[k];
-        double* e = eta(task.node);
-        if (afresh) std::fill(e, e + stride_, task.offset);
-        if (!afresh || task.moved.count > 0) add_columns(task.node, task, afresh ? 0.0 : task.offset, worker);
-        *task.sums = kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
-                                        table_->n_equal, wr(task.node));
-        curve_[line(task.node)] = task.sums->curve;
-        dots(wr(task.node), task.node, task.asked, task.gradient, worker);
-    });
-}
-
-void CpuRows::gradients(std::span<const Gradient> tasks) {
-    pool_.each(tasks.size(), [&](int k, int worker) {
-        dots(wr(tasks[k].node), tasks[k].node, tasks[k].asked, tasks[k].gradient, worker);
-    });
-}
-
-const float* CpuRows::curvatures(int node, int worker) {
-    make_room(scratch_[worker].curves, stride_);
-    kernels_.curvatures(eta(node), table_->column(node), table_->w.data(), table_->inverse_w.data(), wr(node),
-                        stride_, scratch_[worker].curves.data());
-    return scratch_[worker].curves.data();
-}
-
-void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
-    const bool is_own = curvature == Curvature::own;
-    if (!is_own && quarter_w_.size() == 0) {
-        quarter_w_.resize(stride_);
-        for (int n = 0; n < stride_; ++n) {
-            quarter_w_[n] = static_cast<float>(table_->w[n] / 4);
-            quarter_ += table_->w[n] / 4;
+        const size_t own = line(task.node);
+        NodeSums& sums = sums_[own];
+        const bool was_merged = is_merged(task.node);
+        if (track(task, afresh, worker) && merge(task.node, task.asked)) {
+            sums = pass(task.node, worker);
+            spread_[own] = Spread::nothing;
+        } else {
+            double* e = eta(task.node);
+            seen_[worker] = nullptr;
+            if (was_merged) {
+                unmerge(task.node, worker);
+            } else {
+                if (afresh) std::fill(e, e + stride_, task.offset);
+                if (!afresh || task.moved.count > 0) add_columns(task, afresh ? 0.0 : task.offset, worker);
+            }
+            const bool is_constant = afresh && task.moved.count == 0 && std::abs(task.offset) < FAR;
+            sums = is_constant ? pass_constant(task.node, task.offset)
+                               : kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
+                                                    table_->n_equal, wr(task.node));
         }
-    }
-    int widest = 0;
-    for (const Block& task : tasks)
-        if (task.G) widest = std::max(widest, task.inner.count);
-    for (Scratch& scratch : scratch_) make_room(scratch.panels, gram_scratch(widest));
-    pool_.each(tasks.size(), [&](int k, int worker) {
-        const Block& task = tasks[k];
-        const float* curves = is_own ? curvatures(task.node, worker) : quarter_w_.data();
-        *task.curve = is_own ? curve_[line(task.node)] : quarter_;
-        if (task.inner.count == 0) return;
-        if (task.G)
-            kernels_.gram(curves, columns(task.inner, worker), task.inner.count, stride_, task.G, task.stride,
-                          task.b, scratch_[worker].panels.data());
-        else
-            diagonal(task, curves, worker);
+        *task.sums = sums;
+        collect(see(task.node, {}, worker), task.node, task.asked, task.gradient, worker);
     });
 }
 
-// What goes beside products. Double precision: where nearly all weight is on ones, what is left for the zeros
-// is a difference.
-void CpuRows::diagonal(const Block& task, const float* curves, int worker) {
+// Products are for all rows.
+void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        const int node = tasks[k].node;
+        if (tasks[k].G || tasks[k].inner.count == 0 || !is_merged(node)) return;
+        see_rows(node, worker);
+        unmerge(node, worker);
+    });
+    LocalRows::blocks(tasks, curvature);
+}
+
+void CpuRows::diagonal(const Block& task, const float* curves, int, int worker) {
     PackedColumns& packed = packed_[line(task.node)];
     const int d = task.inner.count;
     if (!packed.holds(task.inner.column, d)) packed.pack(table_->bits(), task.inner.column, d, kernels_);
     const int rows = 32 * table_->bits().n_words;
     double* a = room(scratch_[worker].wide.line, rows);
     double* sums = room(scratch_[worker].wide.sums, packed.lanes());
-    make_room(made_from_[line(task.node)], stride_);
-    std::copy(curves, curves + stride_, made_from_[line(task.node)].data());
+    Buffer<float>& made_from = made_from_[line(task.node)];
+    if (made_from.size() == 0) made_from.resize(stride_);
+    std::copy(curves, curves + stride_, made_from.data());
     std::copy(curves, curves + stride_, a);
     std::fill(a + stride_, a + rows, 0.0);
-    const double all = std::accumulate(a, a + stride_, 0.0);
     packed.sums(a, sums, kernels_);
-    write_diagonal(task, sums, all);
+    write_diagonal(task, sums, std::accumulate(a, a + stride_, 0.0));
 }
 
 void CpuRows::products(std::span<const Product> tasks) {
@@ -138,7 +233,7 @@ void CpuRows::multiply(const Product& task, int worker) {
     const PackedColumns& packed = packed_[line(task.node)];
     const int d = task.inner.count;
     if (packed.size() != d) throw std::logic_error("a product needs its diagonal first");
-    Scratch& scratch = scratch_[worker];
+    Single& scratch = single_[worker];
     const int rows = 32 * table_->bits().n_words;
     float *z = room(scratch.line, rows), *coefficients = room(scratch.coefficients, 32 * packed.groups());
     float* sums = room(scratch.sums, packed.lanes());
@@ -153,47 +248,8 @@ void CpuRows::multiply(const Product& task, int worker) {
     std::copy(sums, sums + d, task.Hd);
 }
 
-double CpuRows::divergence(std::span<const int> nodes, double c) {
-    const double log_c = std::log(c), log_rest = std::log1p(-c);
-    std::vector<double> parts(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int) {
-        parts[k] = kernels_.divergence(eta(nodes[k]), table_->column(nodes[k]), table_->w.data(), stride_, c,
-                                       log_c, log_rest);
-    });
-    double sum = 0;
-    for (double part : parts) sum += part;
-    return sum;
-}
-
-double CpuRows::largest_predictor(std::span<const int> nodes) {
-    double largest = 0;
-    for (int node : nodes)
-        for (int n = 0; n < table_->n_distinct; ++n) largest = std::max(largest, std::abs(eta(node)[n]));
-    return largest;
-}
-
-std::vector<double> CpuRows::gram(int node, const Beside& beside, int most) {
-    return sum_gram(*table_, wr(node), beside, most, pool_);
-}
-
-void CpuRows::remember(std::span<const int> nodes) {
-    make_room(reference_wr_, wr_.size());
-    pool_.each(nodes.size(), [&](int k, int) {
-        kernels_.narrow(wr(nodes[k]), stride_, reference_wr_.data() + place(nodes[k]));
-    });
-}
-
-std::vector<Moved> CpuRows::drift(std::span<const int> nodes) {
-    std::vector<Moved> moved(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int) {
-        const float* reference = reference_wr_.data() + place(nodes[k]);
-        kernels_.distance(wr(nodes[k]), reference, table_->inverse_w.data(), stride_, &moved[k].square,
-                          &moved[k].sum);
-    });
-    return moved;
-}
-
 double CpuRows::all_pairs(int first, int last, float* band) {
+    pool_.each(table_->n_features - first, [&](int k, int worker) { see_rows(first + k, worker); });
     PairTiles tiles(*table_, first, last, pool_);
     const auto residuals = [this](int node, int row, int rows, float* out) {
         kernels_.narrow(wr(node) + row, rows, out);

@@ -1,63 +1,55 @@
 // Rows on this computer: the table, every node's predictor and residuals, and the threads that work on them.
+//
+// Where there are many rows and few columns beside a node, its rows are merged into patterns. Predictors and residuals
+// of all rows are then made from those of the patterns when somebody asks for them.
 #pragma once
 
-#include <memory>
-
+#include "rows/local_rows.hpp"
 #include "rows/packed.hpp"
-#include "rows/sums.hpp"
+#include "rows/patterns.hpp"
 
 namespace isinglass {
 
-class CpuRows final : public Rows {
+class CpuRows final : public KeptRows {
  public:
-    CpuRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
+    CpuRows(const std::shared_ptr<const Table>& table, Holds holds, Pool& pool);
 
-    const Margins& margins() const override { return table_->margins; }
-    double rounding() const override { return sum_rounding(*table_); }
-    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
-        return sum_overlaps(*table_, pairs, pool_);
-    }
     void move(std::span<const Move> tasks, bool afresh) override;
-    void gradients(std::span<const Gradient> tasks) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     void products(std::span<const Product> tasks) override;
-    double divergence(std::span<const int> nodes, double c) override;
-    double largest_predictor(std::span<const int> nodes) override;
-    std::vector<double> gram(int node, const Beside& beside, int most) override;
-    void remember(std::span<const int> nodes) override;
     double all_pairs(int first, int last, float* band) override;
-    std::vector<Moved> drift(std::span<const int> nodes) override;
 
  private:
-    size_t line(int node) const { return holds_ == Holds::one_node ? 0 : node; }
-    size_t place(int node) const { return line(node) * stride_; }
-    double* eta(int node) { return eta_.data() + place(node); }
-    double* wr(int node) { return wr_.data() + place(node); }
-    const float* curvatures(int node, int worker);
-    const uint8_t* const* columns(const Beside& beside, int worker);
-    void dots(const double* a, int node, const Beside& asked, double* out, int worker);
-    void add_columns(int node, const Move& task, double offset, int worker);
-    void diagonal(const Block& task, const float* curves, int worker);
+    Seen see(int node, const Beside& also, int worker) override;
+    Seen see_rows(int node, int worker) override;
+    const uint8_t* const* columns(const Beside& beside, int worker) override;
+    void collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) override;
+    void diagonal(const Block& task, const float* curves, int size, int worker) override;
+    bool merges() const { return most_columns_ >= 0; }
+    bool is_merged(int node) const { return merges() && patterns_[line(node)].are_of(node); }
+    bool track(const Move& task, bool afresh, int worker);
+    bool merge(int node, const Beside& asked);
+    NodeSums pass(int node, int worker);
+    NodeSums pass_constant(int node, double eta);
+    void unmerge(int node, int worker);
+    void predict(int node, double* eta, int size, int worker);
+    void add_columns(const Move& task, double offset, int worker);
     void multiply(const Product& task, int worker);
 
-    const Kernels& kernels_;
-    const std::shared_ptr<const Table> table_;
-    const Holds holds_;
-    const int stride_;
-    Pool& pool_;
-    Buffer<double> eta_, wr_;
+    const int most_columns_;  // beside a node whose rows are merged; -1: there are too few rows
+    std::vector<Recipe> recipes_;
+    std::vector<uint8_t> is_known_;  // whether a recipe is kept up
+    std::vector<Patterns> patterns_;
+    enum class Spread : uint8_t { nothing, residuals, predictors_too };
+    std::vector<Spread> spread_;            // what all rows have been given of a node that is merged
+    std::vector<const Patterns*> seen_;     // by every thread; null: all rows
+    std::vector<std::vector<int>> where_;   // scratch of every thread
     std::vector<PackedColumns> packed_;     // the columns beside a node that is an operator
-    std::vector<double> curve_;             // sums of the curvatures
     std::vector<Buffer<float>> made_from_;  // the curvatures of operators
-    double quarter_ = 0;                    // sum of quarter_w_
-    Buffer<float> reference_wr_;            // the remembered residuals
-    Buffer<float> quarter_w_;
-    struct Scratch {
-        Buffer<float> panels, curves, line, coefficients, sums;
-        SumScratch wide;
-        Buffer<double> wide_coefficients;
+    struct Single {
+        Buffer<float> line, coefficients, sums;
     };
-    std::vector<Scratch> scratch_;  // one per thread
+    std::vector<Single> single_;  // scratch of every thread
 };
 
 }  // namespace isinglass

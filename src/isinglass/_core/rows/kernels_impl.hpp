@@ -1,7 +1,7 @@
 // The body of every kernel, included once per instruction set inside namespace ISINGLASS_ISA.
 //
-// Only vector types of the compiler and plain loops: a function of the standard library instantiated here
-// could be compiled for a wide instruction set and then be picked by the linker for everybody.
+// Only vector types of the compiler and plain loops: a function of the standard library instantiated here could be
+// compiled for a wide instruction set and then be picked by the linker for everybody.
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -38,8 +38,7 @@ template <class V, class T>
 inline void store(T* p, V v) {
     __builtin_memcpy(p, &v, sizeof v);
 }
-// Widening bytes is the one thing GCC's vector conversions do badly (measured: 4x slower than the
-// intrinsics).
+// Widening bytes is the one thing GCC's vector conversions do badly (measured: 4x slower than the intrinsics).
 inline vd bytes_to_doubles(const uint8_t* p) {
 #if defined(__AVX512F__)
     return (vd)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
@@ -69,8 +68,8 @@ inline vf doubles_to_floats(const double* p) {
 template <int COUNT>
 using Lanes = std::make_integer_sequence<int, COUNT>;
 
-// The sum of the lanes, by halves: four times faster than lane after lane, and in a fixed order. (Shuffles
-// rather than copies of halves, which would keep the operand, and so an accumulator, in memory.)
+// The sum of the lanes, by halves: four times faster than lane after lane, and in a fixed order. (Shuffles rather than
+// copies of halves, which would keep the operand, and so an accumulator, in memory.)
 template <class V, int... I>
 inline auto halves(V v, std::integer_sequence<int, I...>) {
     constexpr int HALF = sizeof...(I);
@@ -95,16 +94,16 @@ inline bool any_of(vl v) {
     return any != 0;
 }
 
-// Lane totals of COUNT vectors at once, a power of two: each merge adds the halves of two vectors into one.
-// Four times fewer instructions than COUNT separate totals, which decides the speed of short columns.
+// Lane totals of COUNT vectors at once, a power of two: each merge adds the halves of two vectors into one. Four times
+// fewer instructions than COUNT separate totals, which decides the speed of short columns.
 template <int HALF, class V, int... I>
 inline V merge(V a, V b, std::integer_sequence<int, I...>) {
     constexpr int LANES = sizeof...(I);
     return __builtin_shufflevector(a, b, ((I & HALF ? LANES : 0) + I)...) +
            __builtin_shufflevector(a, b, ((I & HALF ? LANES : 0) + (I ^ HALF))...);
 }
-// out[k] = total of v[k]; v is used up. A merge by HALF puts vector k + COUNT / 2 into the lanes of vector k
-// that have the bit HALF set, so that in the end the lane number (and the vector left) tell the total.
+// out[k] = total of v[k]; v is used up. A merge by HALF puts vector k + COUNT / 2 into the lanes of vector k that have
+// the bit HALF set, so that in the end the lane number (and the vector left) tell the total.
 template <int COUNT, int HALF, class V, class T>
 inline void totals(V* v, T* out) {
     constexpr int LANES = sizeof(V) / sizeof(T);
@@ -167,9 +166,9 @@ inline vd log1p_unit(vd y) {
     return z * 2.0 * (odd * q + even) + offset;
 }
 
-// Rows predicted wrongly with great confidence have no curvature left, and Newton's step would overshoot them
-// a million times. Their curvature is replaced by that of the quadratic that bounds log(1 + exp) from above
-// (Jaakkola and Jordan): tanh(eta / 2) / (2 eta). Rare, so in a pass of its own; returns what it adds.
+// Rows predicted wrongly with great confidence have no curvature left, and Newton's step would overshoot them a million
+// times. Their curvature is replaced by that of the quadratic that bounds log(1 + exp) from above (Jaakkola and
+// Jordan): tanh(eta / 2) / (2 eta). Rare, so in a pass of its own; returns what it adds.
 static double bound_curvature(const double* eta, const uint8_t* x, const double* w, int n, float* wv) {
     double added = 0;
     for (int i = 0; i < n; ++i) {
@@ -182,8 +181,8 @@ static double bound_curvature(const double* eta, const uint8_t* x, const double*
     return added;
 }
 
-static void curvatures(const double* eta, const uint8_t* x, const double* w, const double* inverse_w,
-                       const double* wr, int n, float* wv) {
+static void curvatures(const double* eta, const uint8_t* x, const double* w, const double* inverse_w, const double* wr,
+                       int n, float* wv) {
     vl wrong{};
     for (int i = 0; i < n; i += DOUBLES) {
         const vd r = load<vd>(wr + i), size = r < 0.0 ? -r : r;
@@ -219,8 +218,7 @@ inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double
     return y;
 }
 
-static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, int n_equal,
-                          double* wr) {
+static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, int n_equal, double* wr) {
     PassSums sums;
     double loss = 0;
     // Rows of equal weight: the sum of logarithms is the logarithm of a product, which stays below 2^512.
@@ -228,8 +226,7 @@ static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, 
     for (int start = 0; start < n_equal; start += FACTORS) {
         const int stop = start + FACTORS < n_equal ? start + FACTORS : n_equal;
         vd product = vd{} + 1.0;
-        for (int i = start; i < stop; i += DOUBLES)
-            product *= 1.0 + pass_rows(eta + i, x + i, w + i, wr + i, sums);
+        for (int i = start; i < stop; i += DOUBLES) product *= 1.0 + pass_rows(eta + i, x + i, w + i, wr + i, sums);
         double logs = 0;
         for (int k = 0; k < DOUBLES; ++k) logs += __builtin_log(product[k]);
         loss += w[0] * logs;
@@ -239,76 +236,72 @@ static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, 
         rest += load<vd>(w + i) * log1p_unit(pass_rows(eta + i, x + i, w + i, wr + i, sums));
     const double zeros = total(sums.zeros), ones = total(sums.ones);
     return {loss + total(rest) + total(sums.excess), zeros - ones,
-            total(sums.curve) + (any_of(sums.wrong) ? bound_curvature(eta, x, w, n, nullptr) : 0.0), zeros,
-            ones};
+            total(sums.curve) + (any_of(sums.wrong) ? bound_curvature(eta, x, w, n, nullptr) : 0.0), zeros, ones};
 }
 
-static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
-                        int n) {
+// y += sum_k coefficient_k x_k, four at a time; wide() loads a vector of x.
+template <class V, class T, class X, class Wide>
+inline void add_lines(const X* const* x, const T* coefficient, int k, T* y, int n, Wide wide) {
+    constexpr int LANES = sizeof(V) / sizeof(T);
     int j = 0;
-    if (k == 0 || offset != 0.0)
-        for (int i = 0; i < n; i += DOUBLES) store(eta + i, load<vd>(eta + i) + offset);
     for (; j + 4 <= k; j += 4) {
-        const double a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2],
-                     d = coefficient[j + 3];
-        for (int i = 0; i < n; i += DOUBLES) {
-            vd e = load<vd>(eta + i);
-            e += a * bytes_to_doubles(x[j] + i);
-            e += b * bytes_to_doubles(x[j + 1] + i);
-            e += c * bytes_to_doubles(x[j + 2] + i);
-            e += d * bytes_to_doubles(x[j + 3] + i);
-            store(eta + i, e);
+        const T c[4] = {coefficient[j], coefficient[j + 1], coefficient[j + 2], coefficient[j + 3]};
+        for (int i = 0; i < n; i += LANES) {
+            V v = load<V>(y + i);
+            for (int q = 0; q < 4; ++q) v += c[q] * wide(x[j + q] + i);
+            store(y + i, v);
         }
     }
     for (; j < k; ++j)
-        for (int i = 0; i < n; i += DOUBLES)
-            store(eta + i, load<vd>(eta + i) + coefficient[j] * bytes_to_doubles(x[j] + i));
+        for (int i = 0; i < n; i += LANES) store(y + i, load<V>(y + i) + coefficient[j] * wide(x[j] + i));
+}
+
+static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k, int n) {
+    if (k == 0 || offset != 0.0)
+        for (int i = 0; i < n; i += DOUBLES) store(eta + i, load<vd>(eta + i) + offset);
+    add_lines<vd>(x, coefficient, k, eta, n, bytes_to_doubles);
+}
+
+static void add_rows(const float* const* rows, const float* coefficient, int k, float* y, int n) {
+    add_lines<vf>(rows, coefficient, k, y, n, load<vf, float>);
+}
+
+// sum_j += a . x_j, lane by lane.
+template <int COUNT>
+inline void dot_columns(const double* a, const uint8_t* const (&x)[COUNT], int n, vd (&sum)[COUNT]) {
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd v = load<vd>(a + i);
+        for (int q = 0; q < COUNT; ++q) sum[q] += v * bytes_to_doubles(x[q] + i);
+    }
 }
 
 static void dots(const double* a, const uint8_t* const* x, int k, int n, double* out) {
     int j = 0;
     for (; j + 8 <= k; j += 8) {
-        const uint8_t* const* const c = x + j;
+        const uint8_t* const c[8] = {x[j], x[j + 1], x[j + 2], x[j + 3], x[j + 4], x[j + 5], x[j + 6], x[j + 7]};
         vd s[8] = {};
-        for (int i = 0; i < n; i += DOUBLES) {
-            const vd v = load<vd>(a + i);
-            for (int q = 0; q < 8; ++q) s[q] += v * bytes_to_doubles(c[q] + i);
-        }
+        dot_columns(a, c, n, s);
         totals<8, DOUBLES / 2>(s, out + j);
     }
     for (; j < k; j += 4) {  // a short last group repeats its last column
         const int last = k - 1 - j;
-        const uint8_t *c0 = x[j], *c1 = x[j + (last < 1 ? last : 1)], *c2 = x[j + (last < 2 ? last : 2)],
-                      *c3 = x[j + (last < 3 ? last : 3)];
-        vd s0{}, s1{}, s2{}, s3{};
-        for (int i = 0; i < n; i += DOUBLES) {
-            const vd v = load<vd>(a + i);
-            s0 += v * bytes_to_doubles(c0 + i);
-            s1 += v * bytes_to_doubles(c1 + i);
-            s2 += v * bytes_to_doubles(c2 + i);
-            s3 += v * bytes_to_doubles(c3 + i);
-        }
-        out[j] = total(s0);
-        if (last > 0) out[j + 1] = total(s1);
-        if (last > 1) out[j + 2] = total(s2);
-        if (last > 2) out[j + 3] = total(s3);
+        const uint8_t* const c[4] = {x[j], x[j + (last < 1 ? last : 1)], x[j + (last < 2 ? last : 2)],
+                                     x[j + (last < 3 ? last : 3)]};
+        vd s[4] = {};
+        dot_columns(a, c, n, s);
+        for (int q = 0; q < 4 && q <= last; ++q) out[j + q] = total(s[q]);
     }
 }
 
 // sum[4 a + b] += left_a . right_b for 4 x 4 rows of floats.
 inline void accumulate(const float* const* left, const float* const* right, int n, vf (&sum)[16]) {
-    const float *a0 = left[0], *a1 = left[1], *a2 = left[2], *a3 = left[3];
-    const float *b0 = right[0], *b1 = right[1], *b2 = right[2], *b3 = right[3];
     for (int i = 0; i < n; i += FLOATS) {
-        const vf r0 = load<vf>(b0 + i), r1 = load<vf>(b1 + i), r2 = load<vf>(b2 + i), r3 = load<vf>(b3 + i);
-        vf l = load<vf>(a0 + i);
-        sum[0] += l * r0, sum[1] += l * r1, sum[2] += l * r2, sum[3] += l * r3;
-        l = load<vf>(a1 + i);
-        sum[4] += l * r0, sum[5] += l * r1, sum[6] += l * r2, sum[7] += l * r3;
-        l = load<vf>(a2 + i);
-        sum[8] += l * r0, sum[9] += l * r1, sum[10] += l * r2, sum[11] += l * r3;
-        l = load<vf>(a3 + i);
-        sum[12] += l * r0, sum[13] += l * r1, sum[14] += l * r2, sum[15] += l * r3;
+        vf r[4];
+        for (int b = 0; b < 4; ++b) r[b] = load<vf>(right[b] + i);
+        for (int a = 0; a < 4; ++a) {
+            const vf l = load<vf>(left[a] + i);
+            for (int b = 0; b < 4; ++b) sum[4 * a + b] += l * r[b];
+        }
     }
 }
 
@@ -370,25 +363,6 @@ static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* 
         for (int j = 0; j < i; ++j) G[static_cast<size_t>(i) * ld + j] = G[static_cast<size_t>(j) * ld + i];
 }
 
-static void add_rows(const float* const* rows, const float* coefficient, int k, float* y, int n) {
-    int j = 0;
-    for (; j + 4 <= k; j += 4) {
-        const float a = coefficient[j], b = coefficient[j + 1], c = coefficient[j + 2],
-                    d = coefficient[j + 3];
-        for (int i = 0; i < n; i += FLOATS) {
-            vf v = load<vf>(y + i);
-            v += a * load<vf>(rows[j] + i);
-            v += b * load<vf>(rows[j + 1] + i);
-            v += c * load<vf>(rows[j + 2] + i);
-            v += d * load<vf>(rows[j + 3] + i);
-            store(y + i, v);
-        }
-    }
-    for (; j < k; ++j)
-        for (int i = 0; i < n; i += FLOATS)
-            store(y + i, load<vf>(y + i) + coefficient[j] * load<vf>(rows[j] + i));
-}
-
 static void widen(const uint8_t* x, int n, float* out) {
     for (int i = 0; i < n; i += FLOATS) store(out + i, bytes_to_floats(x + i));
 }
@@ -428,8 +402,8 @@ static int find_above(const float* reference, const Drift& a, const float* limit
     return found;
 }
 
-static int count_certified(const float* reference, const Drift& a, const float* limit, float c,
-                           float half_gap, int count) {
+static int count_certified(const float* reference, const Drift& a, const float* limit, float c, float half_gap,
+                           int count) {
     int certified = 0;
     for (int i = 0; i < count; ++i) {
         const float radius = __builtin_sqrtf(half_gap * (a.sd * a.sd + a.sd_of[i] * a.sd_of[i]));
@@ -474,34 +448,13 @@ static double divergence(const double* eta, const uint8_t* x, const double* w, i
 #include "rows/kernels_packed.hpp"
 
 extern const Kernels table;
-const Kernels table = {ISINGLASS_NAME,
-                       FLOATS,
-                       node_pass,
-                       curvatures,
-                       add_columns,
-                       dots,
-                       gram,
-                       add_rows,
-                       widen,
-                       narrow,
-                       distance,
-                       gradient_tile,
-                       find_above,
-                       count_certified,
-                       divergence,
-                       category_pass,
-                       gather_tables<double>,
-                       gather_tables<float>,
-                       scatter_rows<double>,
-                       scatter_rows<float>,
-                       softmax_pass,
-                       curve_rows,
-                       variance_rows,
-                       row_distance,
-                       bit_sums,
-                       bit_sums_double,
-                       transpose_bits,
-                       scale};
+// clang-format off: one name after the other
+const Kernels table = {
+    ISINGLASS_NAME, FLOATS, node_pass, curvatures, add_columns, dots, gram, add_rows, widen, narrow, distance,
+    gradient_tile, find_above, count_certified, divergence, category_pass, gather_tables<double>,
+    gather_tables<float>, scatter_rows<double>, scatter_rows<float>, softmax_pass, curve_rows, variance_rows,
+    row_distance, bit_sums, bit_sums_double, transpose_bits, scale};
+// clang-format on
 
 }  // namespace ISINGLASS_ISA
 }  // namespace isinglass

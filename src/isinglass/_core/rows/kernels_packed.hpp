@@ -1,11 +1,11 @@
 // Sums over packed bits: the part of kernels_impl.hpp that has a body of its own per instruction set.
 //
-// Four bits of a word index a table of the sixteen sums their coefficients can give. With AVX-512 the table
-// of single-precision sums is one register and the look-up one permutation, so that 64 products take three
-// instructions; AVX2 has permutations of eight, hence three bits at a time.
+// Four bits of a word index a table of the sixteen sums their coefficients can give. With AVX-512 the table of
+// single-precision sums is one register and the look-up one permutation, so that 64 products take three instructions;
+// AVX2 has permutations of eight, hence three bits at a time.
 
-// What 32 bits can pick out of 32 coefficients, four bits at a time: tables[16 q + i] = sum of the
-// coefficients 4 q + b over the bits b of i.
+// What 32 bits can pick out of 32 coefficients, four bits at a time: tables[16 q + i] = sum of the coefficients 4 q + b
+// over the bits b of i.
 template <class T>
 inline void fill_tables(const T* coefficient, T* tables) {
     for (int q = 0; q < 8; ++q) {
@@ -18,31 +18,31 @@ inline void fill_tables(const T* coefficient, T* tables) {
 }
 
 template <class T>
-inline void look_up_sums(const uint32_t* words, size_t ld, int groups, const T* coefficient, int lanes,
-                         T* out) {
+inline void look_up_sums(const uint32_t* words, size_t ld, int groups, const T* coefficient, int lanes, T* out) {
     T tables[128];
     for (int g = 0; g < groups; ++g) {
         fill_tables(coefficient + 32 * g, tables);
         const uint32_t* row = words + g * ld;
         for (int i = 0; i < lanes; ++i) {
             const uint32_t w = row[i];
-            T even = out[i] + tables[w & 15], odd = tables[16 + (w >> 4 & 15)];
-            even += tables[32 + (w >> 8 & 15)], odd += tables[48 + (w >> 12 & 15)];
-            even += tables[64 + (w >> 16 & 15)], odd += tables[80 + (w >> 20 & 15)];
-            even += tables[96 + (w >> 24 & 15)], odd += tables[112 + (w >> 28)];
-            out[i] = even + odd;
+            T sum[2] = {out[i], 0};
+            for (int q = 0; q < 8; ++q) sum[q % 2] += tables[16 * q + (w >> 4 * q & 15)];
+            out[i] = sum[0] + sum[1];
         }
     }
 }
 
 #if defined(__AVX512F__)
 
+typedef uint32_t vu __attribute__((vector_size(64)));
+typedef uint64_t vu_double __attribute__((vector_size(64)));
+
 // Words ahead that are asked for: the columns of all nodes do not fit into the second cache.
 constexpr int AHEAD = 512;
 
 inline void fill_registers(const float* coefficient, __m512 (&table)[8]) {
-    // Entry i of a table: the pair i & 3 of the first two coefficients and the pair i >> 2 of the last two,
-    // each of them zero, one coefficient or (from 16 on) the sum of both.
+    // Entry i of a table: the pair i & 3 of the first two coefficients and the pair i >> 2 of the last two, each of
+    // them zero, one coefficient or (from 16 on) the sum of both.
     const __m512i low = _mm512_setr_epi32(0, 0, 1, 16, 0, 0, 1, 16, 0, 0, 1, 16, 0, 0, 1, 16);
     const __m512i high = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 3, 3, 3, 3, 18, 18, 18, 18);
     for (int half = 0; half < 2; ++half) {
@@ -57,8 +57,7 @@ inline void fill_registers(const float* coefficient, __m512 (&table)[8]) {
     }
 }
 
-static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
-                     float* out) {
+static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes, float* out) {
     for (int g = 0; g < groups; ++g) {
         __m512 table[8];
         fill_registers(coefficient + 32 * g, table);
@@ -66,22 +65,16 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
         for (int i = 0; i < lanes; i += 16) {
             __builtin_prefetch(row + i + AHEAD);
             const __m512i w = _mm512_loadu_si512(row + i);
-            __m512 even = _mm512_loadu_ps(out + i), odd = _mm512_permutexvar_ps(w, table[0]);
-            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 4), table[1]);
-            odd += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 8), table[2]);
-            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 12), table[3]);
-            odd += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 16), table[4]);
-            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 20), table[5]);
-            odd += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 24), table[6]);
-            even += _mm512_permutexvar_ps(_mm512_srli_epi32(w, 28), table[7]);
-            _mm512_storeu_ps(out + i, even + odd);
+            __m512 sum[2] = {_mm512_setzero_ps(), _mm512_loadu_ps(out + i)};
+            for (int q = 0; q < 8; ++q) sum[q % 2] += _mm512_permutexvar_ps((__m512i)((vu)w >> 4 * q), table[q]);
+            _mm512_storeu_ps(out + i, sum[1] + sum[0]);
         }
     }
 }
 
 // The same in double precision: sixteen sums are two registers, and one permutation reads both.
-static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient,
-                            int lanes, double* out) {
+static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient, int lanes,
+                            double* out) {
     for (int g = 0; g < groups; ++g) {
         __m512d low[8], high[8];
         for (int q = 0; q < 8; ++q) {
@@ -96,15 +89,10 @@ static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const 
             __builtin_prefetch(row + i + AHEAD);
             const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
             const __m512i w = _mm512_maskz_cvtepu32_epi64(0xFF, half);
-            __m512d even = _mm512_loadu_pd(out + i), odd = _mm512_permutex2var_pd(low[0], w, high[0]);
-            even += _mm512_permutex2var_pd(low[1], _mm512_srli_epi64(w, 4), high[1]);
-            odd += _mm512_permutex2var_pd(low[2], _mm512_srli_epi64(w, 8), high[2]);
-            even += _mm512_permutex2var_pd(low[3], _mm512_srli_epi64(w, 12), high[3]);
-            odd += _mm512_permutex2var_pd(low[4], _mm512_srli_epi64(w, 16), high[4]);
-            even += _mm512_permutex2var_pd(low[5], _mm512_srli_epi64(w, 20), high[5]);
-            odd += _mm512_permutex2var_pd(low[6], _mm512_srli_epi64(w, 24), high[6]);
-            even += _mm512_permutex2var_pd(low[7], _mm512_srli_epi64(w, 28), high[7]);
-            _mm512_storeu_pd(out + i, even + odd);
+            __m512d sum[2] = {_mm512_setzero_pd(), _mm512_loadu_pd(out + i)};
+            for (int q = 0; q < 8; ++q)
+                sum[q % 2] += _mm512_permutex2var_pd(low[q], (__m512i)((vu_double)w >> 4 * q), high[q]);
+            _mm512_storeu_pd(out + i, sum[1] + sum[0]);
         }
     }
 }
@@ -122,8 +110,9 @@ static void transpose_bits(const uint32_t* words, uint32_t* out) {
 
 #if defined(__AVX2__)
 
-static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
-                     float* out) {
+typedef uint32_t vu __attribute__((vector_size(32)));
+
+static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes, float* out) {
     // Eleven tables of eight sums: ten of three bits and the last of two.
     const __m256i one = _mm256_setr_epi32(0, -1, 0, -1, 0, -1, 0, -1);
     const __m256i two = _mm256_setr_epi32(0, 0, -1, -1, 0, 0, -1, -1);
@@ -139,33 +128,23 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
         const uint32_t* row = words + g * ld;
         for (int i = 0; i < lanes; i += 8) {
             const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
-            __m256 even = _mm256_loadu_ps(out + i), odd = _mm256_permutevar8x32_ps(table[0], w);
-            even += _mm256_permutevar8x32_ps(table[1], _mm256_srli_epi32(w, 3));
-            odd += _mm256_permutevar8x32_ps(table[2], _mm256_srli_epi32(w, 6));
-            even += _mm256_permutevar8x32_ps(table[3], _mm256_srli_epi32(w, 9));
-            odd += _mm256_permutevar8x32_ps(table[4], _mm256_srli_epi32(w, 12));
-            even += _mm256_permutevar8x32_ps(table[5], _mm256_srli_epi32(w, 15));
-            odd += _mm256_permutevar8x32_ps(table[6], _mm256_srli_epi32(w, 18));
-            even += _mm256_permutevar8x32_ps(table[7], _mm256_srli_epi32(w, 21));
-            odd += _mm256_permutevar8x32_ps(table[8], _mm256_srli_epi32(w, 24));
-            even += _mm256_permutevar8x32_ps(table[9], _mm256_srli_epi32(w, 27));
-            odd += _mm256_permutevar8x32_ps(table[10], _mm256_srli_epi32(w, 30));
-            _mm256_storeu_ps(out + i, even + odd);
+            __m256 sum[2] = {_mm256_setzero_ps(), _mm256_loadu_ps(out + i)};
+            for (int q = 0; q < 11; ++q) sum[q % 2] += _mm256_permutevar8x32_ps(table[q], (__m256i)((vu)w >> 3 * q));
+            _mm256_storeu_ps(out + i, sum[1] + sum[0]);
         }
     }
 }
 
 #else
 
-static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
-                     float* out) {
+static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes, float* out) {
     look_up_sums(words, ld, groups, coefficient, lanes, out);
 }
 
 #endif
 
-static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient,
-                            int lanes, double* out) {
+static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient, int lanes,
+                            double* out) {
     look_up_sums(words, ld, groups, coefficient, lanes, out);
 }
 

@@ -28,8 +28,7 @@ double norm(const std::vector<double>& values) {
 size_t NominalRows::bytes(const Table& table, const uint8_t* ranges, int n_threads) {
     size_t rows = 0, widest = 0;
     for (int s = 0; s < table.n_features; ++s) {
-        const std::vector<double> share = shares(table, s);
-        const size_t ld = padded(256 - static_cast<int>(std::count(share.begin(), share.end(), 0.0)));
+        const size_t ld = padded(read(table, s).q());
         const size_t lead = ranges[s] ? 1 : ld;
         rows += ld * sizeof(float) + lead * (2 * sizeof(double) + sizeof(float)) + 1;
         widest = std::max(widest, ld);
@@ -42,26 +41,20 @@ NominalRows::NominalRows(std::shared_ptr<const Table> table, const uint8_t* rang
       nodes_(table_->n_features),
       codes_(static_cast<size_t>(stride_) * table_->n_features),
       w_(stride_),
-      scratch_(pool.size()) {
-    size_t wide = 0, narrow = 0;
+      tabled_(pool.size()) {
+    std::vector<int> leads;
     int most = 4;
     for (int s = 0; s < table_->n_features; ++s) {
         columns_.push_back(describe(s, ranges[s]));
-        const size_t own_wide = static_cast<size_t>(stride_) * columns_[s].ld,
-                     own_narrow = cells(columns_[s]);
-        if (holds_ == Holds::one_node) {
-            wide = std::max(wide, own_wide), narrow = std::max(narrow, own_narrow);
-        } else {
-            columns_[s].wide = wide, columns_[s].narrow = narrow;
-            wide += own_wide, narrow += own_narrow;
-        }
+        leads.push_back(columns_[s].lead);
         most = std::max(most, columns_[s].ld);
+        const size_t own = static_cast<size_t>(stride_) * columns_[s].ld;
+        if (holds_ == Holds::all_nodes) columns_[s].wide = n_wide_;
+        n_wide_ = holds_ == Holds::all_nodes ? n_wide_ + own : std::max(n_wide_, own);
     }
-    n_wide_ = wide;
-    eta_.resize(narrow);
-    wr_.resize(narrow);
+    make_lines(std::move(leads));
     for (int n = 0; n < stride_; ++n) w_[n] = static_cast<float>(table_->w[n]);
-    for (Scratch& scratch : scratch_) {
+    for (Tabled& scratch : tabled_) {
         scratch.P.resize(static_cast<size_t>(most) * stride_);
         scratch.z.resize(scratch.P.size());
         scratch.margin.resize(stride_);
@@ -72,37 +65,22 @@ NominalRows::NominalRows(std::shared_ptr<const Table> table, const uint8_t* rang
 
 // Its categories that occur, in the order of their values; their numbers go into codes_.
 NominalRows::Column NominalRows::describe(int column, int range) {
-    const std::vector<double> share = shares(*table_, column);
-    Column described{};
+    Levels levels = read(*table_, column);
+    const int q = levels.q(), ld = padded(q);
     uint8_t number[256] = {};
-    double center = 0, square = 0, size = 0;
-    for (int value = 0; value < 256; ++value) {
-        if (share[value] == 0.0) continue;
-        number[value] = static_cast<uint8_t>(described.share.size());
-        described.share.push_back(share[value]);
-        center += share[value] * value;
-        square += share[value] * share[value];
-        if (range > 0) described.score.push_back(value);
+    for (int k = 0; k < q; ++k) {
+        number[static_cast<int>(levels.value[k])] = static_cast<uint8_t>(k);
+        if (range > 0) levels.score.push_back((levels.value[k] - levels.center) / range);
     }
-    const int q = static_cast<int>(described.share.size());
-    described.q = q, described.ld = padded(q);
-    described.width = range > 0 ? 1 : q, described.lead = range > 0 ? 1 : described.ld;
-    described.unit = range > 0 ? 1.0 : std::sqrt(0.5);
-    square = size = (1 - square) / 2;
-    if (range > 0) {
-        square = size = 0;
-        for (int k = 0; k < q; ++k) {
-            double& score = described.score[k];
-            score = (score - center) / range;
-            size += described.share[k] * std::abs(score);
-            square += described.share[k] * score * score;
-        }
-        described.score.resize(described.ld, 0.0);
-        described.single_score.assign(described.score.begin(), described.score.end());
-    }
-    add_margins(size, square);
     uint8_t* codes = codes_.data() + static_cast<size_t>(column) * stride_;
     for (int n = 0; n < stride_; ++n) codes[n] = number[table_->column(column)[n]];
+    Column described{q, q, ld, ld, std::sqrt(0.5), levels.share, levels.score, {}, 0};
+    if (range > 0) {
+        described.width = described.lead = 1, described.unit = 1.0;
+        described.score.resize(ld, 0.0);
+        described.single_score.assign(described.score.begin(), described.score.end());
+    }
+    add_column(std::move(levels));
     return described;
 }
 
@@ -111,8 +89,8 @@ double NominalRows::rounding() const {
     return (2.0 * stride_ + 256) * EPSILON / 2;
 }
 
-// Where the entry (k, l) of the block of a node and a neighbor is: that of a pair has the first column's
-// categories for rows.
+// Where the entry (k, l) of the block of a node and a neighbor is: that of a pair has the first column's categories for
+// rows.
 int NominalRows::index(int s, int t, int k, int l) const {
     return s < t ? k * columns_[t].width + l : l * columns_[s].width + k;
 }
@@ -147,8 +125,8 @@ void NominalRows::fill_table(int node, int t, const U* block, T* table) const {
         }
 }
 
-// The other way: from sums over the rows of every category to a block. shift: the sums over all rows, which
-// should be zero, times the neighbor's mean point, are taken off.
+// The other way: from sums over the rows of every category to a block. shift: the sums over all rows, which should be
+// zero, times the neighbor's mean point, are taken off.
 template <class T, class U>
 void NominalRows::read_table(int node, int t, const T* table, const double* shift, U* block) const {
     const Column &own = columns_[node], &other = columns_[t];
@@ -169,11 +147,9 @@ void NominalRows::read_table(int node, int t, const T* table, const double* shif
 
 // Tables for these neighbors, all zero, and where their blocks begin.
 template <class T>
-void NominalRows::lay_out(int node, const Beside& beside, Scratch& scratch, Tables<T>& tables) const {
+void NominalRows::lay_out(int node, const Beside& beside, Tabled& scratch, Tables<T>& tables) const {
     scratch.codes.clear(), scratch.begin.clear(), tables.of.clear();
-    const auto size = [&](int j) {
-        return static_cast<size_t>(columns_[beside.column[j]].q) * columns_[node].lead;
-    };
+    const auto size = [&](int j) { return static_cast<size_t>(columns_[beside.column[j]].q) * columns_[node].lead; };
     tables.numbers = 0;
     for (int j = 0; j < beside.count; ++j) tables.numbers += size(j);
     if (tables.data.size() < tables.numbers) tables.data.resize(tables.numbers + tables.numbers / 4);
@@ -199,7 +175,8 @@ int at_once(int count, size_t bytes) {
 }  // namespace
 
 // Probabilities, residuals, margins and sums at the node's predictor and fields.
-void NominalRows::pass(int node, Scratch& scratch) {
+void NominalRows::pass(int node, int worker) {
+    Tabled& scratch = tabled_[worker];
     const Column& column = columns_[node];
     const int q = column.q, ld = column.ld;
     std::vector<double>& fields = scratch.padded;
@@ -221,19 +198,14 @@ void NominalRows::pass(int node, Scratch& scratch) {
     sums[2 * q * q] = loss, sums[2 * q * q + 1] = curve;
 }
 
-NodeSums NominalRows::settle(int node, Scratch& scratch) {
-    Node& own = nodes_[node];
-    const Column& column = columns_[node];
-    scratch.sums.resize(2 * column.q * column.q + 2);
-    const std::vector<double> slopes =
-        settle_fields(fields_[node], scratch.sums.data(), [&] { pass(node, scratch); });
-    own.shift = slopes;
-    if (!column.score.empty())
-        own.shift = {std::inner_product(slopes.begin(), slopes.end(), column.score.begin(), 0.0)};
-    return summarize_fields(slopes, scratch.sums.data());
+const double* NominalRows::sums(int node, int worker) {
+    const size_t q = columns_[node].q;
+    tabled_[worker].sums.resize(2 * q * q + 2);
+    return tabled_[worker].sums.data();
 }
 
-void NominalRows::add_columns(const Move& task, Scratch& scratch) {
+void NominalRows::add_columns(const Move& task, bool, int worker) {
+    Tabled& scratch = tabled_[worker];
     const int count = task.moved.count, lead = columns_[task.node].lead;
     Tables<double>& tables = scratch.wide;
     lay_out(task.node, task.moved, scratch, tables);
@@ -241,42 +213,20 @@ void NominalRows::add_columns(const Move& task, Scratch& scratch) {
         fill_table(task.node, task.moved.column[j], task.coefficient + scratch.begin[j], tables.of[j]);
     const int together = at_once(count, tables.numbers * sizeof(double));
     for (int j = 0; j < count; j += together)
-        kernels_.gather(scratch.codes.data() + j, tables.of.data() + j, std::min(together, count - j), lead,
-                        stride_, eta(task.node));
+        kernels_.gather(scratch.codes.data() + j, tables.of.data() + j, std::min(together, count - j), lead, stride_,
+                        eta(task.node));
 }
 
-// The gradient of the node's loss for the columns asked for.
-void NominalRows::collect(int node, const Beside& asked, double* gradient, Scratch& scratch) {
+void NominalRows::collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) {
+    Tabled& scratch = tabled_[worker];
     Tables<double>& tables = scratch.wide;
     lay_out(node, asked, scratch, tables);
-    kernels_.scatter(wr(node), scratch.codes.data(), asked.count, columns_[node].lead, stride_,
-                     tables.of.data());
+    kernels_.scatter(seen.wr, scratch.codes.data(), asked.count, columns_[node].lead, stride_, tables.of.data());
     for (int j = 0; j < asked.count; ++j)
-        read_table(node, asked.column[j], tables.of[j], nodes_[node].shift.data(),
-                   gradient + scratch.begin[j]);
+        read_table(node, asked.column[j], tables.of[j], shift_[node].data(), out + scratch.begin[j]);
 }
 
-void NominalRows::move(std::span<const Move> tasks, bool afresh) {
-    pool_.each(tasks.size(), [&](int k, int worker) {
-        const Move& task = tasks[k];
-        Scratch& scratch = scratch_[worker];
-        if (afresh) {
-            std::fill(eta(task.node), eta(task.node) + cells(columns_[task.node]), 0.0);
-            start_fields(task.node, columns_[task.node].share);
-        }
-        if (task.moved.count > 0) add_columns(task, scratch);
-        *task.sums = settle(task.node, scratch);
-        collect(task.node, task.asked, task.gradient, scratch);
-    });
-}
-
-void NominalRows::gradients(std::span<const Gradient> tasks) {
-    pool_.each(tasks.size(), [&](int k, int worker) {
-        collect(tasks[k].node, tasks[k].asked, tasks[k].gradient, scratch_[worker]);
-    });
-}
-
-Curve NominalRows::curve(int node, Scratch& scratch) {
+Curve NominalRows::curve(int node, Tabled& scratch) {
     const Column& column = columns_[node];
     const float* w = w_.data();
     if (nodes_[node].is_majorized) {
@@ -289,7 +239,8 @@ Curve NominalRows::curve(int node, Scratch& scratch) {
 
 // Keeps the probabilities for products, and returns the diagonal. The bound of a curvature is that of equal
 // probabilities, q / 2 times: (I - 1 1^T / q) / 2.
-void NominalRows::make_curvature(const Block& task, Curvature curvature, Scratch& scratch) {
+void NominalRows::make_curvature(const Block& task, Curvature curvature, int worker) {
+    Tabled& scratch = tabled_[worker];
     const Column& column = columns_[task.node];
     Node& node = nodes_[task.node];
     const int q = column.q;
@@ -301,7 +252,7 @@ void NominalRows::make_curvature(const Block& task, Curvature curvature, Scratch
             for (int k = 0; k < column.ld; ++k)
                 P[static_cast<size_t>(n) * column.ld + k] = k < q ? 1.0f / static_cast<float>(q) : 0.0f;
     } else {
-        pass(task.node, scratch);
+        pass(task.node, worker);
         kernels_.narrow(scratch.P.data(), stride_ * column.ld, P);
     }
     node.L = field_curvature(scratch.sums.data() + q * q, q);
@@ -316,7 +267,7 @@ void NominalRows::make_curvature(const Block& task, Curvature curvature, Scratch
 }
 
 // As read_table, with the squares of scores.
-void NominalRows::read_diagonal(const Block& task, Scratch& scratch) const {
+void NominalRows::read_diagonal(const Block& task, Tabled& scratch) const {
     const Column& own = columns_[task.node];
     for (int j = 0; j < task.inner.count; ++j) {
         const int t = task.inner.column[j];
@@ -338,16 +289,15 @@ void NominalRows::read_diagonal(const Block& task, Scratch& scratch) const {
 
 void NominalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     if (P_.size() == 0) P_.resize(n_wide_);
-    pool_.each(tasks.size(),
-               [&](int k, int worker) { make_curvature(tasks[k], curvature, scratch_[worker]); });
+    pool_.each(tasks.size(), [&](int k, int worker) { make_curvature(tasks[k], curvature, worker); });
 }
 
 void NominalRows::products(std::span<const Product> tasks) {
-    pool_.each(tasks.size(), [&](int k, int worker) { multiply(tasks[k], scratch_[worker]); });
+    pool_.each(tasks.size(), [&](int k, int worker) { multiply(tasks[k], tabled_[worker]); });
 }
 
 // Predictors of d, fields that follow, curvatures, sums over the rows of every category.
-void NominalRows::multiply(const Product& task, Scratch& scratch) {
+void NominalRows::multiply(const Product& task, Tabled& scratch) {
     const Column& own = columns_[task.node];
     const int q = own.q, count = task.inner.count;
     Tables<float>& tables = scratch.single;
@@ -355,11 +305,11 @@ void NominalRows::multiply(const Product& task, Scratch& scratch) {
     for (int j = 0; j < count; ++j)
         fill_table(task.node, task.inner.column[j], task.d + scratch.begin[j], tables.of[j]);
     float* z = scratch.z.data();
-    std::fill(z, z + cells(own), 0.0f);
+    std::fill(z, z + cells(task.node), 0.0f);
     const int together = at_once(count, tables.numbers * sizeof(float));
     for (int j = 0; j < count; j += together)
-        kernels_.gather_single(scratch.codes.data() + j, tables.of.data() + j, std::min(together, count - j),
-                               own.lead, stride_, z);
+        kernels_.gather_single(scratch.codes.data() + j, tables.of.data() + j, std::min(together, count - j), own.lead,
+                               stride_, z);
     const Curve curvature = curve(task.node, scratch);
     std::vector<double>& sums = scratch.padded;
     sums.assign(own.ld, 0.0);
@@ -376,16 +326,8 @@ void NominalRows::multiply(const Product& task, Scratch& scratch) {
 }
 
 const double* NominalRows::own_odds(int node, int worker) {
-    pass(node, scratch_[worker]);
-    return scratch_[worker].margin.data();
-}
-
-double NominalRows::largest_predictor(std::span<const int> nodes) {
-    double largest = 0;
-    for (int node : nodes)
-        for (size_t i = 0; i < cells(columns_[node]); ++i)
-            largest = std::max(largest, std::abs(eta(node)[i]));
-    return largest;
+    pass(node, worker);
+    return tabled_[worker].margin.data();
 }
 
 // The covariance of two columns, every entry a difference of sums of one sign.
@@ -397,14 +339,11 @@ std::vector<Overlap> NominalRows::overlaps(std::span<const Pair> pairs) {
         std::vector<double> weight(static_cast<size_t>(a.q) * b.q);
         for (int n = 0; n < table_->n_distinct; ++n) weight[codes(s)[n] * b.q + codes(t)[n]] += table_->w[n];
         std::vector<double> up(static_cast<size_t>(a.width) * b.width), down(up.size());
-        const auto add = [&](size_t place, double value) {
-            (value > 0 ? up : down)[place] += std::abs(value);
-        };
+        const auto add = [&](size_t place, double value) { (value > 0 ? up : down)[place] += std::abs(value); };
         for (int k = 0; k < a.q; ++k)
             for (int l = 0; l < b.q; ++l) {
                 const size_t place = index(s, t, a.score.empty() ? k : 0, b.score.empty() ? l : 0);
-                const double unit =
-                    (a.score.empty() ? a.unit : a.score[k]) * (b.score.empty() ? b.unit : b.score[l]);
+                const double unit = (a.score.empty() ? a.unit : a.score[k]) * (b.score.empty() ? b.unit : b.score[l]);
                 add(place, unit * weight[k * b.q + l]);
                 add(place, -unit * a.share[k] * b.share[l]);
             }
@@ -416,28 +355,20 @@ std::vector<Overlap> NominalRows::overlaps(std::span<const Pair> pairs) {
     return found;
 }
 
-void NominalRows::remember(std::span<const int> nodes) {
-    if (reference_wr_.size() < wr_.size()) reference_wr_.resize(wr_.size());
-    pool_.each(nodes.size(), [&](int k, int) {
-        const Column& column = columns_[nodes[k]];
-        kernels_.narrow(wr(nodes[k]), static_cast<int>(cells(column)), reference_wr_.data() + column.narrow);
-    });
-}
-
 // Residuals times centered points: sums of residuals do not matter.
 std::vector<Moved> NominalRows::drift(std::span<const int> nodes) {
     std::vector<Moved> moved(nodes.size());
     pool_.each(nodes.size(), [&](int k, int) {
         const Column& column = columns_[nodes[k]];
-        const double square = kernels_.row_distance(wr(nodes[k]), reference_wr_.data() + column.narrow,
-                                                    table_->inverse_w.data(), column.lead, stride_);
+        const double square =
+            kernels_.row_distance(wr(nodes[k]), reference(nodes[k], 0), table_->inverse_w.data(), column.lead, stride_);
         moved[k].square = square * column.unit * column.unit;
     });
     return moved;
 }
 
-// The columns whose pairs with a node are wanted from it: for lines [begin, end) those beyond the node, if it
-// is one of them, and the lines before it.
+// The columns whose pairs with a node are wanted from it: for lines [begin, end) those beyond the node, if it is one of
+// them, and the lines before it.
 size_t NominalRows::halves_of(int node, int begin, int end, std::vector<int>& columns) const {
     columns.clear();
     for (int s = begin; s < std::min(end, node); ++s) columns.push_back(s);
@@ -458,7 +389,7 @@ double NominalRows::all_pairs(int first, int last, float* band) {
             const int node = begin + k;
             halves[node].resize(halves_of(node, begin, end, wanted[node]));
             const Beside asked{wanted[node].data(), static_cast<int>(wanted[node].size())};
-            collect(node, asked, halves[node].data(), scratch_[worker]);
+            collect(see(node, {}, worker), node, asked, halves[node].data(), worker);
         });
         std::vector<const double*> next(p);  // halves come in the order in which they are wanted
         for (int t = begin; t < p; ++t) next[t] = halves[t].data();

@@ -1,14 +1,14 @@
-// Rows on this computer for tables with a nominal column, whose categories have no order: each is a corner of
-// a regular simplex with edge length 1. Other columns have their categories on a line, as in OrdinalRows.
+// Rows on this computer for tables with a nominal column, whose categories have no order: each is a corner of a regular
+// simplex with edge length 1. Other columns have their categories on a line, as in OrdinalRows.
 //
-// The corners are written as e_k / sqrt 2 in as many dimensions as there are categories. A block of
-// coefficients then is a table with an entry per category, and its norm is that of coordinates in the
-// simplex: fields are free and probabilities add up to 1, hence gradients, and all that is made of them, add
-// up to zero over a nominal side. Categories that do not occur are left out.
+// The corners are written as e_k / sqrt 2 in as many dimensions as there are categories. A block of coefficients then
+// is a table with an entry per category, and its norm is that of coordinates in the simplex: fields are free and
+// probabilities add up to 1, hence gradients, and all that is made of them, add up to zero over a nominal side.
+// Categories that do not occur are left out.
 //
 // A node's predictor has one number per category (on a line: one), row after row. What a neighbor adds is
-// the row of a small table that its category selects; gradients and products with the Hessian are collected
-// in such tables. No column of 0 and 1 is ever stored, and no block of second derivatives.
+// the row of a small table that its category selects; gradients and products with the Hessian are collected in such
+// tables. No column of 0 and 1 is ever stored, and no block of second derivatives.
 #pragma once
 
 #include "rows/category_rows.hpp"
@@ -24,12 +24,8 @@ class NominalRows final : public CategoryRows {
 
     double rounding() const override;
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
-    void move(std::span<const Move> tasks, bool afresh) override;
-    void gradients(std::span<const Gradient> tasks) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     void products(std::span<const Product> tasks) override;
-    double largest_predictor(std::span<const int> nodes) override;
-    void remember(std::span<const int> nodes) override;
     double all_pairs(int first, int last, float* band) override;
     std::vector<Moved> drift(std::span<const int> nodes) override;
     bool has_groups() const override { return true; }
@@ -43,11 +39,10 @@ class NominalRows final : public CategoryRows {
         double unit;   // a nominal category is the point unit e_k
         std::vector<double> share, score;  // score: empty if nominal, else padded
         std::vector<float> single_score;
-        size_t wide, narrow;  // where its rows of ld and of lead numbers begin
+        size_t wide;  // where its rows of ld numbers begin
     };
     struct Node {
-        std::vector<double> shift;  // sum w r
-        std::vector<double> L;      // factor of the curvature of the fields
+        std::vector<double> L;  // factor of the curvature of the fields
         bool is_majorized = false;
     };
     // One table per neighbor: a row of numbers, as a node's predictor has them, for each of its categories.
@@ -57,7 +52,7 @@ class NominalRows final : public CategoryRows {
         std::vector<T*> of;
         size_t numbers = 0;
     };
-    struct Scratch {
+    struct Tabled {
         std::vector<const uint8_t*> codes;  // of the neighbors
         std::vector<size_t> begin;          // of their blocks
         Tables<double> wide;
@@ -68,35 +63,31 @@ class NominalRows final : public CategoryRows {
     };
     Column describe(int column, int range);
     const uint8_t* codes(int column) const { return codes_.data() + static_cast<size_t>(column) * stride_; }
-    double* eta(int node) { return eta_.data() + columns_[node].narrow; }
-    double* wr(int node) { return wr_.data() + columns_[node].narrow; }
     float* probabilities(int node) { return P_.data() + columns_[node].wide; }
-    size_t cells(const Column& column) const { return static_cast<size_t>(stride_) * column.lead; }
     int index(int s, int t, int k, int l) const;
     template <class T, class U>
     void fill_table(int node, int t, const U* block, T* table) const;
     template <class T, class U>
     void read_table(int node, int t, const T* table, const double* shift, U* block) const;
     template <class T>
-    void lay_out(int node, const Beside& beside, Scratch& scratch, Tables<T>& tables) const;
-    void pass(int node, Scratch& scratch);
+    void lay_out(int node, const Beside& beside, Tabled& scratch, Tables<T>& tables) const;
+    void pass(int node, int worker) override;
     const double* own_odds(int node, int worker) override;
-    NodeSums settle(int node, Scratch& scratch);
-    void add_columns(const Move& task, Scratch& scratch);
-    void collect(int node, const Beside& asked, double* gradient, Scratch& scratch);
-    void make_curvature(const Block& task, Curvature curvature, Scratch& scratch);
-    Curve curve(int node, Scratch& scratch);
-    void multiply(const Product& task, Scratch& scratch);
+    const double* sums(int node, int worker) override;
+    void add_columns(const Move& task, bool afresh, int worker) override;
+    void collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) override;
+    void make_curvature(const Block& task, Curvature curvature, int worker);
+    Curve curve(int node, Tabled& scratch);
+    void multiply(const Product& task, Tabled& scratch);
     size_t halves_of(int node, int begin, int end, std::vector<int>& columns) const;
-    void read_diagonal(const Block& task, Scratch& scratch) const;
+    void read_diagonal(const Block& task, Tabled& scratch) const;
 
     std::vector<Column> columns_;
     std::vector<Node> nodes_;
     size_t n_wide_ = 0;  // numbers of P_
     Buffer<uint8_t> codes_;
-    Buffer<double> eta_, wr_;
-    Buffer<float> P_, reference_wr_, w_;
-    std::vector<Scratch> scratch_;  // one per thread
+    Buffer<float> P_, w_;
+    std::vector<Tabled> tabled_;  // scratch of every thread
 };
 
 }  // namespace isinglass

@@ -21,18 +21,15 @@ double share_of_ones(const Table& table) {
 }
 
 SparseRows::SparseRows(const Table& table, Pool& pool)
-    : kernels_(kernels()),
-      pool_(pool),
+    : RecipeRows(nullptr, table.margins, pool),
       n_rows_(table.n_distinct),
-      margins_(table.margins),
       w_(table.w.data(), table.w.data() + n_rows_),
       inverse_w_(table.inverse_w.data(), table.inverse_w.data() + n_rows_),
       is_equal_(std::all_of(w_.begin(), w_.end(), [&](double w) { return w == w_[0]; })),
-      total_(std::accumulate(w_.begin(), w_.end(), 0.0)),
       column_begin_(1, 0),
       row_begin_(static_cast<size_t>(n_rows_) + 1, 0),
-      state_(table.n_features),
       views_(pool.size()) {
+    total_ = std::accumulate(w_.begin(), w_.end(), 0.0);
     for (int t = 0; t < table.n_features; ++t) {
         const uint8_t* column = table.column(t);
         for (int n = 0; n < n_rows_; ++n)
@@ -47,7 +44,6 @@ SparseRows::SparseRows(const Table& table, Pool& pool)
         for (int n : ones(t)) columns_[next[n]++] = t;
     for (View& view : views_) {
         view.where.assign(n_rows_, -1);
-        view.places.assign(table.n_features, -1);
         view.moments.resize(table.n_features);
     }
 }
@@ -56,8 +52,6 @@ SparseRows::SparseRows(const Table& table, Pool& pool)
 double SparseRows::rounding() const {
     return (2.0 * n_rows_ + 32) * std::numeric_limits<double>::epsilon() / 2;
 }
-
-// --- views
 
 void SparseRows::look(View& view, int node, std::initializer_list<Beside> beside) const {
     for (int n : view.rows) view.where[n] = -1;
@@ -110,9 +104,11 @@ NodeSums SparseRows::pass(View& view, const Recipe& recipe) const {
     return kernels_.node_pass(eta, view.x.data(), view.w.data(), view.size, view.n_equal, wr);
 }
 
-NodeSums SparseRows::see(View& view, int node, const Recipe& recipe, const Beside& also) const {
+LocalRows::Seen SparseRows::make(int node, const Recipe& recipe, const Beside& also, int worker) {
+    View& view = views_[worker];
     look(view, node, {recipe.columns(), also});
-    return pass(view, recipe);
+    const NodeSums sums = pass(view, recipe);
+    return {view.eta.data(), view.wr.data(), view.x.data(), view.w.data(), view.inverse_w.data(), view.size, 1, sums};
 }
 
 // sum_n w r x of one column.
@@ -125,21 +121,22 @@ double SparseRows::moment(const View& view, int column) const {
     return inside + view.wr[view.others()] * view.inverse_w[view.others()] * outside;
 }
 
-// The same of all columns at once, by the rows of the view: to single precision, because what the other rows
-// give is a difference.
+// The same of all columns at once, by the rows of the view: to single precision, because what the other rows give is a
+// difference.
 void SparseRows::sum_moments(View& view, float* out) const {
     const double other = view.wr[view.others()] * view.inverse_w[view.others()];
     double* moments = view.moments.data();
     for (size_t t = 0; t < view.moments.size(); ++t) moments[t] = other * margins_.mean[t];
     for (size_t k = 0; k < view.rows.size(); ++k) {
         const double more = view.wr[k] - other * view.w[k];
-        for (int t : columns(view.rows[k])) moments[t] += more;
+        for (int t : ones_of(view.rows[k])) moments[t] += more;
     }
     std::copy(moments, moments + view.moments.size(), out);
 }
 
 // The columns as bytes on the rows of the view, which has all of their ones.
-const uint8_t* const* SparseRows::fill_cells(View& view, const Beside& beside) const {
+const uint8_t* const* SparseRows::columns(const Beside& beside, int worker) {
+    View& view = views_[worker];
     const size_t all = static_cast<size_t>(beside.count) * view.size;
     uint8_t* cells = room(view.cells, all);
     std::fill(cells, cells + all, 0);
@@ -150,8 +147,6 @@ const uint8_t* const* SparseRows::fill_cells(View& view, const Beside& beside) c
     }
     return view.columns.data();
 }
-
-// --- sums
 
 std::vector<Overlap> SparseRows::overlaps(std::span<const Pair> pairs) {
     std::vector<Overlap> found(pairs.size());
@@ -169,115 +164,12 @@ std::vector<Overlap> SparseRows::overlaps(std::span<const Pair> pairs) {
     return found;
 }
 
-void SparseRows::move(std::span<const Move> tasks, bool afresh) {
-    pool_.each(tasks.size(), [&](int k, int worker) {
-        const Move& task = tasks[k];
-        View& view = views_[worker];
-        Recipe& recipe = state_.now[task.node];
-        if (afresh) recipe = {};
-        recipe.change(task, view.places);
-        *task.sums = see(view, task.node, recipe, {});
-        for (int j = 0; j < task.asked.count; ++j) task.gradient[j] = moment(view, task.asked.column[j]);
-    });
-}
-
-void SparseRows::gradients(std::span<const Gradient> tasks) {
-    pool_.each(tasks.size(), [&](int k, int worker) {
-        const Gradient& task = tasks[k];
-        if (task.asked.count == 0) return;
-        see(views_[worker], task.node, state_.now[task.node], {});
-        for (int j = 0; j < task.asked.count; ++j)
-            task.gradient[j] = moment(views_[worker], task.asked.column[j]);
-    });
-}
-
-const float* SparseRows::curvatures(View& view, bool majorized) const {
-    float* curves = room(view.curves, view.size);
-    if (majorized)
-        for (int k = 0; k < view.size; ++k) curves[k] = static_cast<float>(view.w[k] / 4);
-    else
-        kernels_.curvatures(view.eta.data(), view.x.data(), view.w.data(), view.inverse_w.data(),
-                            view.wr.data(), view.size, curves);
-    return curves;
-}
-
-void SparseRows::blocks(std::span<const Block> tasks, Curvature curvature) {
-    const bool majorized = curvature == Curvature::majorized;
-    pool_.each(tasks.size(), [&](int k, int worker) {
-        const Block& task = tasks[k];
-        View& view = views_[worker];
-        const NodeSums sums = see(view, task.node, state_.now[task.node], task.inner);
-        const float* curves = curvatures(view, majorized);
-        *task.curve = majorized ? total_ / 4 : sums.curve;
-        if (!task.G) {
-            state_.modeled[task.node] = state_.now[task.node];
-            state_.majorized[task.node] = majorized;
-        }
-        const int d = task.inner.count;
-        if (d == 0) return;
-        const uint8_t* const* cells = fill_cells(view, task.inner);
-        if (task.G) {
-            kernels_.gram(curves, cells, d, view.size, task.G, task.stride, task.b,
-                          room(view.panels, gram_scratch(d)));
-            return;
-        }
-        double *line = room(view.line, view.size), *numbers = room(view.numbers, d);
-        std::copy(curves, curves + view.size, line);
-        kernels_.dots(line, cells, d, view.size, numbers);
-        write_diagonal(task, numbers, std::accumulate(line, line + view.size, 0.0));
-    });
-}
-
-void SparseRows::products(std::span<const Product> tasks) {
-    pool_.each(tasks.size(), [&](int k, int worker) { multiply(tasks[k], views_[worker]); });
-}
-
-void SparseRows::multiply(const Product& task, View& view) {
-    see(view, task.node, state_.modeled[task.node], task.inner);
-    const float* curves = curvatures(view, state_.majorized[task.node]);
-    const uint8_t* const* cells = fill_cells(view, task.inner);
-    const int d = task.inner.count;
-    double *z = room(view.line, view.size), *numbers = room(view.numbers, d);
-    std::copy(task.d, task.d + d, numbers);
-    std::fill(z, z + view.size, -task.center);
-    kernels_.add_columns(z, 0.0, cells, numbers, d, view.size);
-    for (int n = 0; n < view.size; ++n) z[n] *= curves[n];
-    kernels_.dots(z, cells, d, view.size, numbers);
-    std::copy(numbers, numbers + d, task.Hd);
-}
-
-double SparseRows::divergence(std::span<const int> nodes, double c) {
-    const double log_c = std::log(c), log_rest = std::log1p(-c);
-    std::vector<double> parts(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int worker) {
-        View& view = views_[worker];
-        see(view, nodes[k], state_.now[nodes[k]], {});
-        parts[k] =
-            kernels_.divergence(view.eta.data(), view.x.data(), view.w.data(), view.size, c, log_c, log_rest);
-    });
-    return std::accumulate(parts.begin(), parts.end(), 0.0);
-}
-
-double SparseRows::largest_predictor(std::span<const int> nodes) {
-    std::vector<double> parts(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int worker) {
-        View& view = views_[worker];
-        see(view, nodes[k], state_.now[nodes[k]], {});
-        for (int n = 0; n < view.size; ++n)
-            if (view.w[n] > 0) parts[k] = std::max(parts[k], std::abs(view.eta[n]));
-    });
-    return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
+void SparseRows::collect(const Seen&, int, const Beside& asked, double* out, int worker) {
+    for (int j = 0; j < asked.count; ++j) out[j] = moment(views_[worker], asked.column[j]);
 }
 
 std::vector<double> SparseRows::gram(int node, const Beside& beside, int) {
-    View& view = views_[0];
-    see(view, node, state_.now[node], beside);
-    return sum_gram(fill_cells(view, beside), beside.count, view.wr.data(), view.inverse_w.data(), view.size,
-                    pool_);
-}
-
-void SparseRows::remember(std::span<const int> nodes) {
-    for (int node : nodes) state_.remembered[node] = state_.now[node];
+    return LocalRows::gram(node, beside, std::numeric_limits<int>::max() / 2);
 }
 
 std::vector<Moved> SparseRows::drift(std::span<const int> nodes) {
@@ -287,11 +179,10 @@ std::vector<Moved> SparseRows::drift(std::span<const int> nodes) {
         const Recipe &before = state_.remembered[nodes[k]], &now = state_.now[nodes[k]];
         look(view, nodes[k], {now.columns(), before.columns()});
         pass(view, before);
-        float* reference = room(view.curves, view.size);
+        float* reference = room(view.reference, view.size);
         kernels_.narrow(view.wr.data(), view.size, reference);
         pass(view, now);
-        kernels_.distance(view.wr.data(), reference, view.inverse_w.data(), view.size, &moved[k].square,
-                          &moved[k].sum);
+        kernels_.distance(view.wr.data(), reference, view.inverse_w.data(), view.size, &moved[k].square, &moved[k].sum);
     });
     return moved;
 }
@@ -305,7 +196,7 @@ double SparseRows::all_pairs(int first, int last, float* band) {
         const int end = std::min(begin + AT_ONCE, p);
         const auto of = [&](int node) { return moments.data() + static_cast<size_t>(node - begin) * p; };
         pool_.each(end - begin, [&](int k, int worker) {
-            see(views_[worker], begin + k, state_.now[begin + k], {});
+            see(begin + k, {}, worker);
             sum_moments(views_[worker], of(begin + k));
         });
         pool_.each(std::min(last, end) - first, [&](int k, int) {

@@ -1,8 +1,6 @@
 #include "rows/sums.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "rows/packed.hpp"
 
@@ -14,8 +12,7 @@ constexpr int MANY = 32;  // columns from which their bits are worth having
 
 }  // namespace
 
-const uint8_t* const* list_columns(const Table& table, const Beside& beside,
-                                   std::vector<const uint8_t*>& found) {
+const uint8_t* const* list_columns(const Table& table, const Beside& beside, std::vector<const uint8_t*>& found) {
     found.resize(beside.count);
     for (int k = 0; k < beside.count; ++k) found[k] = table.column(beside.column[k]);
     return found.data();
@@ -41,60 +38,11 @@ void column_sums(const Table& table, const double* a, const Beside& asked, doubl
     for (int k = 0; k < asked.count; ++k) out[k] = sums[asked.column[k]];
 }
 
-// Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products
-// and functions with a few roundings of their own.
 void write_diagonal(const Block& task, const double* sums, double all) {
     for (int k = 0; k < task.inner.count; ++k) {
         task.b[k] = static_cast<float>(sums[k]);
-        task.diagonal[k] =
-            all > 0 ? static_cast<float>(sums[k] * (std::max(all - sums[k], 0.0) / all)) : 0.0f;
+        task.diagonal[k] = all > 0 ? static_cast<float>(sums[k] * (std::max(all - sums[k], 0.0) / all)) : 0.0f;
     }
-}
-
-double sum_rounding(const Table& table) {
-    return (std::max(2.0 / kernels().lanes, 0.25) * table.stride + 32) *
-           std::numeric_limits<double>::epsilon() / 2;
-}
-
-std::vector<Overlap> sum_overlaps(const Table& table, std::span<const Pair> pairs, Pool& pool) {
-    std::vector<Overlap> found(pairs.size());
-    pool.each(pairs.size(), [&](int k, int) {
-        const uint8_t *s = table.column(pairs[k].s), *t = table.column(pairs[k].t);
-        long double sums[4] = {};
-        for (int n = 0; n < table.n_distinct; ++n) sums[2 * s[n] + t[n]] += table.w[n];
-        found[k] = {static_cast<double>(sums[3]), static_cast<double>(sums[2]), static_cast<double>(sums[1]),
-                    static_cast<double>(sums[0])};
-    });
-    return found;
-}
-
-std::vector<double> sum_gram(const uint8_t* const* columns, int d, const double* wr, const double* inverse_w,
-                             int rows, Pool& pool) {
-    const int width = d + 1;
-    Buffer<double> curve(rows);
-    for (int n = 0; n < rows; ++n) {
-        const double size = std::abs(wr[n]);
-        // |r| (1 - |r|), less what rounding may have added.
-        curve[n] = std::max(
-            size * (1 - size * inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size, 0.0);
-    }
-    std::vector<double> G(static_cast<size_t>(width) * width);
-    std::vector<Buffer<double>> lines(pool.size());
-    pool.each(width, [&](int i, int worker) {
-        double *line = room(lines[worker], rows), sum = 0;
-        for (int n = 0; n < rows; ++n) sum += line[n] = i == d || columns[i][n] ? curve[n] : 0.0;
-        kernels().dots(line, columns, d, rows, G.data() + static_cast<size_t>(i) * width);
-        G[static_cast<size_t>(i) * width + d] = sum;
-    });
-    return G;
-}
-
-std::vector<double> sum_gram(const Table& table, const double* wr, const Beside& beside, int most,
-                             Pool& pool) {
-    const int rows = std::min(table.stride, (most + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN);
-    std::vector<const uint8_t*> columns;
-    return sum_gram(list_columns(table, beside, columns), beside.count, wr, table.inverse_w.data(), rows,
-                    pool);
 }
 
 PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)
@@ -106,8 +54,8 @@ PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)
     for (Buffer<float>& panels : panels_) panels.resize(size);
 }
 
-// |computed - exact| at worst: per lane the products of one chunk from both sides, the sum of the lanes, the
-// sum over chunks, and the rounding of wr, each relative to a sum of absolute values of at most 2.
+// |computed - exact| at worst: per lane the products of one chunk from both sides, the sum of the lanes, the sum over
+// chunks, and the rounding of wr, each relative to a sum of absolute values of at most 2.
 double PairTiles::slack() const {
     return 2.0 * (2.0 * CHUNK / kernels_.lanes + 8 + static_cast<double>(table_.stride) / CHUNK) * 6e-8;
 }
@@ -119,8 +67,7 @@ void PairTiles::add(int begin, int end, const Residuals& residuals, float* band)
 }
 
 // Columns and residuals of some nodes, a chunk of rows, in single precision.
-void PairTiles::fill_panels(int from, int count, int row, int rows, const Residuals& residuals, float* x,
-                            float* r) {
+void PairTiles::fill_panels(int from, int count, int row, int rows, const Residuals& residuals, float* x, float* r) {
     for (int k = 0; k < count; ++k) {
         kernels_.widen(table_.column(from + k) + row, rows, x + k * CHUNK);
         residuals(from + k, row, rows, r + k * CHUNK);
@@ -136,23 +83,20 @@ void PairTiles::each_line(Pair corner, float* tile, float* band, Visit visit) {
         const int s = top + i, begin = std::max(0, s + 1 - left);
         if (begin < width)
             visit(tile + i * TILE + begin,
-                  band + (first_of_row(s, p) - first_of_row(first_, p)) + (left + begin - s - 1),
-                  width - begin);
+                  band + (first_of_row(s, p) - first_of_row(first_, p)) + (left + begin - s - 1), width - begin);
     }
 }
 
 // The pairs between TILE nodes from the corner down and TILE nodes to its right.
-void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& residuals, float* scratch,
-                         float* band) {
+void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& residuals, float* scratch, float* band) {
     const int p = table_.n_features, top = corner.s, left = corner.t;
     const int height = std::min(TILE, last_ - top), width = std::min(TILE, p - left);
     float *tile = scratch, *x_top = tile + TILE * TILE, *r_top = x_top + height * CHUNK;
     float *x_left = r_top + height * CHUNK, *r_left = x_left + width * CHUNK;
     std::fill(tile, tile + TILE * TILE, 0.0f);
     if (begin > 0)
-        each_line(corner, tile, band, [](float* in_tile, float* in_band, int length) {
-            std::copy(in_band, in_band + length, in_tile);
-        });
+        each_line(corner, tile, band,
+                  [](float* in_tile, float* in_band, int length) { std::copy(in_band, in_band + length, in_tile); });
     for (int row = begin; row < end; row += CHUNK, pool_.poll()()) {
         const int rows = std::min(CHUNK, end - row);
         fill_panels(top, height, row, rows, residuals, x_top, r_top);
@@ -168,9 +112,8 @@ void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& resid
                 kernels_.gradient_tile(r_i, x_i, r_j, x_j, rows, tile + i * TILE + j, TILE);
             }
     }
-    each_line(corner, tile, band, [](float* in_tile, float* in_band, int length) {
-        std::copy(in_tile, in_tile + length, in_band);
-    });
+    each_line(corner, tile, band,
+              [](float* in_tile, float* in_band, int length) { std::copy(in_tile, in_tile + length, in_band); });
 }
 
 }  // namespace isinglass

@@ -17,8 +17,7 @@ T* room(Buffer<T>& buffer, size_t size) {
 }
 
 // The columns beside a node; `found` is where to list them.
-const uint8_t* const* list_columns(const Table& table, const Beside& beside,
-                                   std::vector<const uint8_t*>& found);
+const uint8_t* const* list_columns(const Table& table, const Beside& beside, std::vector<const uint8_t*>& found);
 
 // One number per row, filled up to whole words of bits.
 const double* padded(const double* a, int stride, int n_words, Buffer<double>& scratch);
@@ -33,18 +32,6 @@ void column_sums(const Table& table, const double* a, const Beside& asked, doubl
 
 // What goes beside products, from sums_k = sum_n v_n x_kn and all = sum_n v_n.
 void write_diagonal(const Block& task, const double* sums, double all);
-
-// Bound of the relative error of a sum over rows of terms of one sign.
-double sum_rounding(const Table& table);
-
-std::vector<Overlap> sum_overlaps(const Table& table, std::span<const Pair> pairs, Pool& pool);
-
-// Z^T diag(w v) Z as Rows::gram wants it, from the residuals of a node on so many rows of d columns.
-std::vector<double> sum_gram(const uint8_t* const* columns, int d, const double* wr, const double* inverse_w,
-                             int rows, Pool& pool);
-// The same on about `most` rows of a table.
-std::vector<double> sum_gram(const Table& table, const double* wr, const Beside& beside, int most,
-                             Pool& pool);
 
 // The gradients of all pairs (s, t), first <= s < last, s < t, in single precision, a slab of rows at a time.
 class PairTiles {

@@ -27,12 +27,12 @@ struct Secret {
     }
 };
 
-// The rows of a table, read eight bytes at a time: calls of memcpy and memcmp on a few bytes would take
-// longer than the fit of a small table.
+// The rows of a table, read eight bytes at a time: calls of memcpy and memcmp on a few bytes would take longer than the
+// fit of a small table.
 class RowWords {
  public:
-    RowWords(const uint8_t* X, size_t n_rows, int n_features)
-        : X_(X), end_(X + n_rows * n_features), n_features_(n_features) {}
+    explicit RowWords(const Given& table)
+        : X_(table.X), end_(X_ + table.n_rows * table.n_features), n_features_(table.n_features) {}
 
     uint64_t hash(size_t n) const {
         static const Secret secret;
@@ -69,32 +69,39 @@ class RowWords {
     int n_features_;
 };
 
-// Indices of the first occurrence of every distinct row, with the summed weights.
-void merge_rows(const uint8_t* X, const double* weights, size_t n_rows, int n_features,
-                std::vector<size_t>& first, std::vector<double>& weight) {
+// A row of the table where it occurs first, with the weight of all that equal it.
+struct Distinct {
+    size_t row;
+    double weight;
+};
+
+std::vector<Distinct> merge_rows(const Given& table) {
+    std::vector<Distinct> found;
     size_t capacity = 16;
-    while (capacity < 2 * n_rows) capacity *= 2;
+    while (capacity < 2 * table.n_rows) capacity *= 2;
     std::vector<int64_t> slots(capacity, -1);
-    const RowWords rows(X, n_rows, n_features);
-    for (size_t n = 0; n < n_rows; ++n) {
-        const double w = weights ? weights[n] : 1.0;
+    const RowWords rows(table);
+    for (size_t n = 0; n < table.n_rows; ++n) {
+        const double w = table.weights ? table.weights[n] : 1.0;
         if (n % POLLED == 0) Poll::here();
         if (w == 0.0) continue;
         size_t slot = rows.hash(n) & (capacity - 1);
-        while (slots[slot] >= 0 && !rows.are_equal(first[slots[slot]], n)) slot = (slot + 1) & (capacity - 1);
+        while (slots[slot] >= 0 && !rows.are_equal(found[slots[slot]].row, n)) slot = (slot + 1) & (capacity - 1);
         if (slots[slot] < 0) {
-            slots[slot] = static_cast<int64_t>(first.size());
-            first.push_back(n);
-            weight.push_back(w);
+            slots[slot] = static_cast<int64_t>(found.size());
+            found.push_back({n, w});
         } else {
-            weight[slots[slot]] += w;
+            found[slots[slot]].weight += w;
         }
     }
+    return found;
 }
 
 // Rows of the most frequent weight first, in their old order; returns how many there are.
-int put_most_frequent_first(std::vector<size_t>& first, std::vector<double>& weight) {
-    std::vector<double> sorted = weight;
+int put_most_frequent_first(std::vector<Distinct>& rows) {
+    std::vector<double> sorted;
+    sorted.reserve(rows.size());
+    for (const Distinct& each : rows) sorted.push_back(each.weight);
     std::sort(sorted.begin(), sorted.end());
     double frequent = 0;
     size_t most = 0;
@@ -102,47 +109,31 @@ int put_most_frequent_first(std::vector<size_t>& first, std::vector<double>& wei
         end = std::upper_bound(sorted.begin() + begin, sorted.end(), sorted[begin]) - sorted.begin();
         if (end - begin > most) most = end - begin, frequent = sorted[begin];
     }
-    std::vector<size_t> other_rows;
-    std::vector<double> other_weights;
-    size_t kept = 0;
-    for (size_t k = 0; k < first.size(); ++k) {
-        if (weight[k] != frequent) {
-            other_rows.push_back(first[k]);
-            other_weights.push_back(weight[k]);
-        } else {
-            first[kept] = first[k];
-            weight[kept++] = frequent;
-        }
-    }
-    std::copy(other_rows.begin(), other_rows.end(), first.begin() + kept);
-    std::copy(other_weights.begin(), other_weights.end(), weight.begin() + kept);
+    std::stable_partition(rows.begin(), rows.end(), [&](const Distinct& each) { return each.weight == frequent; });
     return static_cast<int>(most);
 }
 
 }  // namespace
 
-Table::Table(const uint8_t* X, const double* weights, size_t n_rows, int features, double total)
-    : n_features(features) {
-    std::vector<size_t> first;
-    std::vector<double> weight;
-    merge_rows(X, weights, n_rows, n_features, first, weight);
-    if (first.size() > static_cast<size_t>(std::numeric_limits<int>::max() - ROW_ALIGN))
+Table::Table(const Given& given, double total) : n_features(given.n_features) {
+    std::vector<Distinct> rows = merge_rows(given);
+    if (rows.size() > static_cast<size_t>(std::numeric_limits<int>::max() - ROW_ALIGN))
         throw std::invalid_argument("too many distinct rows");
-    n_distinct = static_cast<int>(first.size());
-    n_equal = put_most_frequent_first(first, weight) / ROW_ALIGN * ROW_ALIGN;
+    n_distinct = static_cast<int>(rows.size());
+    n_equal = put_most_frequent_first(rows) / ROW_ALIGN * ROW_ALIGN;
     stride = (n_distinct + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
     bytes.resize(static_cast<size_t>(stride) * n_features);
     w.resize(stride);
     inverse_w.resize(stride);
     double sum = 0;
-    for (double value : weight) sum += value;
+    for (const Distinct& each : rows) sum += each.weight;
     const double share = total > 0 ? sum / total : 1;
     if (total > 0) sum = total;
     for (int n = 0; n < n_distinct; ++n) {
-        w[n] = weight[n] / sum;
-        inverse_w[n] = sum / weight[n];
+        w[n] = rows[n].weight / sum;
+        inverse_w[n] = sum / rows[n].weight;
         if (n % POLLED == 0) Poll::here();
-        const uint8_t* row = X + first[n] * n_features;
+        const uint8_t* row = given.X + rows[n].row * n_features;
         for (int s = 0; s < n_features; ++s) bytes[static_cast<size_t>(s) * stride + n] = row[s];
     }
     measure_margins(share);

@@ -17,24 +17,28 @@ class Buffer {
     explicit Buffer(size_t size = 0) { resize(size); }
     void resize(size_t size) {  // forgets the contents
         size_ = size;
-        data_.reset();
+        memory_.reset();
+        data_ = nullptr;
         if (size == 0) return;
-        const size_t bytes = (size * sizeof(T) + 63) / 64 * 64;
-        data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
-        if (!data_) throw std::bad_alloc();
-        __builtin_memset(static_cast<void*>(data_.get()), 0, bytes);
+        // Of a large array from calloc, only the pages that somebody writes to take memory.
+        size_t room = size * sizeof(T) + 64;
+        void* start = std::calloc(room, 1);
+        if (!start) throw std::bad_alloc();
+        memory_.reset(start);
+        data_ = static_cast<T*>(std::align(64, size * sizeof(T), start, room));
     }
     size_t size() const { return size_; }
-    T* data() { return data_.get(); }
-    const T* data() const { return data_.get(); }
-    T& operator[](size_t i) { return data_.get()[i]; }
-    const T& operator[](size_t i) const { return data_.get()[i]; }
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    T& operator[](size_t i) { return data_[i]; }
+    const T& operator[](size_t i) const { return data_[i]; }
 
  private:
     struct Free {
-        void operator()(T* p) const { std::free(p); }
+        void operator()(void* p) const { std::free(p); }
     };
-    std::unique_ptr<T, Free> data_;
+    std::unique_ptr<void, Free> memory_;
+    T* data_ = nullptr;
     size_t size_ = 0;
 };
 
@@ -55,10 +59,22 @@ struct Margins {
     std::vector<double> mean, rest, sd;
 };
 
+// A table as it is given: X is n_rows x n_features, row by row; weights may be null (equal).
+// Of columns with categories X holds scores in equal steps from 0, ranges the largest step of a column and widths what
+// it stands for; couplings are for scores that are scaled to a range of 1. A range of 0: nominal, X holds category
+// numbers, the width is 1. Without ranges and widths: columns of 0 and 1.
+struct Given {
+    const uint8_t* X;
+    const double* weights;
+    size_t n_rows;
+    int n_features;
+    const uint8_t* ranges = nullptr;
+    const double* widths = nullptr;
+};
+
 struct Table {
-    // X is n_rows x n_features, row by row; weights may be null (equal). Rows of weight 0 are dropped.
-    // total: the sum of all weights, where these rows are only a part; 0: their own.
-    Table(const uint8_t* X, const double* weights, size_t n_rows, int n_features, double total = 0);
+    // Rows of weight 0 are dropped. total: the sum of all weights, where these rows are only a part; 0: their own.
+    explicit Table(const Given& given, double total = 0);
 
     ~Table();
 
@@ -67,11 +83,11 @@ struct Table {
     const uint8_t* column(int s) const { return bytes.data() + static_cast<size_t>(s) * stride; }
 
     int n_features;
-    int n_distinct;         // different rows
-    int stride;             // n_distinct, padded to ROW_ALIGN
-    int n_equal;            // leading rows of one weight, the most frequent, down to a multiple of ROW_ALIGN
-    Buffer<uint8_t> bytes;  // columns
-    Buffer<double> w;       // weights over their total; 0 in the padding
+    int n_distinct;            // different rows
+    int stride;                // n_distinct, padded to ROW_ALIGN
+    int n_equal;               // leading rows of one weight, the most frequent, down to a multiple of ROW_ALIGN
+    Buffer<uint8_t> bytes;     // columns
+    Buffer<double> w;          // weights over their total; 0 in the padding
     Buffer<double> inverse_w;  // 1 / w; 0 in the padding
     Margins margins;           // of a part: its contribution
 

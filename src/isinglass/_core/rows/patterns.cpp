@@ -1,0 +1,67 @@
+#include "rows/patterns.hpp"
+
+#include <algorithm>
+
+namespace isinglass {
+namespace {
+
+constexpr int MOST = 12;         // columns: sums of all patterns stay in the second-level cache
+constexpr int FEWER = 8;         // rows per pattern from which merging them is worth its cost
+constexpr size_t SMALL = 30000;  // cells of a table that is done sooner than merged
+constexpr int LANES = 8;         // sums side by side: consecutive rows often have the same pattern
+constexpr int CHUNK = 4096;      // rows whose patterns are put together at a time
+
+}  // namespace
+
+int Patterns::most_columns(const Table& table) {
+    int d = -1;
+    if (static_cast<size_t>(table.n_distinct) * table.n_features >= SMALL)
+        while (d < MOST && (FEWER << (d + 2)) <= table.n_distinct) ++d;
+    return d;
+}
+
+void Patterns::make(const Table& table, int node, const Beside& beside) {
+    node_ = node;
+    columns_.assign(beside.column, beside.column + beside.count);
+    const int count = 2 << beside.count;
+    size = std::max(count, ROW_ALIGN);
+    if (pattern_.size() == 0) pattern_.resize(table.stride);
+    std::vector<double> sums(static_cast<size_t>(LANES) * count);
+    for (int begin = 0; begin < table.n_distinct; begin += CHUNK) {
+        const int end = std::min(begin + CHUNK, table.n_distinct);
+        uint16_t* pattern = pattern_.data();
+        const uint8_t* own = table.column(node);
+        for (int n = begin; n < end; ++n) pattern[n] = own[n];
+        for (int k = 0; k < beside.count; ++k) {
+            const uint8_t* cells = table.column(beside.column[k]);
+            for (int n = begin; n < end; ++n) pattern[n] |= static_cast<uint16_t>(cells[n] << (k + 1));
+        }
+        for (int n = begin; n < end; ++n) sums[LANES * pattern[n] + n % LANES] += table.w[n];
+    }
+    x.resize(size), w.resize(size), inverse_w.resize(size), eta.resize(size), wr.resize(size);
+    cells_.resize(static_cast<size_t>(size) * beside.count);
+    for (int i = 0; i < count; ++i) {
+        for (int lane = 0; lane < LANES; ++lane) w[i] += sums[LANES * i + lane];
+        inverse_w[i] = w[i] > 0 ? 1 / w[i] : 0;
+        x[i] = i & 1;
+        for (int k = 0; k < beside.count; ++k) cells_[static_cast<size_t>(k) * size + i] = i >> (k + 1) & 1;
+    }
+}
+
+bool Patterns::hold(const Beside& beside) const {
+    return std::all_of(beside.column, beside.column + beside.count,
+                       [&](int s) { return std::find(columns_.begin(), columns_.end(), s) != columns_.end(); });
+}
+
+const uint8_t* Patterns::column(int s) const {
+    const auto k = std::find(columns_.begin(), columns_.end(), s) - columns_.begin();
+    return cells_.data() + static_cast<size_t>(k) * size;
+}
+
+std::vector<double> Patterns::residuals() const {
+    std::vector<double> r(size);
+    for (int i = 0; i < size; ++i) r[i] = wr[i] * inverse_w[i];
+    return r;
+}
+
+}  // namespace isinglass
