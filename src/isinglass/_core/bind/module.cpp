@@ -48,19 +48,18 @@ void make_problem_on(Joint* place, nb::object given, const std::optional<Matrix>
                       penalty ? penalty->data() : nullptr, n_threads);
 }
 
-std::vector<State> solve(Joint& joint, const PairArray& array, const std::vector<double>& alphas,
-                         double kkt_tol, double gap_tol, int max_iter) {
+std::vector<State> solve(Joint& joint, const PairArray& array, const std::vector<double>& alphas, double kkt_tol,
+                         double gap_tol, int max_iter) {
     const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
     nb::gil_scoped_release release;
     std::vector<State> states;
-    for (double alpha : alphas)
-        states.push_back(joint.problem().solve(pairs, alpha, {kkt_tol, gap_tol, max_iter}));
+    for (double alpha : alphas) states.push_back(joint.problem().solve(pairs, alpha, {kkt_tol, gap_tol, max_iter}));
     return states;
 }
 
 // The solutions at alphas, the next part of a path that goes on to `next`.
-std::vector<State> follow(Joint& joint, const std::vector<double>& alphas, double next, double tol,
-                          int max_iter, double strictness) {
+std::vector<State> follow(Joint& joint, const std::vector<double>& alphas, double next, double tol, int max_iter,
+                          double strictness) {
     std::vector<State> states;
     for (size_t k = 0; k < alphas.size(); ++k)
         states.push_back(joint.problem().follow(alphas[k], k + 1 < alphas.size() ? alphas[k + 1] : next,
@@ -167,26 +166,23 @@ NB_MODULE(_native, m) {
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::arg("most_bytes") = ANY_SIZE,
              nb::arg("ranges") = nb::none(), nb::arg("widths") = nb::none(), nb::keep_alive<1, 4>())
-        .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(),
-             nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 3>())
+        .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(), nb::arg("standardized"),
+             nb::arg("n_threads"), nb::keep_alive<1, 3>())
         .def_prop_ro("n_features", &Joint::n_features)
         .def_prop_ro("n_distinct", &Joint::n_distinct)
         .def_prop_ro("null_objective", [](Joint& joint) { return joint.problem().newton().null_objective(); })
         .def(
-            "set_widest_block",
-            [](Joint& joint, int width) { joint.problem().newton().set_widest_block(width); },
+            "set_widest_block", [](Joint& joint, int width) { joint.problem().newton().set_widest_block(width); },
             nb::arg("width"))
         .def(
-            "set_largest_reference",
-            [](Joint& joint, size_t pairs) { joint.problem().set_largest_reference(pairs); },
+            "set_largest_reference", [](Joint& joint, size_t pairs) { joint.problem().set_largest_reference(pairs); },
             nb::arg("pairs"))
         .def("mark_null", [](Joint& joint) { joint.problem().mark_null(); })
         .def("free_pairs", [](const Joint& joint) { return give(joint.free_pairs()); })
         .def(
             "alpha_max", [](Joint& joint) { return joint.problem().alpha_max(); }, Release())
         .def(
-            "gradient_above",
-            [](Joint& joint, double threshold) { return joint.problem().gradient_above(threshold); },
+            "gradient_above", [](Joint& joint, double threshold) { return joint.problem().gradient_above(threshold); },
             nb::arg("threshold"), Release())
         .def("gradient", &gradient, nb::arg("pairs"))
         .def("solve", &solve, nb::arg("pairs"), nb::arg("alphas"), nb::arg("kkt_tol"), nb::arg("gap_tol"),
