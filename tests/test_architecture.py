@@ -56,7 +56,7 @@ class Import:
 
 
 def room_of(module: str) -> str:
-    """Return the part of a dotted name that decides its layer: ``isinglass.select.ebic`` -> ``select``."""
+    """Return the part of a dotted name that decides its layer: ``isinglass.select.criteria`` -> ``select``."""
     return [*module.split("."), "__init__"][1]
 
 
@@ -276,7 +276,7 @@ BAD = [
     (upward_imports, {"isinglass.network": "if TYPE_CHECKING:\n    from isinglass.solve.path import ising_path"}),
     (
         upward_imports,
-        {"isinglass.select.__init__": "", "isinglass.select.ebic": "from ..estimators import IsingLasso"},
+        {"isinglass.select.__init__": "", "isinglass.select.criteria": "from ..estimators import IsingLasso"},
     ),
     (upward_imports, {"isinglass._core.__init__": "from isinglass.errors import DataError"}),
     (upward_imports, {"isinglass._core.__init__": "", "isinglass._core.table": "from .. import errors"}),

@@ -8,7 +8,7 @@ from isinglass import Path, Solution, ising_path, nodewise_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, GridEndWarning
 from isinglass.select import ebic, select_ebic
 
-ebic_module = importlib.import_module("isinglass.select.ebic")
+ebic_module = importlib.import_module("isinglass.select.criteria")
 
 # Four rows of three columns, and one coupling: small enough to write every term down.
 X = np.array([[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0]])

@@ -9,7 +9,7 @@ import pytest
 from isinglass import BinaryTable, IsingNetwork, bootstrap, ising_path, objective, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import cross_validate, select_ebic, stars, two_stage
-from isinglass.select.ebic import ebic
+from isinglass.select.criteria import ebic
 from isinglass.select.refit import standard_errors
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")

@@ -12,8 +12,6 @@ import click
 from isinglass.cli.exits import EPILOG, listening, report_error
 from isinglass.version import __version__
 
-__all__ = ["main"]
-
 # Name -> what the list of commands says about it. The command is in the module of the same name, loaded when asked for.
 COMMANDS = {
     "info": "Check a table before fitting.",
@@ -42,8 +40,7 @@ class LazyGroup(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = getattr(import_module(f"isinglass.cli.{cmd_name}"), cmd_name)
-        return found
+        return getattr(import_module(f"isinglass.cli.{cmd_name}"), cmd_name)  # type: ignore[no-any-return]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

@@ -63,7 +63,7 @@ def demo(console: Console, n_jobs: int, open_folder: Any) -> None:
     if console.as_json:
         console.write_json(found)
     else:
-        console.write("\n".join(_lines(found, fitted.tol, seconds, stars_seconds, default_seconds)) + "\n")
+        console.write(_text(found, fitted.tol, seconds, stars_seconds, default_seconds))
     if folder is not None:
         console.say_facts({"Wrote": folder.summary, "Look": f"open {folder.path / 'report.html'} in a browser"})
 
@@ -141,50 +141,48 @@ def _describe(found: Fit, senate: Senate109) -> dict[str, Any]:
     return {"network": describe_solution(found.solution), "within_party_share": within}
 
 
-def _lines(found: dict[str, Any], tol: float, seconds: str, stars_seconds: str, default_seconds: str) -> list[str]:
+def _text(found: dict[str, Any], tol: float, seconds: str, stars_seconds: str, default_seconds: str) -> str:
     """Return the findings in words."""
     senate, network, within, joined = (found[name] for name in ("senate", "network", "within_party", "joined"))
     stars, default = found["stars"], found["default"]
-    n_pairs = senate["n_columns"] * (senate["n_columns"] - 1) // 2
     parties = ", ".join(f"{count} {party}" for party, count in senate["parties"].items())
-    reached = "converged" if network["converged"] else "NOT converged"
-    return [
-        "U.S. Senate, 109th Congress, second session (2006)",
-        f"  {senate['n_rows']} roll calls, {senate['n_columns']} senators: {parties}",
-        f"  {senate['n_missing']} votes missing, counted as nay",
-        "",
-        f"Network at alpha {network['alpha']:g}, the paper's penalty",
-        f"  {network['n_edges']} edges among {n_pairs} pairs, {network['n_positive']} of them positive",
-        f"  {reached}: KKT residual {network['kkt_residual']:.1e} over all pairs, tolerance {tol:g}",
-        f"  {network['certified_zeros']} pairs provably have no edge at this penalty",
-        f"  fitted in {seconds}",
-        "",
-        "Two clusters, the parties",
-        f"  {within['share']:.1%} of the positive edges join two senators of one party ({within['n_edges']} of "
-        f"{within['of']})",
-        "",
-        "Senators with more than half of their positive weight on the other side",
-        *(
-            f"  {row['name']:<16} {row['share_of_weight']:.0%} of the weight, {row['share_of_edges']:.0%} of the edges "
-            f"to {'non-Republicans' if row['party'] == 'R' else 'Republicans'}"
-            for row in found["across"]
-        ),
-        "",
-        "Pairs that are joined by a positive edge",
-        f"  {joined['same_state']:.0%} of the pairs of one state, {joined['all_pairs']:.0%} of all pairs",
-        f"  {joined['same_state_and_party']:.0%} of those of one state and one party, {joined['same_party']:.0%} of "
-        "those of one party",
-        "  The strongest:",
-        *(f"    {edge['coupling']:+.3f}  {edge['source']} -- {edge['target']}" for edge in found["strongest"]),
-        "",
-        f"By default, in two stages: {default['network']['n_edges']} edges, {default['within_party_share']:.1%} of the "
-        "positive ones within a party",
-        f"  fitted in {default_seconds}",
-        f"By StARS: alpha {stars['alpha']:.4g}, {stars['network']['n_edges']} edges, "
-        f"{stars['within_party_share']:.1%} of the positive ones within a party",
-        f"  {stars['n_subsamples']} subsamples of {stars['subsample_size']} roll calls, {stars['n_fits']} fits in "
-        f"{stars_seconds}",
+    across = [
+        f"  {row['name']:<16} {row['share_of_weight']:.0%} of the weight, {row['share_of_edges']:.0%} of the edges to "
+        f"{'non-Republicans' if row['party'] == 'R' else 'Republicans'}\n"
+        for row in found["across"]
     ]
+    strongest = [f"    {edge['coupling']:+.3f}  {edge['source']} -- {edge['target']}\n" for edge in found["strongest"]]
+    return f"""\
+U.S. Senate, 109th Congress, second session (2006)
+  {senate["n_rows"]} roll calls, {senate["n_columns"]} senators: {parties}
+  {senate["n_missing"]} votes missing, counted as nay
+
+Network at alpha {network["alpha"]:g}, the paper's penalty
+  {network["n_edges"]} edges among {senate["n_columns"] * (senate["n_columns"] - 1) // 2} pairs, \
+{network["n_positive"]} of them positive
+  {"converged" if network["converged"] else "NOT converged"}: \
+KKT residual {network["kkt_residual"]:.1e} over all pairs, tolerance {tol:g}
+  {network["certified_zeros"]} pairs provably have no edge at this penalty
+  fitted in {seconds}
+
+Two clusters, the parties
+  {within["share"]:.1%} of the positive edges join two senators of one party ({within["n_edges"]} of {within["of"]})
+
+Senators with more than half of their positive weight on the other side
+{"".join(across)}
+Pairs that are joined by a positive edge
+  {joined["same_state"]:.0%} of the pairs of one state, {joined["all_pairs"]:.0%} of all pairs
+  {joined["same_state_and_party"]:.0%} of those of one state and one party, \
+{joined["same_party"]:.0%} of those of one party
+  The strongest:
+{"".join(strongest)}
+By default, in two stages: {default["network"]["n_edges"]} edges, \
+{default["within_party_share"]:.1%} of the positive ones within a party
+  fitted in {default_seconds}
+By StARS: alpha {stars["alpha"]:.4g}, {stars["network"]["n_edges"]} edges, \
+{stars["within_party_share"]:.1%} of the positive ones within a party
+  {stars["n_subsamples"]} subsamples of {stars["subsample_size"]} roll calls, {stars["n_fits"]} fits in {stars_seconds}
+"""
 
 
 def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.atomic import folder_lock, open_plain, replacing, workshop
+from isinglass.atomic import folder_lock, open_plain, replacing, workshop, write_lines
 from isinglass.cli.console import Console, columns_text, format_seconds
 from isinglass.cli.exits import undivided
 from isinglass.cli.options import FORCE, Bundle, Option, command_line
@@ -43,14 +43,11 @@ class Record:
 class OutputFolder:
     """A folder that gets all files of a command at the end, or none.
 
-    The files are made in a hidden folder and renamed. A file of the same name is replaced if ``run.json`` proves that
-    an earlier run of the same command wrote it: the digest of its content is there. Anything else is refused unless
-    ``force``, before anything is computed. What an earlier run wrote and this one does not is removed on the same
-    proof. ``run.json`` comes from the folder and may say anything: it can neither name files that the command does not
-    write, nor those that it reads, and links are never followed.
-
-    ``names`` are the files that will be written, ``others`` those that the command writes with other options, and
-    ``inputs`` the files it reads.
+    The files ``names`` are made in a hidden folder and renamed. An old file is replaced if the digest of its content in
+    ``run.json`` proves that an earlier run of the same command wrote it, and one of the ``others``, which the command
+    writes with other options, is removed on the same proof. Anything else is refused unless ``force``, before anything
+    is computed. ``run.json`` may say anything: it can neither name other files nor the ``inputs``, and links are never
+    followed.
     """
 
     def __init__(
@@ -197,8 +194,6 @@ def deliver(
 
 def write_file(target: str, text: str) -> None:
     """Write one file, whole or not at all."""
-    from isinglass.atomic import write_lines
-
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     write_lines([text.removesuffix("\n")], target)
 

@@ -259,7 +259,7 @@ CELLS = under(
     Option(
         "--encode", ENCODE, "What the answers mean (Unknown= is missing); auto: detect the two answers of each column."
     ),
-    Option("--binarize", BINARIZE, "Numbers above CUT become 1, others 0; a cut for each column: age=40,income=2e4."),
+    Option("--binarize", BINARIZE, "Numbers above CUT become 1, others 0; or one cut per column: age=40,income=2e4."),
     Option("--weights", COLUMN, "Column with the weights of the rows."),
     Option("--drop", COLUMNS, "Leave these columns out: names, or #3 for the third one.", multiple=True),
     flag("--transpose", "The file has one line per variable."),
@@ -267,7 +267,10 @@ CELLS = under(
 COLUMNS_TO_FIT = under(
     "Reading the table",
     Option(
-        "--columns --column columns", COLUMNS, "Keep only these. Quote a name with a comma: '\"a,b\",c'.", multiple=True
+        "--columns --column columns",
+        COLUMNS,
+        "Keep only these columns. Quote a name with a comma: '\"a,b\",c'.",
+        multiple=True,
     ),
     Option(
         "--ordinal",
@@ -284,7 +287,13 @@ FILE = under(
     Option("--header/--no-header", None, "Whether the first line holds names.", default=None, otherwise="detected"),
     Option("--id-column", COLUMN, 'Column with row labels, or "none".', otherwise="detected"),
     Option("--na na_values", str, "Text that also means a missing cell.", multiple=True, metavar="TEXT|COLUMN=TEXT"),
-    Option("--delimiter", str, "A character, tab, blank or none.", metavar="CHARACTER", otherwise="detected"),
+    Option(
+        "--delimiter",
+        str,
+        "Field separator: a character, tab, blank or none.",
+        metavar="CHARACTER",
+        otherwise="detected",
+    ),
     Option("--format", OneOf(*FORMATS), "Kind of file.", otherwise="detected"),
     Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),
     *(

@@ -38,9 +38,8 @@ from isinglass.select.impute import complete
 from isinglass.select.method import method_of
 from isinglass.select.outcome import as_fit, with_imputation
 from isinglass.simulate import gibbs_sample
-from isinglass.solve.enumeration import can_enumerate
 from isinglass.solve.estimable import name_constant
-from isinglass.solve.exact import exact_sample
+from isinglass.solve.exact import can_enumerate, exact_sample
 
 
 class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -104,9 +103,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _keep(self, parameters: Mapping[str, Any]) -> None:
         """Keep the parameters of the constructor as they are, under their names, as scikit-learn wants it."""
-        for name, value in parameters.items():
-            if name not in ("self", "__class__"):
-                setattr(self, name, value)
+        self.__dict__.update({name: value for name, value in parameters.items() if name != "self"})
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
@@ -199,10 +196,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`, with the same columns in the same order.
+        The arguments are those of `fit`, with the same columns in the same order.
         """
         table = self._read(X, drops=True, sample_weight=sample_weight)
         if holes_of(table) is not None:
@@ -239,9 +233,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         found = self.predict_proba(X)
         if isinstance(self.network_, CategoryNetwork):
             return label_cells(self.network_, np.column_stack([P.argmax(axis=1) for P in found]))
-        if isinstance(found, list):
-            return [(part > 0.5).astype(np.uint8) for part in found]
-        return (found > 0.5).astype(np.uint8)
+        parts = [(part > 0.5).astype(np.uint8) for part in (found if isinstance(found, list) else [found])]
+        return parts if isinstance(found, list) else parts[0]
 
     def impute(
         self,
@@ -256,8 +249,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of rows or BinaryTable, shape (n_samples, n_features)
-            The columns of `fit`, in the same order. Missing are NaN, None, NA and masked cells, and the ``holes`` or
+        X : as for `fit`
+            The same columns in the same order. Missing are NaN, None, NA and masked cells, and the ``holes`` or
             ``filled`` cells of a BinaryTable.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the more probable value. Other missing cells of the row stand in with their probabilities,

@@ -40,7 +40,7 @@ class NodewiseIsing(IsingEstimator):
     alphas : int, default 100
         Length of every column's list of penalties; only with a criterion.
     tol, max_iter, n_threads, reading
-        As for every `IsingEstimator`.
+        As for every `IsingEstimator`, which lists the other attributes.
 
     Attributes
     ----------
@@ -48,8 +48,6 @@ class NodewiseIsing(IsingEstimator):
         What every column chose (NaN for constant ones), and ``alpha_`` is NaN; only with a criterion.
     asymmetric_couplings_ : csr_array of shape (n_features, n_features)
         Coefficients before the rule: row s is the regression of column s on the others.
-    fit_, network_, solution_ and others
-        As for every `IsingEstimator`.
 
     Examples
     --------

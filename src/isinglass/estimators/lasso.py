@@ -46,7 +46,7 @@ class IsingNetwork(IsingEstimator):
     n_folds : int, default 5
         Folds of the cross-validation.
     penalty_weights, tol, max_iter, random_state, n_jobs, reading
-        As for every `IsingEstimator`; ``random_state`` is 0 by default.
+        As for every `IsingEstimator`, which lists the other attributes; ``random_state`` is 0 by default.
 
     Attributes
     ----------
@@ -58,8 +58,6 @@ class IsingNetwork(IsingEstimator):
         ``"reason"`` says why.
     edge_errors_ : ndarray of shape (n_edges,)
         Standard error of each coupling in `solution_`, of its unpenalized estimate; NaN where that is infinite.
-    fit_, network_, solution_, path_ and others
-        As for every `IsingEstimator`.
 
     Examples
     --------
@@ -148,14 +146,12 @@ class IsingLassoEBIC(IsingEstimator):
         Judge each network by the unpenalized estimate on its edges. The network returned is the penalized one, at the
         smallest of consecutive alphas with the edges that are chosen.
     alphas, penalty_weights, tol, max_iter, n_threads, device, reading
-        As for every `IsingEstimator`; 30 alphas by default.
+        As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default.
 
     Attributes
     ----------
     ebic_path_ : ndarray of shape (n_alphas,)
         Extended BIC of every solution of ``path_``; smaller is better.
-    fit_, network_, solution_, path_ and others
-        As for every `IsingEstimator`.
 
     Examples
     --------
@@ -200,8 +196,8 @@ class IsingLassoStARS(IsingEstimator):
     threshold : float, default 0.05
         Largest instability that counts as stable, from 0 to 0.5.
     alphas, penalty_weights, tol, max_iter, random_state, n_jobs, reading
-        As for every `IsingEstimator`; 30 alphas by default, from the largest ``alpha_max`` of the subsamples and of the
-        table.
+        As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default, from the largest
+        ``alpha_max`` of the subsamples and of the table.
 
     Attributes
     ----------
@@ -210,8 +206,6 @@ class IsingLassoStARS(IsingEstimator):
     path_ : Path
         Solutions on the whole table, at the alphas that all subsamples ran: solution k belongs to
         ``stability_.edge_frequencies[k]``.
-    fit_, network_, solution_ and others
-        As for every `IsingEstimator`.
 
     Examples
     --------
@@ -258,7 +252,7 @@ class IsingLassoCV(IsingEstimator):
     rule : {"best", "1se"}, default "best"
         The largest mean score; or the sparsest network whose mean is at most one standard error below that.
     alphas, penalty_weights, tol, max_iter, random_state, n_jobs, reading
-        As for every `IsingEstimator`; 30 alphas by default.
+        As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default.
 
     Attributes
     ----------
@@ -266,8 +260,6 @@ class IsingLassoCV(IsingEstimator):
         Held-out scores with the keys of scikit-learn's searches: ``param_alpha``, ``params``, ``split0_test_score``, …,
         ``mean_test_score`` and ``std_test_score`` (every row counts once, or with its weight, also where folds are not
         equally large), ``rank_test_score``; and ``standard_error_test_score``, which "1se" uses.
-    fit_, network_, solution_, path_ and others
-        As for every `IsingEstimator`.
 
     Examples
     --------

@@ -4,9 +4,8 @@ from importlib import import_module
 from typing import Any
 
 from isinglass.select.bootstrap import bootstrap
-from isinglass.select.criteria import CriteriaComparison, compare_criteria
+from isinglass.select.criteria import CriteriaComparison, EbicSelection, compare_criteria, ebic, select_ebic
 from isinglass.select.cv import CrossValidation, cross_validate
-from isinglass.select.ebic import EbicSelection, ebic, select_ebic
 from isinglass.select.impute import Imputation, complete, impute_first
 from isinglass.select.refit import Refit, refit
 from isinglass.select.sample_size import SampleSizeStudy, sample_size

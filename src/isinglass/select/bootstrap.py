@@ -20,10 +20,9 @@ from isinglass.data import CategoryTable, bare_rows, read_categories, weights_of
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
 from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
-from isinglass.select.contract import Method, run_method
+from isinglass.select.contract import Method, labels_of, run_method
 from isinglass.select.impute import impute_first, imputes, keep_penalty_inside
 from isinglass.select.method import as_method, failed, fit_quietly, run_quickly, solution_of
-from isinglass.select.scoring import labels_of
 from isinglass.select.spread import Bootstrap
 from isinglass.select.tasks import kernel_threads, run_tasks
 
@@ -111,26 +110,20 @@ def bootstrap(
     again = wanted if reselect else keep_penalty_inside(wanted, result)
     seeds = spawn_seeds(random_state, count)
     inside = run_quickly(again, kernel_threads(n_jobs))
-    results = run_tasks(
-        _fit_resample,
-        [(rows, inside, draw, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)],
-        stage="resamples",
-        description="Bootstrap",
-        n_jobs=n_jobs,
-        progress=progress,
-        checkpoint=checkpoint,
-        fingerprint={
-            "X": rows,
-            "sample_weight": weight,
-            "groups": draw.labels,
-            "method": run_quickly(again, None),
-            "kind": kind,
-            "drop_shares": tuple(drop_shares) if kind == "case-drop" else None,  # not n_boot: a run may be prolonged
-            "random_state": seeds[0].entropy,
-            # A function that is installed is known by its name only.
-            "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
-        },
-    )
+    fingerprint = {
+        "X": rows,
+        "sample_weight": weight,
+        "groups": draw.labels,
+        "method": run_quickly(again, None),
+        "kind": kind,
+        "drop_shares": tuple(drop_shares) if kind == "case-drop" else None,  # not n_boot: a run may be prolonged
+        "random_state": seeds[0].entropy,
+        # A function that is installed is known by its name only.
+        "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
+    }
+    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "checkpoint": checkpoint}
+    work = [(rows, inside, draw, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
+    results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", fingerprint=fingerprint, **options)
     return _gather(kind, solution, results, shares)
 
 
@@ -223,14 +216,9 @@ def _gather(kind: str, solution: Solution, results: list[dict[str, Any]], shares
     if n_unconverged:
         few = f"{n_unconverged} of {len(results)} resamples did not reach the tolerance"
         warn(ConvergenceWarning(f"{few}. Raise {setting('max_iter')} or {setting('tol')}."))
-    return Bootstrap(
-        kind,
-        solution,
-        pairs_of(pairs, p),
-        sp.csc_array((values, (draw, place)), shape=(len(results), len(pairs))),
-        np.array([result["fields"] for result in results]),
-        np.array([float(result["alpha"]) for result in results]),
-        shares,
-        sum(bool(result["constant"]) for result in results),
-        n_unconverged,
-    )
+    draws = sp.csc_array((values, (draw, place)), shape=(len(results), len(pairs)))
+    fields = np.array([result["fields"] for result in results])
+    alphas = np.array([float(result["alpha"]) for result in results])
+    n_constant = sum(bool(result["constant"]) for result in results)
+    edge_index = pairs_of(pairs, p)
+    return Bootstrap(kind, solution, edge_index, draws, fields, alphas, shares, n_constant, n_unconverged)

@@ -24,8 +24,7 @@ LEAST_INFORMATION = 0.05
 """Information on a coupling, in rows, below which its estimate counts as infinite..."""
 RIDGE = 1e-3 * LEAST_INFORMATION
 """...and what is added where nothing is left, in floating point."""
-_STEPS = 50
-_HALVINGS = 30
+_STEPS, _HALVINGS = 50, 30  # of Newton's method, and of one step
 _ROWS_PER_BLOCK = 4096
 
 

@@ -229,13 +229,8 @@ class GroupComparison(Frozen):
     def difference(self, first: str | None = None, second: str | None = None) -> Network:
         """Return the couplings of one group minus those of another as a network, whose fields are the same difference.
 
-        Where columns have categories the fields are zero, and for a pair with more than one parameter the difference is
-        that of the two norms.
-
-        Parameters
-        ----------
-        first, second : str, optional
-            The groups; the first two by default.
+        By default these are the first two groups. Where columns have categories the fields are zero, and for a pair
+        with more than one parameter the difference is that of the two norms.
         """
         chosen = [self.groups[k] if group is None else str(group) for k, group in enumerate((first, second))]
         for group in chosen:

@@ -16,9 +16,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
+from isinglass.data import PartedTable, to_weighted, units_of
 from isinglass.errors import ArgumentError, DataError
 from isinglass.results import Path
 
@@ -93,3 +94,20 @@ def run_method(
         groups = rows if groups is None else groups[rows]
     options = {"sample_weight": sample_weight, "groups": groups}
     return method(table, **{name: value for name, value in options.items() if value is not None and name in known})
+
+
+def whole_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, FloatArray | None, NDArray[np.intp]]:
+    """Return a table that must not be in parts, its weights, and the unit of every row: copies of a row share one."""
+    table, weight = to_weighted(X, sample_weight)
+    if isinstance(table, PartedTable):
+        table.refuse()
+    copies = units_of(X)
+    return table, weight, np.arange(len(table)) if copies is None else copies
+
+
+def labels_of(groups: ArrayLike | None, n_rows: int) -> NDArray[Any]:
+    """Return the group of every row, by default its number."""
+    labels = np.arange(n_rows) if groups is None else np.asarray(groups)
+    if labels.shape != (n_rows,):
+        raise DataError(f"groups must have one entry per row ({n_rows},); got shape {labels.shape}.")
+    return labels

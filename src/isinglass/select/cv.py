@@ -16,13 +16,12 @@ from isinglass.data import which_vary
 from isinglass.data.weights import warn_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.results import Path, Solution
-from isinglass.select.contract import PathFunction, with_option
-from isinglass.select.scoring import row_scores, warn_at_grid_end, whole_rows
+from isinglass.select.contract import PathFunction, whole_rows, with_option
+from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.path import ising_path
 
 RowNumbers = NDArray[np.intp]
-RULES = ("best", "1se")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +93,8 @@ def cross_validate(
     smoothed field there, so that every held-out score is finite; such parts are counted.
 
     Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
-    "1se" is sparser, and `select_ebic` usually sparser still.
+    "1se" is sparser, and `select_ebic` usually sparser still. A `GridEndWarning` says if a better alpha may lie beyond
+    the grid.
 
     Parameters
     ----------
@@ -116,11 +116,6 @@ def cross_validate(
         Row weights, in the fits and in the scores. A row is held out as a whole, whatever its weight.
     random_state, n_jobs, checkpoint, progress
         As for `bootstrap`, with splits and folds instead of resamples.
-
-    Returns
-    -------
-    CrossValidation
-        With a `GridEndWarning` if a better alpha may lie beyond the grid.
 
     Examples
     --------
@@ -148,26 +143,20 @@ def cross_validate(
     path = path_function(table, alphas, sample_weight=weight)
     grid = np.array([solution.alpha for solution in path])
     inside = with_option(path_function, "n_threads", kernel_threads(n_jobs))
-    results = run_tasks(
-        _score_fold,
-        [(table, weight, grid, inside, *part) for part in parts],
-        stage="folds",
-        description="Cross-validation",
-        n_jobs=n_jobs,
-        progress=progress,
-        checkpoint=checkpoint,
-        fingerprint={
-            "X": table,
-            "sample_weight": weight,
-            "alphas": grid,
-            "n_folds": folds,
-            "n_repeats": repeats,
-            "path_function": path_function,
-            "random_state": origin,
-            # A function that is installed is known by its name only.
-            "the path of X": np.concatenate([solution.edge_values for solution in path]),
-        },
-    )
+    fingerprint = {
+        "X": table,
+        "sample_weight": weight,
+        "alphas": grid,
+        "n_folds": folds,
+        "n_repeats": repeats,
+        "path_function": path_function,
+        "random_state": origin,
+        # A function that is installed is known by its name only.
+        "the path of X": np.concatenate([solution.edge_values for solution in path]),
+    }
+    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "checkpoint": checkpoint}
+    work = [(table, weight, grid, inside, *part) for part in parts]
+    results = run_tasks(_score_fold, work, "folds", "Cross-validation", fingerprint=fingerprint, **options)
     scores = np.array([result["scores"] for result in results]).reshape(repeats, folds, len(grid))
     fold_weights = np.array([result["weight"] for result in results]).reshape(repeats, folds)
     n_constant = sum(bool(result["constant"]) for result in results)
@@ -240,5 +229,5 @@ def _choose(mean: FloatArray, error: FloatArray, rule: str) -> int:
 
 
 def _check_rule(rule: str) -> None:
-    if rule not in RULES:
+    if rule not in ("best", "1se"):
         raise ArgumentError("rule", 'must be "best" or "1se"', rule)

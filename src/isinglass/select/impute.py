@@ -34,10 +34,9 @@ from isinglass.errors import (
 from isinglass.names import default_names
 from isinglass.network import Network, pair_keys, pairs_of, spread, union_keys
 from isinglass.results import Missing, Solution
-from isinglass.select.contract import Method, run_method
+from isinglass.select.contract import Method, labels_of, run_method
 from isinglass.select.method import keep_penalty, run_quickly, solution_of
 from isinglass.select.refit import nearly_free
-from isinglass.select.scoring import labels_of
 from isinglass.select.two_stage import two_stage
 from isinglass.simulate.completions import CategoryChains, Completions, start_values
 
@@ -180,7 +179,7 @@ def complete(
     n_sweeps : int, default 5
         Sweeps over the missing cells from one round to the next; twice as many at the end.
     max_rounds : int, default 50
-        Rounds after which this ends, settled or not.
+        Rounds after which this ends, settled or not: with a `ConvergenceWarning` if the network was still moving.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; by default those that a BinaryTable brings along.
     groups : array-like of shape (n_samples,), optional
@@ -189,11 +188,6 @@ def complete(
         Seed.
     n_threads : int, optional
         Threads of the sampler. The result does not depend on it.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the network was still moving after ``max_rounds``.
 
     Examples
     --------

@@ -24,8 +24,8 @@ from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.objective import smoothed_field
 from isinglass.results import Solution
-from isinglass.select.contract import fixed_option, with_option
-from isinglass.select.scoring import labels_of, path_scores, row_scores
+from isinglass.select.contract import fixed_option, labels_of, with_option
+from isinglass.select.scoring import path_scores, row_scores
 from isinglass.select.stages import Case, Stage
 from isinglass.select.tasks import kernel_threads, run_tasks
 

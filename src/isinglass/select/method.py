@@ -24,8 +24,8 @@ from isinglass.errors import (
 from isinglass.fit import Fit
 from isinglass.results import Solution
 from isinglass.select.contract import Method, PathFunction, run_method, settings_of, unwrap, with_option
+from isinglass.select.criteria import select_ebic
 from isinglass.select.cv import cross_validate
-from isinglass.select.ebic import select_ebic
 from isinglass.select.stages import Case
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import TwoStage, two_stage

@@ -10,8 +10,8 @@ from typing import Any
 from isinglass.data import BinaryTable, holes_of, to_weighted
 from isinglass.fit import Fit
 from isinglass.results import Evidence, Path, Solution, Stability
+from isinglass.select.criteria import EbicSelection
 from isinglass.select.cv import CrossValidation
-from isinglass.select.ebic import EbicSelection
 from isinglass.select.impute import Imputation, complete
 from isinglass.select.method import method_of, path_function_of
 from isinglass.select.pooling import pool
@@ -67,30 +67,18 @@ def with_imputation(found: Fit, imputation: Imputation) -> Fit:
 
 
 def as_fit(
-    result: Any,
-    table: BinaryTable,
-    *,
-    method: str,
-    settings: Mapping[str, Any],
-    criterion: str | None,
-    choice: Mapping[str, Any],
-    chosen: str | None = None,
-    reading: Mapping[str, Any] | None = None,
+    result: Any, table: Any, *, chosen: str | None = None, reading: Mapping[str, Any] | None = None, **asked: Any
 ) -> Fit:
-    """Put what a selection found together with the sums over the rows of its table."""
+    """Put what a selection found together with the sums over the rows of its table.
+
+    ``asked`` has ``method``, ``settings``, ``criterion`` and ``choice``, those of a `Fit`.
+    """
+    method, settings = asked["method"], asked["settings"]
     name = {"plg": "thresh", "bmn": "tolerance"}.get(method, "tol")
     default = inspect.signature(path_function_of(method, {})).parameters[name].default
-    return Fit.of(
-        table=table,
-        method=method,
-        settings=settings,
-        criterion=criterion,
-        choice=choice,
-        chosen=chosen or criterion or "given",
-        reading=reading or {},
-        tol=float(settings.get(name, default)),
-        **_parts(result, table, method, settings),
-    )
+    asked |= {"chosen": chosen or asked["criterion"] or "given", "reading": reading or {}}
+    parts = _parts(result, table, method, settings)
+    return Fit.of(table=table, tol=float(settings.get(name, default)), **asked, **parts)
 
 
 def _parts(result: Any, table: BinaryTable, method: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -119,27 +119,21 @@ def compare_groups(
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
     size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // sample.cells.size))
     quick = run_quickly(inside, kernel_threads(n_jobs))
-    results = run_tasks(
-        _permute,
-        [(sample, plan, quick, keys, observed, seeds[k : k + size]) for k in range(0, count, size)],
-        stage="permutations",
-        description="Permutations",
-        n_jobs=n_jobs,
-        progress=progress,
-        checkpoint=checkpoint,
-        fingerprint={
-            "X": sample.cells,
-            "holes": sample.holes,
-            "groups": plan.member,
-            "paired": plan.subject,
-            "sample_weight": sample.weight,
-            "method": run_quickly(inside, None),
-            "reselect": reselect,
-            "random_state": seeds[0].entropy,  # not n_permutations: a run may be prolonged
-            # A function that is installed is known by its name only.
-            "the networks": np.concatenate([solution.edge_values for solution in solutions]),
-        },
-    )
+    fingerprint = {
+        "X": sample.cells,
+        "holes": sample.holes,
+        "groups": plan.member,
+        "paired": plan.subject,
+        "sample_weight": sample.weight,
+        "method": run_quickly(inside, None),
+        "reselect": reselect,
+        "random_state": seeds[0].entropy,  # not n_permutations: a run may be prolonged
+        # A function that is installed is known by its name only.
+        "the networks": np.concatenate([solution.edge_values for solution in solutions]),
+    }
+    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "checkpoint": checkpoint}
+    work = [(sample, plan, quick, keys, observed, seeds[k : k + size]) for k in range(0, count, size)]
+    results = run_tasks(_permute, work, "permutations", "Permutations", fingerprint=fingerprint, **options)
     return _gather(plan, solutions, pairs_of(keys, data.shape[1]), results, count, reselect)
 
 
@@ -381,22 +375,9 @@ def _gather(
     if n_failed:
         lost = f"{n_failed} of {count} permutations did not reach the tolerance"
         warn(ConvergenceWarning(f"{lost}. Raise max_iter or tol."))
-    return GroupComparison(
-        plan.groups,
-        tuple(len(rows) for rows in plan.rows),
-        solutions,
-        pairs,
-        whole["structure"],
-        whole["strength"],
-        whole["nodes"],
-        _count_bits(whole["edge_bits"], len(pairs)),
-        _count_bits(whole["node_bits"], solutions[0].n_features),
-        plan.subject is not None,
-        reselect,
-        int(whole["constant"].sum()),
-        n_failed,
-    )
-
-
-def _count_bits(bits: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
-    return np.asarray(np.unpackbits(bits, axis=1, count=n).sum(axis=0, dtype=np.int64))
+    nulls = whole["structure"], whole["strength"], whole["nodes"]
+    sizes = {"edge_bits": len(pairs), "node_bits": solutions[0].n_features}
+    edges, nodes = (np.unpackbits(whole[k], axis=1, count=n).sum(axis=0, dtype=np.int64) for k, n in sizes.items())
+    n_rows, kind = tuple(len(rows) for rows in plan.rows), (plan.subject is not None, reselect)
+    n_constant = int(whole["constant"].sum())
+    return GroupComparison(plan.groups, n_rows, solutions, pairs, *nulls, edges, nodes, *kind, n_constant, n_failed)

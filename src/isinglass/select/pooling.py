@@ -145,11 +145,7 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
 
 
 def _redraw(
-    rows: Any,
-    weight: FloatArray | None,
-    holes: NDArray[np.bool_],
-    solution: Solution,
-    seed: np.random.SeedSequence,
+    rows: Any, weight: FloatArray | None, holes: NDArray[np.bool_], solution: Solution, seed: np.random.SeedSequence
 ) -> Any:
     """Return the table with its missing cells drawn from a network of a resample of its rows.
 

@@ -125,25 +125,18 @@ def sample_size(
     wanted = as_method(method)
     quick = run_quickly(wanted, kernel_threads(n_jobs))
     seeds = spawn_seeds(random_state, len(sizes) * repeats)
-    results = run_tasks(
-        _refit,
-        [(truth, quick, n, seeds[k * repeats + r]) for k, n in enumerate(sizes) for r in range(repeats)],
-        stage="tables",
-        description="Sample sizes",
-        n_jobs=n_jobs,
-        progress=progress,
-        checkpoint=checkpoint,
-        fingerprint={
-            "network": truth,
-            "rows": sizes,
-            "n_repeats": repeats,
-            "method": run_quickly(wanted, None),
-            "random_state": seeds[0].entropy,
-        },
-    )
-    shape = (len(sizes), repeats)
-    scores = {name: np.array([float(result[name]) for result in results]).reshape(shape) for name in MEASURES}
-    return SampleSizeStudy(truth, sizes, scores)
+    fingerprint = {
+        "network": truth,
+        "rows": sizes,
+        "n_repeats": repeats,
+        "method": run_quickly(wanted, None),
+        "random_state": seeds[0].entropy,
+    }
+    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "checkpoint": checkpoint}
+    work = [(truth, quick, n, seeds[k * repeats + r]) for k, n in enumerate(sizes) for r in range(repeats)]
+    results = run_tasks(_refit, work, "tables", "Sample sizes", fingerprint=fingerprint, **options)
+    scores = {name: np.array([float(result[name]) for result in results]) for name in MEASURES}
+    return SampleSizeStudy(truth, sizes, {name: found.reshape(len(sizes), -1) for name, found in scores.items()})
 
 
 def _refit(truth: Network, method: Method, n_rows: int, seed: SeedSequence) -> dict[str, float]:

@@ -11,20 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
-from isinglass.data import (
-    CategoryTable,
-    PartedTable,
-    column_spread,
-    count_categories,
-    count_rows,
-    to_weighted,
-    units_of,
-    which_vary,
-)
+from isinglass.data import CategoryTable, column_spread, count_categories, count_rows, which_vary
 from isinglass.errors import ArgumentError, DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
 
@@ -35,23 +26,6 @@ FEW = 100
 AIC = 4.0
 """Price of a parameter in the AIC. Without a true edge, twice the gain in log pseudo-likelihood is twice a chi-square
 with as many degrees of freedom as the pair has parameters, because it is seen from both of its ends; 2 for each."""
-
-
-def whole_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, FloatArray | None, NDArray[np.intp]]:
-    """Return a table that must not be in parts, its weights, and the unit of every row: copies of a row share one."""
-    table, weight = to_weighted(X, sample_weight)
-    if isinstance(table, PartedTable):
-        table.refuse()
-    copies = units_of(X)
-    return table, weight, np.arange(len(table)) if copies is None else copies
-
-
-def labels_of(groups: ArrayLike | None, n_rows: int) -> NDArray[Any]:
-    """Return the group of every row, by default its number."""
-    labels = np.arange(n_rows) if groups is None else np.asarray(groups)
-    if labels.shape != (n_rows,):
-        raise DataError(f"groups must have one entry per row ({n_rows},); got shape {labels.shape}.")
-    return labels
 
 
 def row_scores(solution: Solution, table: Any, columns: NDArray[np.intp] | slice = slice(None)) -> FloatArray:

@@ -87,11 +87,10 @@ class Bootstrap(Frozen):
         and ``inclusion``.
         """
         order = np.lexsort([-self.inclusion, -np.abs(self.edge_values)])
-        names = np.array(self.names, dtype=object)
-        s, t = self.edge_index[order].T
+        s, t = np.array(self.names, dtype=object)[self.edge_index[order].T]
         numbers = [self.edge_values, self.edge_means, *self.edge_quantiles, self.inclusion]
         columns = dict(zip(("coupling", "mean", *COLUMNS, "inclusion"), (n[order] for n in numbers), strict=True))
-        return {"source": names[s], "target": names[t], **columns}
+        return {"source": s, "target": t, **columns}
 
     @cached_property
     def strengths(self) -> FloatArray:
@@ -186,12 +185,7 @@ class Bootstrap(Frozen):
     def correlations(self, of: str = "strength", communities: Any = None) -> FloatArray:
         """Return how every resample correlates with the whole table; NaN without variation, as without edges.
 
-        Parameters
-        ----------
-        of : str, default "strength"
-            "edges" for the couplings of all pairs, or a measure of the nodes, as for `node_draws`.
-        communities
-            As for `node_draws`.
+        What is compared is a measure of the nodes, as for `node_draws`, or "edges", the couplings of all pairs.
         """
         if of == "edges":
             p = self.solution.n_features

@@ -32,8 +32,7 @@ from isinglass.errors import (
 )
 from isinglass.network import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
-from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, with_option
-from isinglass.select.scoring import whole_rows
+from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, whole_rows, with_option
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ising_path
@@ -114,7 +113,11 @@ def stars(
     >>> network.edge_index[:3].tolist(), network.n_edges
     ([[0, 1], [1, 2], [2, 3]], 11)
     """
-    table, weight, units = _rows_that_count(X, sample_weight)
+    table, weight, units = whole_rows(X, sample_weight)
+    if weight is not None and not weight.all():  # rows of weight zero are not drawn
+        rows = np.flatnonzero(weight)
+        table, weight, units = table[rows], weight[rows], units[rows]
+    units = np.unique(units, return_inverse=True)[1]
     size = _check_settings(int(units.max()) + 1, n_subsamples, subsample_size, threshold)
     if checkpoint is not None and random_state is None:
         raise DataError(
@@ -139,15 +142,6 @@ def stars(
     stability = _search(runs, threshold, bounded, int((constant & which_vary(table, None)).any(axis=1).sum()))
     _warn(stability, constant, runs.n_unconverged)
     return stability
-
-
-def _rows_that_count(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, FloatArray | None, NDArray[np.intp]]:
-    """Return the rows of positive weight, their weights, and the unit of each, counted from 0: what is drawn."""
-    table, weight, units = whole_rows(X, sample_weight)
-    if weight is not None and not weight.all():
-        rows = np.flatnonzero(weight)
-        table, weight, units = table[rows], weight[rows], units[rows]
-    return table, weight, np.unique(units, return_inverse=True)[1]
 
 
 def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | None, threshold: float) -> int:
@@ -242,7 +236,7 @@ class _Runs:
 
     def _run(self, which: slice, end: int, stage: str, description: str) -> None:
         work = [(self.sample, seed, self.grid[:end], self.path_function) for seed in self.seeds[which]]
-        results = run_tasks(_fit_subsample, work, stage=stage, description=description, **self.options)
+        results = run_tasks(_fit_subsample, work, stage, description, **self.options)
         self.results[which] = results
         self._counted.clear()
         self.n_fits += len(results) * end

@@ -34,15 +34,15 @@ ATTEMPTS = 3
 def run_tasks(
     function: Task,
     arguments: Sequence[tuple[Any, ...]],
+    stage: str = "tasks",
+    description: str = "",
     *,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     fingerprint: Mapping[str, object] | None = None,
-    stage: str = "tasks",
-    description: str = "",
     progress: bool | None = None,
 ) -> list[dict[str, Any]]:
-    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order, whoever computes it."""
+    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order; ``stage`` names them in a checkpoint."""
     _check_n_jobs(n_jobs)
     store = None if checkpoint is None else Checkpoint(checkpoint, fingerprint or {})
     results: list[Any] = [store.get(f"{stage}/{k}") if store else None for k in range(len(arguments))]

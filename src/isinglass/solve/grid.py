@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,7 +24,7 @@ def alpha_grid(alpha_max: float, alphas: int | float | ArrayLike, *, alpha_min_r
     >>> alpha_grid(0.5, [0.1, 0.3], alpha_min_ratio=0.01).tolist()
     [0.3, 0.1]
     """
-    if not (np.isfinite(alpha_max) and alpha_max >= 0):
+    if not (math.isfinite(alpha_max) and alpha_max >= 0):
         raise ArgumentError("alpha_max", "must be finite and not negative", alpha_max)
     try:
         values = np.asarray(alphas)
@@ -59,8 +61,7 @@ def _given(values: NDArray[np.generic]) -> NDArray[np.float64]:
     if not (grid[0] < np.inf and grid[-1] >= 0):  # NaN is sorted to the front
         bad = ~(np.isfinite(grid) & (grid >= 0))
         raise ArgumentError("alphas", "must be finite and not negative", float(grid[bad][0]))
-    repeated = grid[1:][grid[1:] == grid[:-1]]
-    if repeated.size:
+    if len(grid) > 1 and (repeated := grid[1:][grid[1:] == grid[:-1]]).size:
         # Dropping it silently would give a path shorter than the list that was passed.
         raise DataError(f"{setting('alphas')} must be different from each other; got {float(repeated[0])!r} twice.")
     return grid

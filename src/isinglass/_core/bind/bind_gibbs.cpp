@@ -16,15 +16,13 @@ using Words = Array<uint64_t, 2>;
 using Bits = Array<uint8_t, 2>;
 using Totals = Array<double, 1>;
 
-Network to_network(const Starts& start, const Indices& neighbors, const Doubles& couplings,
-                   const Doubles& fields) {
+Network to_network(const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields) {
     const int64_t p = static_cast<int64_t>(fields.shape(0)), count = static_cast<int64_t>(neighbors.shape(0));
     require(static_cast<int64_t>(start.shape(0)) == p + 1 && start(0) == 0 && start(p) == count,
             "start must have one entry per node and a last one, from 0 to the number of couplings");
     require(couplings.shape(0) == neighbors.shape(0), "one coupling per neighbor");
     for (int64_t s = 0; s < p; ++s) require(start(s) <= start(s + 1), "start must not decrease");
-    for (int64_t k = 0; k < count; ++k)
-        require(neighbors(k) >= 0 && neighbors(k) < p, "neighbors must be nodes");
+    for (int64_t k = 0; k < count; ++k) require(neighbors(k) >= 0 && neighbors(k) < p, "neighbors must be nodes");
     return {start.data(), neighbors.data(), couplings.data(), fields.data(), static_cast<int>(p)};
 }
 
@@ -36,8 +34,7 @@ Chains to_chains(const Words& words, const Bits& states, size_t n_nodes) {
 
 void check_offsets(const Starts& offsets, const Words& words, const Bits& rows, size_t n_nodes) {
     const size_t count = words.shape(0);
-    require(offsets.shape(0) == count + 1 && offsets(0) == 0,
-            "offsets must start at 0, one per chain and a last");
+    require(offsets.shape(0) == count + 1 && offsets(0) == 0, "offsets must start at 0, one per chain and a last");
     for (size_t c = 0; c < count; ++c) require(offsets(c) <= offsets(c + 1), "offsets must not decrease");
     require(offsets(count) == static_cast<int64_t>(rows.shape(0)) && rows.shape(1) == n_nodes,
             "rows must have the shape the offsets say");
@@ -71,14 +68,13 @@ void bind_gibbs(nb::module_& m) {
             nb::gil_scoped_release release;
             sweep(network, chains, n_sweeps, n_threads);
         },
-        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"),
-        nb::arg("words").noconvert(), nb::arg("states").noconvert(), nb::arg("n_sweeps"),
-        nb::arg("n_threads"));
+        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"), nb::arg("words").noconvert(),
+        nb::arg("states").noconvert(), nb::arg("n_sweeps"), nb::arg("n_threads"));
     m.def(
         "gibbs_record",
         [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
-           const Words& words, const Bits& states, int64_t thin, const Starts& offsets, int64_t first,
-           int64_t last, const Bits& rows, int n_threads) {
+           const Words& words, const Bits& states, int64_t thin, const Starts& offsets, int64_t first, int64_t last,
+           const Bits& rows, int n_threads) {
             const Network network = to_network(start, neighbors, couplings, fields);
             const Chains chains = to_chains(words, states, fields.shape(0));
             check_offsets(offsets, words, rows, fields.shape(0));
@@ -86,14 +82,14 @@ void bind_gibbs(nb::module_& m) {
             nb::gil_scoped_release release;
             record(network, chains, thin, offsets.data(), first, last, rows.data(), n_threads);
         },
-        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"),
-        nb::arg("words").noconvert(), nb::arg("states").noconvert(), nb::arg("thin"), nb::arg("offsets"),
-        nb::arg("first"), nb::arg("last"), nb::arg("rows").noconvert(), nb::arg("n_threads"));
+        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"), nb::arg("words").noconvert(),
+        nb::arg("states").noconvert(), nb::arg("thin"), nb::arg("offsets"), nb::arg("first"), nb::arg("last"),
+        nb::arg("rows").noconvert(), nb::arg("n_threads"));
     m.def(
         "gibbs_sweep_cells",
         [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
-           const Words& words, const Bits& states, const Starts& first_cell, const Indices& cells,
-           int64_t n_sweeps, std::optional<Totals> totals, int n_threads) {
+           const Words& words, const Bits& states, const Starts& first_cell, const Indices& cells, int64_t n_sweeps,
+           std::optional<Totals> totals, int n_threads) {
             const Network network = to_network(start, neighbors, couplings, fields);
             const Chains chains = to_chains(words, states, fields.shape(0));
             const Cells visited = to_cells(first_cell, cells, words, fields.shape(0));
@@ -102,7 +98,7 @@ void bind_gibbs(nb::module_& m) {
             nb::gil_scoped_release release;
             sweep_cells(network, chains, visited, n_sweeps, sums, n_threads);
         },
-        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"),
-        nb::arg("words").noconvert(), nb::arg("states").noconvert(), nb::arg("first_cell"), nb::arg("cells"),
-        nb::arg("n_sweeps"), nb::arg("totals").none(), nb::arg("n_threads"));
+        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"), nb::arg("words").noconvert(),
+        nb::arg("states").noconvert(), nb::arg("first_cell"), nb::arg("cells"), nb::arg("n_sweeps"),
+        nb::arg("totals").none(), nb::arg("n_threads"));
 }

@@ -31,10 +31,10 @@ void check_columns(const std::optional<Starts>& start, const std::optional<RowNu
     require(!values || values->shape(0) == rows->shape(0), "one value per stored row");
 }
 
-Regression* make_regression(std::optional<Starts> start, std::optional<RowNumbers> rows,
-                            std::optional<Vector> values, const Vector& y, const Vector& w,
-                            const Vector& factor, const Vector& mean, const Vector& scale, double threshold,
-                            int64_t max_passes, double min_probability, bool intercept, bool screen) {
+Regression* make_regression(std::optional<Starts> start, std::optional<RowNumbers> rows, std::optional<Vector> values,
+                            const Vector& y, const Vector& w, const Vector& factor, const Vector& mean,
+                            const Vector& scale, double threshold, int64_t max_passes, double min_probability,
+                            bool intercept, bool screen) {
     const size_t n = y.shape(0), q = factor.shape(0);
     require(w.shape(0) == n && mean.shape(0) == q && scale.shape(0) == q,
             "one weight per row; one factor, mean and scale per column");
@@ -50,17 +50,16 @@ Regression* make_regression(std::optional<Starts> start, std::optional<RowNumber
 
 nb::tuple solve(Regression& regression, double lambda) {
     LognetState state = unlocked([&] { return regression.lognet.solve(lambda); });
-    return nb::make_tuple(give(std::move(state.b)), state.intercept, state.loss, state.n_passes,
-                          state.n_outer, state.n_strong, state.converged);
+    return nb::make_tuple(give(std::move(state.b)), state.intercept, state.loss, state.n_passes, state.n_outer,
+                          state.n_strong, state.converged);
 }
 
 }  // namespace
 
 void bind_glm(nb::module_& m) {
     nb::class_<Regression>(m, "Lognet")
-        .def(nb::new_(&make_regression), nb::arg("start").none(), nb::arg("rows").none(),
-             nb::arg("values").none(), nb::arg("y"), nb::arg("w"), nb::arg("factor"), nb::arg("mean"),
-             nb::arg("scale"), nb::arg("threshold"), nb::arg("max_passes"), nb::arg("min_probability"),
-             nb::arg("intercept"), nb::arg("screen"))
+        .def(nb::new_(&make_regression), nb::arg("start").none(), nb::arg("rows").none(), nb::arg("values").none(),
+             nb::arg("y"), nb::arg("w"), nb::arg("factor"), nb::arg("mean"), nb::arg("scale"), nb::arg("threshold"),
+             nb::arg("max_passes"), nb::arg("min_probability"), nb::arg("intercept"), nb::arg("screen"))
         .def("solve", &solve, nb::arg("lambda_"));
 }

@@ -33,8 +33,7 @@ template <auto member>
 auto join(const NodePaths& nodes) {
     std::vector<double> values;
     for (const auto& path : nodes.paths)
-        for (const State& state : path)
-            values.insert(values.end(), (state.*member).begin(), (state.*member).end());
+        for (const State& state : path) values.insert(values.end(), (state.*member).begin(), (state.*member).end());
     return give(std::move(values));
 }
 
@@ -70,16 +69,16 @@ auto alpha_max(const Nodewise& problem, const Vector& omega) {
     return give(unlocked([&] { return problem.alpha_max(weights); }));
 }
 
-NodePaths solve(const Nodewise& problem, const Line<int32_t>& nodes, const Matrix& alphas,
-                const Vector& omega, double tol, int max_iter, double strictness, bool stops_early) {
+NodePaths solve(const Nodewise& problem, const Line<int32_t>& nodes, const Matrix& alphas, const Vector& omega,
+                double tol, int max_iter, double strictness, bool stops_early) {
     const double* weights = to_omega(problem, omega);
     require(alphas.shape(0) == nodes.shape(0), "one row of alphas per node");
     const std::vector<int> listed(nodes.data(), nodes.data() + nodes.shape(0));
     for (int node : listed) require(node >= 0 && node < problem.n_features(), "nodes must be columns");
     const size_t width = alphas.shape(1);
     nb::gil_scoped_release release;
-    return {problem.solve(listed, alphas.data(), static_cast<int>(width), weights,
-                          {tol, max_iter, strictness}, stops_early),
+    return {problem.solve(listed, alphas.data(), static_cast<int>(width), weights, {tol, max_iter, strictness},
+                          stops_early),
             width};
 }
 

@@ -1,5 +1,5 @@
-// The rows of this computer as a Python object with the methods that python_rows.cpp asks for: a part of a
-// table, in this process or another.
+// The rows of this computer as a Python object with the methods that python_rows.cpp asks for: a part of a table, in
+// this process or another.
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
 #include "rows/cpu_rows.hpp"
@@ -11,11 +11,23 @@ namespace {
 
 class Part {
  public:
-    Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
+    // n_kept, rare: of rows that know recipes (see RecipePart), else n_kept is negative.
+    Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept, double rare)
         : pool_(n_threads, poll_) {
-        const auto table = read(X, weights, total);
-        rows_ = std::make_unique<CpuRows>(table, Holds::all_nodes, pool_);
+        require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
+        const auto table = std::make_shared<const Table>(to_given(X, weights), total);
+        n_features_ = table->n_features, n_distinct_ = table->n_distinct;
+        require(n_distinct_ > 0, "a part must have a row with weight");
+        is_sparse = n_kept >= 0 && share_of_ones(*table) < rare;
+        if (n_kept < 0)
+            rows_ = std::make_unique<CpuRows>(table, Holds::all_nodes, pool_);
+        else if (is_sparse)
+            rows_ = std::make_unique<SparseRows>(*table, pool_);
+        else
+            rows_ = std::make_unique<LeanRows>(table, pool_, n_kept);
     }
+    Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
+        : Part(X, weights, total, n_threads, -1, 0) {}
     virtual ~Part() = default;
 
     Rows& rows() {
@@ -24,28 +36,16 @@ class Part {
     }
     int n_features() const { return n_features_; }
     int n_distinct() const { return n_distinct_; }
-    bool remembers = false;
     void check(const Line<int32_t>& columns) const {
         for (size_t k = 0; k < columns.shape(0); ++k)
             require(columns(k) >= 0 && columns(k) < n_features_, "a column must lie in the table");
     }
+    bool remembers = false, is_sparse = false;
 
- protected:
-    explicit Part(int n_threads) : pool_(n_threads, poll_) {}
-    std::shared_ptr<const Table> read(const Bytes& X, const std::optional<Vector>& weights, double total) {
-        require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
-        auto table = std::make_shared<const Table>(to_given(X, weights), total);
-        n_features_ = table->n_features;
-        n_distinct_ = table->n_distinct;
-        require(n_distinct_ > 0, "a part must have a row with weight");
-        return table;
-    }
-
+ private:
     Poll poll_;
     Pool pool_;
     std::unique_ptr<Rows> rows_;
-
- private:
     int n_features_ = 0, n_distinct_ = 0;
 };
 
@@ -53,16 +53,8 @@ class RecipePart : public Part {
  public:
     RecipePart(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept,
                double rare)
-        : Part(n_threads) {
-        const auto table = read(X, weights, total);
-        is_sparse = share_of_ones(*table) < rare;
-        if (is_sparse)
-            rows_ = std::make_unique<SparseRows>(*table, pool_);
-        else
-            rows_ = std::make_unique<LeanRows>(table, pool_, n_kept);
-    }
+        : Part(X, weights, total, n_threads, std::max(n_kept, 0), rare) {}
     RecipeRows& recipe_rows() { return static_cast<RecipeRows&>(rows()); }
-    bool is_sparse;
 };
 
 std::span<const int> span_of(const Line<int32_t>& nodes) {
@@ -70,11 +62,9 @@ std::span<const int> span_of(const Line<int32_t>& nodes) {
 }
 
 // The columns beside each of so many nodes.
-std::vector<Beside> beside(const Part& part, size_t n_nodes, const Line<int64_t>& begin,
-                           const Line<int32_t>& columns) {
+std::vector<Beside> beside(const Part& part, size_t n_nodes, const Line<int64_t>& begin, const Line<int32_t>& columns) {
     part.check(columns);
-    require(begin.shape(0) == n_nodes + 1 && begin(0) == 0 &&
-                begin(n_nodes) == static_cast<int64_t>(columns.shape(0)),
+    require(begin.shape(0) == n_nodes + 1 && begin(0) == 0 && begin(n_nodes) == static_cast<int64_t>(columns.shape(0)),
             "begin must divide the columns among the nodes");
     std::vector<Beside> found;
     for (size_t k = 0; k < n_nodes; ++k) {
@@ -103,9 +93,9 @@ auto overlaps(Part& part, const PairArray& array) {
     return to_numpy<double>(std::move(values), {pairs.size(), 4});
 }
 
-nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offsets,
-               const Line<int64_t>& moved_begin, const Line<int32_t>& moved, const Line<double>& coefficients,
-               const Line<int64_t>& asked_begin, const Line<int32_t>& asked, bool afresh) {
+nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offsets, const Line<int64_t>& moved_begin,
+               const Line<int32_t>& moved, const Line<double>& coefficients, const Line<int64_t>& asked_begin,
+               const Line<int32_t>& asked, bool afresh) {
     const std::vector<Beside> moves = beside(part, nodes, moved_begin, moved),
                               asks = beside(part, nodes, asked_begin, asked);
     const size_t count = nodes.shape(0);
@@ -115,16 +105,14 @@ nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offse
     std::vector<NodeSums> sums(count);
     std::vector<Move> tasks;
     for (size_t k = 0; k < count; ++k)
-        tasks.push_back({nodes(k), offsets(k), &sums[k], moves[k], coefficients.data() + moved_begin(k),
-                         asks[k], gradients.data() + asked_begin(k)});
+        tasks.push_back({nodes(k), offsets(k), &sums[k], moves[k], coefficients.data() + moved_begin(k), asks[k],
+                         gradients.data() + asked_begin(k)});
     unlocked([&] { part.rows().move(tasks, afresh); });
-    for (const NodeSums& node : sums)
-        values.insert(values.end(), {node.loss, node.curve, node.zeros, node.ones});
+    for (const NodeSums& node : sums) values.insert(values.end(), {node.loss, node.curve, node.zeros, node.ones});
     return nb::make_tuple(to_numpy<double>(std::move(values), {count, 4}), give(std::move(gradients)));
 }
 
-auto gradients(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-               const Line<int32_t>& columns) {
+auto gradients(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns) {
     const std::vector<Beside> asks = beside(part, nodes, begin, columns);
     std::vector<double> values(columns.shape(0));
     std::vector<Gradient> tasks;
@@ -142,8 +130,7 @@ nb::tuple second_derivatives(Part& part, const Line<int32_t>& nodes, const Line<
     std::vector<double> curve(inner.size());
     const auto stride = [&](size_t k) { return (inner[k].count + 15) / 16 * 16; };
     size_t size = 0;
-    for (size_t k = 0; is_whole && k < inner.size(); ++k)
-        size += static_cast<size_t>(inner[k].count) * stride(k);
+    for (size_t k = 0; is_whole && k < inner.size(); ++k) size += static_cast<size_t>(inner[k].count) * stride(k);
     Buffer<float> padded(size);
     float* next = padded.data();
     std::vector<Block> tasks;
@@ -162,8 +149,8 @@ nb::tuple second_derivatives(Part& part, const Line<int32_t>& nodes, const Line<
                           give(std::move(curve)));
 }
 
-auto products(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-              const Line<int32_t>& columns, const Line<float>& d, const Line<double>& centers) {
+auto products(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns,
+              const Line<float>& d, const Line<double>& centers) {
     const std::vector<Beside> inner = beside(part, nodes, begin, columns);
     require(d.shape(0) == columns.shape(0) && centers.shape(0) == inner.size(),
             "one number per column and one center per node");
@@ -222,23 +209,21 @@ std::vector<Recipe> read_recipes(const Part& part, nb::handle given) {
     const auto begin = nb::cast<Line<int64_t>>(flat[1]);
     const auto columns = nb::cast<Line<int32_t>>(flat[2]);
     const auto coefficients = nb::cast<Line<double>>(flat[3]);
-    require(offsets.shape(0) == static_cast<size_t>(part.n_features()) &&
-                coefficients.shape(0) == columns.shape(0),
+    require(offsets.shape(0) == static_cast<size_t>(part.n_features()) && coefficients.shape(0) == columns.shape(0),
             "a recipe per column");
     std::vector<Recipe> recipes;
     for (const Beside& listed : beside(part, offsets.shape(0), begin, columns)) {
         const double* first = coefficients.data() + (listed.column - columns.data());
-        recipes.push_back({offsets(recipes.size()),
-                           {listed.column, listed.column + listed.count},
-                           {first, first + listed.count}});
+        recipes.push_back(
+            {offsets(recipes.size()), {listed.column, listed.column + listed.count}, {first, first + listed.count}});
     }
     return recipes;
 }
 
 nb::tuple state(RecipePart& part) {
     const Recipes& state = part.recipe_rows().state();
-    return nb::make_tuple(flatten(state.now), flatten(state.remembered), flatten(state.modeled),
-                          give(state.majorized), part.remembers);
+    return nb::make_tuple(flatten(state.now), flatten(state.remembered), flatten(state.modeled), give(state.majorized),
+                          part.remembers);
 }
 
 void restore(RecipePart& part, const nb::tuple& given) {
@@ -264,19 +249,17 @@ void bind_rows(nb::module_& m) {
     using Release = nb::call_guard<nb::gil_scoped_release>;
     using nb::arg;
     nb::class_<Part>(m, "CpuRows")
-        .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int>(), arg("X"),
-             arg("weights").none(), arg("total"), arg("n_threads"))
+        .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int>(), arg("X"), arg("weights").none(),
+             arg("total"), arg("n_threads"))
         .def("n_distinct", &Part::n_distinct)
         .def("margins", &margins)
         .def("rounding", [](Part& part) { return part.rows().rounding(); })
         .def("overlaps", &overlaps, arg("pairs"))
-        .def("move", &move, arg("nodes"), arg("offsets"), arg("moved_begin"), arg("moved"),
-             arg("coefficients"), arg("asked_begin"), arg("asked"), arg("afresh"))
+        .def("move", &move, arg("nodes"), arg("offsets"), arg("moved_begin"), arg("moved"), arg("coefficients"),
+             arg("asked_begin"), arg("asked"), arg("afresh"))
         .def("gradients", &gradients, arg("nodes"), arg("begin"), arg("columns"))
-        .def("blocks", &second_derivatives<true>, arg("nodes"), arg("begin"), arg("columns"),
-             arg("majorized"))
-        .def("diagonals", &second_derivatives<false>, arg("nodes"), arg("begin"), arg("columns"),
-             arg("majorized"))
+        .def("blocks", &second_derivatives<true>, arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
+        .def("diagonals", &second_derivatives<false>, arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
         .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centers"))
         .def(
             "divergence",

@@ -2,6 +2,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
 #include "problems/problem.hpp"
@@ -46,19 +48,18 @@ void make_problem_on(Joint* place, nb::object given, const std::optional<Matrix>
                       penalty ? penalty->data() : nullptr, n_threads);
 }
 
-std::vector<State> solve(Joint& joint, const PairArray& array, const std::vector<double>& alphas,
-                         double kkt_tol, double gap_tol, int max_iter) {
+std::vector<State> solve(Joint& joint, const PairArray& array, const std::vector<double>& alphas, double kkt_tol,
+                         double gap_tol, int max_iter) {
     const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
     nb::gil_scoped_release release;
     std::vector<State> states;
-    for (double alpha : alphas)
-        states.push_back(joint.problem().solve(pairs, alpha, {kkt_tol, gap_tol, max_iter}));
+    for (double alpha : alphas) states.push_back(joint.problem().solve(pairs, alpha, {kkt_tol, gap_tol, max_iter}));
     return states;
 }
 
 // The solutions at alphas, the next part of a path that goes on to `next`.
-std::vector<State> follow(Joint& joint, const std::vector<double>& alphas, double next, double tol,
-                          int max_iter, double strictness) {
+std::vector<State> follow(Joint& joint, const std::vector<double>& alphas, double next, double tol, int max_iter,
+                          double strictness) {
     std::vector<State> states;
     for (size_t k = 0; k < alphas.size(); ++k)
         states.push_back(joint.problem().follow(alphas[k], k + 1 < alphas.size() ? alphas[k + 1] : next,
@@ -78,23 +79,46 @@ bool is_interrupted() {
 }
 
 // Weight of the ones of every column, and whether it takes both values in the rows of positive weight.
+// Adds rows of 0 and 1 to the sums of their columns: several rows side by side, as long as bytes can hold
+// their sums.
+void add_rows(const uint8_t* X, size_t n_rows, std::vector<double>& sums) {
+    const size_t p = sums.size(), beside = 1 + 128 / std::max<size_t>(p, 1), width = beside * p;
+    std::vector<uint8_t> counts(width);
+    size_t n = 0;
+    while (n + beside <= n_rows) {
+        std::fill(counts.begin(), counts.end(), uint8_t{0});
+        for (int k = 0; k < 255 && n + beside <= n_rows; ++k, n += beside)
+            for (size_t i = 0; i < width; ++i) counts[i] += X[n * p + i];
+        for (size_t i = 0; i < width; ++i) sums[i % p] += counts[i];
+        Poll::here();
+    }
+    for (; n < n_rows; ++n)
+        for (size_t s = 0; s < p; ++s) sums[s] += X[n * p + s];
+}
+
 nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
     const size_t n_rows = X.shape(0), p = X.shape(1);
     std::vector<double> ones(p, 0.0);
-    std::vector<uint8_t> seen(p, 0), varies(p);  // bit 0: a zero was seen; bit 1: a one
+    std::vector<uint8_t> varies(p);
     {
         nb::gil_scoped_release release;
-        for (size_t n = 0; n < n_rows; ++n) {
-            const double w = weights ? (*weights)(n) : 1.0;
-            if (n % POLLED == 0) Poll::here();
-            if (w == 0.0) continue;
-            const uint8_t* row = X.data() + n * p;
-            for (size_t s = 0; s < p; ++s) {
-                ones[s] += w * row[s];
-                seen[s] |= static_cast<uint8_t>(1 + row[s]);
+        if (!weights) {
+            add_rows(X.data(), n_rows, ones);
+            for (size_t s = 0; s < p; ++s) varies[s] = 0 < ones[s] && ones[s] < static_cast<double>(n_rows);
+        } else {
+            std::vector<uint8_t> seen(p, 0);  // bit 0: a zero was seen; bit 1: a one
+            for (size_t n = 0; n < n_rows; ++n) {
+                const double w = (*weights)(n);
+                if (n % POLLED == 0) Poll::here();
+                if (w == 0.0) continue;
+                const uint8_t* row = X.data() + n * p;
+                for (size_t s = 0; s < p; ++s) {
+                    ones[s] += w * row[s];
+                    seen[s] |= static_cast<uint8_t>(1 + row[s]);
+                }
             }
+            for (size_t s = 0; s < p; ++s) varies[s] = seen[s] == 3;
         }
-        for (size_t s = 0; s < p; ++s) varies[s] = seen[s] == 3;
     }
     return nb::make_tuple(give(std::move(ones)), to_numpy<bool>(std::move(varies), {p}));
 }
@@ -142,26 +166,23 @@ NB_MODULE(_native, m) {
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::arg("most_bytes") = ANY_SIZE,
              nb::arg("ranges") = nb::none(), nb::arg("widths") = nb::none(), nb::keep_alive<1, 4>())
-        .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(),
-             nb::arg("standardized"), nb::arg("n_threads"), nb::keep_alive<1, 3>())
+        .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(), nb::arg("standardized"),
+             nb::arg("n_threads"), nb::keep_alive<1, 3>())
         .def_prop_ro("n_features", &Joint::n_features)
         .def_prop_ro("n_distinct", &Joint::n_distinct)
         .def_prop_ro("null_objective", [](Joint& joint) { return joint.problem().newton().null_objective(); })
         .def(
-            "set_widest_block",
-            [](Joint& joint, int width) { joint.problem().newton().set_widest_block(width); },
+            "set_widest_block", [](Joint& joint, int width) { joint.problem().newton().set_widest_block(width); },
             nb::arg("width"))
         .def(
-            "set_largest_reference",
-            [](Joint& joint, size_t pairs) { joint.problem().set_largest_reference(pairs); },
+            "set_largest_reference", [](Joint& joint, size_t pairs) { joint.problem().set_largest_reference(pairs); },
             nb::arg("pairs"))
         .def("mark_null", [](Joint& joint) { joint.problem().mark_null(); })
         .def("free_pairs", [](const Joint& joint) { return give(joint.free_pairs()); })
         .def(
             "alpha_max", [](Joint& joint) { return joint.problem().alpha_max(); }, Release())
         .def(
-            "gradient_above",
-            [](Joint& joint, double threshold) { return joint.problem().gradient_above(threshold); },
+            "gradient_above", [](Joint& joint, double threshold) { return joint.problem().gradient_above(threshold); },
             nb::arg("threshold"), Release())
         .def("gradient", &gradient, nb::arg("pairs"))
         .def("solve", &solve, nb::arg("pairs"), nb::arg("alphas"), nb::arg("kkt_tol"), nb::arg("gap_tol"),

@@ -1,6 +1,6 @@
-// Rows written in Python: each call of the seam is a method of an object. One call is one batch: a list of
-// nodes, and where something belongs to each of them (columns, coefficients, answers), one flat array in
-// which that of node k lies from begin[k] to begin[k + 1]. solve/seam.py documents the methods.
+// Rows written in Python: each call of the seam is a method of an object. One call is one batch: a list of nodes, and
+// where something belongs to each of them (columns, coefficients, answers), one flat array in which that of node k lies
+// from begin[k] to begin[k + 1]. solve/seam.py documents the methods.
 #include <cmath>
 #include <string>
 
@@ -55,8 +55,7 @@ class Batch {
     template <class Values>
     auto join(Values values) const {
         std::vector<std::remove_cvref_t<decltype(*values(tasks_[0]))>> all;
-        for (const Task& task : tasks_)
-            all.insert(all.end(), values(task), values(task) + (task.*beside_).count);
+        for (const Task& task : tasks_) all.insert(all.end(), values(task), values(task) + (task.*beside_).count);
         return give(std::move(all));
     }
     std::span<const Task> tasks_;
@@ -67,9 +66,8 @@ template <class T>
 Line<T> read(nb::handle answer, size_t size, const char* call) {
     Line<T> line;
     if (!nb::try_cast(answer, line) || line.shape(0) != size)
-        throw std::invalid_argument(std::string("rows.") + call +
-                                    " must answer with flat arrays; expected one of " + std::to_string(size) +
-                                    " numbers");
+        throw std::invalid_argument(std::string("rows.") + call + " must answer with flat arrays; expected one of " +
+                                    std::to_string(size) + " numbers");
     return line;
 }
 
@@ -78,8 +76,7 @@ class PythonRows final : public Rows {
     explicit PythonRows(nb::object rows) : rows_(std::move(rows)), scans_(nb::hasattr(rows_, "scan")) {
         const nb::object shares = rows_.attr("margins")();
         const size_t p = nb::len(nb::object(shares[0]));
-        const Line<double> mean = read<double>(shares[0], p, "margins"),
-                           rest = read<double>(shares[1], p, "margins");
+        const Line<double> mean = read<double>(shares[0], p, "margins"), rest = read<double>(shares[1], p, "margins");
         margins_ = {{mean.data(), mean.data() + p}, {rest.data(), rest.data() + p}, std::vector<double>(p)};
         for (size_t s = 0; s < p; ++s) margins_.sd[s] = std::sqrt(margins_.mean[s] * margins_.rest[s]);
         rounding_ = nb::cast<double>(rows_.attr("rounding")());
@@ -104,9 +101,9 @@ class PythonRows final : public Rows {
         if (tasks.empty()) return;
         const nb::gil_scoped_acquire acquire;
         const Batch moved(tasks, &Move::moved), asked(tasks, &Move::asked);
-        const nb::object answer = rows_.attr("move")(
-            list_of(tasks, &Move::node), list_of(tasks, &Move::offset), moved.begin(), moved.columns(),
-            moved.values(&Move::coefficient), asked.begin(), asked.columns(), afresh);
+        const nb::object answer = rows_.attr("move")(list_of(tasks, &Move::node), list_of(tasks, &Move::offset),
+                                                     moved.begin(), moved.columns(), moved.values(&Move::coefficient),
+                                                     asked.begin(), asked.columns(), afresh);
         const Line<double> sums = read<double>(answer[0].attr("reshape")(-1), 4 * tasks.size(), "move");
         for (size_t k = 0; k < tasks.size(); ++k) {
             const double zeros = sums(4 * k + 2), ones = sums(4 * k + 3);
@@ -136,9 +133,8 @@ class PythonRows final : public Rows {
         if (tasks.empty()) return;
         const nb::gil_scoped_acquire acquire;
         const Batch inner(tasks, &Product::inner);
-        const nb::object answer =
-            rows_.attr("products")(list_of(tasks, &Product::node), inner.begin(), inner.columns(),
-                                   inner.values(&Product::d), list_of(tasks, &Product::center));
+        const nb::object answer = rows_.attr("products")(list_of(tasks, &Product::node), inner.begin(), inner.columns(),
+                                                         inner.values(&Product::d), list_of(tasks, &Product::center));
         inner.hand_out(read<float>(answer, inner.size(), "products"), &Product::Hd);
     }
 
@@ -184,8 +180,7 @@ class PythonRows final : public Rows {
 
     Scanned scan(const Scan& scan) override {
         const nb::gil_scoped_acquire acquire;
-        const nb::object answer =
-            rows_.attr("scan")(scan.threshold, scan.extra, scan.alpha, scan.scale, scan.gap);
+        const nb::object answer = rows_.attr("scan")(scan.threshold, scan.extra, scan.alpha, scan.scale, scan.gap);
         const size_t count = nb::len(nb::object(answer[0]));
         const Line<int32_t> flat = read<int32_t>(answer[0].attr("reshape")(-1), 2 * count, "scan");
         Scanned scanned{std::vector<Pair>(count), nb::cast<int64_t>(answer[1])};
@@ -211,8 +206,8 @@ class PythonRows final : public Rows {
         if (tasks.empty()) return;
         const bool is_whole = std::string(call) == "blocks";
         const Batch inner(tasks, &Block::inner);
-        const nb::object answer = rows_.attr(call)(list_of(tasks, &Block::node), inner.begin(),
-                                                   inner.columns(), curvature == Curvature::majorized);
+        const nb::object answer = rows_.attr(call)(list_of(tasks, &Block::node), inner.begin(), inner.columns(),
+                                                   curvature == Curvature::majorized);
         size_t size = 0;
         for (const Block& task : tasks)
             size += is_whole ? static_cast<size_t>(task.inner.count) * task.inner.count : task.inner.count;

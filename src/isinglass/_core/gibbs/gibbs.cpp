@@ -10,17 +10,16 @@
 namespace isinglass {
 namespace {
 
-// Where the logit of a uniform number u lies, without a logarithm: between the logits of the two multiples of
-// 1 / COUNT around u. x_s = [u < 1 / (1 + exp(-eta))] = [eta > logit(u)] is then decided by two comparisons
-// that wait for nothing but eta; one draw in COUNT falls between them and needs the exponential.
+// Where the logit of a uniform number u lies, without a logarithm: between the logits of the two multiples of 1 / COUNT
+// around u. x_s = [u < 1 / (1 + exp(-eta))] = [eta > logit(u)] is then decided by two comparisons that wait for nothing
+// but eta; one draw in COUNT falls between them and needs the exponential.
 class Brackets {
  public:
     static constexpr int BITS = 10, COUNT = 1 << BITS;
     Brackets() noexcept {
         for (int k = 0; k <= COUNT; ++k) {
             const double u = static_cast<double>(k) / COUNT, logit = std::log(u) - std::log1p(-u);
-            // Widened by more than rounding, so that the quick answer is the exact one. Infinite at both
-            // ends.
+            // Widened by more than rounding, so that the quick answer is the exact one. Infinite at both ends.
             below_[k] = logit - 1e-9;
             above_[k] = logit + 1e-9;
         }
@@ -65,8 +64,8 @@ class Chain {
     }
 
  private:
-    // The sum is made afresh at every visit. Rejected: keeping all sums and changing them at every flip,
-    // which saves little where neighbors are few and lets rounding errors pile up over a long run.
+    // The sum is made afresh at every visit. Rejected: keeping all sums and changing them at every flip, which saves
+    // little where neighbors are few and lets rounding errors pile up over a long run.
     double logit(int s) const {
         const int64_t end = network_.start[s + 1];
         int64_t k = network_.start[s];
@@ -78,8 +77,7 @@ class Chain {
         return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
     double term(int64_t k) const {
-        return std::bit_cast<double>(std::bit_cast<uint64_t>(network_.couplings[k]) &
-                                     masks_[network_.neighbors[k]]);
+        return std::bit_cast<double>(std::bit_cast<uint64_t>(network_.couplings[k]) & masks_[network_.neighbors[k]]);
     }
     static uint64_t mask(bool one) { return -static_cast<uint64_t>(one); }
     // Returns the log-odds of a 1.
@@ -87,8 +85,7 @@ class Chain {
         const uint64_t word = generator_.next();
         const double eta = logit(s);
         bool one = eta > brackets.above(word);
-        // u < 1 / (1 + exp(-eta)) without the division; where exp overflows, the product is inf or NaN and x
-        // is 0.
+        // u < 1 / (1 + exp(-eta)) without the division; where exp overflows, the product is inf or NaN and x is 0.
         if (one != (eta > brackets.below(word))) [[unlikely]]
             one = Generator::uniform(word) * (1.0 + std::exp(-eta)) < 1.0;
         masks_[s] = mask(one);
@@ -127,16 +124,15 @@ void flip_coins(const Chains& chains, int n_nodes) {
 }
 
 void sweep(const Network& network, const Chains& chains, int64_t n_sweeps, int n_threads) {
-    each_chain(network, chains, n_threads,
-               [&](Chain& chain, int, Poll& poll) { chain.sweep(n_sweeps, poll); });
+    each_chain(network, chains, n_threads, [&](Chain& chain, int, Poll& poll) { chain.sweep(n_sweeps, poll); });
 }
 
-void sweep_cells(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps,
-                 double* totals, int n_threads) {
+void sweep_cells(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps, double* totals,
+                 int n_threads) {
     each_chain(network, chains, n_threads, [&](Chain& chain, int c, Poll& poll) {
         const int64_t first = cells.start[c];
-        chain.sweep_cells(cells.nodes + first, cells.start[c + 1] - first, n_sweeps,
-                          totals ? totals + first : nullptr, poll);
+        chain.sweep_cells(cells.nodes + first, cells.start[c + 1] - first, n_sweeps, totals ? totals + first : nullptr,
+                          poll);
     });
 }
 

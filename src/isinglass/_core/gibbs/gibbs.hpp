@@ -9,8 +9,7 @@
 
 namespace isinglass {
 
-// xoshiro256++ of Blackman and Vigna (2019, public domain): period 2^256 - 1, equidistributed in 4
-// dimensions.
+// xoshiro256++ of Blackman and Vigna (2019, public domain): period 2^256 - 1, equidistributed in 4 dimensions.
 class Generator {
  public:
     explicit Generator(const uint64_t* words) : s_{words[0], words[1], words[2], words[3]} {}
@@ -43,8 +42,8 @@ struct Network {
     int n_nodes;
 };
 
-// What the chains carry from one call to the next; chain c owns 4 words, one row of states, and the rows
-// offsets[c] ... offsets[c + 1] - 1 of a result.
+// What the chains carry from one call to the next; chain c owns 4 words, one row of states, and the rows offsets[c] ...
+// offsets[c + 1] - 1 of a result.
 struct Chains {
     uint64_t* words;
     uint8_t* states;
@@ -62,10 +61,9 @@ struct Cells {
     const int32_t* nodes;
 };
 
-// Sweeps over these cells alone. Adds the probability of a 1 at each visit to `totals`, one per cell, if not
-// null.
-void sweep_cells(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps,
-                 double* totals, int n_threads);
+// Sweeps over these cells alone. Adds the probability of a 1 at each visit to `totals`, one per cell, if not null.
+void sweep_cells(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps, double* totals,
+                 int n_threads);
 
 // Writes rows first ... last - 1 of every chain (as far as it has them), `thin` sweeps before each.
 void record(const Network& network, const Chains& chains, int64_t thin, const int64_t* offsets, int64_t first,

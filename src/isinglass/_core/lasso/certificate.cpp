@@ -9,8 +9,7 @@ namespace {
 
 constexpr double UNIT = std::numeric_limits<double>::epsilon() / 2;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
-constexpr int GRAM_SHARE =
-    8;  // rows per column of the first attempt to bound the eigenvalues of a Gram matrix
+constexpr int GRAM_SHARE = 8;   // rows per column of the first attempt to bound the eigenvalues of a Gram matrix
 constexpr double FAINT = 1000;  // a penalty below so many rounding errors is drowned by them
 
 // KL(x + c r || sigma) of one cell with this margin (the predictor in favor of the observed answer).
@@ -69,14 +68,14 @@ std::vector<Flaw> find_flaws(const WorkingSet& set, const Point& point, double a
         const double uneven = std::abs(sums.zeros - sums.ones), heavier = std::max(sums.zeros, sums.ones);
         flaw.share = heavier > 0 ? std::min((uneven + 2 * rounding * heavier) / heavier, 1.0) : 0.0;
         flaw.stray = uneven + 4 * rounding * flaw.mass;
-        flaw.drift = UNIT * (2 * point.travel[node] +
-                             (set.degree[node] + 2) * (std::abs(point.fields[node]) + sizes[node]));
+        flaw.drift =
+            UNIT * (2 * point.travel[node] + (set.degree[node] + 2) * (std::abs(point.fields[node]) + sizes[node]));
     }
     return flaws;
 }
 
-// A lower bound of the smallest eigenvalue of a matrix with unit diagonal, from its Cholesky factor: the
-// trace of the inverse is at least 1 over it. Not positive: nothing is known. error: of its entries.
+// A lower bound of the smallest eigenvalue of a matrix with unit diagonal, from its Cholesky factor: the trace of the
+// inverse is at least 1 over it. Not positive: nothing is known. error: of its entries.
 double smallest_eigenvalue(std::vector<double> A, int d, double error) {
     double trace = 0;
     for (int j = 0; j < d; ++j) {
@@ -101,10 +100,9 @@ double smallest_eigenvalue(std::vector<double> A, int d, double error) {
     return 0.5 / trace - d * error - 8.0 * d * d * UNIT;
 }
 
-// The norm of a change v zeta of a node's residuals, sum w v zeta^2 <= norm^2, that takes `missing` away from
-// the moments of some of its edges and nothing from its field; infinite if none is known to exist.
-double repair_norm(const std::vector<double>& gram, const std::vector<double>& missing, double share,
-                   double rounding) {
+// The norm of a change v zeta of a node's residuals, sum w v zeta^2 <= norm^2, that takes `missing` away from the
+// moments of some of its edges and nothing from its field; infinite if none is known to exist.
+double repair_norm(const std::vector<double>& gram, const std::vector<double>& missing, double share, double rounding) {
     const int d = static_cast<int>(missing.size()) + 1;
     std::vector<double> unit(gram), scale(d);
     double wanting = 0, longest = 0;
@@ -127,10 +125,9 @@ double stray_of(const WorkingSet& set, const std::vector<Flaw>& flaws, size_t e)
     return flaws[set.s[e]].stray + (set.is_shared ? flaws[set.t[e]].stray : 0.0);
 }
 
-// Edges whose moment is made exactly zero: free ones, or also those whose penalty is so small that rounding
-// alone would ask for a scale far below 1.
-std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Flaw>& flaws, double alpha,
-                              bool with_faint) {
+// Edges whose moment is made exactly zero: free ones, or also those whose penalty is so small that rounding alone would
+// ask for a scale far below 1.
+std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Flaw>& flaws, double alpha, bool with_faint) {
     std::vector<char> zeroed(set.n_edges());
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega[e];
@@ -157,8 +154,7 @@ bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::ve
         const Beside beside{columns.data(), static_cast<int>(columns.size())};
         const int column = set.first_node + node, all = std::numeric_limits<int>::max() / 2;
         for (int most : {GRAM_SHARE * (beside.count + 1), all}) {
-            flaws[node].repair =
-                repair_norm(rows.gram(column, beside, most), missing, flaws[node].share, rounding);
+            flaws[node].repair = repair_norm(rows.gram(column, beside, most), missing, flaws[node].share, rounding);
             if (std::isfinite(flaws[node].repair)) break;
         }
         if (!std::isfinite(flaws[node].repair)) return false;
@@ -237,16 +233,15 @@ double penalty_of(const WorkingSet& set, double alpha) {
 
 Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top) {
     const std::vector<Flaw> flaws = find_flaws(set, point, alpha, rows.rounding());
-    const std::vector<char> free = find_zeroed(set, flaws, alpha, false),
-                            faint = find_zeroed(set, flaws, alpha, true);
+    const std::vector<char> free = find_zeroed(set, flaws, alpha, false), faint = find_zeroed(set, flaws, alpha, true);
     const Certificate plain = prove(rows, set, point, alpha, top, free, flaws);
     if (faint == free) return plain;
     const Certificate other = prove(rows, set, point, alpha, top, faint, flaws);
     return other.gap < plain.gap ? other : plain;
 }
 
-int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate,
-                        double alpha, double leeway) {
+int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate, double alpha,
+                        double leeway) {
     int64_t count = 0;
     const double stray = leeway > 0 ? 0 : certificate.stray;
     for (size_t e = 0; e < set.n_edges(); ++e) {

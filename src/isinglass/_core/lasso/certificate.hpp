@@ -29,12 +29,12 @@ struct Certificate {
 };
 
 double penalty_of(const WorkingSet& set, double alpha);
-// Needs the complete gradient; tight where fields and free edges are stationary. top: no covariance, twice if
-// both ends of a pair count, is larger than this times the pair's penalty weight.
+// Needs the complete gradient; tight where fields and free edges are stationary. top: no covariance, twice if both ends
+// of a pair count, is larger than this times the pair's penalty weight.
 Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top);
-// How many edges of the working set are zero in every optimum; with leeway: how many at most somebody may
-// have found to be, whose limits are larger by this share and who sees no stray.
-int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate,
-                        double alpha, double leeway = 0);
+// How many edges of the working set are zero in every optimum; with leeway: how many at most somebody may have found to
+// be, whose limits are larger by this share and who sees no stray.
+int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate, double alpha,
+                        double leeway = 0);
 
 }  // namespace isinglass

@@ -70,8 +70,7 @@ void GroupModel::gather(const std::vector<double>& gradient, double alpha) {
     for (int e : set_.inner) {
         const size_t first = set_.first(e), size = set_.size(e);
         const Pair pair{set_.first_node + set_.s[e], set_.t[e]};
-        groups_.push_back(
-            {z_.size(), size, first, set_.slot_s[e], set_.slot_t[e], alpha * set_.omega[e], pair});
+        groups_.push_back({z_.size(), size, first, set_.slot_s[e], set_.slot_t[e], alpha * set_.omega[e], pair});
         z_.insert(z_.end(), set_.theta.begin() + first, set_.theta.begin() + first + size);
         slope_.insert(slope_.end(), gradient.begin() + first, gradient.begin() + first + size);
         const float *one = set_.diagonal.data() + set_.at(set_.slot_s[e]),
@@ -97,13 +96,12 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
     tasks_.clear();
     for (int node : set_.operators) {
         const size_t first = set_.at(set_.offset[node]);
-        tasks_.push_back({set_.first_node + node, set_.inner_of(node), factors_.data() + first, 0.0,
-                          products_.data() + first});
+        tasks_.push_back(
+            {set_.first_node + node, set_.inner_of(node), factors_.data() + first, 0.0, products_.data() + first});
     }
     rows_.products(tasks_);
     each_group([&](const Group& group) {
-        const float *one = products_.data() + set_.at(group.slot_s),
-                    *other = products_.data() + set_.at(group.slot_t);
+        const float *one = products_.data() + set_.at(group.slot_s), *other = products_.data() + set_.at(group.slot_t);
         for (size_t i = 0; i < group.size; ++i) Hx[group.begin + i] = static_cast<double>(one[i]) + other[i];
     });
 }
@@ -111,8 +109,8 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
 double GroupModel::violation() const {
     double largest = 0;
     for (const Group& group : groups_)
-        largest = std::max(largest, kkt_violation(z_.data() + group.begin, slope_.data() + group.begin,
-                                                  group.size, group.limit));
+        largest = std::max(
+            largest, kkt_violation(z_.data() + group.begin, slope_.data() + group.begin, group.size, group.limit));
     return largest;
 }
 
@@ -186,8 +184,7 @@ void GroupModel::add_penalty_curvature(const Values& x, Values& Hx) const {
         double along = 0;
         for (size_t i = group.begin; i < group.begin + group.size; ++i) along += z_[i] * x[i];
         for (size_t i = group.begin; i < group.begin + group.size; ++i)
-            Hx[i] =
-                length > 0 ? Hx[i] + group.limit / length * (x[i] - z_[i] / length * (along / length)) : 0.0;
+            Hx[i] = length > 0 ? Hx[i] + group.limit / length * (x[i] - z_[i] / length * (along / length)) : 0.0;
     }
 }
 
@@ -198,15 +195,13 @@ void GroupModel::solve_face(double tolerance) {
     std::fill(direction_.begin(), direction_.end(), 0.0);
     const auto largest = [&] {
         double size = 0;
-        for (const Group& group : groups_)
-            size = std::max(size, norm(residual_.data() + group.begin, group.size));
+        for (const Group& group : groups_) size = std::max(size, norm(residual_.data() + group.begin, group.size));
         return size;
     };
     double rz = 0, target = std::max(tolerance, FORCING * largest());
     for (int step = 0; step < MAX_PRODUCTS && largest() > target; ++step) {
         each_group([&](const Group& group) {
-            for (size_t i = group.begin; i < group.begin + group.size; ++i)
-                scaled_[i] = residual_[i] * inverse_[i];
+            for (size_t i = group.begin; i < group.begin + group.size; ++i) scaled_[i] = residual_[i] * inverse_[i];
             rows_.project(group.pair, scaled_.data() + group.begin);
         });
         const double next = dot(residual_, scaled_), ratio = step == 0 ? 0.0 : next / rz;
@@ -249,8 +244,7 @@ int64_t GroupModel::minimize(const std::vector<double>& gradient, double alpha, 
         if (!face_step(0.3 * tolerance) && !has_moved) break;
     }
     for (const Group& group : groups_)
-        for (size_t i = 0; i < group.size; ++i)
-            d[group.first + i] = z_[group.begin + i] - set_.theta[group.first + i];
+        for (size_t i = 0; i < group.size; ++i) d[group.first + i] = z_[group.begin + i] - set_.theta[group.first + i];
     return n_products_;
 }
 

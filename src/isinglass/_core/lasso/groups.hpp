@@ -2,9 +2,9 @@
 //   m(d) = g^T d + d^T H d / 2 + alpha sum_e omega_e ||theta_e + d_e||,
 // minimized over the inner edges by products with H alone.
 //
-// Away from zero the norm of a group is smooth, so that two steps alternate: a proximal one, in which every
-// group goes to the minimum of its own separable parabola and which decides who is zero, and conjugate
-// gradients on the groups that are not, with the curvature of their norms.
+// Away from zero the norm of a group is smooth, so that two steps alternate: a proximal one, in which every group goes
+// to the minimum of its own separable parabola and which decides who is zero, and conjugate gradients on the groups
+// that are not, with the curvature of their norms.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,9 @@ class GroupModel {
         : set_(set), rows_(rows), pool_(pool), poll_(pool.poll()) {}
 
     double reach = 1;  // share of a proximal step that was last taken
-    // Until no group's optimality condition is violated by more than tolerance; d: the minimizer. Returns the
-    // number of products.
-    int64_t minimize(const std::vector<double>& gradient, double alpha, double tolerance,
-                     std::vector<double>& d);
+    // Until no group's optimality condition is violated by more than tolerance; d: the minimizer. Returns the number of
+    // products.
+    int64_t minimize(const std::vector<double>& gradient, double alpha, double tolerance, std::vector<double>& d);
 
  private:
     using Values = std::vector<double>;  // group after group, inner edges only

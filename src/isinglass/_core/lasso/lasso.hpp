@@ -47,8 +47,7 @@ class Penalty {
     enum class Kind { equal, standardized, matrix, per_column, product };
     // values: the columns' standard deviations, a matrix row by row, one weight per column (the second of
     // a pair), or one whose products are the weights; they outlive this object.
-    Penalty(Kind kind, const double* values, int n_features)
-        : kind_(kind), values_(values), n_features_(n_features) {}
+    Penalty(Kind kind, const double* values, int n_features) : kind_(kind), values_(values), n_features_(n_features) {}
 
     double operator()(int s, int t) const {
         switch (kind_) {

@@ -13,21 +13,21 @@ constexpr double LOOSE = 0.05, QUADRATIC = 0.3,
                  FLOOR = 0.9;         // the same where nodes are operators: see inner_tolerance
 constexpr double FARTHEST = 1.5;      // steps of the path to extrapolate over, at most
 constexpr double CONTRACTION = 0.05;  // blocks are kept while a step shrinks the residual at least this much
-constexpr double NEAR = 0.98;  // edges whose gradient exceeds this share of the penalty become inner ones
-constexpr size_t GROWTH = 4;   // edges per node that may become inner at once...
-constexpr size_t SOME = 16;    // ...or this many
-constexpr int EARLY = 2;       // steps after which the whole working set is looked at in any case
-constexpr double UNCHANGED = 0.08;  // a block is kept while its curvatures have changed by no larger a share
+constexpr double NEAR = 0.98;         // edges whose gradient exceeds this share of the penalty become inner ones
+constexpr size_t GROWTH = 4;          // edges per node that may become inner at once...
+constexpr size_t SOME = 16;           // ...or this many
+constexpr int EARLY = 2;              // steps after which the whole working set is looked at in any case
+constexpr double UNCHANGED = 0.08;    // a block is kept while its curvatures have changed by no larger a share
 constexpr double STEEPEST_CURVATURE = 0.0963;  // |d/d eta| of sigma (1 - sigma) is at most 1 / (6 sqrt 3)
 constexpr int STAGNATION = 40;  // steps without progress after which the best that can be had is returned
 constexpr int HOPELESS = 2;     // such steps after which operators give way to blocks...
 constexpr size_t MOST_BLOCK_BYTES = size_t{1} << 28;  // ...of at most this size
-constexpr double PROGRESS = 0.9;     // a residual this much smaller than the best so far is progress
-constexpr double DRIFT = 1e-3;       // share of the tolerance that rounding of predictors may take
-constexpr double SLOW = 0.2;         // a step that leaves more than this share of the residual is slow
-constexpr double SUFFICIENT = 1e-4;  // share of the predicted decrease a step must bring
-constexpr double ROUNDING = 1e-14;   // relative error of F that the line search forgives
-constexpr int MAX_HALVINGS = 12;     // then the blocks are majorized: sigma (1 - sigma) <= 1/4
+constexpr double PROGRESS = 0.9;                      // a residual this much smaller than the best so far is progress
+constexpr double DRIFT = 1e-3;                        // share of the tolerance that rounding of predictors may take
+constexpr double SLOW = 0.2;                          // a step that leaves more than this share of the residual is slow
+constexpr double SUFFICIENT = 1e-4;                   // share of the predicted decrease a step must bring
+constexpr double ROUNDING = 1e-14;                    // relative error of F that the line search forgives
+constexpr int MAX_HALVINGS = 12;                      // then the blocks are majorized: sigma (1 - sigma) <= 1/4
 constexpr int MAX_POLISH = 50;
 constexpr double SMALLEST_CURVE = 1e-30;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
@@ -157,9 +157,9 @@ void Newton::gather_gradient() {
     }
 }
 
-// Takes the edges that are about to move into the blocks, the steepest first; false if there is none outside.
-// Needs the complete gradient. No more than a few per node at once: after a large change of alpha most of the
-// edges that look ready are explained away by the first ones.
+// Takes the edges that are about to move into the blocks, the steepest first; false if there is none outside. Needs the
+// complete gradient. No more than a few per node at once: after a large change of alpha most of the edges that look
+// ready are explained away by the first ones.
 bool Newton::widen(double alpha) {
     std::vector<std::pair<double, int>> found;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
@@ -179,8 +179,8 @@ bool Newton::widen(double alpha) {
 }
 
 double Newton::violation(size_t e, double alpha) const {
-    return kkt_violation(set_.theta.data() + set_.first(e), set_.gradient.data() + set_.first(e),
-                         set_.size(e), alpha * set_.omega[e]);
+    return kkt_violation(set_.theta.data() + set_.first(e), set_.gradient.data() + set_.first(e), set_.size(e),
+                         alpha * set_.omega[e]);
 }
 
 double Newton::inner_residual(double alpha) const {
@@ -198,8 +198,7 @@ double Newton::kkt_residual(double alpha) const {
 }
 
 bool Newton::has_free(double alpha) const {
-    return std::any_of(set_.omega.begin(), set_.omega.end(),
-                       [&](double omega) { return alpha * omega == 0.0; });
+    return std::any_of(set_.omega.begin(), set_.omega.end(), [&](double omega) { return alpha * omega == 0.0; });
 }
 
 State Newton::run(double alpha, const Tolerances& tolerances) {
@@ -297,8 +296,8 @@ Newton::Phase Newton::advance(Run& run) {
     run.kkt = next;
     run.since_best = next < PROGRESS * run.best ? 0 : run.since_best + 1;
     if (run.since_best == 0) run.best = next;
-    // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike);
-    // blocks can be factorized.
+    // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike); blocks can be
+    // factorized.
     if (set_.has_operators && !set_.has_groups && run.since_best >= HOPELESS &&
         set_.block_bytes() <= MOST_BLOCK_BYTES) {
         set_.needs_blocks = run.is_stale = true;
@@ -330,9 +329,9 @@ Newton::Phase Newton::certify_point(Run& run, bool is_last) {
     return is_last || is_reached ? Phase::done : Phase::look;
 }
 
-// What is returned is the parameters, so the certificate must be theirs: where updates could have moved the
-// predictors away from them by a noticeable part of the tolerance, they are computed afresh. Then fields and
-// free edges are made stationary.
+// What is returned is the parameters, so the certificate must be theirs: where updates could have moved the predictors
+// away from them by a noticeable part of the tolerance, they are computed afresh. Then fields and free edges are made
+// stationary.
 void Newton::finish(double alpha, double tolerance) {
     std::vector<int> drifted;
     for (int node : set_.nodes)
@@ -365,9 +364,7 @@ void Newton::profile_gradient() {
         model_.gradient = set_.gradient;
         return;
     }
-    const auto pull = [&](int slot, int node) {
-        return set_.b[slot] * point_.sums[node].field / set_.curve[node];
-    };
+    const auto pull = [&](int slot, int node) { return set_.b[slot] * point_.sums[node].field / set_.curve[node]; };
     for (int e : set_.inner) {
         model_.gradient[e] = set_.gradient[e] - pull(set_.slot_s[e], set_.s[e]);
         if (set_.is_shared) model_.gradient[e] -= pull(set_.slot_t[e], set_.t[e]);
@@ -401,8 +398,7 @@ double Newton::predicted_change(double alpha) {
     return change;
 }
 
-// A move of a node's predictor by offset and value(i) times the column of each inner edge, i its
-// coefficients.
+// A move of a node's predictor by offset and value(i) times the column of each inner edge, i its coefficients.
 template <class Value>
 void Newton::add_move(int node, double offset, Value value) {
     const int first = set_.offset[node];
@@ -490,8 +486,8 @@ bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
     return false;
 }
 
-// Fields to their minimum with the rest fixed, where the dual point is feasible: Newton in one dimension,
-// kept inside the bracket that the sign of the derivative gives.
+// Fields to their minimum with the rest fixed, where the dual point is feasible: Newton in one dimension, kept inside
+// the bracket that the sign of the derivative gives.
 void Newton::polish_fields() {
     struct Bracket {
         int node;

@@ -1,5 +1,5 @@
-// Proximal Newton on a working set: quadratic model, line search, certificate. One object is one problem: all
-// nodes with shared coefficients (joint), or one node with coefficients of its own.
+// Proximal Newton on a working set: quadratic model, line search, certificate. One object is one problem: all nodes
+// with shared coefficients (joint), or one node with coefficients of its own.
 #pragma once
 
 #include <vector>

@@ -9,21 +9,21 @@
 namespace isinglass {
 namespace {
 
-constexpr int MAX_ROUNDS = 20;  // of sweeps and face steps; the next Newton step copes with what is left
-constexpr int MAX_FACES = 60;   // without sweeps
-constexpr double SHORTEST_FACE = 0.05;  // share of a face step, and...
-constexpr double SHORTEST = 1e-4;       // share of a gradient step
-constexpr int ACTIVE_SWEEPS = 2;        // before the face step is tried
-constexpr double SLOW = 0.2;            // a sweep that leaves more than this share of the violation is slow
-constexpr int MAX_PRODUCTS = 200;       // of one face step
-constexpr int MAX_CUTS = 30;            // face steps in a row that end at a sign change
-constexpr double CHECK = 0.1;  // the face is looked at again whenever the residual has shrunk to this share
-constexpr int PATIENCE = 6;    // products before the matrix of the face may be factorized
+constexpr int MAX_ROUNDS = 20;           // of sweeps and face steps; the next Newton step copes with what is left
+constexpr int MAX_FACES = 60;            // without sweeps
+constexpr double SHORTEST_FACE = 0.05;   // share of a face step, and...
+constexpr double SHORTEST = 1e-4;        // share of a gradient step
+constexpr int ACTIVE_SWEEPS = 2;         // before the face step is tried
+constexpr double SLOW = 0.2;             // a sweep that leaves more than this share of the violation is slow
+constexpr int MAX_PRODUCTS = 200;        // of one face step
+constexpr int MAX_CUTS = 30;             // face steps in a row that end at a sign change
+constexpr double CHECK = 0.1;            // the face is looked at again whenever the residual has shrunk to this share
+constexpr int PATIENCE = 6;              // products before the matrix of the face may be factorized
 constexpr double FACTOR_COST = 70;       // products that a factorization may cost
 constexpr float SMALLEST_PIVOT = 1e-6f;  // relative to the diagonal: below, single precision has nothing left
 
 constexpr size_t CHUNK = 4096;  // edges that one thread takes at a time
-constexpr size_t LANES = 8;  // partial results side by side, in a fixed order, for the compiler to vectorize
+constexpr size_t LANES = 8;     // partial results side by side, in a fixed order, for the compiler to vectorize
 
 double largest_of(const double* values, size_t n) {
     double largest[LANES] = {};
@@ -143,8 +143,8 @@ void Quadratic::minimize_by_sweeps(double alpha, double tolerance) {
             violation = next;
         }
         if (violation <= tolerance || !slow) continue;
-        // Where columns are alike every step ends early, at the edge that is smallest: the next goes on
-        // without it, before a sweep can bring it back.
+        // Where columns are alike every step ends early, at the edge that is smallest: the next goes on without it,
+        // before a sweep can bring it back.
         for (int cut = 0; cut < MAX_CUTS; ++cut)
             if (face_step(alpha, tolerance, false) != FaceStep::cut) break;
     }
@@ -156,8 +156,7 @@ void Quadratic::minimize_by_faces(double alpha, double tolerance) {
             double largest = 0;
             for (size_t k = first; k < last; ++k) {
                 const int e = set_.inner[k];
-                largest =
-                    std::max(largest, kkt_violation(set_.theta[e] + d[e], slope(e), alpha * set_.omega[e]));
+                largest = std::max(largest, kkt_violation(set_.theta[e] + d[e], slope(e), alpha * set_.omega[e]));
             }
             return largest;
         });
@@ -200,10 +199,10 @@ void Quadratic::minimize_free(double alpha, double tolerance) {
     rebuild_slopes();
 }
 
-// Newton's point on the face of the current signs; violators are edges at zero that want to leave it. Edges
-// that would change sign are set to zero; if the model does not decrease that way, the step is cut at the
-// first sign change, where it must. With violators that would be a crawl: shorter steps are tried instead,
-// and if none helps nothing has changed.
+// Newton's point on the face of the current signs; violators are edges at zero that want to leave it. Edges that would
+// change sign are set to zero; if the model does not decrease that way, the step is cut at the first sign change, where
+// it must. With violators that would be a crawl: shorter steps are tried instead, and if none helps nothing has
+// changed.
 Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
     face_.clear(), side_.clear(), residual_.clear();
     for (int e : set_.inner) {
@@ -258,8 +257,8 @@ bool Quadratic::leaves_face(double alpha) const {
     return false;
 }
 
-// Conjugate gradients for H x = residual on the face, preconditioned by the diagonal and, if that takes long,
-// by a factorization; leaves x in x_. With alpha: ends early on a face that will change anyhow.
+// Conjugate gradients for H x = residual on the face, preconditioned by the diagonal and, if that takes long, by a
+// factorization; leaves x in x_. With alpha: ends early on a face that will change anyhow.
 void Quadratic::solve_face(double tolerance, double alpha) {
     const size_t m = face_.size();
     index_face();
@@ -350,25 +349,23 @@ void Quadratic::apply_operators(float* out, Value value) {
 double Quadratic::multiply() {
     ++n_products;
     apply_operators(product_.data(), [&](int slot) { return direction_[place_of_[slot]]; });
-    for (size_t k = 0; k < face_slots_.size(); ++k)
-        factors_[k] = static_cast<float>(direction_[face_places_[k]]);
+    for (size_t k = 0; k < face_slots_.size(); ++k) factors_[k] = static_cast<float>(direction_[face_places_[k]]);
     for (const FaceNode& node : face_nodes_) {
         float* out = product_.data() + set_.offset[node.node];
         std::fill(out, out + node.reach, 0.0f);
-        kernels_.add_rows(face_rows_.data() + node.begin, factors_.data() + node.begin, node.end - node.begin,
-                          out, node.reach);
+        kernels_.add_rows(face_rows_.data() + node.begin, factors_.data() + node.begin, node.end - node.begin, out,
+                          node.reach);
     }
     return sum_over(face_.size(), [&](size_t first, size_t last) {
         for (size_t k = first; k < last; ++k)
-            product_face_[k] =
-                static_cast<double>(product_[set_.slot_s[face_[k]]]) + product_[set_.slot_t[face_[k]]];
+            product_face_[k] = static_cast<double>(product_[set_.slot_s[face_[k]]]) + product_[set_.slot_t[face_[k]]];
         return dot(direction_.data() + first, product_face_.data() + first, last - first);
     });
 }
 
-// Cholesky in single precision, where it costs no more than the products it saves. On strongly correlated
-// columns those are dozens per face step. An edge that depends on the ones before it gets its diagonal for a
-// pivot, as if it were independent: each costs one product more.
+// Cholesky in single precision, where it costs no more than the products it saves. On strongly correlated columns those
+// are dozens per face step. An edge that depends on the ones before it gets its diagonal for a pivot, as if it were
+// independent: each costs one product more.
 void Quadratic::factorize_face() {
     const size_t m = face_.size(), stride = (m + 15) / 16 * 16;
     if (set_.has_operators) return;
@@ -445,8 +442,8 @@ void Quadratic::rebuild_slopes() {
             }
         const int length = set_.block_stride(node);
         std::fill(slope_.data() + first, slope_.data() + first + length, 0.0f);
-        kernels_.add_rows(rows_of_.data(), factors_.data(), static_cast<int>(rows_of_.size()),
-                          slope_.data() + first, length);
+        kernels_.add_rows(rows_of_.data(), factors_.data(), static_cast<int>(rows_of_.size()), slope_.data() + first,
+                          length);
     }
 }
 

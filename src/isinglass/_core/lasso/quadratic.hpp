@@ -1,8 +1,8 @@
 // The quadratic model of one Newton step on a working set,
 //   m(d) = g^T d + d^T H d / 2 + alpha sum_e omega_e |theta_e + d_e|,
-// minimized over the inner edges; the other edges stay where they are, at zero. With a block for every node:
-// coordinate descent, and conjugate gradients on the face of the current signs. Where a node is an operator a
-// coordinate step would cost a product, and faces do all the work. Groups of coefficients: see groups.hpp.
+// minimized over the inner edges; the other edges stay where they are, at zero. With a block for every node: coordinate
+// descent, and conjugate gradients on the face of the current signs. Where a node is an operator a coordinate step
+// would cost a product, and faces do all the work. Groups of coefficients: see groups.hpp.
 #pragma once
 
 #include <vector>
@@ -16,12 +16,7 @@ namespace isinglass {
 class Quadratic {
  public:
     Quadratic(const WorkingSet& set, Rows& rows, Pool& pool)
-        : set_(set),
-          rows_(rows),
-          pool_(pool),
-          poll_(pool.poll()),
-          kernels_(kernels()),
-          groups_(set, rows, pool) {}
+        : set_(set), rows_(rows), pool_(pool), poll_(pool.poll()), kernels_(kernels()), groups_(set, rows, pool) {}
 
     std::vector<double> gradient;  // profiled gradient at d = 0, to be filled by the caller
     std::vector<double> d;         // the minimizer

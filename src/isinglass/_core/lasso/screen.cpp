@@ -8,17 +8,18 @@
 namespace isinglass {
 namespace {
 
-// A new reference is taken once so many of the pairs cannot be excluded: about the number of exact values
-// that costs as much. All pairs at once are a product of two matrices, those of one node are not.
+// A new reference is taken once so many of the pairs cannot be excluded: about the number of exact values that costs as
+// much. All pairs at once are a product of two matrices, those of one node are not.
 constexpr double REFRESH_ALL = 1.0 / 16, REFRESH_ONE = 0.3;
 constexpr size_t BAND = size_t{1} << 26;  // pairs of one band where no reference is kept
 constexpr int FEW = 64;                   // columns of a table whose pairs are quickly computed each time
-constexpr double NARROW = 1.5e-7;  // of the reference of one node: residuals and values in single precision
+constexpr double NARROW = 1.5e-7;         // of the reference of one node: residuals and values in single precision
 
 }  // namespace
 
-Screen::Screen(Rows& rows, const Penalty& penalty, Pool& pool, bool is_shared)
+Screen::Screen(Rows& rows, const Newton& newton, const Penalty& penalty, Pool& pool, bool is_shared)
     : rows_(rows),
+      newton_(newton),
       penalty_(penalty),
       pool_(pool),
       kernels_(kernels()),
@@ -84,8 +85,7 @@ void Screen::each_band(Look look) {
     if (reference_.size() < most) reference_.resize(most);
     for (int first = 0, last; first < n_lines(); first = last) {
         const size_t begin = first_of_row(first, n_features_);
-        for (last = first + 1; last < n_lines() && first_of_row(last + 1, n_features_) - begin <= most;)
-            ++last;
+        for (last = first + 1; last < n_lines() && first_of_row(last + 1, n_features_) - begin <= most;) ++last;
         slack_ = rows_.all_pairs(first, last, reference_.data());
         first_line_ = first;
         look(first, last);
@@ -101,13 +101,13 @@ void Screen::measure_drift() {
 }
 
 // Of one node's own pairs only its residuals count: the other ends stand still.
-Drift Screen::drift(int line, double stray) const {
+Drift Screen::drift(int line) const {
     const int s = left(line), from = first(line), own = is_shared_ ? s : 0;
     return {norm_[own],
             shift_[own],
             sd_[s],
             mean_[s],
-            static_cast<float>((slack_ + 2 * stray) * (1 + 1e-6)),
+            static_cast<float>((slack_ + 2 * newton_.certificate().stray) * (1 + 1e-6)),
             is_shared_ ? norm_.data() + from : zeros_.data(),
             is_shared_ ? shift_.data() + from : zeros_.data(),
             sd_.data() + from,
@@ -120,10 +120,9 @@ void Screen::fill_limits(int line, double factor, float* limits) const {
     if (!is_shared_) limits[node_] = std::numeric_limits<float>::infinity();
 }
 
-// Every pair whose gradient may reach threshold * omega. Where no reference is kept, pairs that are certainly
-// zero are counted on the same occasion.
-std::vector<Pair> Screen::candidates(double threshold, const WorkingSet& set, const Certificate& certificate,
-                                     double alpha) {
+// Every pair whose gradient may reach threshold * omega. Where no reference is kept, pairs that are certainly zero are
+// counted on the same occasion.
+std::vector<Pair> Screen::candidates(double threshold) {
     std::vector<Pair> pairs;
     certified_ = 0;
     each_band([&](int begin, int end) {
@@ -133,41 +132,39 @@ std::vector<Pair> Screen::candidates(double threshold, const WorkingSet& set, co
             float* limits = limits_[worker].data();
             int* out = positions_[worker].data();
             fill_limits(line, threshold, limits);
-            found[k].assign(out, out + kernels_.find_above(reference(line), drift(line, certificate.stray),
-                                                           limits, width, out));
+            found[k].assign(out, out + kernels_.find_above(reference(line), drift(line), limits, width, out));
         });
         for (size_t k = 0; k < found.size(); ++k) {
             const int line = begin + static_cast<int>(k);
             for (int position : found[k]) pairs.push_back({left(line), first(line) + position});
         }
-        if (!keeps_reference()) certified_ += count_certified(begin, end, alpha, set, certificate);
+        if (!keeps_reference()) certified_ += count_certified(begin, end);
     });
     return pairs;
 }
 
-std::vector<Pair> Screen::find(double threshold, const WorkingSet& set, const Certificate& certificate,
-                               double alpha) {
+std::vector<Pair> Screen::find(double threshold) {
     if (rows_.scans()) {
-        Scanned scanned =
-            rows_.scan({threshold, 2 * certificate.stray, alpha, certificate.scale, certificate.gap});
+        const Certificate& known = newton_.certificate();
+        const double alpha = newton_.alpha();
+        Scanned scanned = rows_.scan({threshold, 2 * known.stray, alpha, known.scale, known.gap});
         // Rows count all pairs. Whichever of the working set they can have counted is taken off.
-        certified_ = std::max(
-            scanned.certified - isinglass::count_certified(set, rows_.margins(), certificate, alpha, 1e-5),
-            int64_t{0});
+        const int64_t inside = isinglass::count_certified(newton_.set(), rows_.margins(), known, alpha, 1e-5);
+        certified_ = std::max(scanned.certified - inside, int64_t{0});
         return std::move(scanned.pairs);
     }
-    if (!keeps_reference()) return candidates(threshold, set, certificate, alpha);
+    if (!keeps_reference()) return candidates(threshold);
     if (has_reference_ && !is_always_fresh())
         measure_drift();
     else
         take_reference();
-    std::vector<Pair> possible = candidates(threshold, set, certificate, alpha);
+    std::vector<Pair> possible = candidates(threshold);
     const double n_pairs = static_cast<double>(n_features_) * n_features_ / (is_shared_ ? 2 : n_features_);
     const bool moved = std::any_of(norm_.begin(), norm_.end(), [](float norm) { return norm > 0; });
     const double refresh = is_shared_ ? REFRESH_ALL : REFRESH_ONE;
     if (moved && static_cast<double>(possible.size()) > refresh * n_pairs) {
         take_reference();
-        possible = candidates(threshold, set, certificate, alpha);
+        possible = candidates(threshold);
     }
     return possible;
 }
@@ -191,8 +188,7 @@ std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
     std::vector<Gradient> tasks;
     for (int s = 0; s < p; ++s)
         if (start[s + 1] > start[s])
-            tasks.push_back(
-                {s, {columns.data() + start[s], start[s + 1] - start[s]}, parts.data() + spot[start[s]]});
+            tasks.push_back({s, {columns.data() + start[s], start[s + 1] - start[s]}, parts.data() + spot[start[s]]});
     rows_.gradients(tasks);
     std::vector<double> values(pairs.size());
     for (size_t k = 0; k < pairs.size(); ++k) {
@@ -207,7 +203,8 @@ std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
 }
 
 // The gradient of pairs: that of the working set is known. Both lists are sorted.
-std::vector<double> Screen::known_or_exact(const std::vector<Pair>& pairs, const WorkingSet& set) {
+std::vector<double> Screen::known_or_exact(const std::vector<Pair>& pairs) {
+    const WorkingSet& set = newton_.set();
     std::vector<Pair> unknown;
     std::vector<double> values(pairs.size());
     std::vector<size_t> asked;
@@ -225,18 +222,12 @@ std::vector<double> Screen::known_or_exact(const std::vector<Pair>& pairs, const
     return values;
 }
 
-PairList Screen::above(double threshold, const WorkingSet& set, const Certificate& certificate,
-                       double alpha) {
-    return reaching(threshold, find(threshold, set, certificate, alpha), set, certificate);
-}
-
-PairList Screen::reaching(double threshold, const std::vector<Pair>& possible, const WorkingSet& set,
-                          const Certificate& certificate) {
-    const std::vector<double> values = known_or_exact(possible, set);
+PairList Screen::reaching(double threshold, const std::vector<Pair>& possible) {
+    const std::vector<double> values = known_or_exact(possible);
     PairList list;
     for (size_t k = 0; k < possible.size(); ++k) {
         const double weight = penalty_(possible[k].s, possible[k].t),
-                     g = std::abs(values[k]) + 2 * certificate.stray;
+                     g = std::abs(values[k]) + 2 * newton_.certificate().stray;
         if (!std::isfinite(weight) || g < threshold * weight) continue;
         list.pairs.push_back(possible[k]);
         list.values.push_back(weight > 0 ? g / weight : std::numeric_limits<double>::infinity());
@@ -244,8 +235,8 @@ PairList Screen::reaching(double threshold, const std::vector<Pair>& possible, c
     return list;
 }
 
-// Without edges the gradient of a pair is its covariance, w11 w00 - w10 w01, twice if both ends count. Either
-// product has a small relative error; a difference within it means independence.
+// Without edges the gradient of a pair is its covariance, w11 w00 - w10 w01, twice if both ends count. Either product
+// has a small relative error; a difference within it means independence.
 double Screen::covariance_ratio(const PairList& found) {
     const std::vector<Overlap> overlaps = rows_.overlaps(found.pairs);
     const double noise = 4 * rows_.rounding();
@@ -280,27 +271,27 @@ double Screen::reached() {
     return largest;
 }
 
-double Screen::alpha_max(const WorkingSet& set, const Certificate& certificate) {
+double Screen::alpha_max() {
+    const std::vector<double>& theta = newton_.set().theta;
     const double threshold = reached();
     // Where a reference is kept, it has just been taken.
-    const PairList found =
-        keeps_reference() ? reaching(threshold, candidates(threshold, set, certificate, 0), set, certificate)
-                          : above(threshold, set, certificate, 0);
-    if (std::all_of(set.theta.begin(), set.theta.end(), [](double theta) { return theta == 0.0; }))
+    const PairList found = reaching(threshold, keeps_reference() ? candidates(threshold) : find(threshold));
+    if (std::all_of(theta.begin(), theta.end(), [](double each) { return each == 0.0; }))
         return covariance_ratio(found);
     double largest = 0;
     bool any = false;
     top_ = std::numeric_limits<double>::infinity();  // with free edges: of no use to the empty network
     for (size_t k = 0; k < found.pairs.size(); ++k) {
         if (!std::isfinite(found.values[k])) continue;
-        any |= found.values[k] * penalty_(found.pairs[k].s, found.pairs[k].t) > 4 * certificate.stray;
+        any |= found.values[k] * penalty_(found.pairs[k].s, found.pairs[k].t) > 4 * newton_.certificate().stray;
         largest = std::max(largest, found.values[k]);
     }
     return any ? largest : 0;
 }
 
-int64_t Screen::count_certified(int first_line, int last_line, double alpha, const WorkingSet& set,
-                                const Certificate& certificate) {
+int64_t Screen::count_certified(int first_line, int last_line) {
+    const WorkingSet& set = newton_.set();
+    const Certificate& certificate = newton_.certificate();
     const float c = static_cast<float>(certificate.scale),
                 half_gap = static_cast<float>(certificate.gap / 2 * (1 + 1e-6));
     std::vector<int64_t> counts(std::max(last_line - first_line, 0), 0);
@@ -311,19 +302,18 @@ int64_t Screen::count_certified(int first_line, int last_line, double alpha, con
         const int line = first_line + k, count = n_features_ - first(line);
         float* limit = limits_[worker].data();
         // Forbidden pairs are not proved zero, they are told to be: limit -1 keeps them out of the count.
-        fill_limits(line, alpha, limit);
+        fill_limits(line, newton_.alpha(), limit);
         for (int i = 0; i < count; ++i)
             if (std::isinf(limit[i])) limit[i] = -1.0f;
         for (size_t e = begin[line]; e < begin[line + 1]; ++e) limit[set.t[e] - first(line)] = -1.0f;
-        counts[k] = kernels_.count_certified(reference(line), drift(line, certificate.stray), limit, c,
-                                             half_gap, count);
+        counts[k] = kernels_.count_certified(reference(line), drift(line), limit, c, half_gap, count);
     });
     return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
-int64_t Screen::certified_outside(double alpha, const WorkingSet& set, const Certificate& certificate) {
+int64_t Screen::certified_outside() {
     if (!keeps_reference()) return certified_;
-    return has_reference_ ? count_certified(0, n_lines(), alpha, set, certificate) : 0;
+    return has_reference_ ? count_certified(0, n_lines()) : 0;
 }
 
 }  // namespace isinglass

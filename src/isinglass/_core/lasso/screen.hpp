@@ -1,13 +1,12 @@
-// The gradient over all pairs of a problem: a full reference in single precision now and then, rigorous
-// bounds in between, and exact values for the pairs that could matter. Where the reference would be too large
-// it is computed band by band each time; rows that can look at all pairs themselves do.
+// The gradient over all pairs of a problem: a full reference in single precision now and then, rigorous bounds in
+// between, and exact values for the pairs that could matter. Where the reference would be too large it is computed band
+// by band each time; rows that can look at all pairs themselves do.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "lasso/certificate.hpp"
-#include "lasso/lasso.hpp"
+#include "lasso/newton.hpp"
 #include "rows/pool.hpp"
 
 namespace isinglass {
@@ -21,22 +20,21 @@ struct PairList {
 class Screen {
  public:
     // Of all pairs, or (is_shared false) of one node with every other column.
-    Screen(Rows& rows, const Penalty& penalty, Pool& pool, bool is_shared);
+    Screen(Rows& rows, const Newton& newton, const Penalty& penalty, Pool& pool, bool is_shared);
 
     void forget() { has_reference_ = false; }
     void start(int node);  // forgets; the node whose pairs count from now on, if not all do
     // Exact, of groups the norm; for one node the first of each pair is that node.
     std::vector<double> gradient(const std::vector<Pair>& pairs);
-    // All pairs with |g| >= threshold * omega (omega finite). The gradient of the working set is known.
-    // The certificate is that of the point, at alpha; its stray is added to |g| for either end.
-    PairList above(double threshold, const WorkingSet& set, const Certificate& certificate, double alpha);
+    // All pairs with |g| >= threshold * omega (omega finite), in double precision. The stray of the certificate is
+    // added to |g| for either end: it may keep the residuals from being feasible in the dual.
+    PairList above(double threshold) { return reaching(threshold, find(threshold)); }
     // Largest |g| / omega over the penalized pairs, as an upper bound; 0 where no pair is above rounding.
-    double alpha_max(const WorkingSet& set, const Certificate& certificate);
+    double alpha_max();
     // What alpha_max was asked about last, rounding never taken for zero.
     double top() const { return top_; }
-    // Pairs outside the working set proved zero in every optimum at alpha; to be asked after above() at that
-    // point and alpha.
-    int64_t certified_outside(double alpha, const WorkingSet& set, const Certificate& certificate);
+    // Pairs outside the working set proved zero in every optimum; to be asked after above() at that point.
+    int64_t certified_outside();
     // The most pairs that a reference is kept of.
     void set_largest_reference(size_t pairs) { largest_reference_ = pairs; }
 
@@ -51,21 +49,18 @@ class Screen {
     template <class Look>
     void each_band(Look look);
     void measure_drift();
-    Drift drift(int line, double stray) const;
+    Drift drift(int line) const;
     double covariance_ratio(const PairList& found);
     void fill_limits(int line, double factor, float* limits) const;
-    std::vector<Pair> candidates(double threshold, const WorkingSet& set, const Certificate& certificate,
-                                 double alpha);
-    std::vector<Pair> find(double threshold, const WorkingSet& set, const Certificate& certificate,
-                           double alpha);
-    std::vector<double> known_or_exact(const std::vector<Pair>& pairs, const WorkingSet& set);
-    PairList reaching(double threshold, const std::vector<Pair>& possible, const WorkingSet& set,
-                      const Certificate& certificate);
+    std::vector<Pair> candidates(double threshold);
+    std::vector<Pair> find(double threshold);
+    std::vector<double> known_or_exact(const std::vector<Pair>& pairs);
+    PairList reaching(double threshold, const std::vector<Pair>& possible);
     double reached();
-    int64_t count_certified(int first, int last, double alpha, const WorkingSet& set,
-                            const Certificate& certificate);
+    int64_t count_certified(int first, int last);
 
     Rows& rows_;
+    const Newton& newton_;  // the working set, the certificate and the alpha of the current point
     const Penalty& penalty_;
     Pool& pool_;
     const Kernels& kernels_;

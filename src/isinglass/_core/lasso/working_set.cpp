@@ -5,8 +5,8 @@
 namespace isinglass {
 namespace {
 
-// Single precision must not make a block indefinite, and its diagonal divides: a ridge a few roundings above
-// zero. (With a tenth of it, badly conditioned tables stall; measured.)
+// Single precision must not make a block indefinite, and its diagonal divides: a ridge a few roundings above zero.
+// (With a tenth of it, badly conditioned tables stall; measured.)
 float with_ridge(float diagonal) {
     return diagonal * (1 + 1e-6f) + 1e-30f;
 }
@@ -71,14 +71,12 @@ void WorkingSet::arrange() {
     }
     const bool is_dense = !needs_blocks && squares > widest_block * sum;
     for (int node : nodes) {
-        is_operator[node] =
-            has_groups ? inner_degree[node] > 0 : is_dense && 2.0 * inner_degree[node] > widest_block;
+        is_operator[node] = has_groups ? inner_degree[node] > 0 : is_dense && 2.0 * inner_degree[node] > widest_block;
         if (is_operator[node]) {
             operators.push_back(node);
             continue;
         }
-        for (int k = 0; k < inner_degree[node]; ++k, floats += block_stride(node))
-            row[offset[node] + k] = floats;
+        for (int k = 0; k < inner_degree[node]; ++k, floats += block_stride(node)) row[offset[node] + k] = floats;
     }
     has_operators = !operators.empty();
     if (blocks.size() < floats) blocks.resize(floats + floats / 4);
@@ -112,8 +110,7 @@ Block WorkingSet::block_of(int node) {
     const int first = offset[node];
     float* G = is_operator[node] || inner_degree[node] == 0 ? nullptr : blocks.data() + row[first];
     float* own_b = has_groups ? nullptr : b.data() + first;
-    return {first_node + node,           inner_of(node), G, block_stride(node), own_b,
-            diagonal.data() + at(first), &curve[node]};
+    return {first_node + node, inner_of(node), G, block_stride(node), own_b, diagonal.data() + at(first), &curve[node]};
 }
 
 void WorkingSet::finish_block(int node) {
@@ -121,8 +118,7 @@ void WorkingSet::finish_block(int node) {
     is_made[node] = 1;
     if (has_groups) {
         const int first = offset[node];
-        for (size_t i = at(first); i < at(first + inner_degree[node]); ++i)
-            diagonal[i] = with_ridge(diagonal[i]);
+        for (size_t i = at(first); i < at(first + inner_degree[node]); ++i) diagonal[i] = with_ridge(diagonal[i]);
         return;
     }
     for (int k = 0; k < inner_degree[node]; ++k) {

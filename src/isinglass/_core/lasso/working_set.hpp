@@ -1,17 +1,16 @@
 // The coefficients a solve may change, arranged by node, with the blocks of the Hessian.
 //
-// A coefficient (edge) has a slot at node s and, where both ends share it, a second one at node t; else the
-// second slot is the null slot, which reads as zero everywhere. A node has one slot per neighbor in the
-// working set, inner ones first.
+// A coefficient (edge) has a slot at node s and, where both ends share it, a second one at node t; else the second slot
+// is the null slot, which reads as zero everywhere. A node has one slot per neighbor in the working set, inner ones
+// first.
 //
-// Gradients are kept for the whole working set, second derivatives only for its inner edges: those that are
-// not zero or are about to move. Screening keeps two to five times more pairs than end up in the model, and a
-// block costs the square of its size. The Hessian of the edges is the sum of the nodes' embedded matrices,
-// each a block (see Block in rows.hpp) or, where that would cost too much, an operator.
+// Gradients are kept for the whole working set, second derivatives only for its inner edges: those that are not zero or
+// are about to move. Screening keeps two to five times more pairs than end up in the model, and a block costs the
+// square of its size. The Hessian of the edges is the sum of the nodes' embedded matrices, each a block (see Block in
+// rows.hpp) or, where that would cost too much, an operator.
 //
-// An edge has one coefficient or, where a column has no order (has_groups), a group of them, penalized by its
-// norm. What there is one of per edge or slot is then indexed by first() or at(), and all nodes are
-// operators.
+// An edge has one coefficient or, where a column has no order (has_groups), a group of them, penalized by its norm.
+// What there is one of per edge or slot is then indexed by first() or at(), and all nodes are operators.
 #pragma once
 
 #include <vector>
@@ -24,8 +23,8 @@ namespace isinglass {
 struct WorkingSet {
     int n_nodes = 0, first_node = 0;  // node k of the set is column first_node + k
     bool is_shared = true;            // edges have two slots
-    // Inner degree, on average over the slots, from which on nodes are operators: one block costs as much to
-    // make as products of one and a half times its width (measured), and a step needs some dozens.
+    // Inner degree, on average over the slots, from which on nodes are operators: one block costs as much to make as
+    // products of one and a half times its width (measured), and a step needs some dozens.
     int widest_block = 50;
     bool needs_blocks = false;  // operators have failed to get anywhere
     bool has_groups = false;
@@ -37,8 +36,8 @@ struct WorkingSet {
     std::vector<char> is_inner;
     std::vector<int> inner;  // edges that have second derivatives
 
-    // Slots, node after node; every node starts at a multiple of 16 so that rows are padded alike. The last
-    // one is the null slot.
+    // Slots, node after node; every node starts at a multiple of 16 so that rows are padded alike. The last one is the
+    // null slot.
     std::vector<int> nodes;   // those with a slot
     std::vector<int> offset;  // first slot of each node
     std::vector<int> degree, inner_degree;
@@ -57,8 +56,7 @@ struct WorkingSet {
 
     size_t n_edges() const { return s.size(); }
     Pair pair(size_t e) const { return {first_node + s[e], t[e]}; }  // of columns
-    // Moves e, at first 0, on to this pair; false if it is not in the set. Pairs are asked for in their
-    // order.
+    // Moves e, at first 0, on to this pair; false if it is not in the set. Pairs are asked for in their order.
     bool find(const Pair& wanted, size_t& e) const {
         while (e < n_edges() && pair(e) < wanted) ++e;
         return e < n_edges() && pair(e) == wanted;

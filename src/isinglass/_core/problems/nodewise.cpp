@@ -60,9 +60,8 @@ std::vector<double> Nodewise::alpha_max(const double* omega) const {
     return top;
 }
 
-std::vector<std::vector<State>> Nodewise::solve(const std::vector<int>& nodes, const double* alphas,
-                                                int n_alphas, const double* omega, const Following& options,
-                                                bool stops_early) const {
+std::vector<std::vector<State>> Nodewise::solve(const std::vector<int>& nodes, const double* alphas, int n_alphas,
+                                                const double* omega, const Following& options, bool stops_early) const {
     std::vector<std::vector<State>> paths(nodes.size());
     each(nodes.size(), static_cast<double>(table_->stride) * n_features() * nodes.size() * n_alphas, omega,
          [&](int k, Problem& problem) {

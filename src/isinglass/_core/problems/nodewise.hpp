@@ -21,11 +21,10 @@ class Nodewise {
     int n_distinct() const { return table_->n_distinct; }
     // Smallest alpha without coefficients, for every node; omega holds one penalty weight per column.
     std::vector<double> alpha_max(const double* omega) const;
-    // alphas: one row of n_alphas decreasing values per listed node. One list of states per node, with
-    // stops_early ended where glmnet would (see is_flat in nodewise.cpp).
+    // alphas: one row of n_alphas decreasing values per listed node. One list of states per node, with stops_early
+    // ended where glmnet would (see is_flat in nodewise.cpp).
     std::vector<std::vector<State>> solve(const std::vector<int>& nodes, const double* alphas, int n_alphas,
-                                          const double* omega, const Following& options,
-                                          bool stops_early) const;
+                                          const double* omega, const Following& options, bool stops_early) const;
 
  private:
     void begin(Problem& problem, int node) const;

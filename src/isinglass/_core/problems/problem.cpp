@@ -16,29 +16,28 @@ constexpr double STEEPEST = 0.6;  // smallest ratio of consecutive alphas; a lar
 constexpr double COLD = 0.01;     // ratio to alpha_max that Newton bridges in one go if all pairs are in...
 constexpr double STEEP = 0.1;     // ...and the steps that lead to smaller alphas
 constexpr double LOOSE = 0.2;     // such stops are solved to this share of their alpha: near is enough
-// The strong rule keeps everything after a step by one half; it is never taken to keep pairs below this share
-// of alpha. What that misses, the check finds.
+// The strong rule keeps everything after a step by one half; it is never taken to keep pairs below this share of alpha.
+// What that misses, the check finds.
 constexpr double TIGHT = 0.9;
-// Share of the pairs from which on gradients no longer move as slowly as the rule assumes, and how much
-// smaller its threshold is then: a pair too many costs a product, one too few another solve. (Of one node
+// Share of the pairs from which on gradients no longer move as slowly as the rule assumes, and how much smaller its
+// threshold is then: a pair too many costs a product, one too few another solve. (Of one node
 // too many cost more: node-wise Senate paths take 8 % longer with it, measured.)
 constexpr double DENSE = 0.05, WIDER = 0.7;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
-// |g| / omega from which a pair is kept at alpha, g being that at the alpha before. The sequential strong
-// rule: if g moves no faster than alpha (it usually does not), a pair below this stays below alpha.
+// |g| / omega from which a pair is kept at alpha, g being that at the alpha before. The sequential strong rule: if g
+// moves no faster than alpha (it usually does not), a pair below this stays below alpha.
 double strong_threshold(double alpha, double previous) {
     return std::max(2 * alpha - previous, TIGHT * alpha);
 }
 
-// From one alpha down to another, no ratio below steepest: a large step would put many pairs into the working
-// set that the first edges explain away.
+// From one alpha down to another, no ratio below steepest: a large step would put many pairs into the working set that
+// the first edges explain away.
 std::vector<double> stops_between(double from, double to, double steepest) {
     std::vector<double> stops;
     if (0 < to && to < from && steepest > 0) {
         const int steps = static_cast<int>(std::ceil(std::log(to / from) / std::log(steepest)));
-        for (int k = 1; k < steps; ++k)
-            stops.push_back(from * std::pow(to / from, static_cast<double>(k) / steps));
+        for (int k = 1; k < steps; ++k) stops.push_back(from * std::pow(to / from, static_cast<double>(k) / steps));
     }
     stops.push_back(to);
     return stops;
@@ -54,7 +53,7 @@ Problem::Problem(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind)
     : kind_(kind),
       n_features_(static_cast<int>(rows.margins().mean.size())),
       newton_(rows, penalty, pool, kind == Kind::joint ? n_features_ : 1, kind == Kind::joint),
-      screen_(rows, penalty, pool, kind == Kind::joint) {}
+      screen_(rows, newton_, penalty, pool, kind == Kind::joint) {}
 
 void Problem::start(int node) {
     node_ = node;
@@ -68,17 +67,17 @@ void Problem::mark_null() {
 }
 
 double Problem::alpha_max() {
-    top_ = reached_ = screen_.alpha_max(newton_.set(), newton_.certificate());
+    top_ = reached_ = screen_.alpha_max();
     newton_.set_top(screen_.top());
     has_begun_ = is_dense_ = false;
     return top_;
 }
 
 State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
-    if (taken_by_rows_ > 0)
-        check_group_memory(taken_by_rows_, newton_.coefficients_with(pairs), pairs.size(), most_bytes_);
-    else
-        check_memory(n_distinct_, n_features_, pairs.size(), most_bytes_);
+    const size_t bytes = taken_by_rows_ > 0
+                             ? group_bytes(taken_by_rows_, newton_.coefficients_with(pairs), pairs.size())
+                             : path_bytes(n_distinct_, n_features_, pairs.size());
+    check_memory(bytes, pairs.size(), most_bytes_);
     newton_.adopt(pairs);
     State state = newton_.run(alpha, {tolerances.kkt / unit_, tolerances.gap, tolerances.max_iter});
     state.kkt_residual *= unit_;
@@ -89,8 +88,7 @@ State Problem::follow(double alpha, double next, const Following& options) {
     const bool screens = options.strictness > 0;
     const double steepest = screens ? STEEPEST : alpha < COLD * top_ ? STEEP : 0;
     const std::vector<double> stops = stops_between(reached_, alpha, steepest);
-    if (!has_begun_)
-        screens ? look(INFINITE, stops.front(), options.strictness) : void(found_ = every_pair());
+    if (!has_begun_) screens ? look(INFINITE, stops.front(), options.strictness) : void(found_ = every_pair());
     has_begun_ = true;
     for (size_t k = 0; k + 1 < stops.size(); ++k) {
         solve(found_.pairs, stops[k], {LOOSE * stops[k], INFINITE, options.max_iter});
@@ -107,11 +105,10 @@ State Problem::follow(double alpha, double next, const Following& options) {
         state = solve(working, alpha, {options.tol, options.tol, options.max_iter - n_iter});
         state.n_iter += n_iter;
     }
-    if (screens && kind_ == Kind::joint)
-        state.certified_zeros += screen_.certified_outside(alpha, newton_.set(), newton_.certificate());
+    if (screens && kind_ == Kind::joint) state.certified_zeros += screen_.certified_outside();
     reached_ = std::min(alpha, top_);
-    is_dense_ = kind_ == Kind::joint &&
-                static_cast<double>(state.edges.size()) > DENSE * n_features_ * (n_features_ - 1) / 2;
+    is_dense_ =
+        kind_ == Kind::joint && static_cast<double>(state.edges.size()) > DENSE * n_features_ * (n_features_ - 1) / 2;
     return state;
 }
 
@@ -134,13 +131,11 @@ std::vector<Pair> Problem::violators(double alpha) const {
     std::vector<Pair> pairs;
     size_t e = 0;
     for (size_t k = 0; k < found_.pairs.size(); ++k)
-        if (!newton_.set().find(found_.pairs[k], e) && found_.values[k] > alpha)
-            pairs.push_back(found_.pairs[k]);
+        if (!newton_.set().find(found_.pairs[k], e) && found_.values[k] > alpha) pairs.push_back(found_.pairs[k]);
     return pairs;
 }
 
-std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds,
-                                Pool& pool) {
+std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool) {
     if (!ranges) return std::make_unique<CpuRows>(std::move(table), holds, pool);
     if (has_nominal(ranges, table->n_features))
         return std::make_unique<NominalRows>(std::move(table), ranges, holds, pool);
@@ -153,13 +148,9 @@ Joint::Joint(const Given& given, Penalty::Kind kind, const double* penalty, int 
     n_distinct_ = table->n_distinct;
     const bool is_small = static_cast<size_t>(n_distinct_) * n_features_ < SINGLE_THREAD_CELLS;
     pool_ = std::make_unique<Pool>(is_small ? 1 : n_threads, poll_);
-    size_t taken = 0;
-    if (has_nominal(given.ranges, n_features_)) {
-        taken = NominalRows::bytes(*table, given.ranges, pool_->size());
-        check_group_memory(taken, 0, 0, most_bytes);
-    } else {
-        check_memory(n_distinct_, n_features_, 0, most_bytes);
-    }
+    const bool has_groups = has_nominal(given.ranges, n_features_);
+    const size_t taken = has_groups ? NominalRows::bytes(*table, given.ranges, pool_->size()) : 0;
+    check_memory(has_groups ? group_bytes(taken, 0, 0) : path_bytes(n_distinct_, n_features_, 0), 0, most_bytes);
     rows_ = make_rows(table, given.ranges, Holds::all_nodes, *pool_);
     std::vector<double> widths(given.widths, given.widths + (given.widths ? n_features_ : 0));
     if (given.widths && kind == Penalty::Kind::equal) {
@@ -172,8 +163,7 @@ Joint::Joint(const Given& given, Penalty::Kind kind, const double* penalty, int 
     if (widths.size() > 1) problem_->set_gradient_unit(widths[0] * widths[1]);
 }
 
-Joint::Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty,
-             int n_threads)
+Joint::Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty, int n_threads)
     : n_features_(static_cast<int>(rows->margins().mean.size())),
       n_distinct_(n_distinct),
       pool_(std::make_unique<Pool>(n_threads, poll_)),

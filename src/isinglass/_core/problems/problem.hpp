@@ -1,5 +1,5 @@
-// One estimation problem: rows, a penalty, the current point and what is known about it. Either all pairs of
-// the table at once (joint) or one node's regression on all other columns.
+// One estimation problem: rows, a penalty, the current point and what is known about it. Either all pairs of the table
+// at once (joint) or one node's regression on all other columns.
 //
 // F(Theta) = sum_s loss_s + alpha sum omega_st |theta_st|; notation as in docs/math.md.
 #pragma once
@@ -7,7 +7,6 @@
 #include <memory>
 #include <vector>
 
-#include "lasso/newton.hpp"
 #include "lasso/screen.hpp"
 #include "problems/memory.hpp"
 
@@ -29,8 +28,8 @@ class Problem {
     Problem(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind);
 
     Newton& newton() { return newton_; }
-    // Working sets that do not fit into so many bytes are refused. taken_by_rows: with groups of
-    // coefficients, what the rows take by themselves.
+    // Working sets that do not fit into so many bytes are refused. taken_by_rows: with groups of coefficients, what the
+    // rows take by themselves.
     void set_most_bytes(size_t bytes, size_t n_distinct, size_t taken_by_rows) {
         most_bytes_ = bytes, n_distinct_ = n_distinct, taken_by_rows_ = taken_by_rows;
     }
@@ -41,11 +40,7 @@ class Problem {
     double alpha_max();
     // The certified solution at alpha, from the one before on the path; `next` is the alpha to come.
     State follow(double alpha, double next, const Following& options);
-    // All pairs with |g| >= threshold * omega (omega finite), in double precision, rounded up by what may
-    // keep the residuals from being feasible in the dual.
-    PairList gradient_above(double threshold) {
-        return screen_.above(threshold, newton_.set(), newton_.certificate(), newton_.alpha());
-    }
+    PairList gradient_above(double threshold) { return screen_.above(threshold); }
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
     // Minimizes F over the given pairs and the current support from the current point.
     State solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances);
@@ -72,17 +67,14 @@ class Problem {
 };
 
 // Rows of this computer; ranges: see Given.
-std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds,
-                                Pool& pool);
+std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool);
 
 // The joint problem with everything it needs.
 class Joint {
  public:
-    // On this computer. penalty points to n_features^2 doubles that outlive the problem (matrix), else it is
-    // null.
+    // On this computer. penalty points to n_features^2 doubles that outlive the problem (matrix), else it is null.
     Joint(const Given& given, Penalty::Kind kind, const double* penalty, int n_threads, size_t most_bytes);
-    Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty,
-          int n_threads);
+    Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty, int n_threads);
 
     int n_features() const { return n_features_; }
     int n_distinct() const { return n_distinct_; }

@@ -56,10 +56,8 @@ BmnState Bmn::solve(double alpha, BmnSettings settings) {
         if (!stopped) break;
         converged = round > 0 && change < settings_.tolerance;
     }
-    const auto n_pairs =
-        std::count_if(working_.begin(), working_.end(), [](const Pair& e) { return e.s != e.t; });
-    BmnState state{
-        {}, {}, {}, n_iter_, round, static_cast<int>(n_pairs), line_search_ ? 0.0 : step_size_, converged};
+    const auto n_pairs = std::count_if(working_.begin(), working_.end(), [](const Pair& e) { return e.s != e.t; });
+    BmnState state{{}, {}, {}, n_iter_, round, static_cast<int>(n_pairs), line_search_ ? 0.0 : step_size_, converged};
     for (int s = 0; s < p_; ++s) {
         state.fields.push_back(entry(s, s));
         for (int t = s + 1; t < p_; ++t)
@@ -68,16 +66,14 @@ BmnState Bmn::solve(double alpha, BmnSettings settings) {
     return state;
 }
 
-// The fields logit(mean), at most 1 in size. BMN puts +1 for every larger value, whatever its sign: not
-// copied.
+// The fields logit(mean), at most 1 in size. BMN puts +1 for every larger value, whatever its sign: not copied.
 void Bmn::start() {
     std::fill(theta_.begin(), theta_.end(), 0.0);
     working_.clear();
     values_.clear();
     for (int s = 0; s < p_; ++s) {
         columns_[s].clear(), places_[s].clear();
-        entry(s, s) =
-            std::clamp(std::log(table_.margins.mean[s] / (1.0 - table_.margins.mean[s])), -1.0, 1.0);
+        entry(s, s) = std::clamp(std::log(table_.margins.mean[s] / (1.0 - table_.margins.mean[s])), -1.0, 1.0);
         if (entry(s, s) != 0.0) add_entry(s, s);
     }
     step_size_ = 1.0;
@@ -115,17 +111,16 @@ void Bmn::choose_working_set() {
                 add_entry(s, t);
                 continue;
             }
-            const double g = s == t ? sums_[s].field
-                                    : products[static_cast<size_t>(s) * p_ + t] +
-                                          products[static_cast<size_t>(t) * p_ + s];
+            const double g =
+                s == t ? sums_[s].field
+                       : products[static_cast<size_t>(s) * p_ + t] + products[static_cast<size_t>(t) * p_ + s];
             const double excess = std::abs(g) - (s == t ? 0.0 : alpha_);
             if (excess > 0.0) candidates.push_back({excess, s, t});
         }
     const size_t count = std::min(candidates.size(), static_cast<size_t>(ADDED_PER_NODE) * p_);
     std::partial_sort(candidates.begin(), candidates.begin() + count, candidates.end(),
                       [](const Candidate& a, const Candidate& b) {
-                          return a.excess != b.excess ? a.excess > b.excess
-                                                      : std::pair(a.s, a.t) < std::pair(b.s, b.t);
+                          return a.excess != b.excess ? a.excess > b.excess : std::pair(a.s, a.t) < std::pair(b.s, b.t);
                       });
     for (size_t k = 0; k < count; ++k) add_entry(candidates[k].s, candidates[k].t);
 }
@@ -158,8 +153,7 @@ bool Bmn::run_round() {
 double Bmn::evaluate(const std::vector<double>& values) {
     double objective = 0.0;
     std::vector<double> coefficients;
-    for (size_t k = 0; k < values.size(); ++k)
-        objective += penalty_of(static_cast<int>(k)) * std::abs(values[k]);
+    for (size_t k = 0; k < values.size(); ++k) objective += penalty_of(static_cast<int>(k)) * std::abs(values[k]);
     std::vector<double> fields(p_, 0.0);
     for (size_t k = 0; k < values.size(); ++k)
         if (working_[k].s == working_[k].t) fields[working_[k].s] = values[k];
@@ -170,8 +164,7 @@ double Bmn::evaluate(const std::vector<double>& values) {
         if (!coefficients.empty())
             kernels_.add_columns(eta(s), 0.0, columns_[s].data(), coefficients.data(),
                                  static_cast<int>(coefficients.size()), table_.stride);
-        sums_[s] = kernels_.node_pass(eta(s), table_.column(s), table_.w.data(), table_.stride,
-                                      table_.n_equal, wr(s));
+        sums_[s] = kernels_.node_pass(eta(s), table_.column(s), table_.w.data(), table_.stride, table_.n_equal, wr(s));
         objective += sums_[s].loss;
     }
     return objective;
@@ -182,32 +175,28 @@ void Bmn::measure_gradient() {
     std::vector<double> products;
     for (int s = 0; s < p_; ++s, Poll::here()) {
         products.resize(places_[s].size());
-        kernels_.dots(wr(s), columns_[s].data(), static_cast<int>(products.size()), table_.stride,
-                      products.data());
+        kernels_.dots(wr(s), columns_[s].data(), static_cast<int>(products.size()), table_.stride, products.data());
         for (size_t k = 0; k < products.size(); ++k) gradient_[places_[s][k]] += products[k];
     }
     for (size_t k = 0; k < working_.size(); ++k)
         if (working_[k].s == working_[k].t) gradient_[k] = sums_[working_[k].s].field;
 }
 
-// All entries at once, each against its own bound of the curvature (the weights of a logistic model are at
-// most 1/4); returns the largest change.
+// All entries at once, each against its own bound of the curvature (the weights of a logistic model are at most 1/4);
+// returns the largest change.
 double Bmn::propose(std::vector<double>& next) const {
     double largest = 0.0;
     for (size_t k = 0; k < working_.size(); ++k) {
         const auto [s, t] = working_[k];
-        const double length =
-            step_size_ / (s == t ? 0.25 : 0.25 * (table_.margins.mean[s] + table_.margins.mean[t]));
-        next[k] =
-            soft_threshold(values_[k] - length * gradient_[k], length * penalty_of(static_cast<int>(k)));
+        const double length = step_size_ / (s == t ? 0.25 : 0.25 * (table_.margins.mean[s] + table_.margins.mean[t]));
+        next[k] = soft_threshold(values_[k] - length * gradient_[k], length * penalty_of(static_cast<int>(k)));
         largest = std::max(largest, std::abs(next[k] - values_[k]));
     }
     return largest;
 }
 
-// Every CHECK steps: keep the point if the objective has not risen since the last kept one, else go back to
-// that one with half the step. As in BMN the log-likelihood is that of the whole table and may fall by the
-// tolerance.
+// Every CHECK steps: keep the point if the objective has not risen since the last kept one, else go back to that one
+// with half the step. As in BMN the log-likelihood is that of the whole table and may fall by the tolerance.
 void Bmn::accept_or_halve(std::vector<double>& next, int& iteration) {
     objective_ = evaluate(next);
     if (n_total_ * (objective_ - saved_objective_) <= settings_.tolerance) {

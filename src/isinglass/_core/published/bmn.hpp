@@ -1,10 +1,9 @@
 // Hoefling and Tibshirani's pseudo-likelihood algorithm with the rules of their R package BMN, in our units.
 //
-// Rounds: a working set (what is not zero, and the zeros that violate optimality most), solved by
-// simultaneous soft-thresholded steps of all its entries, each with its own bound of the curvature. Such a
-// step can overshoot: every CHECK steps the objective is compared with the last accepted one, and a step size
-// is halved if need be. There is no check of optimality; the algorithm stops when nothing moves by more than
-// the tolerance.
+// Rounds: a working set (what is not zero, and the zeros that violate optimality most), solved by simultaneous
+// soft-thresholded steps of all its entries, each with its own bound of the curvature. Such a step can overshoot: every
+// CHECK steps the objective is compared with the last accepted one, and a step size is halved if need be. There is no
+// check of optimality; the algorithm stops when nothing moves by more than the tolerance.
 #pragma once
 
 #include <cstdint>

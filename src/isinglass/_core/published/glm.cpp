@@ -21,8 +21,7 @@ auto with_entries(const Columns& x, int j, Use use) {
     return use(count, row, [](int64_t) { return 1.0; });
 }
 
-// Sums over the stored entries of a column, term(i, value); four partial sums hide the latency of the
-// additions.
+// Sums over the stored entries of a column, term(i, value); four partial sums hide the latency of the additions.
 template <class Term>
 double accumulate(const Columns& x, int j, Term term) {
     return with_entries(x, j, [&](int64_t count, auto row, auto value) {
@@ -102,8 +101,8 @@ Lognet::Lognet(Columns columns, const double* y, const double* w, const double* 
 LognetState Lognet::solve(double lambda) {
     const int64_t before = n_passes_;
     int n_outer = 0;
-    // The sequential strong rule. The first lambda has no predecessor, and 0 is put in its place, as glmnet
-    // does: the rule then keeps too little, and the check of the left out columns repairs it.
+    // The sequential strong rule. The first lambda has no predecessor, and 0 is put in its place, as glmnet does: the
+    // rule then keeps too little, and the check of the left out columns repairs it.
     const double cut = 2.0 * lambda - previous_lambda_;
     for (int j = 0; j < x_.n_columns; ++j)
         if (!settings_.screen || factor_[j] == 0.0 || reach_[j] > cut * factor_[j]) admit(j);
@@ -164,8 +163,8 @@ double Lognet::move_intercept() {
     return sum_v_ * change * change;
 }
 
-// sum_i z_ij (r_i + shift v_i): the residual of row i is r_i + shift v_i, so that subtracting a mean from a
-// column, which changes every row, costs one number.
+// sum_i z_ij (r_i + shift v_i): the residual of row i is r_i + shift v_i, so that subtracting a mean from a column,
+// which changes every row, costs one number.
 double Lognet::gradient(int j) const {
     return (x_.dot(j, r_.data()) + shift_ * first_[j] - mean_[j] * sum_r_) / scale_[j];
 }
@@ -239,8 +238,8 @@ bool Lognet::admit_violators(double lambda) {
 }
 
 LognetState Lognet::state(int64_t passes_before, int n_outer, bool converged) const {
-    LognetState result{
-        b_, b0_, eta_loss(), n_passes_ - passes_before, n_outer, static_cast<int>(strong_.size()), converged};
+    LognetState result{b_,       b0_, eta_loss(), n_passes_ - passes_before, n_outer, static_cast<int>(strong_.size()),
+                       converged};
     for (int j = 0; j < x_.n_columns; ++j) {
         if (b_[j] == 0.0) continue;
         result.b[j] /= scale_[j];

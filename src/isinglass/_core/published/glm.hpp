@@ -3,9 +3,9 @@
 //   minimize over b0, b:  -sum_i w_i [y_i eta_i - log(1 + exp(eta_i))] + lambda sum_j factor_j |b_j|
 //   eta_i = b0 + sum_j b_j z_ij,   z_ij = (x_ij - mean_j) / scale_j,   sum_i w_i = 1
 //
-// Outer loop: the quadratic model at the current point, weights v_i = w_i q_i (1 - q_i). Inner loop: cyclic
-// coordinate descent on it, one sweep over the columns that passed the strong rule, then sweeps over the ones
-// that were ever non-zero. Columns are centered without being copied: see Lognet::gradient.
+// Outer loop: the quadratic model at the current point, weights v_i = w_i q_i (1 - q_i). Inner loop: cyclic coordinate
+// descent on it, one sweep over the columns that passed the strong rule, then sweeps over the ones that were ever
+// non-zero. Columns are centered without being copied: see Lognet::gradient.
 #pragma once
 
 #include <cstddef>
@@ -73,7 +73,7 @@ class Lognet {
     std::vector<double> eta_, v_,
         r_;  // r = w (y - q) - v * (change of eta since the model was made), but for
     double shift_ = 0, sum_r_ = 0,
-           sum_v_ = 0;  // ... shift * v, which centering adds to every row; sum of the whole
+           sum_v_ = 0;                       // ... shift * v, which centering adds to every row; sum of the whole
     std::vector<double> curvature_, first_;  // sum v z^2 and sum v x of the strong columns
     std::vector<double> reach_;              // |gradient| when last looked at
     std::vector<int> strong_, active_;       // in order of entry; strong is sorted

@@ -29,8 +29,8 @@ CategoryRows::Levels CategoryRows::read(const Table& table, int column) {
     return found;
 }
 
-// What a column is above the seam: the mean distance of its points from their center, which is how far a
-// coefficient moves the predictor, in place of shares, and the mean square. There are no odds.
+// What a column is above the seam: the mean distance of its points from their center, which is how far a coefficient
+// moves the predictor, in place of shares, and the mean square. There are no odds.
 void CategoryRows::add_column(Levels levels) {
     double size = 0, square = 0;
     for (int k = 0; k < levels.q(); ++k) {

@@ -1,7 +1,6 @@
-// What rows of columns with categories share, whether these have an order or not: the fields, one per
-// category, which are always at their optimum for the node's predictor. Each move ends with Newton's method
-// on them (fields.hpp), and second derivatives have them profiled out. What is left of their gradient is in
-// NodeSums.
+// What rows of columns with categories share, whether these have an order or not: the fields, one per category, which
+// are always at their optimum for the node's predictor. Each move ends with Newton's method on them (fields.hpp), and
+// second derivatives have them profiled out. What is left of their gradient is in NodeSums.
 #pragma once
 
 #include "rows/local_rows.hpp"

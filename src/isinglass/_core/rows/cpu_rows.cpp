@@ -1,6 +1,7 @@
 #include "rows/cpu_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
@@ -8,6 +9,7 @@ namespace isinglass {
 namespace {
 
 constexpr int HOPELESS = 4;  // times as many columns as patterns can have
+constexpr double FAR = 8;    // a predictor from which on curvatures are bounded (see kernels_impl)
 
 }  // namespace
 
@@ -103,8 +105,8 @@ void CpuRows::add_columns(const Move& task, double offset, int worker) {
 void CpuRows::predict(int node, double* eta, int size, int worker) {
     const Recipe& recipe = recipes_[line(node)];
     std::fill(eta, eta + size, recipe.offset);
-    kernels_.add_columns(eta, 0.0, columns(recipe.columns(), worker), recipe.coefficient.data(),
-                         recipe.columns().count, size);
+    kernels_.add_columns(eta, 0.0, columns(recipe.columns(), worker), recipe.coefficient.data(), recipe.columns().count,
+                         size);
 }
 
 // Keeps a node's recipe up; false where that is in vain: with many columns, until it starts afresh.
@@ -119,8 +121,8 @@ bool CpuRows::track(const Move& task, bool afresh, int worker) {
     return true;
 }
 
-// Merges the rows of a node by the columns of its recipe, and by those that are asked for if they fit in;
-// false if there are too many.
+// Merges the rows of a node by the columns of its recipe, and by those that are asked for if they fit in; false if
+// there are too many.
 bool CpuRows::merge(int node, const Beside& asked) {
     Recipe& recipe = recipes_[line(node)];
     Patterns& patterns = patterns_[line(node)];
@@ -144,6 +146,19 @@ NodeSums CpuRows::pass(int node, int worker) {
     seen_[worker] = &seen;
     predict(node, seen.eta.data(), seen.size, worker);
     return kernels_.node_pass(seen.eta.data(), seen.x.data(), seen.w.data(), seen.size, 0, seen.wr.data());
+}
+
+// Over all rows, if they have the same predictor.
+NodeSums CpuRows::pass_constant(int node, double eta) {
+    const double y = std::exp(-std::abs(eta)), large = 1 / (1 + y), small = y / (1 + y);
+    const double sigma = eta >= 0 ? large : small, rest = eta >= 0 ? small : large;
+    const double zeros = margins_.rest[node], ones = margins_.mean[node];
+    const uint8_t* x = table_->column(node);
+    const double* w = table_->w.data();
+    double* residuals = wr(node);
+    for (int n = 0; n < stride_; ++n) residuals[n] = w[n] * (x[n] ? -rest : sigma);
+    return {(zeros + ones) * std::log1p(y) + (eta >= 0 ? zeros : ones) * std::abs(eta), zeros * sigma - ones * rest,
+            (zeros + ones) * sigma * rest, zeros * sigma, ones * rest};
 }
 
 void CpuRows::unmerge(int node, int worker) {
@@ -170,8 +185,10 @@ void CpuRows::move(std::span<const Move> tasks, bool afresh) {
                 if (afresh) std::fill(e, e + stride_, task.offset);
                 if (!afresh || task.moved.count > 0) add_columns(task, afresh ? 0.0 : task.offset, worker);
             }
-            sums = kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
-                                      table_->n_equal, wr(task.node));
+            const bool is_constant = afresh && task.moved.count == 0 && std::abs(task.offset) < FAR;
+            sums = is_constant ? pass_constant(task.node, task.offset)
+                               : kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
+                                                    table_->n_equal, wr(task.node));
         }
         *task.sums = sums;
         collect(see(task.node, {}, worker), task.node, task.asked, task.gradient, worker);

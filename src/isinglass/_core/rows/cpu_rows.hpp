@@ -1,7 +1,7 @@
 // Rows on this computer: the table, every node's predictor and residuals, and the threads that work on them.
 //
-// Where there are many rows and few columns beside a node, its rows are merged into patterns. Predictors and
-// residuals of all rows are then made from those of the patterns when somebody asks for them.
+// Where there are many rows and few columns beside a node, its rows are merged into patterns. Predictors and residuals
+// of all rows are then made from those of the patterns when somebody asks for them.
 #pragma once
 
 #include "rows/local_rows.hpp"
@@ -30,6 +30,7 @@ class CpuRows final : public KeptRows {
     bool track(const Move& task, bool afresh, int worker);
     bool merge(int node, const Beside& asked);
     NodeSums pass(int node, int worker);
+    NodeSums pass_constant(int node, double eta);
     void unmerge(int node, int worker);
     void predict(int node, double* eta, int size, int worker);
     void add_columns(const Move& task, double offset, int worker);

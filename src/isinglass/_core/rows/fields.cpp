@@ -7,8 +7,8 @@ namespace {
 
 constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 
-// The spanning tree of the categories whose edges have the most weight to give, either way: categories in the
-// order in which they joined, and whom each joined.
+// The spanning tree of the categories whose edges have the most weight to give, either way: categories in the order in
+// which they joined, and whom each joined.
 struct Tree {
     std::vector<int> order, parent;
 };
@@ -95,10 +95,9 @@ double relative_size(const std::vector<double>& slopes, const double* confusion)
 }
 
 // The fields' slopes vanish if weight is carried along a tree of the
-// categories: what those behind an edge (j, k) have too much of goes from k to j in the rows of j. No pair's
-// gradient changes by more than the sum of these, and the divergence by no more than twice the loss times the
-// largest share of what is there that is taken (docs/discrete.md). Two sums of one sign that differ by as
-// much say the same.
+// categories: what those behind an edge (j, k) have too much of goes from k to j in the rows of j. No pair's gradient
+// changes by more than the sum of these, and the divergence by no more than twice the loss times the largest share of
+// what is there that is taken (docs/discrete.md). Two sums of one sign that differ by as much say the same.
 NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums) {
     const int q = static_cast<int>(slopes.size());
     double mass = 0, moved = 0, share = 0, largest = 0;

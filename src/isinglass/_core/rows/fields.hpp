@@ -30,8 +30,8 @@ constexpr int MAX_FIELD_STEPS = 40;         // of Newton's method
 constexpr double STATIONARY_FIELD = 1e-13;  // slopes, relative to the weight of their terms
 constexpr double LONGEST_FIELD_STEP = 4, SHORTEST_FIELD_SHARE = 1e-6;
 
-// The fields to their optimum: Newton's method, halved while the loss does not fall. pass() fills the sums.
-// Returns the slopes that are left.
+// The fields to their optimum: Newton's method, halved while the loss does not fall. pass() fills the sums. Returns the
+// slopes that are left.
 template <class Pass>
 std::vector<double> settle_fields(std::vector<double>& fields, const double* sums, Pass pass) {
     const int q = static_cast<int>(fields.size());
@@ -53,8 +53,7 @@ std::vector<double> settle_fields(std::vector<double>& fields, const double* sum
         const double bound = *loss * (1 + 1e-14);
         for (double length = 1; length > SHORTEST_FIELD_SHARE; length /= 2) {
             for (int k = 1; k < q; ++k)
-                fields[k] =
-                    start[k] - std::clamp(length * change[k - 1], -LONGEST_FIELD_STEP, LONGEST_FIELD_STEP);
+                fields[k] = start[k] - std::clamp(length * change[k - 1], -LONGEST_FIELD_STEP, LONGEST_FIELD_STEP);
             pass();
             if (*loss <= bound) break;
         }

@@ -1,7 +1,7 @@
 // Kernels for columns with categories, part of kernels_impl.hpp.
 //
-// A node of category_pass has one predictor per row. The others work on rows of `ld` numbers side by side,
-// one per category (padded with zeros), or of one number (ld = 1): a neighbor's category selects the row of
+// A node of category_pass has one predictor per row. The others work on rows of `ld` numbers side by side, one per
+// category (padded with zeros), or of one number (ld = 1): a neighbor's category selects the row of
 // a small table that is added, or to which is added. ld is 1, 4 or a multiple of 8.
 
 // log(1 + y) for y >= 0: above 1 by the exponent of 1 + y.
@@ -14,8 +14,8 @@ inline vd log1p_large(vd y) {
     return log1p_unit(is_small ? y : mantissa - 1.0) + (is_small ? vd{} : exponent * 0.6931471805599453);
 }
 
-// Of few categories whose scores are in equal steps: exp(field_k + score_k eta) by powers of one exponential,
-// up to a factor that all categories of a row share. The end that eta favors has the power 0.
+// Of few categories whose scores are in equal steps: exp(field_k + score_k eta) by powers of one exponential, up to a
+// factor that all categories of a row share. The end that eta favors has the power 0.
 template <int Q>
 struct Powers {
     double start[Q > 0 ? Q : 1] = {};  // exp(field - largest field)
@@ -49,12 +49,11 @@ struct Powers {
     }
 };
 
-// Q: the number of categories where the compiler knows it, which keeps a row's numbers and the sums at hand;
-// 0 for any number. BY_POWERS: see above.
+// Q: the number of categories where the compiler knows it, which keeps a row's numbers and the sums at hand; 0 for any
+// number. BY_POWERS: see above.
 template <int Q, bool BY_POWERS>
 static void category_rows(const Categories& c, const Powers<Q>& powers, const double* eta, const uint8_t* x,
-                          const double* w, int n, double* wr, float* wv, double* margin, double* P,
-                          double* sums) {
+                          const double* w, int n, double* wr, float* wv, double* margin, double* P, double* sums) {
     const int q = Q > 0 ? Q : c.q;
     vd here[Q + 1], known[2 * Q * Q + 2] = {};
     if (Q == 0) __builtin_memset(sums, 0, (2 * q * q + 2) * sizeof(vd));
@@ -109,8 +108,8 @@ static void category_rows(const Categories& c, const Powers<Q>& powers, const do
         const vd curve = weight * (square - r * r);
         store(wr + i, weight * r);
         store(wv + i, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));
-        // log((own + others) / own). An exponential that has underflowed is known by its logarithm alone;
-        // else whichever is at the top is 1.
+        // log((own + others) / own). An exponential that has underflowed is known by its logarithm alone; else
+        // whichever is at the top is 1.
         const vd rest = BY_POWERS ? others / own : logit == top ? others : (others - 1.0) + own;
         const vd behind = BY_POWERS ? vd{} : top - logit;
         add(2 * q * q, weight * (behind + log1p_large(rest)));
@@ -123,15 +122,15 @@ static void category_rows(const Categories& c, const Powers<Q>& powers, const do
 }
 
 template <int Q>
-static void few_categories(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n,
-                           double* wr, float* wv, double* margin, double* P, double* sums) {
+static void few_categories(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n, double* wr,
+                           float* wv, double* margin, double* P, double* sums) {
     const Powers<Q> powers(c, eta, n);
-    (powers.can_be_used ? category_rows<Q, true> : category_rows<Q, false>)(c, powers, eta, x, w, n, wr, wv,
-                                                                            margin, P, sums);
+    (powers.can_be_used ? category_rows<Q, true> : category_rows<Q, false>)(c, powers, eta, x, w, n, wr, wv, margin, P,
+                                                                            sums);
 }
 
-static void category_pass(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n,
-                          double* wr, float* wv, double* margin, double* P, double* sums) {
+static void category_pass(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n, double* wr,
+                          float* wv, double* margin, double* P, double* sums) {
     constexpr decltype(&few_categories<2>) OF[] = {few_categories<2>, few_categories<3>, few_categories<4>,
                                                    few_categories<5>, few_categories<6>, few_categories<7>,
                                                    few_categories<8>};
@@ -148,8 +147,7 @@ struct Wide {
 
 // out_n += sum_j tables_j[code_jn] for the numbers [0, LANES * COUNT) of every row.
 template <class T, int LANES, int COUNT>
-static void gather_part(const uint8_t* const* codes, const T* const* tables, int k, int first, int ld, int n,
-                        T* out) {
+static void gather_part(const uint8_t* const* codes, const T* const* tables, int k, int first, int ld, int n, T* out) {
     using V = typename Wide<T, LANES>::type;
     for (int i = 0; i < n; ++i) {
         T* row = out + static_cast<size_t>(i) * ld + first;
@@ -165,8 +163,7 @@ static void gather_part(const uint8_t* const* codes, const T* const* tables, int
 
 // table_j[code_jn] += a_n for up to four tables: their chains of additions run side by side.
 template <class T, int LANES, int COUNT, int TABLES>
-static void scatter_part(const T* a, const uint8_t* const* codes, int first, int ld, int n,
-                         T* const* tables) {
+static void scatter_part(const T* a, const uint8_t* const* codes, int first, int ld, int n, T* const* tables) {
     using V = typename Wide<T, LANES>::type;
     for (int i = 0; i < n; ++i) {
         const T* row = a + static_cast<size_t>(i) * ld + first;
@@ -207,10 +204,8 @@ static void scatter_rows(const T* a, const uint8_t* const* codes, int k, int ld,
     each_piece(ld, [&](auto piece, int first) {
         using P = decltype(piece);
         int j = 0;
-        for (; j + 4 <= k; j += 4)
-            scatter_part<T, P::LANES, P::COUNT, 4>(a, codes + j, first, ld, n, tables + j);
-        for (; j + 2 <= k; j += 2)
-            scatter_part<T, P::LANES, P::COUNT, 2>(a, codes + j, first, ld, n, tables + j);
+        for (; j + 4 <= k; j += 4) scatter_part<T, P::LANES, P::COUNT, 4>(a, codes + j, first, ld, n, tables + j);
+        for (; j + 2 <= k; j += 2) scatter_part<T, P::LANES, P::COUNT, 2>(a, codes + j, first, ld, n, tables + j);
         if (j < k) scatter_part<T, P::LANES, P::COUNT, 1>(a, codes + j, first, ld, n, tables + j);
     });
 }
@@ -225,8 +220,8 @@ inline V lane_numbers() {
 // Rows [i, i + ROWS) of a node: probabilities, residuals and margins; sums are added.
 constexpr int ROWS = 8;
 template <int LANES>
-static void softmax_row(const Softmax& c, const double* eta, int x, double w, double* wr, double* margin,
-                        double* P, double* confusion) {
+static void softmax_row(const Softmax& c, const double* eta, int x, double w, double* wr, double* margin, double* P,
+                        double* confusion) {
     using V = typename Wide<double, LANES>::type;
     const int ld = c.ld;
     const V lane = lane_numbers<LANES, V>();
@@ -263,8 +258,8 @@ static void softmax_row(const Softmax& c, const double* eta, int x, double w, do
 }
 
 template <int LANES>
-static void softmax_rows(const Softmax& c, const double* eta, const uint8_t* x, const double* w, int n,
-                         double* wr, double* margin, double* P, double* sums) {
+static void softmax_rows(const Softmax& c, const double* eta, const uint8_t* x, const double* w, int n, double* wr,
+                         double* margin, double* P, double* sums) {
     using V = typename Wide<double, LANES>::type;
     const int q = c.q, ld = c.ld, step = c.score ? 1 : ld;
     double *confusion = sums, *products = sums + q * ld;
@@ -272,21 +267,19 @@ static void softmax_rows(const Softmax& c, const double* eta, const uint8_t* x, 
         double* block = P + static_cast<size_t>(i) * ld;
         for (int r = 0; r < ROWS; ++r) {
             const size_t row = static_cast<size_t>(i + r) * step;
-            softmax_row<LANES>(c, eta + row, x[i + r], w[i + r], wr + row, margin + i + r, block + r * ld,
-                               confusion);
+            softmax_row<LANES>(c, eta + row, x[i + r], w[i + r], wr + row, margin + i + r, block + r * ld, confusion);
         }
         for (int k = 0; k < q; ++k)
             for (int v = 0; v <= k; v += LANES) {
                 V sum = load<V>(products + k * ld + v);
-                for (int r = 0; r < ROWS; ++r)
-                    sum += (w[i + r] * block[r * ld + k]) * load<V>(block + r * ld + v);
+                for (int r = 0; r < ROWS; ++r) sum += (w[i + r] * block[r * ld + k]) * load<V>(block + r * ld + v);
                 store(products + k * ld + v, sum);
             }
     }
 }
 
-static double softmax_pass(const Softmax& c, const double* eta, const uint8_t* x, const double* w, int n,
-                           double* wr, double* margin, double* P, double* sums) {
+static double softmax_pass(const Softmax& c, const double* eta, const uint8_t* x, const double* w, int n, double* wr,
+                           double* margin, double* P, double* sums) {
     __builtin_memset(sums, 0, 2 * c.q * c.ld * sizeof(double));
     (c.ld == 4 ? softmax_rows<4> : softmax_rows<8>)(c, eta, x, w, n, wr, margin, P, sums);
     vd loss{};
@@ -342,8 +335,7 @@ static void variance_rows(const Curve& c, int n, float* out) {
             for (int k = 0; k < c.ld; ++k) square += P[k] * (c.score[k] - mean) * (c.score[k] - mean);
             out[i] = c.w[i] * square;
         } else {
-            for (int k = 0; k < c.ld; ++k)
-                out[static_cast<size_t>(i) * c.ld + k] = c.w[i] * P[k] * (1 - P[k]);
+            for (int k = 0; k < c.ld; ++k) out[static_cast<size_t>(i) * c.ld + k] = c.w[i] * P[k] * (1 - P[k]);
         }
     }
 }
@@ -353,8 +345,7 @@ static double row_distance(const double* wr, const float* reference, const doubl
     for (int i = 0; i < n; ++i) {
         double square = 0;
         for (int k = 0; k < ld; ++k) {
-            const double off =
-                wr[static_cast<size_t>(i) * ld + k] - reference[static_cast<size_t>(i) * ld + k];
+            const double off = wr[static_cast<size_t>(i) * ld + k] - reference[static_cast<size_t>(i) * ld + k];
             square += off * off;
         }
         sum += square * inverse_w[i];

@@ -1,7 +1,7 @@
 // The body of every kernel, included once per instruction set inside namespace ISINGLASS_ISA.
 //
-// Only vector types of the compiler and plain loops: a function of the standard library instantiated here
-// could be compiled for a wide instruction set and then be picked by the linker for everybody.
+// Only vector types of the compiler and plain loops: a function of the standard library instantiated here could be
+// compiled for a wide instruction set and then be picked by the linker for everybody.
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -38,8 +38,7 @@ template <class V, class T>
 inline void store(T* p, V v) {
     __builtin_memcpy(p, &v, sizeof v);
 }
-// Widening bytes is the one thing GCC's vector conversions do badly (measured: 4x slower than the
-// intrinsics).
+// Widening bytes is the one thing GCC's vector conversions do badly (measured: 4x slower than the intrinsics).
 inline vd bytes_to_doubles(const uint8_t* p) {
 #if defined(__AVX512F__)
     return (vd)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
@@ -69,8 +68,8 @@ inline vf doubles_to_floats(const double* p) {
 template <int COUNT>
 using Lanes = std::make_integer_sequence<int, COUNT>;
 
-// The sum of the lanes, by halves: four times faster than lane after lane, and in a fixed order. (Shuffles
-// rather than copies of halves, which would keep the operand, and so an accumulator, in memory.)
+// The sum of the lanes, by halves: four times faster than lane after lane, and in a fixed order. (Shuffles rather than
+// copies of halves, which would keep the operand, and so an accumulator, in memory.)
 template <class V, int... I>
 inline auto halves(V v, std::integer_sequence<int, I...>) {
     constexpr int HALF = sizeof...(I);
@@ -95,16 +94,16 @@ inline bool any_of(vl v) {
     return any != 0;
 }
 
-// Lane totals of COUNT vectors at once, a power of two: each merge adds the halves of two vectors into one.
-// Four times fewer instructions than COUNT separate totals, which decides the speed of short columns.
+// Lane totals of COUNT vectors at once, a power of two: each merge adds the halves of two vectors into one. Four times
+// fewer instructions than COUNT separate totals, which decides the speed of short columns.
 template <int HALF, class V, int... I>
 inline V merge(V a, V b, std::integer_sequence<int, I...>) {
     constexpr int LANES = sizeof...(I);
     return __builtin_shufflevector(a, b, ((I & HALF ? LANES : 0) + I)...) +
            __builtin_shufflevector(a, b, ((I & HALF ? LANES : 0) + (I ^ HALF))...);
 }
-// out[k] = total of v[k]; v is used up. A merge by HALF puts vector k + COUNT / 2 into the lanes of vector k
-// that have the bit HALF set, so that in the end the lane number (and the vector left) tell the total.
+// out[k] = total of v[k]; v is used up. A merge by HALF puts vector k + COUNT / 2 into the lanes of vector k that have
+// the bit HALF set, so that in the end the lane number (and the vector left) tell the total.
 template <int COUNT, int HALF, class V, class T>
 inline void totals(V* v, T* out) {
     constexpr int LANES = sizeof(V) / sizeof(T);
@@ -167,9 +166,9 @@ inline vd log1p_unit(vd y) {
     return z * 2.0 * (odd * q + even) + offset;
 }
 
-// Rows predicted wrongly with great confidence have no curvature left, and Newton's step would overshoot them
-// a million times. Their curvature is replaced by that of the quadratic that bounds log(1 + exp) from above
-// (Jaakkola and Jordan): tanh(eta / 2) / (2 eta). Rare, so in a pass of its own; returns what it adds.
+// Rows predicted wrongly with great confidence have no curvature left, and Newton's step would overshoot them a million
+// times. Their curvature is replaced by that of the quadratic that bounds log(1 + exp) from above (Jaakkola and
+// Jordan): tanh(eta / 2) / (2 eta). Rare, so in a pass of its own; returns what it adds.
 static double bound_curvature(const double* eta, const uint8_t* x, const double* w, int n, float* wv) {
     double added = 0;
     for (int i = 0; i < n; ++i) {
@@ -182,8 +181,8 @@ static double bound_curvature(const double* eta, const uint8_t* x, const double*
     return added;
 }
 
-static void curvatures(const double* eta, const uint8_t* x, const double* w, const double* inverse_w,
-                       const double* wr, int n, float* wv) {
+static void curvatures(const double* eta, const uint8_t* x, const double* w, const double* inverse_w, const double* wr,
+                       int n, float* wv) {
     vl wrong{};
     for (int i = 0; i < n; i += DOUBLES) {
         const vd r = load<vd>(wr + i), size = r < 0.0 ? -r : r;
@@ -219,8 +218,7 @@ inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double
     return y;
 }
 
-static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, int n_equal,
-                          double* wr) {
+static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, int n_equal, double* wr) {
     PassSums sums;
     double loss = 0;
     // Rows of equal weight: the sum of logarithms is the logarithm of a product, which stays below 2^512.
@@ -228,8 +226,7 @@ static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, 
     for (int start = 0; start < n_equal; start += FACTORS) {
         const int stop = start + FACTORS < n_equal ? start + FACTORS : n_equal;
         vd product = vd{} + 1.0;
-        for (int i = start; i < stop; i += DOUBLES)
-            product *= 1.0 + pass_rows(eta + i, x + i, w + i, wr + i, sums);
+        for (int i = start; i < stop; i += DOUBLES) product *= 1.0 + pass_rows(eta + i, x + i, w + i, wr + i, sums);
         double logs = 0;
         for (int k = 0; k < DOUBLES; ++k) logs += __builtin_log(product[k]);
         loss += w[0] * logs;
@@ -239,8 +236,7 @@ static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, 
         rest += load<vd>(w + i) * log1p_unit(pass_rows(eta + i, x + i, w + i, wr + i, sums));
     const double zeros = total(sums.zeros), ones = total(sums.ones);
     return {loss + total(rest) + total(sums.excess), zeros - ones,
-            total(sums.curve) + (any_of(sums.wrong) ? bound_curvature(eta, x, w, n, nullptr) : 0.0), zeros,
-            ones};
+            total(sums.curve) + (any_of(sums.wrong) ? bound_curvature(eta, x, w, n, nullptr) : 0.0), zeros, ones};
 }
 
 // y += sum_k coefficient_k x_k, four at a time; wide() loads a vector of x.
@@ -260,8 +256,7 @@ inline void add_lines(const X* const* x, const T* coefficient, int k, T* y, int 
         for (int i = 0; i < n; i += LANES) store(y + i, load<V>(y + i) + coefficient[j] * wide(x[j] + i));
 }
 
-static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k,
-                        int n) {
+static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k, int n) {
     if (k == 0 || offset != 0.0)
         for (int i = 0; i < n; i += DOUBLES) store(eta + i, load<vd>(eta + i) + offset);
     add_lines<vd>(x, coefficient, k, eta, n, bytes_to_doubles);
@@ -283,8 +278,7 @@ inline void dot_columns(const double* a, const uint8_t* const (&x)[COUNT], int n
 static void dots(const double* a, const uint8_t* const* x, int k, int n, double* out) {
     int j = 0;
     for (; j + 8 <= k; j += 8) {
-        const uint8_t* const c[8] = {x[j],     x[j + 1], x[j + 2], x[j + 3],
-                                     x[j + 4], x[j + 5], x[j + 6], x[j + 7]};
+        const uint8_t* const c[8] = {x[j], x[j + 1], x[j + 2], x[j + 3], x[j + 4], x[j + 5], x[j + 6], x[j + 7]};
         vd s[8] = {};
         dot_columns(a, c, n, s);
         totals<8, DOUBLES / 2>(s, out + j);
@@ -408,8 +402,8 @@ static int find_above(const float* reference, const Drift& a, const float* limit
     return found;
 }
 
-static int count_certified(const float* reference, const Drift& a, const float* limit, float c,
-                           float half_gap, int count) {
+static int count_certified(const float* reference, const Drift& a, const float* limit, float c, float half_gap,
+                           int count) {
     int certified = 0;
     for (int i = 0; i < count; ++i) {
         const float radius = __builtin_sqrtf(half_gap * (a.sd * a.sd + a.sd_of[i] * a.sd_of[i]));
@@ -454,34 +448,13 @@ static double divergence(const double* eta, const uint8_t* x, const double* w, i
 #include "rows/kernels_packed.hpp"
 
 extern const Kernels table;
-const Kernels table = {ISINGLASS_NAME,
-                       FLOATS,
-                       node_pass,
-                       curvatures,
-                       add_columns,
-                       dots,
-                       gram,
-                       add_rows,
-                       widen,
-                       narrow,
-                       distance,
-                       gradient_tile,
-                       find_above,
-                       count_certified,
-                       divergence,
-                       category_pass,
-                       gather_tables<double>,
-                       gather_tables<float>,
-                       scatter_rows<double>,
-                       scatter_rows<float>,
-                       softmax_pass,
-                       curve_rows,
-                       variance_rows,
-                       row_distance,
-                       bit_sums,
-                       bit_sums_double,
-                       transpose_bits,
-                       scale};
+// clang-format off: one name after the other
+const Kernels table = {
+    ISINGLASS_NAME, FLOATS, node_pass, curvatures, add_columns, dots, gram, add_rows, widen, narrow, distance,
+    gradient_tile, find_above, count_certified, divergence, category_pass, gather_tables<double>,
+    gather_tables<float>, scatter_rows<double>, scatter_rows<float>, softmax_pass, curve_rows, variance_rows,
+    row_distance, bit_sums, bit_sums_double, transpose_bits, scale};
+// clang-format on
 
 }  // namespace ISINGLASS_ISA
 }  // namespace isinglass

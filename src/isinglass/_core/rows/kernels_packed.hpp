@@ -1,11 +1,11 @@
 // Sums over packed bits: the part of kernels_impl.hpp that has a body of its own per instruction set.
 //
-// Four bits of a word index a table of the sixteen sums their coefficients can give. With AVX-512 the table
-// of single-precision sums is one register and the look-up one permutation, so that 64 products take three
-// instructions; AVX2 has permutations of eight, hence three bits at a time.
+// Four bits of a word index a table of the sixteen sums their coefficients can give. With AVX-512 the table of
+// single-precision sums is one register and the look-up one permutation, so that 64 products take three instructions;
+// AVX2 has permutations of eight, hence three bits at a time.
 
-// What 32 bits can pick out of 32 coefficients, four bits at a time: tables[16 q + i] = sum of the
-// coefficients 4 q + b over the bits b of i.
+// What 32 bits can pick out of 32 coefficients, four bits at a time: tables[16 q + i] = sum of the coefficients 4 q + b
+// over the bits b of i.
 template <class T>
 inline void fill_tables(const T* coefficient, T* tables) {
     for (int q = 0; q < 8; ++q) {
@@ -18,8 +18,7 @@ inline void fill_tables(const T* coefficient, T* tables) {
 }
 
 template <class T>
-inline void look_up_sums(const uint32_t* words, size_t ld, int groups, const T* coefficient, int lanes,
-                         T* out) {
+inline void look_up_sums(const uint32_t* words, size_t ld, int groups, const T* coefficient, int lanes, T* out) {
     T tables[128];
     for (int g = 0; g < groups; ++g) {
         fill_tables(coefficient + 32 * g, tables);
@@ -42,8 +41,8 @@ typedef uint64_t vu_double __attribute__((vector_size(64)));
 constexpr int AHEAD = 512;
 
 inline void fill_registers(const float* coefficient, __m512 (&table)[8]) {
-    // Entry i of a table: the pair i & 3 of the first two coefficients and the pair i >> 2 of the last two,
-    // each of them zero, one coefficient or (from 16 on) the sum of both.
+    // Entry i of a table: the pair i & 3 of the first two coefficients and the pair i >> 2 of the last two, each of
+    // them zero, one coefficient or (from 16 on) the sum of both.
     const __m512i low = _mm512_setr_epi32(0, 0, 1, 16, 0, 0, 1, 16, 0, 0, 1, 16, 0, 0, 1, 16);
     const __m512i high = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 3, 3, 3, 3, 18, 18, 18, 18);
     for (int half = 0; half < 2; ++half) {
@@ -58,8 +57,7 @@ inline void fill_registers(const float* coefficient, __m512 (&table)[8]) {
     }
 }
 
-static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
-                     float* out) {
+static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes, float* out) {
     for (int g = 0; g < groups; ++g) {
         __m512 table[8];
         fill_registers(coefficient + 32 * g, table);
@@ -68,16 +66,15 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
             __builtin_prefetch(row + i + AHEAD);
             const __m512i w = _mm512_loadu_si512(row + i);
             __m512 sum[2] = {_mm512_setzero_ps(), _mm512_loadu_ps(out + i)};
-            for (int q = 0; q < 8; ++q)
-                sum[q % 2] += _mm512_permutexvar_ps((__m512i)((vu)w >> 4 * q), table[q]);
+            for (int q = 0; q < 8; ++q) sum[q % 2] += _mm512_permutexvar_ps((__m512i)((vu)w >> 4 * q), table[q]);
             _mm512_storeu_ps(out + i, sum[1] + sum[0]);
         }
     }
 }
 
 // The same in double precision: sixteen sums are two registers, and one permutation reads both.
-static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient,
-                            int lanes, double* out) {
+static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient, int lanes,
+                            double* out) {
     for (int g = 0; g < groups; ++g) {
         __m512d low[8], high[8];
         for (int q = 0; q < 8; ++q) {
@@ -115,8 +112,7 @@ static void transpose_bits(const uint32_t* words, uint32_t* out) {
 
 typedef uint32_t vu __attribute__((vector_size(32)));
 
-static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
-                     float* out) {
+static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes, float* out) {
     // Eleven tables of eight sums: ten of three bits and the last of two.
     const __m256i one = _mm256_setr_epi32(0, -1, 0, -1, 0, -1, 0, -1);
     const __m256i two = _mm256_setr_epi32(0, 0, -1, -1, 0, 0, -1, -1);
@@ -133,8 +129,7 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
         for (int i = 0; i < lanes; i += 8) {
             const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
             __m256 sum[2] = {_mm256_setzero_ps(), _mm256_loadu_ps(out + i)};
-            for (int q = 0; q < 11; ++q)
-                sum[q % 2] += _mm256_permutevar8x32_ps(table[q], (__m256i)((vu)w >> 3 * q));
+            for (int q = 0; q < 11; ++q) sum[q % 2] += _mm256_permutevar8x32_ps(table[q], (__m256i)((vu)w >> 3 * q));
             _mm256_storeu_ps(out + i, sum[1] + sum[0]);
         }
     }
@@ -142,15 +137,14 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
 
 #else
 
-static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes,
-                     float* out) {
+static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes, float* out) {
     look_up_sums(words, ld, groups, coefficient, lanes, out);
 }
 
 #endif
 
-static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient,
-                            int lanes, double* out) {
+static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient, int lanes,
+                            double* out) {
     look_up_sums(words, ld, groups, coefficient, lanes, out);
 }
 

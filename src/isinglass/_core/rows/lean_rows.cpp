@@ -78,8 +78,7 @@ void LeanRows::remember(std::span<const int> nodes) {
     RecipeRows::remember(nodes);
     pool_.each(nodes.size(), [&](int k, int) {
         const size_t begin = place(nodes[k]);
-        if (is_kept(nodes[k]))
-            kernels_.narrow(kept_.wr.data() + begin, table_->stride, kept_.reference.data() + begin);
+        if (is_kept(nodes[k])) kernels_.narrow(kept_.wr.data() + begin, table_->stride, kept_.reference.data() + begin);
     });
 }
 
@@ -105,8 +104,7 @@ double LeanRows::all_pairs(int first, int last, float* band) {
                 wr = kept_.wr.data() + place(node) + begin;
             } else {
                 add(state_.now[node], begin, rows, eta, worker);
-                kernels_.node_pass(eta, table_->column(node) + begin, table_->w.data() + begin, rows, equal,
-                                   wr);
+                kernels_.node_pass(eta, table_->column(node) + begin, table_->w.data() + begin, rows, equal, wr);
             }
             kernels_.narrow(wr, rows, residuals.data() + static_cast<size_t>(k) * slab);
         });

@@ -1,7 +1,7 @@
 // Rows on this computer that know what their predictors are made of instead of keeping them.
 //
-// Predictor and residuals are made from a node's recipe whenever they are needed, or kept for the first nodes
-// as far as there is room; by the same arithmetic either way, so that the room changes no bit.
+// Predictor and residuals are made from a node's recipe whenever they are needed, or kept for the first nodes as far as
+// there is room; by the same arithmetic either way, so that the room changes no bit.
 #pragma once
 
 #include "rows/local_rows.hpp"

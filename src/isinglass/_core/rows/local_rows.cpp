@@ -12,11 +12,10 @@ constexpr double LEFT_OF_ZERO = 1e-15;  // of a coefficient, after steps that ad
 
 }  // namespace
 
-// Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products
-// and functions with a few roundings of their own.
+// Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products and
+// functions with a few roundings of their own.
 double LocalRows::rounding() const {
-    return (std::max(2.0 / kernels_.lanes, 0.25) * table_->stride + 32) *
-           std::numeric_limits<double>::epsilon() / 2;
+    return (std::max(2.0 / kernels_.lanes, 0.25) * table_->stride + 32) * std::numeric_limits<double>::epsilon() / 2;
 }
 
 std::vector<Overlap> LocalRows::overlaps(std::span<const Pair> pairs) {
@@ -85,15 +84,14 @@ void LocalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
 
 // Double precision: where nearly all weight is on ones, what is left for the zeros is a difference.
 void LocalRows::diagonal(const Block& task, const float* curves, int size, int worker) {
-    double *line = room(scratch_[worker].line, size),
-           *sums = room(scratch_[worker].numbers, task.inner.count);
+    double *line = room(scratch_[worker].line, size), *sums = room(scratch_[worker].numbers, task.inner.count);
     std::copy(curves, curves + size, line);
     sum_columns(line, size, columns(task.inner, worker), task.inner, sums, worker);
     write_diagonal(task, sums, std::accumulate(line, line + size, 0.0));
 }
 
-void LocalRows::sum_columns(const double* a, int size, const uint8_t* const* x, const Beside& beside,
-                            double* out, int worker) {
+void LocalRows::sum_columns(const double* a, int size, const uint8_t* const* x, const Beside& beside, double* out,
+                            int worker) {
     if (table_)
         column_sums(*table_, a, beside, out, scratch_[worker].wide);
     else
@@ -129,8 +127,8 @@ std::vector<double> LocalRows::gram(int node, const Beside& beside, int most) {
     for (int n = 0; n < rows; ++n) {
         const double size = std::abs(seen.wr[n]);
         // |r| (1 - |r|), less what rounding may have added.
-        curve[n] = std::max(
-            size * (1 - size * seen.inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size, 0.0);
+        curve[n] =
+            std::max(size * (1 - size * seen.inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size, 0.0);
     }
     std::vector<double> G(static_cast<size_t>(width) * width);
     pool_.each(width, [&](int i, int worker) {
@@ -153,10 +151,7 @@ std::vector<Moved> LocalRows::drift(std::span<const int> nodes) {
 }
 
 KeptRows::KeptRows(std::shared_ptr<const Table> table, Margins margins, Holds holds, Pool& pool)
-    : LocalRows(std::move(table), std::move(margins), pool),
-      holds_(holds),
-      stride_(table_->stride),
-      sums_(n_lines()) {}
+    : LocalRows(std::move(table), std::move(margins), pool), holds_(holds), stride_(table_->stride), sums_(n_lines()) {}
 
 void KeptRows::make_lines(std::vector<int> widths) {
     width_ = std::move(widths);

@@ -1,5 +1,5 @@
-// What rows on this computer share: sums over the rows of one node at a time, the nodes of a batch shared out
-// over threads.
+// What rows on this computer share: sums over the rows of one node at a time, the nodes of a batch shared out over
+// threads.
 #pragma once
 
 #include <memory>
@@ -59,8 +59,7 @@ class LocalRows : public Rows {
     virtual const float* reference(int, int /* worker */) { return nullptr; }
     void make_panels(std::span<const Block> tasks);
     const float* curvatures(const Seen& seen, bool majorized, int worker);
-    void sum_columns(const double* a, int size, const uint8_t* const* x, const Beside& beside, double* out,
-                     int worker);
+    void sum_columns(const double* a, int size, const uint8_t* const* x, const Beside& beside, double* out, int worker);
 
     const Kernels& kernels_;
     const std::shared_ptr<const Table> table_;  // null: none is kept
@@ -98,9 +97,9 @@ class KeptRows : public LocalRows {
     Buffer<float> reference_wr_;
 };
 
-// Rows that know what their predictors are made of. A node's recipe is its offset and its coefficients: what
-// such rows have to know about the past is recipes alone, a few numbers per edge. They can be sent, and rows
-// that were lost are made again from them.
+// Rows that know what their predictors are made of. A node's recipe is its offset and its coefficients: what such rows
+// have to know about the past is recipes alone, a few numbers per edge. They can be sent, and rows that were lost are
+// made again from them.
 struct Recipe {
     double offset = 0;
     std::vector<int> column;
@@ -113,11 +112,10 @@ struct Recipe {
     void forget_zeros();
 };
 
-// Where the predictors are, where they were when residuals were remembered, and where the curvatures of
-// products were taken (majorized: w / 4 instead).
+// Where the predictors are, where they were when residuals were remembered, and where the curvatures of products were
+// taken (majorized: w / 4 instead).
 struct Recipes {
-    explicit Recipes(size_t n_nodes = 0)
-        : now(n_nodes), remembered(n_nodes), modeled(n_nodes), majorized(n_nodes) {}
+    explicit Recipes(size_t n_nodes = 0) : now(n_nodes), remembered(n_nodes), modeled(n_nodes), majorized(n_nodes) {}
     std::vector<Recipe> now, remembered, modeled;
     std::vector<uint8_t> majorized;
 };
@@ -134,9 +132,7 @@ class RecipeRows : public LocalRows {
  protected:
     RecipeRows(std::shared_ptr<const Table> table, const Margins& margins, Pool& pool);
     virtual Seen make(int node, const Recipe& recipe, const Beside& also, int worker) = 0;
-    Seen see(int node, const Beside& also, int worker) override {
-        return make(node, state_.now[node], also, worker);
-    }
+    Seen see(int node, const Beside& also, int worker) override { return make(node, state_.now[node], also, worker); }
     // The same when the recipe has changed.
     virtual Seen renew(int node, int worker) { return see(node, {}, worker); }
 

@@ -89,8 +89,8 @@ double NominalRows::rounding() const {
     return (2.0 * stride_ + 256) * EPSILON / 2;
 }
 
-// Where the entry (k, l) of the block of a node and a neighbor is: that of a pair has the first column's
-// categories for rows.
+// Where the entry (k, l) of the block of a node and a neighbor is: that of a pair has the first column's categories for
+// rows.
 int NominalRows::index(int s, int t, int k, int l) const {
     return s < t ? k * columns_[t].width + l : l * columns_[s].width + k;
 }
@@ -125,8 +125,8 @@ void NominalRows::fill_table(int node, int t, const U* block, T* table) const {
         }
 }
 
-// The other way: from sums over the rows of every category to a block. shift: the sums over all rows, which
-// should be zero, times the neighbor's mean point, are taken off.
+// The other way: from sums over the rows of every category to a block. shift: the sums over all rows, which should be
+// zero, times the neighbor's mean point, are taken off.
 template <class T, class U>
 void NominalRows::read_table(int node, int t, const T* table, const double* shift, U* block) const {
     const Column &own = columns_[node], &other = columns_[t];
@@ -149,9 +149,7 @@ void NominalRows::read_table(int node, int t, const T* table, const double* shif
 template <class T>
 void NominalRows::lay_out(int node, const Beside& beside, Tabled& scratch, Tables<T>& tables) const {
     scratch.codes.clear(), scratch.begin.clear(), tables.of.clear();
-    const auto size = [&](int j) {
-        return static_cast<size_t>(columns_[beside.column[j]].q) * columns_[node].lead;
-    };
+    const auto size = [&](int j) { return static_cast<size_t>(columns_[beside.column[j]].q) * columns_[node].lead; };
     tables.numbers = 0;
     for (int j = 0; j < beside.count; ++j) tables.numbers += size(j);
     if (tables.data.size() < tables.numbers) tables.data.resize(tables.numbers + tables.numbers / 4);
@@ -215,16 +213,15 @@ void NominalRows::add_columns(const Move& task, bool, int worker) {
         fill_table(task.node, task.moved.column[j], task.coefficient + scratch.begin[j], tables.of[j]);
     const int together = at_once(count, tables.numbers * sizeof(double));
     for (int j = 0; j < count; j += together)
-        kernels_.gather(scratch.codes.data() + j, tables.of.data() + j, std::min(together, count - j), lead,
-                        stride_, eta(task.node));
+        kernels_.gather(scratch.codes.data() + j, tables.of.data() + j, std::min(together, count - j), lead, stride_,
+                        eta(task.node));
 }
 
 void NominalRows::collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) {
     Tabled& scratch = tabled_[worker];
     Tables<double>& tables = scratch.wide;
     lay_out(node, asked, scratch, tables);
-    kernels_.scatter(seen.wr, scratch.codes.data(), asked.count, columns_[node].lead, stride_,
-                     tables.of.data());
+    kernels_.scatter(seen.wr, scratch.codes.data(), asked.count, columns_[node].lead, stride_, tables.of.data());
     for (int j = 0; j < asked.count; ++j)
         read_table(node, asked.column[j], tables.of[j], shift_[node].data(), out + scratch.begin[j]);
 }
@@ -311,8 +308,8 @@ void NominalRows::multiply(const Product& task, Tabled& scratch) {
     std::fill(z, z + cells(task.node), 0.0f);
     const int together = at_once(count, tables.numbers * sizeof(float));
     for (int j = 0; j < count; j += together)
-        kernels_.gather_single(scratch.codes.data() + j, tables.of.data() + j, std::min(together, count - j),
-                               own.lead, stride_, z);
+        kernels_.gather_single(scratch.codes.data() + j, tables.of.data() + j, std::min(together, count - j), own.lead,
+                               stride_, z);
     const Curve curvature = curve(task.node, scratch);
     std::vector<double>& sums = scratch.padded;
     sums.assign(own.ld, 0.0);
@@ -342,14 +339,11 @@ std::vector<Overlap> NominalRows::overlaps(std::span<const Pair> pairs) {
         std::vector<double> weight(static_cast<size_t>(a.q) * b.q);
         for (int n = 0; n < table_->n_distinct; ++n) weight[codes(s)[n] * b.q + codes(t)[n]] += table_->w[n];
         std::vector<double> up(static_cast<size_t>(a.width) * b.width), down(up.size());
-        const auto add = [&](size_t place, double value) {
-            (value > 0 ? up : down)[place] += std::abs(value);
-        };
+        const auto add = [&](size_t place, double value) { (value > 0 ? up : down)[place] += std::abs(value); };
         for (int k = 0; k < a.q; ++k)
             for (int l = 0; l < b.q; ++l) {
                 const size_t place = index(s, t, a.score.empty() ? k : 0, b.score.empty() ? l : 0);
-                const double unit =
-                    (a.score.empty() ? a.unit : a.score[k]) * (b.score.empty() ? b.unit : b.score[l]);
+                const double unit = (a.score.empty() ? a.unit : a.score[k]) * (b.score.empty() ? b.unit : b.score[l]);
                 add(place, unit * weight[k * b.q + l]);
                 add(place, -unit * a.share[k] * b.share[l]);
             }
@@ -366,15 +360,15 @@ std::vector<Moved> NominalRows::drift(std::span<const int> nodes) {
     std::vector<Moved> moved(nodes.size());
     pool_.each(nodes.size(), [&](int k, int) {
         const Column& column = columns_[nodes[k]];
-        const double square = kernels_.row_distance(wr(nodes[k]), reference(nodes[k], 0),
-                                                    table_->inverse_w.data(), column.lead, stride_);
+        const double square =
+            kernels_.row_distance(wr(nodes[k]), reference(nodes[k], 0), table_->inverse_w.data(), column.lead, stride_);
         moved[k].square = square * column.unit * column.unit;
     });
     return moved;
 }
 
-// The columns whose pairs with a node are wanted from it: for lines [begin, end) those beyond the node, if it
-// is one of them, and the lines before it.
+// The columns whose pairs with a node are wanted from it: for lines [begin, end) those beyond the node, if it is one of
+// them, and the lines before it.
 size_t NominalRows::halves_of(int node, int begin, int end, std::vector<int>& columns) const {
     columns.clear();
     for (int s = begin; s < std::min(end, node); ++s) columns.push_back(s);

@@ -1,14 +1,14 @@
-// Rows on this computer for tables with a nominal column, whose categories have no order: each is a corner of
-// a regular simplex with edge length 1. Other columns have their categories on a line, as in OrdinalRows.
+// Rows on this computer for tables with a nominal column, whose categories have no order: each is a corner of a regular
+// simplex with edge length 1. Other columns have their categories on a line, as in OrdinalRows.
 //
-// The corners are written as e_k / sqrt 2 in as many dimensions as there are categories. A block of
-// coefficients then is a table with an entry per category, and its norm is that of coordinates in the
-// simplex: fields are free and probabilities add up to 1, hence gradients, and all that is made of them, add
-// up to zero over a nominal side. Categories that do not occur are left out.
+// The corners are written as e_k / sqrt 2 in as many dimensions as there are categories. A block of coefficients then
+// is a table with an entry per category, and its norm is that of coordinates in the simplex: fields are free and
+// probabilities add up to 1, hence gradients, and all that is made of them, add up to zero over a nominal side.
+// Categories that do not occur are left out.
 //
 // A node's predictor has one number per category (on a line: one), row after row. What a neighbor adds is
-// the row of a small table that its category selects; gradients and products with the Hessian are collected
-// in such tables. No column of 0 and 1 is ever stored, and no block of second derivatives.
+// the row of a small table that its category selects; gradients and products with the Hessian are collected in such
+// tables. No column of 0 and 1 is ever stored, and no block of second derivatives.
 #pragma once
 
 #include "rows/category_rows.hpp"

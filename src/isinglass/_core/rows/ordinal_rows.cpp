@@ -69,9 +69,9 @@ std::vector<Overlap> OrdinalRows::overlaps(std::span<const Pair> pairs) {
 void OrdinalRows::run(int node, int worker, double* margin) {
     const Levels& levels = levels_[node];
     Passed& passed = this->passed(node, worker);
-    kernels_.category_pass({levels.q(), fields_[node].data(), levels.score.data(), levels.value.data()},
-                           eta(node), table_->column(node), table_->w.data(), stride_, wr(node),
-                           passed.wv.data(), margin, passed.P.data(), passed.sums.data());
+    kernels_.category_pass({levels.q(), fields_[node].data(), levels.score.data(), levels.value.data()}, eta(node),
+                           table_->column(node), table_->w.data(), stride_, wr(node), passed.wv.data(), margin,
+                           passed.P.data(), passed.sums.data());
 }
 
 // The fields to where the last block expects them after a move.
@@ -122,8 +122,8 @@ void OrdinalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
         if (is_own && !is_kept_) pass(task.node, worker);
         *task.curve = is_own ? passed.sums[2 * q * q + 1] : 0.25;
         if (d == 0) return;
-        kernels_.gram(is_own ? passed.wv.data() : quarter_w_.data(), columns(task.inner, worker), d, stride_,
-                      task.G, task.stride, task.b, scratch_[worker].panels.data());
+        kernels_.gram(is_own ? passed.wv.data() : quarter_w_.data(), columns(task.inner, worker), d, stride_, task.G,
+                      task.stride, task.b, scratch_[worker].panels.data());
         std::fill(task.b, task.b + d, 0.0f);  // the fields follow by themselves
         for (int i = 0; i < d; ++i)
             for (int j = 0; j < d; ++j)
@@ -133,8 +133,8 @@ void OrdinalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     });
 }
 
-// Takes the fields out of a block. Centering has done so for the direction of the scores; of B S^-1 B^T, with
-// S the curvature of the fields and B their mixed derivatives, it remains to subtract what is orthogonal.
+// Takes the fields out of a block. Centering has done so for the direction of the scores; of B S^-1 B^T, with S the
+// curvature of the fields and B their mixed derivatives, it remains to subtract what is orthogonal.
 void OrdinalRows::profile(const Block& task, int worker) {
     const Passed& passed = this->passed(task.node, worker);
     const Levels& levels = levels_[task.node];
@@ -149,8 +149,7 @@ void OrdinalRows::profile(const Block& task, int worker) {
         const double *P = passed.P.data() + static_cast<size_t>(k) * stride_, own = levels.score[k];
         double sums[LANES] = {};  // side by side, in a fixed order
         for (int n = 0; n < stride_; n += LANES)
-            for (int i = 0; i < LANES; ++i)
-                sums[i] += line[n + i] = w[n + i] * P[n + i] * (own - mean[n + i]);
+            for (int i = 0; i < LANES; ++i) sums[i] += line[n + i] = w[n + i] * P[n + i] * (own - mean[n + i]);
         const double sum = std::accumulate(sums, sums + LANES, 0.0);
         dots(line, sum, task.inner, B.data() + static_cast<size_t>(k - 1) * d, worker);
     }
@@ -194,13 +193,12 @@ double OrdinalRows::all_pairs(int first, int last, float* band) {
     std::iota(every.begin(), every.end(), first);
     std::vector<double> C(static_cast<size_t>(wide) * wide);
     pool_.each(wide, [&](int k, int worker) {
-        dots(wr(first + k), shift_[first + k][0], {every.data(), wide},
-             C.data() + static_cast<size_t>(k) * wide, worker);
+        dots(wr(first + k), shift_[first + k][0], {every.data(), wide}, C.data() + static_cast<size_t>(k) * wide,
+             worker);
     });
     for (int s = 0; s < last - first; ++s)
         for (int t = s + 1; t < wide; ++t)
-            *band++ = static_cast<float>(C[static_cast<size_t>(s) * wide + t] +
-                                         C[static_cast<size_t>(t) * wide + s]);
+            *band++ = static_cast<float>(C[static_cast<size_t>(s) * wide + t] + C[static_cast<size_t>(t) * wide + s]);
     return 2.5e-7;  // sums of at most 2, rounded to single precision
 }
 

@@ -1,6 +1,6 @@
-// Rows on this computer for columns with ordered categories, two or more: a category is a point on a line,
-// and the conditional distribution of a node is softmax_k(field_k + score_k eta). Binary columns are the case
-// of two categories.
+// Rows on this computer for columns with ordered categories, two or more: a category is a point on a line, and the
+// conditional distribution of a node is softmax_k(field_k + score_k eta). Binary columns are the case of two
+// categories.
 //
 // Scores are scaled to a range of 1 and centered, so that everything above the seam is as for 0 and 1.
 #pragma once
@@ -21,8 +21,8 @@ class OrdinalRows final : public CategoryRows {
     double all_pairs(int first, int last, float* band) override;
 
  private:
-    // How the fields follow their neighbors' coefficients, to first order: of every column of a node's last
-    // block, a number for each category but the first.
+    // How the fields follow their neighbors' coefficients, to first order: of every column of a node's last block, a
+    // number for each category but the first.
     struct Response {
         std::vector<int> columns;
         std::vector<double> values;

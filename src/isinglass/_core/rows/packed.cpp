@@ -30,8 +30,7 @@ bool PackedColumns::holds(const int* columns, int count) const {
 void PackedColumns::pack(const BitTable& table, const int* columns, int count, const Kernels& kernels) {
     columns_.assign(columns, columns + count);
     n_words_ = table.n_words;
-    const size_t narrow = static_cast<size_t>(n_words_) * lanes(),
-                 wide = static_cast<size_t>(n_words_) * 32 * groups();
+    const size_t narrow = static_cast<size_t>(n_words_) * lanes(), wide = static_cast<size_t>(n_words_) * 32 * groups();
     if (by_column_.size() < narrow) by_column_.resize(narrow + narrow / 4);
     if (by_row_.size() < wide) by_row_.resize(wide + wide / 4);
     uint32_t block[32];

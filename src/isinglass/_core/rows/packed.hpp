@@ -1,9 +1,9 @@
 // Columns of the table as bits, and products with them.
 //
-// A product reads one bit per cell and looks up four cells at a time (see kernels_packed.hpp), about ten
-// times faster than the bytes of the table in double precision and twenty times in single. The columns of one
-// node are stored twice, by row (a word holds one row of 32 columns) for X d and by column (a word holds 32
-// rows of one column) for X^T a: a quarter of a byte per cell.
+// A product reads one bit per cell and looks up four cells at a time (see kernels_packed.hpp), about ten times faster
+// than the bytes of the table in double precision and twenty times in single. The columns of one node are stored twice,
+// by row (a word holds one row of 32 columns) for X d and by column (a word holds 32 rows of one column) for X^T a: a
+// quarter of a byte per cell.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,7 @@ class PackedColumns {
  public:
     bool holds(const int* columns, int count) const;
     // Whether these are the first of the columns asked for.
-    bool leads(const int* columns, int count) const {
-        return size() > 0 && count >= size() && holds(columns, size());
-    }
+    bool leads(const int* columns, int count) const { return size() > 0 && count >= size() && holds(columns, size()); }
     void pack(const BitTable& table, const int* columns, int count, const Kernels& kernels);
     // Asks the memory for what add and sums will read first.
     void expect_add() const { ask_for(by_row_); }
@@ -45,8 +43,7 @@ class PackedColumns {
     int size() const { return static_cast<int>(columns_.size()); }
     int lanes() const { return (size() + 15) / 16 * 16; }
     int groups() const { return (size() + 31) / 32; }
-    // z_n += sum_k d_k x_kn over n_rows rows, a multiple of 16; d has 32 groups() entries, zero beyond
-    // size().
+    // z_n += sum_k d_k x_kn over n_rows rows, a multiple of 16; d has 32 groups() entries, zero beyond size().
     void add(const float* d, int n_rows, float* z, const Kernels& kernels) const;
     void add(const double* d, int n_rows, double* z, const Kernels& kernels) const;
     // out_k = sum_n a_n x_kn; a has 32 entries per word of a column, out has room for lanes().

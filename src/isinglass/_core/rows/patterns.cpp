@@ -49,9 +49,8 @@ void Patterns::make(const Table& table, int node, const Beside& beside) {
 }
 
 bool Patterns::hold(const Beside& beside) const {
-    return std::all_of(beside.column, beside.column + beside.count, [&](int s) {
-        return std::find(columns_.begin(), columns_.end(), s) != columns_.end();
-    });
+    return std::all_of(beside.column, beside.column + beside.count,
+                       [&](int s) { return std::find(columns_.begin(), columns_.end(), s) != columns_.end(); });
 }
 
 const uint8_t* Patterns::column(int s) const {

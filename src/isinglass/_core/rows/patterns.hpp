@@ -1,8 +1,7 @@
-// The rows of a table as one node sees them: rows that agree in the node and in the columns beside it are
-// one.
+// The rows of a table as one node sees them: rows that agree in the node and in the columns beside it are one.
 //
-// With d columns there are 2^(d + 1) patterns at most, however many rows the table has, and a pass over them
-// costs next to nothing.
+// With d columns there are 2^(d + 1) patterns at most, however many rows the table has, and a pass over them costs next
+// to nothing.
 #pragma once
 
 #include <vector>
@@ -46,8 +45,7 @@ class Patterns {
 template <class T>
 void Patterns::spread(const double* a, const double* factor, int row, int rows, T* out) const {
     const uint16_t* pattern = pattern_.data() + row;
-    for (int n = 0; n < rows; ++n)
-        out[n] = static_cast<T>(factor ? factor[row + n] * a[pattern[n]] : a[pattern[n]]);
+    for (int n = 0; n < rows; ++n) out[n] = static_cast<T>(factor ? factor[row + n] * a[pattern[n]] : a[pattern[n]]);
 }
 
 }  // namespace isinglass

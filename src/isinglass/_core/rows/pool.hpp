@@ -1,5 +1,5 @@
-// A small pool of threads owned by one problem (no global state, so that forked workers start clean), and the
-// question whether to go on, asked between two pieces of work.
+// A small pool of threads owned by one problem (no global state, so that forked workers start clean), and the question
+// whether to go on, asked between two pieces of work.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace isinglass {
 // Thrown on the calling thread when Python has a signal to handle; its exception is then pending.
 struct Interrupted {};
 
-// Asked often, answers quickly: the calling thread looks for signals a few times a second, the others for
-// what it has found.
+// Asked often, answers quickly: the calling thread looks for signals a few times a second, the others for what it has
+// found.
 class Poll {
  public:
     // Set by the module: runs Python's signal handlers, true if one of them raised.
@@ -86,8 +86,8 @@ class Pool {
     int size() const { return size_; }
     Poll& poll() { return poll_; }
 
-    // Calls task(index, worker) for 0 <= index < count. Every index writes only what belongs to it, so that
-    // the schedule cannot change a result.
+    // Calls task(index, worker) for 0 <= index < count. Every index writes only what belongs to it, so that the
+    // schedule cannot change a result.
     template <class Task>
     void each(size_t count, Task&& task) {
         if (size_ == 1 || count < 2) {

@@ -1,8 +1,8 @@
-// The seam: everything that touches rows of the table. What crosses it is sized by nodes, by slots of a
-// working set or by lists of pairs, never by rows, and every answer of a list of parts is a sum over them.
+// The seam: everything that touches rows of the table. What crosses it is sized by nodes, by slots of a working set or
+// by lists of pairs, never by rows, and every answer of a list of parts is a sum over them.
 //
-// Calls are batched over nodes: on this computer a batch is shared out over threads, elsewhere it is one
-// round of messages. A task names a node, what to do, and where to put the answer.
+// Calls are batched over nodes: on this computer a batch is shared out over threads, elsewhere it is one round of
+// messages. A task names a node, what to do, and where to put the answer.
 #pragma once
 
 #include <span>
@@ -63,9 +63,8 @@ struct Overlap {
     double both = 0, first = 0, second = 0, neither = 0;
 };
 
-// What to look for among all pairs, where rows can do that themselves: those whose |g| + extra may reach
-// threshold omega, and how many have scale (|g| + extra) + sqrt(gap (sd_s^2 + sd_t^2) / 2) < alpha omega for
-// certain.
+// What to look for among all pairs, where rows can do that themselves: those whose |g| + extra may reach threshold
+// omega, and how many have scale (|g| + extra) + sqrt(gap (sd_s^2 + sd_t^2) / 2) < alpha omega for certain.
 struct Scan {
     double threshold, extra;
     double alpha, scale, gap;
@@ -101,37 +100,36 @@ class Rows {
     // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1, over these nodes.
     virtual double divergence(std::span<const int> nodes, double c) = 0;
     virtual double largest_predictor(std::span<const int> nodes) = 0;
-    // Z^T diag(w v) Z of a node, in double precision, with Z = [columns, 1] and v = sigma (1 - sigma) rounded
-    // down, row by row. Over some rows only, from which all other rows could only add: about `most` of them.
+    // Z^T diag(w v) Z of a node, in double precision, with Z = [columns, 1] and v = sigma (1 - sigma) rounded down, row
+    // by row. Over some rows only, from which all other rows could only add: about `most` of them.
     virtual std::vector<double> gram(int node, const Beside& beside, int most) = 0;
 
     // Remembers the residuals of these nodes, for drift.
     virtual void remember(std::span<const int> nodes) = 0;
     virtual std::vector<Moved> drift(std::span<const int> nodes) = 0;
-    // The gradient of every pair (s, t), first <= s < last, s < t, line after line in single precision;
-    // returns a bound of its error.
+    // The gradient of every pair (s, t), first <= s < last, s < t, line after line in single precision; returns a bound
+    // of its error.
     virtual double all_pairs(int first, int last, float* band) = 0;
 
-    // Rows that look at all pairs where they are, each time anew, and keep none of it; then nothing is
-    // remembered.
+    // Rows that look at all pairs where they are, each time anew, and keep none of it; then nothing is remembered.
     virtual bool scans() const { return false; }
     virtual Scanned scan(const Scan&) { return {}; }
     // A value that |g| / omega of some penalized pair reaches for certain; as large as can be told.
     virtual double largest() { return 0; }
 
-    // Rows whose nodes have more than two categories keep the fields themselves, at their optimum for the
-    // predictors: offsets and fields above the seam mean nothing then.
+    // Rows whose nodes have more than two categories keep the fields themselves, at their optimum for the predictors:
+    // offsets and fields above the seam mean nothing then.
     virtual bool has_categories() const { return false; }
     virtual std::vector<double> category_fields() const { return {}; }  // node after node
 
-    // Columns without an order of their categories have a point of `width` numbers for each, and a pair has
-    // width(s) width(t) coefficients. Wherever there is one number per column or pair above, there are then
-    // so many one after the other, as a matrix with a row for each number of the first column of the pair;
-    // all_pairs returns norms; all nodes are operators, and b means nothing.
+    // Columns without an order of their categories have a point of `width` numbers for each, and a pair has width(s)
+    // width(t) coefficients. Wherever there is one number per column or pair above, there are then so many one after
+    // the other, as a matrix with a row for each number of the first column of the pair; all_pairs returns norms; all
+    // nodes are operators, and b means nothing.
     virtual bool has_groups() const { return false; }
     virtual int width(int) const { return 1; }
-    // The nearest block that has no part in directions which say nothing: a pair may have more numbers than
-    // parameters, and gradients have no such part.
+    // The nearest block that has no part in directions which say nothing: a pair may have more numbers than parameters,
+    // and gradients have no such part.
     virtual void project(const Pair&, double* /* block */) const {}
 };
 

@@ -108,14 +108,7 @@ LocalRows::Seen SparseRows::make(int node, const Recipe& recipe, const Beside& a
     View& view = views_[worker];
     look(view, node, {recipe.columns(), also});
     const NodeSums sums = pass(view, recipe);
-    return {view.eta.data(),
-            view.wr.data(),
-            view.x.data(),
-            view.w.data(),
-            view.inverse_w.data(),
-            view.size,
-            1,
-            sums};
+    return {view.eta.data(), view.wr.data(), view.x.data(), view.w.data(), view.inverse_w.data(), view.size, 1, sums};
 }
 
 // sum_n w r x of one column.
@@ -128,8 +121,8 @@ double SparseRows::moment(const View& view, int column) const {
     return inside + view.wr[view.others()] * view.inverse_w[view.others()] * outside;
 }
 
-// The same of all columns at once, by the rows of the view: to single precision, because what the other rows
-// give is a difference.
+// The same of all columns at once, by the rows of the view: to single precision, because what the other rows give is a
+// difference.
 void SparseRows::sum_moments(View& view, float* out) const {
     const double other = view.wr[view.others()] * view.inverse_w[view.others()];
     double* moments = view.moments.data();
@@ -189,8 +182,7 @@ std::vector<Moved> SparseRows::drift(std::span<const int> nodes) {
         float* reference = room(view.reference, view.size);
         kernels_.narrow(view.wr.data(), view.size, reference);
         pass(view, now);
-        kernels_.distance(view.wr.data(), reference, view.inverse_w.data(), view.size, &moved[k].square,
-                          &moved[k].sum);
+        kernels_.distance(view.wr.data(), reference, view.inverse_w.data(), view.size, &moved[k].square, &moved[k].sum);
     });
     return moved;
 }

@@ -1,8 +1,8 @@
 // Rows of a table with few ones: lists of ones instead of cells, and recipes instead of predictors.
 //
-// A row in which neither a node nor one of its neighbors is 1 says nothing about that node but its offset:
-// all such rows are one row with their summed weight. The others, few where ones are rare, are the node's
-// view, a small table that the kernels work on as on any other. All calls cost as much as the ones that
+// A row in which neither a node nor one of its neighbors is 1 says nothing about that node but its offset: all such
+// rows are one row with their summed weight. The others, few where ones are rare, are the node's view, a small table
+// that the kernels work on as on any other. All calls cost as much as the ones that
 // they touch, and no call as much as the cells.
 #pragma once
 

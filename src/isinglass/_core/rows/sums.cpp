@@ -12,8 +12,7 @@ constexpr int MANY = 32;  // columns from which their bits are worth having
 
 }  // namespace
 
-const uint8_t* const* list_columns(const Table& table, const Beside& beside,
-                                   std::vector<const uint8_t*>& found) {
+const uint8_t* const* list_columns(const Table& table, const Beside& beside, std::vector<const uint8_t*>& found) {
     found.resize(beside.count);
     for (int k = 0; k < beside.count; ++k) found[k] = table.column(beside.column[k]);
     return found.data();
@@ -42,8 +41,7 @@ void column_sums(const Table& table, const double* a, const Beside& asked, doubl
 void write_diagonal(const Block& task, const double* sums, double all) {
     for (int k = 0; k < task.inner.count; ++k) {
         task.b[k] = static_cast<float>(sums[k]);
-        task.diagonal[k] =
-            all > 0 ? static_cast<float>(sums[k] * (std::max(all - sums[k], 0.0) / all)) : 0.0f;
+        task.diagonal[k] = all > 0 ? static_cast<float>(sums[k] * (std::max(all - sums[k], 0.0) / all)) : 0.0f;
     }
 }
 
@@ -56,8 +54,8 @@ PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)
     for (Buffer<float>& panels : panels_) panels.resize(size);
 }
 
-// |computed - exact| at worst: per lane the products of one chunk from both sides, the sum of the lanes, the
-// sum over chunks, and the rounding of wr, each relative to a sum of absolute values of at most 2.
+// |computed - exact| at worst: per lane the products of one chunk from both sides, the sum of the lanes, the sum over
+// chunks, and the rounding of wr, each relative to a sum of absolute values of at most 2.
 double PairTiles::slack() const {
     return 2.0 * (2.0 * CHUNK / kernels_.lanes + 8 + static_cast<double>(table_.stride) / CHUNK) * 6e-8;
 }
@@ -69,8 +67,7 @@ void PairTiles::add(int begin, int end, const Residuals& residuals, float* band)
 }
 
 // Columns and residuals of some nodes, a chunk of rows, in single precision.
-void PairTiles::fill_panels(int from, int count, int row, int rows, const Residuals& residuals, float* x,
-                            float* r) {
+void PairTiles::fill_panels(int from, int count, int row, int rows, const Residuals& residuals, float* x, float* r) {
     for (int k = 0; k < count; ++k) {
         kernels_.widen(table_.column(from + k) + row, rows, x + k * CHUNK);
         residuals(from + k, row, rows, r + k * CHUNK);
@@ -86,23 +83,20 @@ void PairTiles::each_line(Pair corner, float* tile, float* band, Visit visit) {
         const int s = top + i, begin = std::max(0, s + 1 - left);
         if (begin < width)
             visit(tile + i * TILE + begin,
-                  band + (first_of_row(s, p) - first_of_row(first_, p)) + (left + begin - s - 1),
-                  width - begin);
+                  band + (first_of_row(s, p) - first_of_row(first_, p)) + (left + begin - s - 1), width - begin);
     }
 }
 
 // The pairs between TILE nodes from the corner down and TILE nodes to its right.
-void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& residuals, float* scratch,
-                         float* band) {
+void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& residuals, float* scratch, float* band) {
     const int p = table_.n_features, top = corner.s, left = corner.t;
     const int height = std::min(TILE, last_ - top), width = std::min(TILE, p - left);
     float *tile = scratch, *x_top = tile + TILE * TILE, *r_top = x_top + height * CHUNK;
     float *x_left = r_top + height * CHUNK, *r_left = x_left + width * CHUNK;
     std::fill(tile, tile + TILE * TILE, 0.0f);
     if (begin > 0)
-        each_line(corner, tile, band, [](float* in_tile, float* in_band, int length) {
-            std::copy(in_band, in_band + length, in_tile);
-        });
+        each_line(corner, tile, band,
+                  [](float* in_tile, float* in_band, int length) { std::copy(in_band, in_band + length, in_tile); });
     for (int row = begin; row < end; row += CHUNK, pool_.poll()()) {
         const int rows = std::min(CHUNK, end - row);
         fill_panels(top, height, row, rows, residuals, x_top, r_top);
@@ -118,9 +112,8 @@ void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& resid
                 kernels_.gradient_tile(r_i, x_i, r_j, x_j, rows, tile + i * TILE + j, TILE);
             }
     }
-    each_line(corner, tile, band, [](float* in_tile, float* in_band, int length) {
-        std::copy(in_tile, in_tile + length, in_band);
-    });
+    each_line(corner, tile, band,
+              [](float* in_tile, float* in_band, int length) { std::copy(in_tile, in_tile + length, in_band); });
 }
 
 }  // namespace isinglass

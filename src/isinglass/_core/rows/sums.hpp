@@ -17,8 +17,7 @@ T* room(Buffer<T>& buffer, size_t size) {
 }
 
 // The columns beside a node; `found` is where to list them.
-const uint8_t* const* list_columns(const Table& table, const Beside& beside,
-                                   std::vector<const uint8_t*>& found);
+const uint8_t* const* list_columns(const Table& table, const Beside& beside, std::vector<const uint8_t*>& found);
 
 // One number per row, filled up to whole words of bits.
 const double* padded(const double* a, int stride, int n_words, Buffer<double>& scratch);

@@ -27,8 +27,8 @@ struct Secret {
     }
 };
 
-// The rows of a table, read eight bytes at a time: calls of memcpy and memcmp on a few bytes would take
-// longer than the fit of a small table.
+// The rows of a table, read eight bytes at a time: calls of memcpy and memcmp on a few bytes would take longer than the
+// fit of a small table.
 class RowWords {
  public:
     explicit RowWords(const Given& table)
@@ -86,8 +86,7 @@ std::vector<Distinct> merge_rows(const Given& table) {
         if (n % POLLED == 0) Poll::here();
         if (w == 0.0) continue;
         size_t slot = rows.hash(n) & (capacity - 1);
-        while (slots[slot] >= 0 && !rows.are_equal(found[slots[slot]].row, n))
-            slot = (slot + 1) & (capacity - 1);
+        while (slots[slot] >= 0 && !rows.are_equal(found[slots[slot]].row, n)) slot = (slot + 1) & (capacity - 1);
         if (slots[slot] < 0) {
             slots[slot] = static_cast<int64_t>(found.size());
             found.push_back({n, w});
@@ -101,6 +100,7 @@ std::vector<Distinct> merge_rows(const Given& table) {
 // Rows of the most frequent weight first, in their old order; returns how many there are.
 int put_most_frequent_first(std::vector<Distinct>& rows) {
     std::vector<double> sorted;
+    sorted.reserve(rows.size());
     for (const Distinct& each : rows) sorted.push_back(each.weight);
     std::sort(sorted.begin(), sorted.end());
     double frequent = 0;
@@ -109,8 +109,7 @@ int put_most_frequent_first(std::vector<Distinct>& rows) {
         end = std::upper_bound(sorted.begin() + begin, sorted.end(), sorted[begin]) - sorted.begin();
         if (end - begin > most) most = end - begin, frequent = sorted[begin];
     }
-    std::stable_partition(rows.begin(), rows.end(),
-                          [&](const Distinct& each) { return each.weight == frequent; });
+    std::stable_partition(rows.begin(), rows.end(), [&](const Distinct& each) { return each.weight == frequent; });
     return static_cast<int>(most);
 }
 

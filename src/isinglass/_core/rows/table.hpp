@@ -60,9 +60,9 @@ struct Margins {
 };
 
 // A table as it is given: X is n_rows x n_features, row by row; weights may be null (equal).
-// Of columns with categories X holds scores in equal steps from 0, ranges the largest step of a column and
-// widths what it stands for; couplings are for scores that are scaled to a range of 1. A range of 0: nominal,
-// X holds category numbers, the width is 1. Without ranges and widths: columns of 0 and 1.
+// Of columns with categories X holds scores in equal steps from 0, ranges the largest step of a column and widths what
+// it stands for; couplings are for scores that are scaled to a range of 1. A range of 0: nominal, X holds category
+// numbers, the width is 1. Without ranges and widths: columns of 0 and 1.
 struct Given {
     const uint8_t* X;
     const double* weights;
@@ -73,8 +73,7 @@ struct Given {
 };
 
 struct Table {
-    // Rows of weight 0 are dropped. total: the sum of all weights, where these rows are only a part; 0: their
-    // own.
+    // Rows of weight 0 are dropped. total: the sum of all weights, where these rows are only a part; 0: their own.
     explicit Table(const Given& given, double total = 0);
 
     ~Table();
@@ -84,11 +83,11 @@ struct Table {
     const uint8_t* column(int s) const { return bytes.data() + static_cast<size_t>(s) * stride; }
 
     int n_features;
-    int n_distinct;         // different rows
-    int stride;             // n_distinct, padded to ROW_ALIGN
-    int n_equal;            // leading rows of one weight, the most frequent, down to a multiple of ROW_ALIGN
-    Buffer<uint8_t> bytes;  // columns
-    Buffer<double> w;       // weights over their total; 0 in the padding
+    int n_distinct;            // different rows
+    int stride;                // n_distinct, padded to ROW_ALIGN
+    int n_equal;               // leading rows of one weight, the most frequent, down to a multiple of ROW_ALIGN
+    Buffer<uint8_t> bytes;     // columns
+    Buffer<double> w;          // weights over their total; 0 in the padding
     Buffer<double> inverse_w;  // 1 / w; 0 in the padding
     Margins margins;           // of a part: its contribution
 
