@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, SeparationError
 from isinglass.network import Network
-from isinglass.solve import exact, exact_proof
+from isinglass.solve import enumeration, exact_proof
 from isinglass.solve.enumeration import Likelihood
 from isinglass.solve.exact import (
     MAX_NODES,
@@ -371,11 +371,11 @@ def test_gap_is_primal_minus_dual_and_bounds_the_distance_to_the_optimum(seed):
     # A point that is not optimal but matches the means, as the certificate needs.
     theta = np.concatenate([np.zeros(4), rng.normal(scale=0.3, size=6)])
     penalty = np.concatenate([np.zeros(4), np.full(6, alpha)])
-    theta, _ = exact._minimize(
+    theta, _ = enumeration.minimize(
         problem, np.concatenate([np.zeros(4), np.full(6, np.inf)]), 0 * theta, tol=1e-9, max_iter=9
     )
     theta[4:] = rng.normal(scale=0.3, size=6)
-    theta = exact._match_moments(problem, penalty, theta)
+    theta = enumeration.match_moments(problem, penalty, theta)
     proof = certify(problem, theta, penalty)
     gap = proof.gap
     assert proof.kkt_residual > 1e-4  # it is not the optimum

@@ -18,10 +18,10 @@ from isinglass.select.criteria import ebic, select_ebic
 from isinglass.select.refit import refit
 from isinglass.select.stars import stars
 from isinglass.select.two_stage import two_stage
-from isinglass.solve import estimable, remote
+from isinglass.solve import estimable, seam
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import ising_path
-from isinglass.solve.remote import PartedRows
+from isinglass.solve.seam import PartedRows
 
 P, N = 70, 900
 ALPHAS = {"alphas": 6, "alpha_min_ratio": 0.1}
@@ -107,7 +107,7 @@ def test_a_wide_table_with_few_ones_is_worked_on_as_lists_of_ones(monkeypatch):
     monkeypatch.setattr(estimable, "SMALL", rare.size - 1)
     monkeypatch.setattr(estimable, "WIDE", 200)
     monkeypatch.setattr(estimable, "CELLS_OF_A_PART", 80_000)
-    monkeypatch.setattr(remote, "RecipeRows", lambda *given: asked.append(RecipeRows(*given)) or asked[-1])
+    monkeypatch.setattr(seam, "RecipeRows", lambda *given: asked.append(RecipeRows(*given)) or asked[-1])
     to_array, largest = scipy.sparse.csr_array.toarray, []
     monkeypatch.setattr(
         scipy.sparse.csr_array, "toarray", lambda self: largest.append(np.prod(self.shape)) or to_array(self)

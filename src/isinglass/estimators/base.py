@@ -38,9 +38,8 @@ from isinglass.select.impute import complete
 from isinglass.select.method import method_of
 from isinglass.select.outcome import as_fit, with_imputation
 from isinglass.simulate import gibbs_sample
-from isinglass.solve.enumeration import can_enumerate
 from isinglass.solve.estimable import name_constant
-from isinglass.solve.exact import exact_sample
+from isinglass.solve.exact import can_enumerate, exact_sample
 
 
 class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -8,7 +8,7 @@ gives to rounding; unlike the solver's own, the gap is therefore true up to roun
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.categories import CategoryNetwork, block_scale, flat_fields
 from isinglass.data import CategoryTable, check_penalty_weights, column_spread, count_categories, to_weighted
 from isinglass.errors import ArgumentError, DataError
+from isinglass.objective.reduced import Penalty
 
 _STEPS = 100
 _STATIONARY = 1e-14
@@ -74,12 +75,7 @@ class _Problem:
     """A table and the couplings of a network; fields vary."""
 
     def __init__(
-        self,
-        table: CategoryTable,
-        weight: FloatArray | None,
-        network: CategoryNetwork,
-        alpha: float,
-        penalty_weights: ArrayLike | str | None,
+        self, table: CategoryTable, weight: FloatArray | None, network: CategoryNetwork, alpha: float, weights: Penalty
     ) -> None:
         raw = np.ones(len(table)) if weight is None else weight
         self.network, self.points, self.codes = network, network.points, network.read_codes(table)
@@ -87,7 +83,7 @@ class _Problem:
         self.absent = np.concatenate(count_categories(table, weight)) == 0.0
         self.seen = self.points.seen(self.codes)
         self.sd, self.widths = column_spread(table, weight)
-        penalty = check_penalty_weights(penalty_weights, table.shape[1])
+        penalty = check_penalty_weights(weights, table.shape[1])
         if isinstance(penalty, str):
             half = np.multiply.outer(self.sd, self.widths)
             penalty = half + half.T
@@ -109,17 +105,13 @@ class _Problem:
         s, t = self.network.edge_index.T
         return float(-(chosen @ self.weight).sum() + self.limits[s, t] @ np.abs(self.network.edge_values))
 
-    def slopes(self, P: FloatArray) -> FloatArray:
-        """Return the derivative of the loss in every field."""
-        return np.asarray((P - self.observed) @ self.weight)
-
     def profile(self) -> FloatArray:
         """Return the fields at their optimum given the couplings: Newton's method, column by column."""
         fields = flat_fields(self.network).copy()
         bounds = [*self.points.starts.tolist(), len(fields)]
         for _ in range(_STEPS):
             P = np.exp(self.logs(fields))
-            slopes = self.slopes(P)
+            slopes = (P - self.observed) @ self.weight
             if np.abs(slopes).max() <= _STATIONARY:
                 break
             step = np.zeros_like(fields)
@@ -139,14 +131,12 @@ class _Problem:
         both = cross + cross.T
         bounds = np.r_[self.points.first, len(coordinates)]
         found = {}
-        p = self.network.n_features
-        for s in range(p):
-            for t in range(s + 1, p):
-                block = both[bounds[s] : bounds[s + 1], bounds[t] : bounds[t + 1]]
-                scores = self.network.scores[s], self.network.scores[t]
-                for axis, score in enumerate(scores):
-                    block = block - block.mean(axis=axis, keepdims=True) if score is None else block
-                found[s, t] = block / block_scale(*scores)
+        for s, t in combinations(range(self.network.n_features), 2):
+            block = both[bounds[s] : bounds[s + 1], bounds[t] : bounds[t + 1]]
+            scores = self.network.scores[s], self.network.scores[t]
+            for axis, score in enumerate(scores):
+                block = block - block.mean(axis=axis, keepdims=True) if score is None else block
+            found[s, t] = block / block_scale(*scores)
         return found
 
     def certify(self) -> CategoryCertificate:
@@ -168,13 +158,12 @@ class _Problem:
 
     def _residual(self, P: FloatArray) -> float:
         """Return the largest violation of the optimality conditions."""
-        worst = float(np.abs(self.slopes(P)).max())
-        blocks = {tuple(pair): k for k, pair in enumerate(self.network.edge_index.tolist())}
-        for (s, t), slope in self.pair_gradients(P).items():
-            limit, edge = self.limits[s, t], blocks.get((s, t))
-            if edge is None:
-                worst = max(worst, float(np.linalg.norm(slope)) - limit)
-                continue
-            block = self.network.blocks[edge]
-            worst = max(worst, float(np.linalg.norm(slope + limit * block / np.linalg.norm(block))))
+        worst = float(np.abs((P - self.observed) @ self.weight).max())
+        blocks = dict(zip(map(tuple, self.network.edge_index.tolist()), self.network.blocks, strict=True))
+        for pair, slope in self.pair_gradients(P).items():
+            if pair in blocks:
+                violation = np.linalg.norm(slope + self.limits[pair] * blocks[pair] / np.linalg.norm(blocks[pair]))
+            else:
+                violation = np.linalg.norm(slope) - self.limits[pair]
+            worst = max(worst, float(violation))
         return worst

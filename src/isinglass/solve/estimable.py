@@ -23,7 +23,7 @@ from isinglass.machine import available_memory, memory_for
 from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.results import Solution
-from isinglass.solve.remote import PartedRows
+from isinglass.solve.seam import PartedRows
 
 if TYPE_CHECKING:
     from isinglass._core._native import State

@@ -1,33 +1,20 @@
-"""The exact likelihood path of small tables: proximal Newton by enumeration, with a certificate.
-
-    min  Ψ(Θ) − Σ_s θ_ss m̂_s − Σ_{s<t} θ_st m̂_st + α Σ_{s<t} ω_st |θ_st|       (docs/math.md)
-
-with m̂ the weighted means and pair moments of the table. `isinglass.solve.exact_proof` holds the dual.
-"""
+"""Small networks by enumeration of all states: the exact likelihood path, partition function, moments and samples."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import RandomSource, as_generator, check_count, is_whole
 from isinglass.arrays import FloatArray
-from isinglass.errors import ArgumentError, SeparationError
-from isinglass.objective.reduced import violations
+from isinglass.categories import CategoryNetwork
+from isinglass.data import check_sample_weight
+from isinglass.errors import ArgumentError, LimitError, SeparationError
+from isinglass.network import Network
 from isinglass.results import Path, Solution
-from isinglass.solve.enumeration import (
-    MAX_NODES,
-    Likelihood,
-    Moments,
-    exact_sample,
-    log_likelihood,
-    log_partition,
-    moments,
-    penalty_value,
-    state_probabilities,
-)
+from isinglass.solve.enumeration import MAX_NODES, Likelihood, log_sum, log_weights, minimize, superset_sums
 from isinglass.solve.estimable import warn_constant
 from isinglass.solve.exact_proof import certify, separating_pair
 from isinglass.solve.grid import alpha_grid
@@ -44,7 +31,7 @@ __all__ = [
     "state_probabilities",
 ]
 
-_MATCHED = 1e-15  # relative mismatch of means and free moments aimed at
+_STATES_AT_ONCE = 2**14
 
 
 def exact_path(
@@ -66,18 +53,8 @@ def exact_path(
     ----------
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1 with at most `MAX_NODES` columns.
-    alphas : int, float or array-like
-        Number of values, one value, or the values (see `isinglass.solve.grid.alpha_grid`).
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights; an integer weight equals repeated rows.
-    penalty_weights : array-like of shape (n_features, n_features) or "standardized", optional
-        ω_st: 0 is never penalized, inf is never an edge.
-    tol : float
-        For the relative duality gap and the KKT residual.
-    max_iter : int
-        Newton steps per alpha.
-    alpha_min_ratio : float
-        Last over first alpha of a counted grid.
+    alphas, sample_weight, penalty_weights, tol, max_iter, alpha_min_ratio
+        As for `ising_path`; 30 alphas and 200 steps by default.
 
     Returns
     -------
@@ -123,7 +100,7 @@ def exact_path(
         # From alpha_max on the null model is the optimum; starting there keeps it exactly zero.
         start = null if alpha >= alpha_max else state
         penalty = problem.penalty(float(alpha))
-        state, n_iter = _minimize(problem, penalty, start, tol=tol * min(scale, 1.0), max_iter=max_iter)
+        state, n_iter = minimize(problem, penalty, start, tol=tol * min(scale, 1.0), max_iter=max_iter)
         proof = certify(problem, state, penalty)
         diagnostics: dict[str, Any] = {
             "objective": problem.objective(state, penalty)[0],
@@ -157,7 +134,7 @@ def _fit_null(problem: Likelihood, tol: float, max_iter: int) -> FloatArray:
         return problem.independent
     penalty = np.where(np.r_[np.zeros(problem.n_varying), problem.omega] > 0, np.inf, 0.0)
     _refuse_separation(problem, penalty)
-    return _minimize(problem, penalty, problem.independent, tol=tol, max_iter=max_iter)[0]
+    return minimize(problem, penalty, problem.independent, tol=tol, max_iter=max_iter)[0]
 
 
 def _largest_ratio(problem: Likelihood, null: FloatArray) -> float:
@@ -188,98 +165,127 @@ def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
         )
 
 
-def _minimize(
-    problem: Likelihood, penalty: FloatArray, theta: FloatArray, *, tol: float, max_iter: int
-) -> tuple[FloatArray, int]:
-    """Return the minimizer of the exact objective and the number of Newton steps."""
-    # Far below tol: the gap is of the order of residual·Σ|θ| and, where the penalty is tiny, of residual / penalty.
-    enough, previous = 1e-4 * tol, np.inf
-    target = enough * min(1.0, 1e3 * float(np.min(penalty[penalty > 0], initial=np.inf)))
-    for n_iter in range(max_iter):
-        g, hessian = problem.derivatives(theta)
-        residual = float(np.max(violations(theta, g, penalty), initial=0.0))
-        if residual <= target or 0.5 * previous < residual <= enough:  # reached, or rounding is all that is left
-            return _match_moments(problem, penalty, theta), n_iter
-        previous = residual
-        aim = _minimize_model(hessian, g, theta, penalty, residual * min(0.1, residual))
-        step = _search_line(problem, penalty, theta, aim - theta, g)
-        if step == 0:  # F cannot tell the two points apart any more
-            break
-        theta = aim if step == 1 else theta + step * (aim - theta)
-    else:
-        n_iter = max_iter
-    return _match_moments(problem, penalty, theta), n_iter
+class Moments(NamedTuple):
+    """E[x_s] as a vector and E[x_s x_t] as a symmetric matrix whose diagonal is E[x_s]."""
+
+    means: FloatArray
+    pairs: FloatArray
 
 
-def _minimize_model(
-    hessian: FloatArray, g: FloatArray, theta: FloatArray, penalty: FloatArray, goal: float
-) -> FloatArray:
-    """Minimize g·(u−θ) + ½(u−θ)ᵀH(u−θ) + Σ penalty|u|: sweeps find the support, Newton's steps end a slow tail."""
-    u, slope = theta.copy(), g.copy()
-    diagonal = np.diag(hessian)
-    allowed = np.flatnonzero(np.isfinite(penalty))
-    for _ in range(200):
-        for j in allowed:
-            pull = u[j] * diagonal[j] - slope[j]
-            new = np.sign(pull) * max(abs(pull) - penalty[j], 0.0) / diagonal[j]
-            if new != u[j]:
-                slope += hessian[j] * (new - u[j])
-                u[j] = new
-        while _newton_on_support(hessian, slope, u, penalty) < 1:
-            pass  # one coordinate became zero; without going on, two sweeps can undo each other for ever
-        # By less than this no slope changes when a coordinate moves by a unit in its last place.
-        rounding = np.finfo(np.float64).eps * float((np.abs(g) + diagonal * np.abs(u)).max(initial=0.0))
-        if np.max(violations(u, slope, penalty), initial=0.0) <= max(goal, rounding):
-            break
-    return u
+def log_partition(model: Network) -> float:
+    """Return Ψ(Θ), the logarithm of the sum of exp(−energy) over all 2^p states.
+
+    Examples
+    --------
+    >>> model = Network.from_couplings([[0.0]], [0.0])
+    >>> round(log_partition(model), 6)  # log 2
+    0.693147
+    """
+    return log_sum(log_weights(model.couplings, model.fields))
 
 
-def _newton_on_support(hessian: FloatArray, slope: FloatArray, u: FloatArray, penalty: FloatArray) -> float:
-    """Move ``u`` and ``slope`` towards the optimum of the orthant; return 1, or less if a coordinate became zero."""
-    support = np.flatnonzero((u != 0) | (penalty == 0))
-    if not support.size:
-        return 1.0
-    signs = np.where(penalty[support] > 0, np.sign(u[support]), 0.0)
-    pull = slope[support] + np.where(signs != 0, penalty[support], 0.0) * signs
-    move = -np.linalg.solve(hessian[np.ix_(support, support)], pull)
-    crossing = (signs != 0) & (signs * (u[support] + move) < 0)
-    ratios = -u[support][crossing] / move[crossing]
-    step = float(np.min(ratios, initial=1.0))
-    new = u[support] + step * move
-    new[np.flatnonzero(crossing)[ratios <= step]] = 0.0
-    slope += hessian[:, support] @ (new - u[support])
-    u[support] = new
-    return 1.0 if not crossing.any() else min(step, 0.5)
+def state_probabilities(model: Network) -> FloatArray:
+    """Return P(x) of all 2^p states; bit s of the position is x_s.
+
+    Examples
+    --------
+    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
+    >>> state_probabilities(model).round(3).tolist()  # 00, 10, 01, 11
+    [0.125, 0.375, 0.125, 0.375]
+    """
+    weights = log_weights(model.couplings, model.fields)
+    return np.asarray(np.exp(weights - log_sum(weights)))
 
 
-def _search_line(
-    problem: Likelihood, penalty: FloatArray, theta: FloatArray, direction: FloatArray, g: FloatArray
-) -> float:
-    """Return the first of 1, ½, ¼, … (less if the step is enormous) with sufficient decrease of the objective, or 0."""
-    here, size = problem.objective(theta, penalty)
-    expected = float(g @ direction) + penalty_value(theta + direction, penalty) - penalty_value(theta, penalty)
-    slack = 1e-14 * size  # rounding of F: near the optimum the Newton step is right and F is flat
-    # A pair that the model expects once in 1e26 has next to no curvature; no coupling of use is far from this size.
-    step = first = min(1.0, 64.0 / float(np.abs(direction).max(initial=1.0)))
-    while step > 1e-10 * first:
-        if problem.objective(theta + step * direction, penalty)[0] <= here + 1e-4 * step * expected + slack:
-            return step
-        step /= 2
-    return 0.0
+def moments(model: Network) -> Moments:
+    """Return the means and pair moments of the model.
+
+    Examples
+    --------
+    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
+    >>> moments(model).pairs.round(3).tolist()
+    [[0.75, 0.375], [0.375, 0.5]]
+    """
+    sums = superset_sums(state_probabilities(model))
+    bits = 1 << np.arange(model.n_features)
+    pairs = sums[bits[:, None] | bits]
+    return Moments(np.diag(pairs).copy(), pairs)
 
 
-def _match_moments(problem: Likelihood, penalty: FloatArray, theta: FloatArray) -> FloatArray:
-    """Newton on fields and unpenalized pairs until their moments match, so that the dual point is feasible."""
-    free = np.flatnonzero(penalty == 0)
-    best, smallest = theta, np.inf
-    for _ in range(20):
-        g, hessian = problem.derivatives(theta)
-        mismatch = float(np.max(np.abs(g[free]) / problem.statistics[free], initial=0.0))  # relative: means may be tiny
-        if mismatch >= smallest:  # rounding, or too far away for undamped steps: keep the best point seen
-            break
-        best, smallest = theta, mismatch
-        if mismatch <= _MATCHED:
-            break
-        theta = theta.copy()
-        theta[free] -= np.linalg.solve(hessian[np.ix_(free, free)], g[free])
-    return best
+def log_likelihood(model: Network, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Return the weighted mean of log P(x) over the rows of X.
+
+    The mean, not the sum: its negative is the exact objective without penalty. The value of single
+    rows is ``-model.energy(X) - log_partition(model)``.
+
+    Examples
+    --------
+    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
+    >>> round(log_likelihood(model, [[1, 0], [1, 1]]), 6)  # log 0.375
+    -0.980829
+    """
+    energies = model.energy(X)
+    weight = check_sample_weight(sample_weight, len(energies))
+    return float(-np.average(energies, weights=weight)) - log_partition(model)
+
+
+def exact_sample(model: Network, n_samples: int, *, random_state: RandomSource = None) -> Any:
+    """Draw independent rows from the model by enumeration: no Markov chain, no burn-in.
+
+    Parameters
+    ----------
+    model : Network
+        At most `MAX_NODES` nodes; with categories, at most 2^20 states.
+    n_samples : int
+        Number of rows, at least 1.
+    random_state : int, Generator, RandomState or None
+        A Generator or a RandomState is advanced, so that the next call differs.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_samples, n_features)
+        A `CategoryTable` of this shape, if the network has categories.
+
+    Examples
+    --------
+    >>> model = Network.from_couplings([[0, 50.0], [50.0, 0]], [-25.0, -25.0])
+    >>> rows = exact_sample(model, 100, random_state=0)
+    >>> bool((rows[:, 0] == rows[:, 1]).all())
+    True
+    """
+    if not is_whole(n_samples) or n_samples < 1:
+        raise ArgumentError("n_samples", "must be an integer of at least 1", n_samples)
+    probabilities = _category_weights(model) if isinstance(model, CategoryNetwork) else state_probabilities(model)
+    cumulative = np.cumsum(probabilities)
+    # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.
+    draws = as_generator(random_state).random(int(n_samples)) * cumulative[-1]
+    states = np.searchsorted(cumulative, draws, side="right")
+    if isinstance(model, CategoryNetwork):
+        return model.table(_states(states, model))
+    return ((states[:, None] >> np.arange(model.n_features)) & 1).astype(np.uint8)
+
+
+def _category_weights(model: CategoryNetwork) -> FloatArray:
+    """Return exp(−energy) of all states, the largest of them 1."""
+    n_states = _count_states(model)
+    if not can_enumerate(model):
+        raise LimitError(
+            f"The network must have at most {2**MAX_NODES} states for enumeration; got {n_states}. "
+            "Use simulate.gibbs_sample."
+        )
+    parts = [np.arange(first, min(first + _STATES_AT_ONCE, n_states)) for first in range(0, n_states, _STATES_AT_ONCE)]
+    weights = np.concatenate([-model.energy(_states(part, model)) for part in parts])
+    return np.asarray(np.exp(weights - weights.max()))
+
+
+def _states(numbers: NDArray[np.intp], model: CategoryNetwork) -> NDArray[np.uint8]:
+    return np.column_stack(np.unravel_index(numbers, model.n_categories)).astype(np.uint8)
+
+
+def _count_states(model: Network) -> int:
+    return int(model.n_categories.prod(dtype=object)) if isinstance(model, CategoryNetwork) else 1 << model.n_features
+
+
+def can_enumerate(model: Network) -> bool:
+    """Tell whether the states of a network are few enough to list them all: 2^20."""
+    return _count_states(model) <= 1 << MAX_NODES

@@ -54,13 +54,11 @@ def nodewise_path(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1 (bool, integer or float), or of categories (see ``kinds``); not modified.
+    X, sample_weight, alpha_min_ratio, kinds, scores
+        As for `ising_path`.
     alphas : int, float or array-like, default 50
         Number of geometric steps down from the smallest alpha without coefficients, or the values themselves.
         The unit is that of one regression: half of ``ising_path``'s alpha for the same strength.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights; an integer weight equals repeated rows.
     rule : {"and", "or", "mean", "min", "max"}, default "and"
         How the two coefficients a and b of a pair become one coupling. "and": their mean if both are non-zero,
         else 0. "or": the mean of those that are non-zero. "mean": (a + b) / 2, which halves an edge that only one
@@ -70,8 +68,6 @@ def nodewise_path(
         Penalize as if the columns had unit standard deviation: the penalty of column t's coefficient is
         alpha · sd(x_t), times the range of the scores of the column that is regressed if it has categories.
         Coefficients are returned on the scale of the table either way.
-    alpha_min_ratio : float, default 0.01
-        Last alpha over first alpha when ``alphas`` is a number.
     tol : float, default 1e-7
         Bound on every node's KKT residual over all columns and on its relative duality gap.
     max_iter : int, default 100
@@ -80,8 +76,6 @@ def nodewise_path(
         Nodes solved at the same time; default as for ``ising_path``. The result does not depend on it.
     callback : callable, optional
         Called with each Solution, in order, once all regressions are done.
-    kinds, scores : optional
-        Which columns have categories, and where those of ordinal columns lie, as for `ising_path`.
 
     Returns
     -------
@@ -142,16 +136,12 @@ def nodewise_ebic(
     gamma : float, default 0.25
         Weight of the number of candidate models in −2ℓ + J log N + 2γ J log(p−1); 0 is the BIC. With categories a
         neighbor counts for m_s · m_t parameters before log N, and once before γ.
-    rule : {"and", "or", "mean", "min", "max"}, default "and"
-        As for ``nodewise_path``; IsingFit's AND = FALSE is "mean".
-    standardize : bool, default True
-        Penalty alpha · sd(x_t) on the coefficient of column t.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights; an integer weight equals repeated rows.
+    rule, standardize, sample_weight
+        As for `nodewise_path`, but standardized by default; IsingFit's AND = FALSE is "mean".
     alpha_min_ratio : float, optional
         Last alpha over first alpha; default 0.0001, or 0.01 with fewer rows than predictors.
     tol, max_iter, n_threads
-        As for ``nodewise_path``.
+        As for `nodewise_path`.
 
     Returns
     -------
@@ -285,9 +275,13 @@ class _BinaryNodes(Nodes):
     def collect(self, paths: NodePaths, known: dict[str, Any]) -> NodeFits:
         """Return the regressions; refuse those without a finite optimum (looked for only where there may be none)."""
         for node in np.flatnonzero((paths.largest_etas > SUSPICIOUS_ETA).any(axis=1)).tolist():
-            found = _separating_column(self.table, node)
-            if found is not None:
-                s, t = self.varying[[node, found]].tolist()
+            rows = np.unique(self.table, axis=0).astype(np.float64)
+            sign = 2.0 * rows[:, [node]] - 1.0
+            rows[:, node] = 1.0  # the intercept takes the node's own place
+            direction = separating_direction(sign * rows)
+            if direction is not None:
+                direction[node] = 0.0
+                s, t = self.varying[[node, int(np.abs(direction).argmax())]].tolist()
                 raise SeparationError(
                     f"the unpenalized regression of column {s} must have a finite optimum; the other columns separate "
                     f"its zeros from its ones, so that the coefficient of column {t} grows without bound. "
@@ -296,16 +290,3 @@ class _BinaryNodes(Nodes):
         fields = self.spread(paths.fields, np.nan)
         constant = np.isnan(fields).all(axis=0)
         return NodeFits(fields=np.where(constant, self.fields, fields), values=paths.values, **known)
-
-
-def _separating_column(table: Bytes, node: int) -> int | None:
-    """Return a column whose coefficient in the regression of ``node`` is infinite, or None."""
-    rows = np.unique(table, axis=0).astype(np.float64)
-    design = rows.copy()
-    design[:, node] = 1.0  # the intercept takes the node's own place
-    direction = separating_direction((2.0 * rows[:, node] - 1.0)[:, None] * design)
-    if direction is None:
-        return None
-    others = np.abs(direction)
-    others[node] = -1.0
-    return int(others.argmax())

@@ -210,7 +210,8 @@ class _Case:
         if len(self.free):
             with within_memory():
                 state = self.problem.solve(self.free, [1.0], tol, tol, max_iter)[0]
-            self.refuse_separation(self.free, state.largest_eta)
+            if state.largest_eta + self.varying.log_spread > SUSPICIOUS_ETA:  # it may lie at infinity
+                self.varying.refuse_separation(self.free)
             self.problem.mark_null()
         return self.problem.alpha_max()
 
@@ -219,17 +220,9 @@ class _Case:
         if self.matrix is not None:
             objective.refuse_vanishing(float(grid[-1]), self.matrix[~np.eye(len(self.matrix), dtype=bool)])
         if grid[-1] == 0.0:
-            self.varying.refuse_separation(self.allowed_pairs())
-
-    def refuse_separation(self, pairs: NDArray[np.int32], largest_eta: float) -> None:
-        """Raise if the optimum with these pairs unpenalized lies at infinity (checked only where it may)."""
-        if largest_eta + self.varying.log_spread > SUSPICIOUS_ETA:
-            self.varying.refuse_separation(pairs)
-
-    def allowed_pairs(self) -> NDArray[np.int32]:
-        """Return the pairs of varying columns that are not forbidden."""
-        pairs = all_pairs(self.problem.n_features)
-        return pairs if self.matrix is None else pairs[np.isfinite(self.matrix[pairs[:, 0], pairs[:, 1]])]
+            pairs = all_pairs(self.problem.n_features)
+            allowed = slice(None) if self.matrix is None else np.isfinite(self.matrix[pairs[:, 0], pairs[:, 1]])
+            self.varying.refuse_separation(pairs[allowed])
 
     def solution(self, state: State, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
@@ -242,11 +235,10 @@ def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> N
     if not failed:
         return
     worst = max(failed, key=lambda solution: solution.kkt_residual)
-    warn(
-        ConvergenceWarning(
-            f"{len(failed)} of {len(path)} solutions did not reach tol={path.tol:g}; worst at alpha={worst.alpha:.6g}: "
-            f"kkt_residual={worst.kkt_residual:.1e}, relative "
-            f"gap={worst.duality_gap / max(null_objective, 1e-12):.1e}. "
-            f"Increase {setting('max_iter')} (now {max_iter}) or {setting('tol')}, or stop the path at a larger alpha."
-        )
+    gap = worst.duality_gap / max(null_objective, 1e-12)
+    message = (
+        f"{len(failed)} of {len(path)} solutions did not reach tol={path.tol:g}; worst at alpha={worst.alpha:.6g}: "
+        f"kkt_residual={worst.kkt_residual:.1e}, relative gap={gap:.1e}. "
+        f"Increase {setting('max_iter')} (now {max_iter}) or {setting('tol')}, or stop the path at a larger alpha."
     )
+    warn(ConvergenceWarning(message))

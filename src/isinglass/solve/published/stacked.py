@@ -24,16 +24,8 @@ _INT32_MAX = np.iinfo(np.int32).max
 def edge_position(s: int, t: int) -> int:
     """Return the column of the edge between two nodes in the stacked design.
 
-    Parameters
-    ----------
-    s, t : int
-        Two different nodes, counted from 0, in either order.
-
-    Returns
-    -------
-    int
-        min(s,t) + max(s,t)·(max(s,t)−1)/2, counted from 0. The paper counts nodes and columns from
-        1, j_st = min(s,t) + (max(s,t)−2)(max(s,t)−1)/2: with s+1 and t+1 put in, its formula minus 1.
+    min(s,t) + max(s,t)·(max(s,t)−1)/2, nodes and columns counted from 0. The paper counts them from 1,
+    j_st = min(s,t) + (max(s,t)−2)(max(s,t)−1)/2: with s+1 and t+1 put in, its formula minus 1.
 
     Examples
     --------
