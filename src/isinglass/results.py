@@ -22,7 +22,7 @@ MOST_PATTERNS = 10
 class Solution(Frozen):
     """The network at one ``alpha``, and the proof of how close to the optimum it is.
 
-    Its parts are attributes, too: ``fields``, ``edge_index``, ``edge_values``, ``names``, ``couplings``.
+    Parts of the network are attributes, too: ``fields``, ``edge_index``, ``edge_values``, ``names``, ``couplings``.
     """
 
     network: Network  #: what was found

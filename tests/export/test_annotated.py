@@ -61,7 +61,7 @@ def test_attributes_from_mappings_and_frames(frame):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"node_attributes": [1, 2, 3]}, "node_attributes must map names to columns"),
+        ({"node_attributes": [1, 2, 3]}, "node_attributes must be a data frame or a mapping of columns; got list"),
         ({"node_attributes": {"degree": [1, 2, 3]}}, "Rename"),
         ({"edge_attributes": {"weight": np.eye(3)}}, "Rename"),
         ({"color_by": "party"}, "color_by must be one of"),

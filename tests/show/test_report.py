@@ -540,6 +540,7 @@ def test_a_missing_folder_is_refused(tmp_path, path):
 def test_plain_values():
     odd = SimpleNamespace()
     assert payload.to_plain({1: (np.bool_(True), np.inf, odd)}) == {"1": [True, None, str(odd)]}
+    assert payload.to_plain([np.arange(2), float("nan"), np.float64(0.5)]) == [[0, 1], None, 0.5]
 
 
 def test_rounding_never_makes_zero():

@@ -148,7 +148,7 @@ def read_categories(
             )
         table = X if names is None else X.with_names(names)
         return table.simplest() if isinstance(table, CategoryTable) else table
-    is_plain = kinds is scores is names is encode is binarize is None
+    is_plain = kinds is None and scores is None and names is None and encode is None and binarize is None
     if is_plain and missing in MISSING_CHOICES and _is_bits(X):
         return BinaryTable(X, coding=Coding(None, (BITS,) * X.shape[1], missing))
     how = {"names": names, "missing": missing, "encode": encode, "binarize": binarize}

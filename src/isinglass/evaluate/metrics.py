@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.categories import CategoryNetwork, block_scale, flat_fields
 from isinglass.errors import DataError
-from isinglass.evaluate.communities import communities, modularity
-from isinglass.evaluate.nodes import Centrality, NodeTable, centrality, node_table
+from isinglass.evaluate.nodes import Centrality, NodeTable, centrality, communities, modularity, node_table
 from isinglass.network import Network, as_network, pair_keys, spread
 from isinglass.results import Path
 

@@ -97,12 +97,12 @@ def annotate(
     read = as_network(network, names)
     own = _OF_CATEGORIES if isinstance(read, CategoryNetwork) else {"node": (), "edge": ()}
     node_columns: dict[str, Column] = {}
-    for key, column in _items(node_attributes, "node_attributes"):
+    for key, column in list_columns(node_attributes, "node_attributes"):
         name = check_name(key, "node", [*own["node"], *node_columns])
         node_columns[name] = read_column(key, by_node(column, read.names, f"attribute {key!r}"), read.n_features)
     edge_columns: dict[str, Column] = {}
     pairs = read.edge_index[read.by_strength]
-    for key, matrix in _items(edge_attributes, "edge_attributes"):
+    for key, matrix in list_columns(edge_attributes, "edge_attributes"):
         name = check_name(key, "edge", [*own["edge"], *edge_columns])
         edge_columns[name] = pair_column(key, matrix, pairs, read.names)
     return Annotated(
@@ -131,17 +131,25 @@ def check_positions(positions: ArrayLike, n_nodes: int) -> FloatArray:
     return points
 
 
-def _items(attributes: Any, name: str) -> list[tuple[Any, Any]]:
-    if attributes is None:
+def list_columns(table: Any, name: str) -> list[tuple[Any, Any]]:
+    """Return the columns of a mapping, of a record that has one, of a data frame or of a structured array."""
+    if table is None:
         return []
-    if hasattr(attributes, "to_dict") and hasattr(attributes, "get_columns"):  # polars, whose frames have no items()
-        return [(column.name, column) for column in attributes.get_columns()]
-    if hasattr(attributes, "column_names") and hasattr(attributes, "columns"):  # pyarrow
-        columns = (column.to_pylist() for column in attributes.columns)
-        return list(zip(attributes.column_names, columns, strict=True))
-    if not hasattr(attributes, "items"):
-        raise DataError(f"{name} must map names to columns; got {type(attributes).__name__}.")
-    return list(attributes.items())
+    columns = getattr(table, "columns", None)
+    if isinstance(columns, Mapping):
+        table = columns
+    if hasattr(table, "get_columns"):  # polars, whose frames have no items()
+        items = [(column.name, column) for column in table.get_columns()]
+    elif hasattr(table, "column_names"):  # pyarrow
+        items = list(zip(table.column_names, table.columns, strict=True))
+    elif isinstance(table, np.ndarray) and table.dtype.names is not None:
+        items = [(key, table[key]) for key in table.dtype.names]
+    elif hasattr(table, "items"):
+        items = list(table.items())
+    else:
+        raise DataError(f"{name} must be a data frame or a mapping of columns; got {type(table).__name__}.")
+    # Cells of pyarrow's columns are objects.
+    return [(key, column.to_pylist() if hasattr(column, "to_pylist") else column) for key, column in items]
 
 
 def _node_colors(

@@ -201,10 +201,8 @@ def _relax(xy: FloatArray, graph: sp.csr_array, n_iter: int) -> FloatArray:
 
 
 def _springs(squared_distance: FloatArray) -> FloatArray:
-    """Return push / distance of two unit masses, d^−3.
-
-    The usual push of d^−1 reaches further: it tears the Senate so far apart that neither party can be read.
-    """
+    """Return push / distance of two unit masses, d^−3."""
+    # The usual push of d^−1 reaches further: it tears the Senate so far apart that neither party can be read.
     inverse = 1.0 / squared_distance
     return np.asarray(inverse * np.sqrt(inverse))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,6 @@ from isinglass.categories import CategoryNetwork
 from isinglass.machine import thread_count
 from isinglass.network import Network
 
-KernelArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]
-
 _VISITS_PER_CALL = 30_000_000  # after which control comes back to Python
 
 
@@ -25,15 +22,6 @@ class Completions:
 
     The chains start from what stands in the missing cells of the rows, which are copied. ``table`` has the rows as they
     are now. The draws do not depend on the number of threads.
-
-    Examples
-    --------
-    >>> model = Network.from_couplings([[0, 9.0], [9.0, 0]], [-4.5, -4.5])
-    >>> rows, gone = np.array([[1, 0], [0, 1]], dtype=np.uint8), np.array([[False, True], [True, False]])
-    >>> chains = Completions(rows, gone, random_state=0)
-    >>> chains.sweep(model, 1)
-    >>> chains.table.tolist()
-    [[1, 1], [1, 1]]
     """
 
     def __init__(
@@ -48,8 +36,7 @@ class Completions:
     def sweep(self, network: Network, n_sweeps: int, totals: FloatArray | None = None) -> None:
         """Redraw every missing cell so many times, in the order of the columns.
 
-        ``totals``, one number per missing cell in the order of the table, collects the probability of a 1 at each
-        visit.
+        ``totals``, one number per missing cell in the order of the table, adds up the probability of a 1 at each visit.
         """
         arrays = kernel_arrays(network)
         step = max(1, _VISITS_PER_CALL // max(1, self.table.size + len(self._cells)))
@@ -60,16 +47,7 @@ class Completions:
 
 
 class CategoryChains:
-    """The same for category numbers; without ``missing``, all cells are redrawn. All rows are swept side by side.
-
-    Examples
-    --------
-    >>> model = CategoryNetwork([[0, 0, 0], [0, 0]], [[0, 1, 2], [0, 1]], [[0, 1]], [40.0])
-    >>> chains = CategoryChains(np.array([[0, 1], [2, 0]], dtype=np.uint8), np.array([[True, False], [False, True]]))
-    >>> chains.sweep(model, 1)
-    >>> chains.table.tolist()
-    [[2, 1], [2, 1]]
-    """
+    """The same for category numbers; without ``missing``, all cells are redrawn. All rows are swept side by side."""
 
     def __init__(self, table: Bytes, missing: Mask | None = None, *, random_state: RandomSource = None) -> None:
         self.table = np.array(table, dtype=np.uint8, order="C")
@@ -108,7 +86,7 @@ def node_logits(network: CategoryNetwork, s: int) -> Callable[[Bytes, NDArray[np
     return logits
 
 
-def kernel_arrays(network: Network) -> KernelArrays:
+def kernel_arrays(network: Network) -> tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]:
     """Return the couplings in compressed rows and the fields, as the kernel takes them."""
     rows = network.couplings_sparse
     return (
@@ -123,12 +101,6 @@ def start_values(table: Bytes, missing: Mask, counted: Mask, random_state: Rando
     """Return the table with a random answer of the same column in every missing cell.
 
     Answers are drawn from the rows ``counted``; where a column has none among them, its missing cells become 0.
-
-    Examples
-    --------
-    >>> rows, gone = np.array([[1, 0], [0, 1]], dtype=np.uint8), np.array([[False, True], [True, False]])
-    >>> start_values(rows, gone, np.array([True, True]), 0).tolist()
-    [[1, 1], [1, 1]]
     """
     rng, filled = as_generator(random_state), table.copy()
     for s in np.flatnonzero(missing.any(axis=0)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.machine import thread_count
 from isinglass.network import Network, as_network
 from isinglass.results import Solution
-from isinglass.simulate.completions import CategoryChains, KernelArrays, kernel_arrays
+from isinglass.simulate.completions import CategoryChains, kernel_arrays
 from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
 
@@ -83,9 +82,7 @@ def gibbs_sample(
     offsets = np.concatenate([[0], np.cumsum(share + (np.arange(several) < more))])
     if isinstance(network, CategoryNetwork):
         return network.table(_sample_categories(network, offsets, before, apart, start, as_generator(random_state)))
-    chains = _Chains.begin(network, several, start, random_state, thread_count(n_threads))
-    chains.sweep(before)
-    return chains.record(offsets, apart)
+    return _sample_binary(network, offsets, before, apart, start, random_state, thread_count(n_threads))
 
 
 def _sample_categories(
@@ -111,45 +108,31 @@ def _sample_categories(
     return rows
 
 
-@dataclass(frozen=True, eq=False)
-class _Chains:
-    """Sparse couplings, and what the chains carry from one call of the kernel to the next."""
-
-    network: KernelArrays
-    words: NDArray[np.uint64]  # four per chain: the generator
-    states: NDArray[np.uint8]
-    n_threads: int
-
-    @classmethod
-    def begin(
-        cls, model: Network, n_chains: int, start: ArrayLike | None, seed: RandomSource, n_threads: int
-    ) -> _Chains:
-        words = np.array([child.generate_state(4, np.uint64) for child in spawn_seeds(seed, n_chains)])
-        states = np.empty((n_chains, model.n_features), dtype=np.uint8)
-        gibbs_start(words, states)
-        if start is not None:
-            states[:] = _fitting(to_binary(np.atleast_2d(start)), start, states.shape)
-        return cls(kernel_arrays(model), words, states, n_threads)
-
-    @property
-    def sweeps_per_call(self) -> int:
-        updates = len(self.words) * (len(self.network[3]) + len(self.network[1]) // 8)
-        return max(1, _UPDATES_PER_CALL // updates)
-
-    def sweep(self, n_sweeps: int) -> None:
-        """Advance every chain; control comes back to Python now and then, so that it can be interrupted."""
-        for done in range(0, n_sweeps, self.sweeps_per_call):
-            count = min(self.sweeps_per_call, n_sweeps - done)
-            gibbs_sweep(*self.network, self.words, self.states, count, self.n_threads)
-
-    def record(self, offsets: NDArray[np.int64], thin: int) -> NDArray[np.uint8]:
-        """Return the rows ``offsets[c] … offsets[c + 1] - 1`` of every chain c, ``thin`` sweeps before each."""
-        rows = np.empty((int(offsets[-1]), len(self.network[3])), dtype=np.uint8)
-        longest, step = int(np.diff(offsets).max()), max(1, self.sweeps_per_call // thin)
-        for first in range(0, longest, step):
-            last = min(first + step, longest)
-            gibbs_record(*self.network, self.words, self.states, thin, offsets, first, last, rows, self.n_threads)
-        return rows
+def _sample_binary(
+    network: Network,
+    offsets: NDArray[np.int64],
+    burn_in: int,
+    thin: int,
+    start: ArrayLike | None,
+    seed: RandomSource,
+    n_threads: int,
+) -> NDArray[np.uint8]:
+    """Return the same for columns of 0 and 1."""
+    n_chains, arrays = len(offsets) - 1, kernel_arrays(network)
+    words = np.array([child.generate_state(4, np.uint64) for child in spawn_seeds(seed, n_chains)])  # the generators
+    states = np.empty((n_chains, network.n_features), dtype=np.uint8)
+    gibbs_start(words, states)
+    if start is not None:
+        states[:] = _fitting(to_binary(np.atleast_2d(start)), start, states.shape)
+    step = max(1, _UPDATES_PER_CALL // (n_chains * (network.n_features + len(arrays[1]) // 8)))
+    for done in range(0, burn_in, step):
+        gibbs_sweep(*arrays, words, states, min(step, burn_in - done), n_threads)
+    rows = np.empty((int(offsets[-1]), network.n_features), dtype=np.uint8)
+    longest, step = int(np.diff(offsets).max()), max(1, step // thin)
+    for first in range(0, longest, step):
+        last = min(first + step, longest)
+        gibbs_record(*arrays, words, states, thin, offsets, first, last, rows, n_threads)
+    return rows
 
 
 def _fitting(states: NDArray[np.uint8], start: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:

@@ -20,7 +20,6 @@ from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.network import Network
 
-Edges = Iterable[tuple[int, int]]
 Couplings = str | float | tuple[float, float]
 
 _MAX_PAIRINGS = 10_000  # of a random regular graph; one in a few succeeds
@@ -238,10 +237,11 @@ def category_network(
     ]
     # Variance per coordinate of equally frequent categories: (1 − 1/q)/2 over q − 1 of them, or (q² − 1)/12.
     spread = [0.5 / q if score is None else (q * q - 1) / 12.0 for score, q in zip(scores, sizes, strict=True)]
+    widths = [q if score is None else 1 for score, q in zip(scores, sizes, strict=True)]
     blocks, fields = [], [np.zeros(q) for q in sizes]
     for (s, t), theta in zip(network.edge_index.tolist(), network.edge_values.tolist(), strict=True):
         norm = theta / (4.0 * np.sqrt(spread[s] * spread[t]))
-        block = _block(scores[s], scores[t], sizes[s], sizes[t], rng) * norm / block_scale(scores[s], scores[t])
+        block = _block(widths[s], widths[t], rng) * norm / block_scale(scores[s], scores[t])
         blocks.append(block)
         for here, there, table in ((s, t, block), (t, s, block.T)):
             middle = 0.0 if scores[there] is None else (sizes[there] - 1) / 2.0
@@ -253,7 +253,7 @@ def category_network(
 
 def _network(
     p: int,
-    edges: Edges,
+    edges: Iterable[tuple[int, int]],
     *,
     couplings: Couplings = "ferromagnetic",
     strength: float = 1.0,
@@ -297,15 +297,13 @@ def _interval(bounds: Sequence[float], name: str) -> tuple[float, float]:
     return low, high
 
 
-def _block(
-    score_s: FloatArray | None, score_t: FloatArray | None, q_s: int, q_t: int, rng: np.random.Generator
-) -> FloatArray:
+def _block(n_rows: int, n_columns: int, rng: np.random.Generator) -> FloatArray:
     """Return a block of norm 1: the number 1, or a random table that sums to zero over the categories of a side."""
-    if score_s is not None and score_t is not None:
+    if n_rows == n_columns == 1:
         return np.ones((1, 1))
-    block = rng.normal(size=(q_s if score_s is None else 1, q_t if score_t is None else 1))
-    if score_s is None:
+    block = rng.normal(size=(n_rows, n_columns))
+    if n_rows > 1:
         block -= block.mean(axis=0)
-    if score_t is None:
+    if n_columns > 1:
         block -= block.mean(axis=1, keepdims=True)
     return np.asarray(block / np.linalg.norm(block))

@@ -112,11 +112,10 @@ def any_color(color: Any) -> str:
 
 
 def readable(name: Any, longest: int = 30) -> str:
-    r"""Return a name as one short line of characters that the current font has.
+    """Return a name as one short line of characters that the current font has.
 
-    White space becomes single spaces, invisible marks such as joiners are dropped, a name of more than ``longest``
-    characters ends in an ellipsis, and characters without a glyph, such as emoji in most fonts, become the sign of an
-    unknown character, one for each run of them.
+    White space becomes single spaces, invisible marks are dropped, a long name ends in an ellipsis, and each run of
+    characters without a glyph, such as emoji in most fonts, becomes the sign of an unknown character.
     """
     start = str(name)[: 10 * longest]  # enough, however long it is
     text = " ".join("".join(character for character in start if category(character) != "Cf").split())

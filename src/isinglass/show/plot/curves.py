@@ -313,29 +313,17 @@ def _name_ends(ax: Axes, alpha: float, ends: list[tuple[float, NDArray[np.int32]
     """Write the names of pairs beside the ends of their lines, moved apart where they would touch."""
     apart, longest = 0.045 * float(np.diff(ax.get_ylim())[0]), 10 if is_narrow(ax) else 18
     leader = {"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
+    beside: dict[str, Any] = {"textcoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
+    size = SMALL - 1.0 if is_narrow(ax) else 8.0
     for (value, (s, t)), height in zip(ends, _spread([value for value, _ in ends], apart), strict=True):
-        ax.annotate(
-            f"{readable(names[s], longest)} – {readable(names[t], longest)}",
-            (alpha, value),
-            xytext=(1.02, height),
-            textcoords=("axes fraction", "data"),
-            fontsize=SMALL - 1.0 if is_narrow(ax) else 8.0,
-            va="center",
-            arrowprops=leader,
-            annotation_clip=False,
-            **PLAIN,
-        )
+        text, place = f"{readable(names[s], longest)} – {readable(names[t], longest)}", (1.02, height)
+        ax.annotate(text, (alpha, value), xytext=place, fontsize=size, arrowprops=leader, **beside, **PLAIN)
 
 
 def _spread(values: Sequence[float], apart: float) -> FloatArray:
     """Return the values moved as little as needed to lie at least ``apart`` from each other, in their order.
 
     Values that touch become blocks around their common mean, as in isotonic regression.
-
-    Examples
-    --------
-    >>> _spread([1.0, 1.0, 5.0], 1.0).tolist()
-    [0.5, 1.5, 5.0]
     """
     order = np.argsort(values, kind="stable")
     blocks: list[list[float]] = []  # of numbers already shifted by their rank, which may be equal but not fall

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,6 +22,7 @@ from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, color_groups
+from isinglass.show.plot import marks
 from isinglass.show.plot.canvas import (
     any_color,
     axes_or_new,
@@ -32,19 +33,8 @@ from isinglass.show.plot.canvas import (
     write_below,
     write_legend,
 )
-from isinglass.show.plot.marks import (
-    RING,
-    draw_beside,
-    draw_inside,
-    draw_rings,
-    fits_inside,
-    node_values,
-    room_for_nodes,
-    scale_sizes,
-)
 
-Corner: TypeAlias = Literal["upper left", "upper right", "lower left", "lower right"]
-CORNERS: tuple[Corner, ...] = ("upper left", "upper right", "lower left", "lower right")
+CORNERS: tuple[Any, ...] = ("upper left", "upper right", "lower left", "lower right")
 MARKERS = "osD^vPX"
 """Shapes of the nodes: the next one each time the colors of groups come round again."""
 THINNEST, THICKEST = 0.5, 4.5
@@ -57,41 +47,23 @@ USUAL = (8.0, 6.0)
 
 @dataclass(frozen=True)
 class Style:
-    """How a network is drawn; keywords of `network`.
+    """How a network is drawn; keywords of `network`."""
 
-    Parameters
-    ----------
-    edge_color : {"sign", "group"}, default "sign"
-        Blue and vermillion for positive and negative couplings, gray for edges without a sign; or the color of the
-        group for edges within it and purple for those between groups. Negative edges are dashed either way.
-    positive_only : bool, default False
-        Leave out all but positive couplings.
-    min_weight : float, default 0
-        Leave out couplings smaller than this in absolute value. The figure says how many edges are not drawn.
-    max_weight : float, optional
-        The weight of the widest edge, for several figures on one scale; the largest that is drawn by default.
-    inside : bool, default False
-        Write the labels into the nodes, which are then as large as they can be. Where labels are too long for that,
-        nodes are numbered and the legend lists the names.
-    longest_label : int, default 30
-        Longer labels end in an ellipsis.
-    font_size : float, optional
-        Of the labels, in points; smaller for more nodes by default.
-    node_size : float, optional
-        Diameter in points; smaller for more nodes by default.
-    random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Seed of the layout.
-    """
-
+    #: blue and vermillion for positive and negative couplings, gray for edges without a sign ("sign"); or the color of
+    #: the group for edges within it and purple for those between groups ("group"); negative edges are dashed anyway
     edge_color: str = "sign"
-    positive_only: bool = False
+    positive_only: bool = False  #: leave out all but positive couplings
+    #: leave out couplings smaller than this in absolute value; the figure says how many edges are not drawn
     min_weight: float = 0.0
+    #: the weight of the widest edge, for several figures on one scale; the largest that is drawn by default
     max_weight: float | None = None
+    #: write the labels into the nodes, which are then as large as they can be; where labels are too long for that,
+    #: nodes are numbered and the legend lists the names
     inside: bool = False
-    longest_label: int = 30
-    font_size: float | None = None
-    node_size: float | None = None
-    random_state: RandomSource = 0
+    longest_label: int = 30  #: longer labels end in an ellipsis
+    font_size: float | None = None  #: of the labels, in points; smaller for more nodes by default
+    node_size: float | None = None  #: diameter in points; smaller for more nodes by default
+    random_state: RandomSource = 0  #: seed of the layout
 
     def __post_init__(self) -> None:
         if self.edge_color not in ("sign", "group"):
@@ -105,7 +77,7 @@ class Style:
         if self.node_size is not None:
             return self.node_size
         if self.inside:
-            return room_for_nodes(ax, xy)
+            return marks.room_for_nodes(ax, xy)
         return float(np.clip(60.0 / np.sqrt(len(xy)), 5.0, 14.0)) * max(0.5, _shrink(ax))
 
     def letters(self, ax: Axes, n_nodes: int) -> float:
@@ -191,18 +163,19 @@ def network(
         raise ArgumentError("legend", 'must be True, False or "outside"', legend)
     shown = _choose_edges(graph, look.positive_only, look.min_weight)
     texts = _label_texts(labels, graph.names, look.longest_label)
-    measured = None if sizes is None else node_values(sizes, graph, "sizes")
-    shares = None if rings is None else node_values(rings, graph, "rings")
+    measured = None if sizes is None else marks.node_values(sizes, graph, "sizes")
+    shares = None if rings is None else marks.node_values(rings, graph, "rings")
     xy = _place_nodes(graph, shown, positions, look.random_state)
     ax = axes_or_new(ax, (12.0, 9.0) if graph.n_features > 40 else USUAL, fill=True)
     keep_aspect = positions is not None
 
     widest = look.max_weight or float(graph.weights[shown].max(initial=0.0))
-    entries = _explain(graph, shown, members, colors, look.edge_color, widest) if legend else []
+    entries = _explain(graph, shown, members, colors, look, widest) if legend else []
     _frame(ax, xy, keep_aspect=keep_aspect)
     usual = look.diameter(ax, xy)
-    diameters = scale_sizes(measured, usual / (RING if shares is not None else 1.0), graph.n_features)
-    numbered = look.inside and labels is not False and not fits_inside(ax, xy, texts, diameters, look.letters(ax, 1))
+    ring = 1.0 if shares is None else marks.RING
+    diameters, letters = marks.scale_sizes(measured, usual / ring, graph.n_features), look.letters(ax, 1)
+    numbered = look.inside and labels is not False and not marks.fits_inside(ax, xy, texts, diameters, letters)
     key = [(None, f"{k + 1}  {text}") for k, text in enumerate(texts)] if numbered and legend else []
     texts = [str(k + 1) for k in range(len(texts))] if numbered else texts
     box = None
@@ -215,15 +188,15 @@ def network(
     strokes, thickest = _edge_colors(graph, shown, members, colors, look.edge_color), 0.55 * float(np.median(diameters))
     _draw_edges(ax, graph, shown, xy, strokes, widest, thickest)
     if shares is not None:
-        draw_rings(ax, xy, shares, diameters)
+        marks.draw_rings(ax, xy, shares, diameters)
     _draw_nodes(ax, xy, members, colors, diameters)
     left_out = 0
     if labels is not False:
-        around = diameters * (RING if shares is not None else 1.0)
         if look.inside:
-            draw_inside(ax, xy, texts, diameters, look.letters(ax, 1), [colors[member] for member in members])
+            marks.draw_inside(ax, xy, texts, diameters, look.letters(ax, 1), [colors[member] for member in members])
         else:
-            left_out = draw_beside(ax, xy, texts, graph.strength, around, look.letters(ax, len(texts)), box)
+            letters = look.letters(ax, len(texts))
+            left_out = marks.draw_beside(ax, xy, texts, graph.strength, ring * diameters, letters, box)
     _say_what_is_missing(ax, graph.n_edges - len(shown), left_out)
     return ax
 
@@ -300,20 +273,18 @@ def _draw_edges(
     ax: Axes, graph: Network, shown: NDArray[np.intp], xy: FloatArray, colors: list[str], widest: float, thickest: float
 ) -> None:
     share = np.minimum(graph.weights[shown] / max(widest, 1e-300), 1.0)
+    # Strong edges can be seen, and the edges between groups, which are few and light in color.
+    between = np.array([color == BETWEEN for color in colors], dtype=bool)
+    opacity = np.where(between, 0.75 + 0.2 * share, 0.35 + 0.5 * share)
     lines = LineCollection(
         list(xy[graph.edge_index[shown]]),
-        colors=[to_rgba(color, _opacity(color, part)) for color, part in zip(colors, share, strict=True)],
+        colors=[to_rgba(color, part) for color, part in zip(colors, opacity, strict=True)],
         linewidths=THINNEST + (min(THICKEST, thickest) - THINNEST) * share,
         linestyles=[DASHES if sign < 0 else "-" for sign in graph.edge_signs[shown]] or "-",
         capstyle="butt",
         zorder=1,
     )
     ax.add_collection(lines, autolim=False)
-
-
-def _opacity(color: str, share: float) -> float:
-    """Let strong edges be seen, and the edges between groups, which are few and light in color."""
-    return 0.75 + 0.2 * share if color == BETWEEN else 0.35 + 0.5 * share
 
 
 def _draw_nodes(ax: Axes, xy: FloatArray, members: list[Any], colors: Mapping[Any, str], diameters: FloatArray) -> None:
@@ -332,12 +303,7 @@ def _shapes(colors: Mapping[Any, str]) -> list[tuple[Any, str, str]]:
 
 
 def _explain(
-    graph: Network,
-    shown: NDArray[np.intp],
-    members: list[Any],
-    colors: Mapping[Any, str],
-    edge_color: str,
-    widest: float,
+    graph: Network, shown: NDArray[np.intp], members: list[Any], colors: Mapping[Any, str], look: Style, widest: float
 ) -> list[tuple[Line2D, str]]:
     """Return what the legend has to say: only what there is to see."""
     entries: list[tuple[Line2D, str]] = []
@@ -345,7 +311,7 @@ def _explain(
         for group, color, marker in _shapes(colors):
             handle = Line2D([], [], color=color, marker=marker, linestyle="none", markeredgecolor=ink())
             entries.append((handle, "no group" if group is None else readable(group)))
-    signs, by_sign = graph.edge_signs[shown], edge_color == "sign"
+    signs, by_sign = graph.edge_signs[shown], look.edge_color == "sign"
     between = not by_sign and any(members[s] != members[t] for s, t in graph.edge_index[shown])
     kinds: tuple[tuple[Any, ...], ...] = (
         (by_sign and (signs > 0).any(), SIGNS[1], "-", "positive coupling"),
@@ -386,11 +352,8 @@ def _draw_legend(ax: Axes, entries: list[tuple[Line2D, str]], xy: FloatArray, *,
 
 def _say_what_is_missing(ax: Axes, n_edges: int, n_labels: int) -> None:
     """Write below the drawing how many edges and labels are not there."""
-    parts = [
-        f"{count} {what}{'s' * (count != 1)} {how}"
-        for count, what, how in ((n_edges, "edge", "not drawn"), (n_labels, "label", "left out"))
-        if count
-    ]
+    counts = (n_edges, "edge", "not drawn"), (n_labels, "label", "left out")
+    parts = [f"{count} {what}{'s' * (count != 1)} {how}" for count, what, how in counts if count]
     if parts:
         ax.set_title(", ".join(parts), loc="left", y=0.005, pad=0, fontsize=6)
 

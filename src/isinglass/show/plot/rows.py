@@ -19,19 +19,8 @@ from isinglass.names import check_names
 from isinglass.network import as_network
 from isinglass.select.spread import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS, UNSIGNED
-from isinglass.show.plot.canvas import (
-    MILLIMETERS,
-    NARROW,
-    PLAIN,
-    SMALL,
-    axes_or_new,
-    expect,
-    ink,
-    is_narrow,
-    listed_axes,
-    readable,
-    write_legend,
-)
+from isinglass.show.plot import canvas
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable
 
 LOSS: dict[str, Any] = {"facecolor": NEGATIVE, "hatch": "///", "edgecolor": "white", "linewidth": 0}
 """What is negative is also hatched, so that it can be seen without colors."""
@@ -93,7 +82,8 @@ def bootstrap_intervals(
     ax = axes_or_new(ax, (7.5, _height(len(rows))), rows=True)
     y = np.arange(len(rows))
     signed = result.solution.network.has_sign(result.edge_index[rows])
-    colors = [_sign_color(value, has) for value, has in zip(result.edge_values[rows], signed, strict=True)]
+    signs = np.where(signed, np.sign(result.edge_values[rows]), 0)
+    colors = [SIGNS[sign] if value else NEUTRAL for value, sign in zip(result.edge_values[rows], signs, strict=True)]
     ax.hlines(y, low, high, colors=colors, linewidth=2.0, alpha=0.6)
     ax.scatter(median, y, marker="|", c=ink(), s=60, linewidths=1.0, zorder=3)
     ax.scatter(result.edge_values[rows], y, c=colors, s=28, edgecolors=ink(), linewidths=0.6, zorder=4)
@@ -309,7 +299,7 @@ def centrality(
     by = order or measures[0]
     values = {name: node_measure(network, name, communities) for name in dict.fromkeys([*measures, by])}
     sorted_nodes = np.argsort(values[by], kind="stable")
-    columns = min(len(measures), 2) if axes is None and width < MILLIMETERS * NARROW else len(measures)
+    columns = min(len(measures), 2) if axes is None and width < canvas.MILLIMETERS * canvas.NARROW else len(measures)
     places = _panels(axes, len(measures), len(sorted_nodes), width, columns)
     y = np.arange(len(sorted_nodes))
     for ax, name in zip(places, measures, strict=True):
@@ -331,12 +321,12 @@ def centrality(
 
 def _panels(axes: Any, n_measures: int, n_nodes: int, width: float, columns: int) -> NDArray[Any]:
     if axes is not None:
-        return listed_axes(axes, n_measures, "measures")
+        return canvas.listed_axes(axes, n_measures, "measures")
     from matplotlib import pyplot
 
     height = 0.7 + min(0.15 * max(n_nodes, 6), 0.15 * CLOSE + 0.075 * max(n_nodes - CLOSE, 0))
     n_rows = -(-n_measures // columns)
-    figure = pyplot.figure(figsize=(width / MILLIMETERS, n_rows * height), layout="constrained")
+    figure = pyplot.figure(figsize=(width / canvas.MILLIMETERS, n_rows * height), layout="constrained")
     panels = np.ravel(figure.subplots(n_rows, columns))
     for unused in panels[n_measures:]:
         unused.remove()
@@ -365,10 +355,6 @@ def _left_out(shown: int, of: int, what: str, which: str) -> str:
     return "" if shown == of else f"\n(the {shown} {which} of {of} {what}; {of - shown} are not shown)"
 
 
-def _sign_color(value: float, has_sign: bool) -> str:
-    return NEUTRAL if value == 0 else SIGNS[int(np.sign(value)) if has_sign else 0]
-
-
 def row_font(ax: Axes, n_rows: int) -> float:
     """Return the size of the names of so many rows, in points."""
     return float(np.clip(360.0 / max(n_rows, 1), 5.0, SMALL if is_narrow(ax) else 9.0))
@@ -377,12 +363,11 @@ def row_font(ax: Axes, n_rows: int) -> float:
 def explain_above(ax: Axes, entries: list[tuple[Patch, str]]) -> None:
     """Write the legend in one line above the axes, where it covers no bar."""
     columns = 1 if is_narrow(ax) else len(entries)
-    write_legend(ax, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, frameon=False)
+    canvas.write_legend(ax, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, frameon=False)
 
 
 def _name_rows(ax: Axes, texts: list[str]) -> None:
     ax.set_yticks(range(len(texts)), texts, fontsize=row_font(ax, len(texts)), **PLAIN)
     ax.set_ylim(-0.7, max(len(texts), 1) - 0.3)
     ax.tick_params(axis="y", length=0)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right", "left"]].set_visible(False)

@@ -15,7 +15,7 @@ from isinglass.categories import CategoryNetwork
 from isinglass.data import BinaryTable, CategoryTable, read_binary
 from isinglass.data.conversion import refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.export.annotated import plain_value
+from isinglass.export.annotated import list_columns, plain_value
 from isinglass.fit import Fit, summarize
 from isinglass.names import by_node
 from isinglass.network import Network
@@ -25,6 +25,8 @@ from isinglass.show.palette import color_groups
 Table: TypeAlias = BinaryTable | CategoryTable
 SAME_ALPHA = 1e-9
 """Relative difference up to which two alphas are one."""
+COUNTED = {"degree", "strength", "expected_influence"}
+"""Measures of nodes that the page itself computes, for every point of the path."""
 
 
 def find_wanted(
@@ -108,12 +110,8 @@ def read_curve(stability: Stability | None, criterion: Any, evidence: Evidence |
 
 
 def find_proof(result: Any, fit: Fit | None) -> dict[str, str | None]:
-    """Return what the certificate is about, and how two coefficients became one coupling where that is regressions.
-
-    It is one optimum of all couplings, one regression per node, the exact likelihood, or how far a method stopped from
-    an optimum that it does not prove.
-    """
-    if fit is not None:
+    """Return what the certificate is about, and how two coefficients became one coupling where that is regressions."""
+    if fit is not None:  # of a published method, how far it stopped from an optimum that it does not prove
         rule = fit.settings.get("rule", "and") if fit.method == "nodewise" else None
         return {"kind": fit.method if fit.proves else "published", "rule": rule}
     nodewise = isinstance(result, Solution) and result.alphas_per_node is not None
@@ -191,7 +189,7 @@ def node_columns(model: Network, wording: Any, table: Any, missing: Missing | No
     for label, values in columns.items():
         if len(values) != p:
             raise DataError(f"node_table must have one row per node ({p}); {label!r} has {len(values)}.")
-    found |= columns
+    found |= {label: values for label, values in columns.items() if label not in COUNTED}
     if missing is not None:
         holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
         found |= {label: shares for label, shares in holes.items() if shares is not None}
@@ -217,25 +215,7 @@ def edge_columns(table: Any, names: Sequence[str]) -> dict[str, dict[tuple[int, 
 
 
 def _columns(table: Any, name: str) -> dict[str, list[Any]]:
-    """Return a table as lists by name: a mapping, a record with one, a data frame, or a structured array."""
-    if table is None:
-        return {}
-    columns = getattr(table, "columns", table)
-    if isinstance(columns, Mapping):
-        return {str(key): _cells(values) for key, values in columns.items()}
-    if isinstance(table, np.ndarray):
-        columns = table.dtype.names
-    elif hasattr(table, "column_names"):  # a Table of pyarrow
-        columns = table.column_names
-    try:
-        return {str(key): _cells(table[key]) for key in columns}
-    except (TypeError, KeyError, IndexError):
-        raise ArgumentError(name, "must be a data frame or a mapping of columns", table) from None
-
-
-def _cells(values: Any) -> list[Any]:
-    values = values.to_pylist() if hasattr(values, "to_pylist") else values  # pyarrow's cells are objects
-    return [plain_value(value) for value in values]
+    return {str(key): [plain_value(value) for value in values] for key, values in list_columns(table, name)}
 
 
 def read_groups(

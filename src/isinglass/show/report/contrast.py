@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
+from isinglass.export.annotated import check_positions
 from isinglass.names import by_node
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
@@ -68,9 +69,7 @@ def build_comparison(
         raise ArgumentError("result", "must be a GroupComparison, as compare_groups returns it", type(result).__name__)
     texts = [None] * len(result.names) if wording is None else by_node(wording, result.names, "wording")
     said = {name: str(text) for name, text in zip(result.names, texts, strict=True) if text is not None}
-    xy = shared_layout(result.networks) if positions is None else np.asarray(positions, dtype=np.float64)
-    if xy.shape != (len(result.names), 2) or not np.isfinite(xy).all():
-        raise ArgumentError("positions", f"must be finite and of shape {(len(result.names), 2)}", xy.shape)
+    xy = shared_layout(result.networks) if positions is None else check_positions(positions, len(result.names))
     style = read_part("page.css") + read_part("contrast.css")
     shown_notes = (notes,) if isinstance(notes, str) else tuple(notes)
     n_edges = len(result.edge_index)
@@ -84,8 +83,8 @@ def build_comparison(
         "STYLE": style,
         "NOTES": "".join(f"<p>{html.escape(str(note))}</p>" for note in shown_notes),
         "FIGURES": _figures(result),
-        "NETWORKS": "".join(_group(result, k, xy, said) for k in range(len(result.groups))),
-        "DIFFERENCE": _difference(result, xy, said),
+        "NETWORKS": _networks(result, xy, said),
+        "DIFFERENCE": _differences(result, xy, said),
         "HISTOGRAMS": _histogram(result, "structure") + _histogram(result, "strength"),
         "PAIRS": _table(result.pairs(), {}) if len(result.groups) > 2 else "",
         "EDGESASIDE": f"{n_edges} pairs with an edge in at least one group{left_out}",
@@ -112,13 +111,9 @@ def write_comparison(result: GroupComparison, filename: Target, **options: Any) 
     write_lines([build_comparison(result, **options).rstrip("\n")], filename)
 
 
-# ------------------------------------------------------------------------------------------- figures and tables
-
-
 def _figures(result: GroupComparison) -> str:
-    rows = " + ".join(map(str, result.n_rows))
     facts = [
-        ("rows", rows, ""),
+        ("rows", " + ".join(map(str, result.n_rows)), ""),
         ("nodes", str(len(result.names)), ""),
         ("edges", " / ".join(str(one.n_edges) for one in result.networks), ""),
         ("largest difference", f"{result.structure:.3g}", f"p = {result.p_structure:.3g}"),
@@ -137,9 +132,7 @@ def _table(columns: Mapping[str, Any], said: Mapping[str, str]) -> str:
     )
     family = columns.get("p_family")
     lines = []
-    for k, row in enumerate(zip(*columns.values(), strict=True)):
-        if k == MOST_ROWS:
-            break
+    for k, row in enumerate(islice(zip(*columns.values(), strict=True), MOST_ROWS)):
         kind = ' class="found"' if family is not None and family[k] <= FOUND else ""
         lines.append(f"<tr{kind}>{''.join(_cell(value, said) for value in row)}</tr>")
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
@@ -152,31 +145,29 @@ def _cell(value: Any, said: Mapping[str, str]) -> str:
     return f"<td>{value:.4g}</td>"
 
 
-# ------------------------------------------------------------------------------------------- drawings
-
-
-def _group(result: GroupComparison, number: int, xy: FloatArray, said: Mapping[str, str]) -> str:
-    network = result.networks[number]
+def _networks(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) -> str:
     widest = max(float(one.weights.max(initial=0.0)) for one in result.networks)
-    drawing = _drawing(network, xy, said, widest, np.zeros(network.n_edges, dtype=bool))
-    caption = f"{html.escape(result.groups[number])} ({result.n_rows[number]} rows, {network.n_edges} edges)"
-    return f"<figure><figcaption>{caption}</figcaption>{drawing}</figure>"
-
-
-def _difference(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) -> str:
     figures = []
-    pairs = result.pairs()
-    for first, second in zip(pairs["first"], pairs["second"], strict=True):
-        network = result.difference(first, second)
-        bold = {tuple(pair) for pair in result.edge_index[result.edge_p_family <= FOUND].tolist()}
-        found = np.array([tuple(pair) in bold for pair in network.edge_index.tolist()], dtype=bool)
-        drawing = _drawing(network, xy, said, float(network.weights.max(initial=0.0)), found)
-        figures.append(f"<figure><figcaption>{html.escape(f'{first} minus {second}')}</figcaption>{drawing}</figure>")
+    for network, group, n_rows in zip(result.networks, result.groups, result.n_rows, strict=True):
+        caption = f"{group} ({n_rows} rows, {network.n_edges} edges)"
+        figures.append(_drawing(caption, network, xy, said, widest, set()))
     return "".join(figures)
 
 
-def _drawing(network: Network, xy: FloatArray, said: Mapping[str, str], widest: float, bold: NDArray[np.bool_]) -> str:
-    """Return the network as SVG: edges by strength and sign, nodes, names."""
+def _differences(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) -> str:
+    bold = {(s, t) for s, t in result.edge_index[result.edge_p_family <= FOUND].tolist()}
+    figures, pairs = [], result.pairs()
+    for first, second in zip(pairs["first"], pairs["second"], strict=True):
+        network = result.difference(first, second)
+        widest = float(network.weights.max(initial=0.0))
+        figures.append(_drawing(f"{first} minus {second}", network, xy, said, widest, bold))
+    return "".join(figures)
+
+
+def _drawing(
+    caption: str, network: Network, xy: FloatArray, said: Mapping[str, str], widest: float, bold: set[tuple[int, int]]
+) -> str:
+    """Return the network as a figure in SVG: edges by strength and sign, nodes, names."""
     low, extent = xy.min(axis=0), max(float(np.ptp(xy, axis=0).max()), 1e-9)
     places = MARGIN + (xy - low) / extent * (SIZE - 2 * MARGIN)
     places[:, 1] = SIZE - places[:, 1]
@@ -184,16 +175,17 @@ def _drawing(network: Network, xy: FloatArray, said: Mapping[str, str], widest: 
     places[:, 1] -= places[:, 1].min() - MARGIN
     parts = [f'<svg viewBox="0 0 {SIZE:.0f} {tall:.0f}" role="img" aria-label="{network.n_edges} edges">']
     for k in network.by_strength[::-1]:
-        s, t = network.edge_index[k]
+        s, t = network.edge_index[k].tolist()
+        found = (s, t) in bold
         share = float(network.weights[k] / max(widest, 1e-300))
         sign = int(network.edge_signs[k])
         kind = {1: "up", -1: "down", 0: "level"}[sign]
         number = f"{network.edge_values[k]:{'+' if sign else ''}.3g}"
         title = html.escape(f"{network.names[s]} – {network.names[t]}: {number}")
-        opacity = 1.0 if bold[k] else 0.25 + 0.5 * share
+        opacity = 1.0 if found else 0.25 + 0.5 * share
         parts.append(
             f'<line class="{kind}" x1="{places[s, 0]:.1f}" y1="{places[s, 1]:.1f}" x2="{places[t, 0]:.1f}" '
-            f'y2="{places[t, 1]:.1f}" stroke-width="{0.6 + 4.4 * share + 1.2 * bold[k]:.2f}" '
+            f'y2="{places[t, 1]:.1f}" stroke-width="{0.6 + 4.4 * share + 1.2 * found:.2f}" '
             f'stroke-opacity="{opacity:.2f}"><title>{title}</title></line>'
         )
     radius = float(np.clip(40.0 / np.sqrt(len(places)), 2.5, 8.0))
@@ -205,7 +197,7 @@ def _drawing(network: Network, xy: FloatArray, said: Mapping[str, str], widest: 
             f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{title}</title></circle>'
             f'<text x="{x:.1f}" y="{y - radius - 2:.1f}" text-anchor="middle" font-size="{letters}">{shown}</text>'
         )
-    return "".join([*parts, "</svg>"])
+    return f"<figure><figcaption>{html.escape(caption)}</figcaption>{''.join(parts)}</svg></figure>"
 
 
 def _histogram(result: GroupComparison, of: str) -> str:

@@ -43,7 +43,6 @@ def citation(*, comparison: bool = False) -> str:
 def describe_fit(fit: Fit) -> str:
     """Return how the network of a fit was estimated, as a paper would say it."""
     solution, network = fit.solution, fit.network
-    rows = f"{fit.n_rows:g}"
     choice = CHOICES.get(fit.criterion, f"The penalty was chosen by {fit.chosen}")
     gamma = fit.choice.get("gamma")
     if fit.criterion == "ebic" and gamma is not None:
@@ -51,11 +50,14 @@ def describe_fit(fit: Fit) -> str:
     if fit.method == "nodewise":
         rule = fit.settings.get("rule", "and")
         choice += f"; the two estimates of a pair were combined by the {str(rule).upper()} rule"
+    tables = ""
+    if "nominal" in getattr(network, "kinds", ()):
+        tables = "; for a pair with a nominal variable one table of couplings, penalized by its Frobenius norm"
     sentences = [
         f"A pairwise Markov {'' if isinstance(network, CategoryNetwork) else '(Ising) '}network of "
-        f"{_describe_columns(network)} was estimated from {rows} rows {_describe_estimate(fit)} "
-        f"({_describe_pairs(network)}), with isinglass {__version__}.",
-        f"{choice}" + (f" (α = {solution.alpha:.4g})." if solution.alpha == solution.alpha else "."),
+        f"{_describe_columns(network)} was estimated from {fit.n_rows:g} rows {_describe_estimate(fit)} "
+        f"(one coupling per pair of variables{tables}), with isinglass {__version__}.",
+        choice + (f" (α = {solution.alpha:.4g})." if solution.alpha == solution.alpha else "."),
         f"The network has {solution.n_edges} of {network.n_pairs} possible edges.",
     ]
     sentences += _describe_missing(fit)
@@ -89,16 +91,6 @@ def _describe_columns(network: Network) -> str:
             levels = "" if kind == "binary" else f" ({several} categories)"
             parts.append(f"{network.kinds.count(kind)} {kind}{levels}")
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts) + " variables"
-
-
-def _describe_pairs(network: Network) -> str:
-    """Say what is estimated for a pair of variables."""
-    if "nominal" not in getattr(network, "kinds", ()):
-        return "one coupling per pair of variables"
-    return (
-        "one coupling per pair of variables; for a pair with a nominal variable one table of couplings, penalized by "
-        "its Frobenius norm"
-    )
 
 
 def _describe_missing(fit: Fit) -> list[str]:

@@ -148,7 +148,7 @@ def build_report(
             "names": model.names,
             "groups": [-1 if member is None else list(colors).index(member) for member in members],
             **payload.place_nodes(solutions, index, random_state),
-            "columns": payload.list_columns(nodes),
+            "columns": [{"label": label, "values": values} for label, values in nodes.items()],
         },
         "categories": payload.describe_categories(drawn.network, shares),
         "groups": [{"name": name, "color": color} for name, color in colors.items()],

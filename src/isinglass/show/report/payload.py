@@ -22,17 +22,10 @@ NEGATIVE_PULL = 0.1
 """Share of their strength with which negative edges attract in the drawing: enough to keep their nodes in sight."""
 MOST_CELLS = 200_000
 """Cells of tables that a page stores: those of the strongest edges come first."""
-_COUNTED = {"degree", "strength", "expected_influence"}  # by the page itself, for every point of the path
 
 
 def to_plain(value: Any) -> Any:
-    """Return the value with nothing in it but what JSON has: NumPy's types unpacked, NaN and infinity as None.
-
-    Examples
-    --------
-    >>> to_plain({"a": np.arange(2), "b": float("nan"), "c": [np.float64(0.5), True]})
-    {'a': [0, 1], 'b': None, 'c': [0.5, True]}
-    """
+    """Return the value with nothing in it but what JSON has: NumPy's types unpacked, NaN and infinity as None."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
@@ -58,11 +51,6 @@ def place_nodes(solutions: Sequence[Solution], selected: int, random_state: Rand
     xy = force_layout(drawn.n_features, drawn.edge_index, pull, random_state=random_state).round(4)
     has_fields = not isinstance(network.network, CategoryNetwork)
     return {"x": xy[:, 0], "y": xy[:, 1], "fields": network.fields if has_fields else None}
-
-
-def list_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return columns of the table of nodes, but for those that the page counts."""
-    return [{"label": label, "values": values} for label, values in columns.items() if label not in _COUNTED]
 
 
 def stored_pairs(solutions: Sequence[Solution], selected: int, max_edges: int) -> NDArray[np.int64]:
