@@ -83,6 +83,18 @@ def test_temporaries_in_use_and_foreign_files_stay(tmp_path):
     assert (tmp_path / "precious" / "file").read_text() == "kept"
 
 
+def test_errors_name_what_the_user_chose(tmp_path):
+    gone = tmp_path / "gone"
+    for opening in (replacing(gone / "net.csv"), workshop(gone)):
+        with pytest.raises(FileNotFoundError) as caught, opening:
+            pass
+        assert caught.value.filename == str(gone)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError) as caught, replacing(tmp_path / "folder"):
+        pass
+    assert caught.value.filename == str(tmp_path / "folder")
+
+
 def test_bytes_do_not_depend_on_the_system(tmp_path):
     write_lines(["a", "ü\r"], tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == b"a\n\xc3\xbc\r\n"

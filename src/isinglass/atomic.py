@@ -123,6 +123,11 @@ def _temporary(folder: Path, kind: str) -> Iterator[Path]:
     _unfinished.add(place)
     try:
         yield place
+    except OSError as error:
+        if error.filename != str(place):
+            raise
+        named = error.filename2 or str(folder)  # the user never chose the name of the temporary
+        raise OSError(error.errno, error.strerror, named) from error
     finally:
         _unfinished.discard(place)
 

@@ -269,7 +269,7 @@ COLUMNS_TO_FIT = under(
     Option(
         "--columns --column columns",
         COLUMNS,
-        "Keep only these columns. Quote a name with a comma: '\"a,b\",c'.",
+        "Keep only these columns: names, or #3 for the third one. Quote a name with a comma: '\"a,b\",c'.",
         multiple=True,
     ),
     Option(
@@ -284,9 +284,17 @@ COLUMNS_TO_FIT = under(
 )
 FILE = under(
     ADVANCED,
-    Option("--header/--no-header", None, "Whether the first line holds names.", default=None, otherwise="detected"),
+    Option(
+        "--header/--no-header", None, "Whether the first line holds column names.", default=None, otherwise="detected"
+    ),
     Option("--id-column", COLUMN, 'Column with row labels, or "none".', otherwise="detected"),
-    Option("--na na_values", str, "Text that also means a missing cell.", multiple=True, metavar="TEXT|COLUMN=TEXT"),
+    Option(
+        "--na na_values",
+        str,
+        "Also read TEXT as missing, everywhere or in one column.",
+        multiple=True,
+        metavar="TEXT|COLUMN=TEXT",
+    ),
     Option(
         "--delimiter",
         str,

@@ -135,7 +135,7 @@ def _spell_column(value: str | int) -> str:
 
 
 def _spell_columns(value: Any) -> str:
-    words = [_spell_column(column) for column in value]
+    words = [_spell_column(column) for column in ([value] if isinstance(value, str | int) else value)]
     return ",".join(f'"{word}"' if split_words(word) != [word] else word for word in words)
 
 

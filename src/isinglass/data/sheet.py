@@ -43,9 +43,8 @@ class Sheet(Source):
         n_columns = self.shape[1]
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             if not -n_columns <= key < n_columns:
-                raise DataError(
-                    f"{setting(argument)} must be a column of the table, which has {n_columns}; got number {key}."
-                )
+                got = setting(argument, int(key), python=f"number {key}")
+                raise DataError(f"{setting(argument)} must be a column of the table, which has {n_columns}; got {got}.")
             return int(key) % n_columns
         found = [] if self.names is None else [j for j, name in enumerate(self.names) if name == key]
         if len(found) == 1:
