@@ -20,14 +20,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """How words are read.
-
-    Examples
-    --------
-    >>> words = Vocabulary.build(["-9"])
-    >>> [words.read(word) for word in ("1.0", " Yes", "TRUE", "NA", "-9.00")]
-    [1, 'Yes', True, None, None]
-    """
+    """How words are read."""
 
     missing: frozenset[str] = frozenset(NA_VALUES)  # spellings of a missing cell
     # numbers that stand for a missing cell, however they are spelled

@@ -93,7 +93,7 @@ def _find_column(source: Source, j: int, kind: str, points: Any, entries: Mappin
         values = _declared_values(column, kind, where)
     else:
         values = _plain_values(seen, kind, where)
-    _check_count(values, source, j, kind)
+    _check_count(values, source, j)
     if len(values) <= 2 and points is None:
         return Levels("binary", _two(values, column, kind), (0.0, 1.0), missing)
     if kind == "nominal":
@@ -101,7 +101,7 @@ def _find_column(source: Source, j: int, kind: str, points: Any, entries: Mappin
             raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is nominal.")
         return Levels(kind, tuple(values), None, missing)
     if points is not None:
-        found = _given_scores(points, len(values), where)
+        found = check_scores(points, len(values), where)
     elif numbers is not None:
         found = numbers
     elif all(is_number(value) for value in values) and values == sorted(values):
@@ -186,7 +186,7 @@ def _two(values: list[Any], column: Column, kind: str) -> tuple[Any, Any]:
     return values[0], None
 
 
-def _check_count(values: list[Any], source: Source, j: int, kind: str) -> None:
+def _check_count(values: list[Any], source: Source, j: int) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
     q, where = len(values), source.where(j)
     if q > MOST_CATEGORIES:
@@ -202,7 +202,8 @@ def _check_count(values: list[Any], source: Source, j: int, kind: str) -> None:
         )
 
 
-def _given_scores(points: Any, n_categories: int, where: str) -> list[float]:
+def check_scores(points: Any, n_categories: int, where: str) -> list[float]:
+    """Return one finite number per category, all different; ``where`` is what messages call the column."""
     try:
         found = [float(point) for point in points]
     except (TypeError, ValueError):

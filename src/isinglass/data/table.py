@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.data.coding import BITS, KINDS, Coding, Levels
-from isinglass.data.levels import MOST_CATEGORIES, per_column
+from isinglass.data.levels import MOST_CATEGORIES, check_scores, per_column
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
@@ -113,8 +113,7 @@ class RowTable:
             raise DataError(
                 f"rows must be a slice, numbers or a mask, and leave a row; got {rows!r}. For one row write [[0]]."
             )
-        marks = {name: getattr(self, name) for name in ("filled", "holes") if getattr(self, name) is not None}
-        marks = {name: cells_marked[rows] for name, cells_marked in marks.items()}
+        marks = {name: getattr(self, name)[rows] for name in ("filled", "holes") if getattr(self, name) is not None}
         gone = marks.get("holes", marks.get("filled"))
         return replace(  # type: ignore[type-var]
             self,
@@ -134,49 +133,26 @@ class BinaryTable(RowTable):
 
     Estimators take it wherever they take an array or a frame; ``numpy.asarray`` gives the bare table.
 
-    Parameters
-    ----------
-    X : ndarray of uint8, shape (n_samples, n_features)
-        Only 0 and 1, C-contiguous.
-    names : tuple of str, optional
-        Distinct names of the columns; None if the source had none.
-    row_names : tuple of str, optional
-        Names of the rows.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Row weights that came with the table.
-    rows : ndarray of int, optional
-        Which rows of the source these are, if some were dropped.
-    n_missing : int
-        Missing cells that were filled or dropped.
-    n_dropped : int
-        Rows that were left out because of them.
-    coding : Coding, optional
-        How it was read; by default as a table of 0 and 1.
-    filled : ndarray of bool, shape (n_samples, n_features), optional
-        Which cells were missing and are 0 here; None if there are none.
-    holes : ndarray of bool, shape (n_samples, n_features), optional
-        Which cells are missing and to be imputed; what stands there in ``X`` means nothing. `isinglass.complete` fills
-        them, estimators and `bootstrap` do so themselves, and everything else refuses such a table.
-    labels : mapping of str to tuple
-        Columns of the source that are no variables and were kept as they are, such as the group of each row; None where
-        a cell was missing.
-
     Examples
     --------
     >>> BinaryTable(np.array([[0, 1], [1, 1]], dtype=np.uint8), names=("rain", "umbrella"))
     BinaryTable(2 rows × 2 columns: 'rain', 'umbrella')
     """
 
-    X: NDArray[np.uint8]
-    names: tuple[str, ...] | None = None
-    row_names: tuple[str, ...] | None = None
-    sample_weight: NDArray[np.float64] | None = None
-    rows: NDArray[np.intp] | None = None
-    n_missing: int = 0
-    coding: Coding | None = None
-    filled: NDArray[np.bool_] | None = None
-    n_dropped: int = 0
+    X: NDArray[np.uint8]  #: (n_samples, n_features), only 0 and 1, C-contiguous
+    names: tuple[str, ...] | None = None  #: distinct names of the columns; None if the source had none
+    row_names: tuple[str, ...] | None = None  #: names of the rows
+    sample_weight: NDArray[np.float64] | None = None  #: (n_samples,), row weights that came with the table
+    rows: NDArray[np.intp] | None = None  #: which rows of the source these are, if some were dropped
+    n_missing: int = 0  #: missing cells that were filled or dropped
+    coding: Coding | None = None  #: how it was read; by default as a table of 0 and 1
+    filled: NDArray[np.bool_] | None = None  #: (n_samples, n_features), which cells were missing and are 0 here
+    n_dropped: int = 0  #: rows that were left out because of missing cells
+    #: (n_samples, n_features), which cells are missing and to be imputed; what stands there in ``X`` means nothing.
+    #: `isinglass.complete` fills them, estimators and `bootstrap` do so themselves, and all else refuses such a table
     holes: NDArray[np.bool_] | None = None
+    #: columns of the source that are no variables and were kept as they are, such as the group of each row; None where
+    #: a cell was missing
     labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -200,19 +176,7 @@ class CategoryTable(RowTable):
     Functions of tables take it wherever they take an array or a frame; ``numpy.asarray`` gives the category numbers.
     Some of its rows, ``table[rows]``, have all categories of the table, whichever occur in them.
 
-    Parameters
-    ----------
-    codes : ndarray of uint8, shape (n_samples, n_features)
-        Number of the category of every cell, from 0.
-    kinds : {"binary", "ordinal", "nominal"}, or one of these per column
-        Whether the categories have an order. A column of two categories is binary, whatever it is called.
-    scores : sequence, optional
-        For each column the points on a line that its categories stand for, None for their numbers. A nominal column of
-        three or more categories has none.
-    categories : sequence of sequences, optional
-        For each column the values of the source in the order of their numbers; by default the numbers themselves.
-    names, row_names, sample_weight, rows, n_missing, n_dropped, coding, holes, labels
-        As of a `BinaryTable`.
+    What is not described here is as of a `BinaryTable`.
 
     Examples
     --------
@@ -224,9 +188,14 @@ class CategoryTable(RowTable):
     (((0, 1), (0, 1, 2)), [[0.0, 1.0], [0.0, 1.0, 2.0]])
     """
 
-    codes: NDArray[np.uint8]
+    codes: NDArray[np.uint8]  #: (n_samples, n_features), number of the category of every cell, from 0
+    #: "binary", "ordinal" or "nominal", or one of these per column: whether the categories have an order. A column of
+    #: two categories is binary, whatever it is called
     kinds: tuple[str, ...]
+    #: for each column the points on a line that its categories stand for, None for their numbers. A nominal column of
+    #: three or more categories has none
     scores: tuple[FloatArray | None, ...] = None  # type: ignore[assignment]
+    #: for each column the values of the source in the order of their numbers; by default the numbers themselves
     categories: tuple[tuple[Any, ...], ...] = None  # type: ignore[assignment]
     names: tuple[str, ...] | None = None
     row_names: tuple[str, ...] | None = None
@@ -341,13 +310,7 @@ def _check_column(
         if given is not None:
             raise DataError(f"scores must be None for the nominal column {column}; got {len(given)} of them.")
         return kind, None, values
-    scores = np.arange(float(q)) if given is None else np.array(given, dtype=np.float64)
-    if scores.ndim != 1 or len(scores) != q or not np.isfinite(scores).all():
-        raise ArgumentError(
-            "scores", f"must be one finite number for each of the {q} categories of column {column}", given
-        )
-    if len(np.unique(scores)) < q:
-        raise ArgumentError("scores", f"must be different numbers, two or more, for column {column}", given)
+    scores = np.array(check_scores(range(q) if given is None else given, q, f"column {column}"))
     scores.flags.writeable = False
     is_plain = q == 2 and scores.tolist() == [0.0, 1.0]
     return ("binary" if is_plain else "ordinal" if q == 2 else kind), scores, values

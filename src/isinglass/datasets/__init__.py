@@ -31,29 +31,15 @@ class RollCall:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Senate109(Frozen):
-    """Votes of the U.S. Senate in 2006; the arrays are read-only.
+    """Votes of the U.S. Senate in 2006; the arrays are read-only."""
 
-    Parameters
-    ----------
-    X : ndarray of uint8, shape (279, 100)
-        1 for yea, 0 for nay or no vote: the table of the paper's experiment.
-    votes : ndarray of float, shape (279, 100)
-        1 for yea, 0 for nay, NaN where the senator did not vote.
-    names, states, parties : tuple of str
-        One entry per senator, in the order of the columns. Parties are R, D and I.
-    rollcalls : tuple of RollCall
-        One entry per row.
-    description : str
-        Where the data come from and what was left out.
-    """
-
-    X: NDArray[np.uint8]
-    votes: NDArray[np.float64]
-    names: tuple[str, ...]
+    X: NDArray[np.uint8]  #: (279, 100), 1 for yea, 0 for nay or no vote: the table of the paper's experiment
+    votes: NDArray[np.float64]  #: (279, 100), 1 for yea, 0 for nay, NaN where the senator did not vote
+    names: tuple[str, ...]  #: one entry per senator, in the order of the columns
     states: tuple[str, ...]
-    parties: tuple[str, ...]
-    rollcalls: tuple[RollCall, ...]
-    description: str
+    parties: tuple[str, ...]  #: R, D or I
+    rollcalls: tuple[RollCall, ...]  #: one entry per row
+    description: str  #: where the data come from and what was left out
 
     def __repr__(self) -> str:
         n_rollcalls, n_senators = self.votes.shape
