@@ -47,17 +47,16 @@ def memory_for(n_bytes: int) -> int:
     return sys.maxsize if n_bytes <= LITTLE else available_memory()
 
 
-@contextmanager
-def within_memory() -> Iterator[None]:
+class within_memory:  # noqa: N801 - used as a function; a generator would take longer than the fit of few columns
     """Turn the refusal of a kernel to take more memory than there is, or its failure to get it, into a LimitError."""
-    try:
-        yield
-    except MemoryError as error:
-        raise LimitError(str(error)) from error
-    except RuntimeError as error:
-        if type(error).__name__ != "OutOfMemoryError":  # PyTorch's, which is not loaded here
-            raise
-        raise LimitError(f"{str(error).partition('. GPU')[0]}. Use {setting('device', 'cpu')}.") from error
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, MemoryError):
+            raise LimitError(str(error)) from error
+        if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, which is not loaded here
+            raise LimitError(f"{str(error).partition('. GPU')[0]}. Use {setting('device', 'cpu')}.") from error
 
 
 def _free_of_system() -> int:

@@ -162,6 +162,30 @@ def test_rows_merged_and_parted_again_equal_numpy(seed):
                 each.remember(nodes)
 
 
+def test_rows_no_more_than_patterns_are_padded_to_equal_numpy():
+    """Sixteen rows of many columns: merged or not, there are sixteen numbers to a node."""
+    n, p = 16, 1900
+    X = random_table(1, n, p)
+    twin, rows = (kind(X, None, 0.0, 1) for kind in (NumpyRows, CpuRows))
+    for each in (twin, rows):
+        moved_rows(each, p)
+    alone = np.arange(1, 80, 2, dtype=np.int32)  # nodes that no column was added to
+    begin = np.arange(len(alone) + 1, dtype=np.int64) * 2
+    columns = np.random.default_rng(2).integers(0, p, begin[-1]).astype(np.int32)
+    np.testing.assert_allclose(rows.gradients(alone, begin, columns), twin.gradients(alone, begin, columns), atol=1e-14)
+    solution = follow(Problem(X, None, None, False, 1), np.array([0.9]))[0]
+    assert objective.kkt_residual(X, *dense(p, solution), solution.alpha) <= 1.01e-9
+
+
+def test_a_product_with_no_columns_is_empty():
+    X = random_table(1, 50, 4)
+    rows = CpuRows(X, None, 0.0, 1)
+    moved_rows(rows, 4)
+    nodes, begin, none = np.array([1], dtype=np.int32), np.zeros(2, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    rows.diagonals(nodes, begin, none, False)
+    assert len(rows.products(nodes, begin, none, np.zeros(0, dtype=np.float32), np.zeros(1))) == 0
+
+
 def test_gradients_of_all_pairs_wait_for_few_parts_at_a_time(monkeypatch):
     X = random_table(4, 200, 21)
     whole = in_parts(X, None, [50, 51, 90]).all_pairs(2, 19)

@@ -57,7 +57,9 @@ def _given(values: NDArray[np.generic]) -> NDArray[np.float64]:
         raise DataError(
             f"{setting('alphas')} must be one-dimensional and not empty; got shape {values.shape}. {_REMEDY}"
         )
-    grid = np.sort(values.astype(np.float64).ravel())[::-1] + 0.0  # -0.0 becomes 0.0
+    grid = values.astype(np.float64).ravel() + 0.0  # -0.0 becomes 0.0
+    if len(grid) > 1:
+        grid = np.sort(grid)[::-1].copy()
     if not (grid[0] < np.inf and grid[-1] >= 0):  # NaN is sorted to the front
         bad = ~(np.isfinite(grid) & (grid >= 0))
         raise ArgumentError("alphas", "must be finite and not negative", float(grid[bad][0]))

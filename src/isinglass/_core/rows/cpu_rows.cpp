@@ -71,7 +71,7 @@ const uint8_t* const* CpuRows::columns(const Beside& beside, int worker) {
 
 // The columns that are packed for the node, then the rest.
 void CpuRows::collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) {
-    if (seen.size != stride_) {
+    if (seen_[worker]) {
         if (patterns_[line(node)].hold(asked))
             kernels_.dots(seen.wr, columns(asked, worker), asked.count, seen.size, out);
         else
@@ -232,6 +232,7 @@ void CpuRows::products(std::span<const Product> tasks) {
 void CpuRows::multiply(const Product& task, int worker) {
     const PackedColumns& packed = packed_[line(task.node)];
     const int d = task.inner.count;
+    if (d == 0) return;
     if (packed.size() != d) throw std::logic_error("a product needs its diagonal first");
     Single& scratch = single_[worker];
     const int rows = 32 * table_->bits().n_words;
