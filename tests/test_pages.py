@@ -4,6 +4,7 @@ The gallery and the tutorials are run by the documentation build (``make docs``)
 """
 
 import ast
+import dataclasses
 import importlib
 import inspect
 import json
@@ -74,6 +75,14 @@ def test_reference_has_a_page_for_everything_public():
     for name in isinglass._SUBMODULES:
         wanted |= {f"{name}.{item}" for item in getattr(isinglass, name).__all__ if item not in isinglass._HOME}
     assert wanted - entries == {"exact.MAX_NODES", "exact.exact_sample"}  # a number; listed as simulate.exact_sample
+
+
+def test_help_names_what_records_hold():
+    records = [item for item in map(isinglass.__getattr__, isinglass._HOME) if dataclasses.is_dataclass(item)]
+    assert isinglass.Solution in records
+    for record in records:
+        words = set(re.findall(r"\w+", " ".join(base.__doc__ or "" for base in record.__mro__)))
+        assert {field.name for field in dataclasses.fields(record)} <= words, record
 
 
 def test_every_page_has_a_title_and_says_what_it_does():

@@ -52,28 +52,66 @@ class Fit(Frozen):
     """What one run found and what it was asked.
 
     What a fitted estimator calls ``solution_`` or ``path_`` has these names here, too: figures and pages take either.
+
+    Parameters
+    ----------
+    solution : Solution
+        The network, with names, and its certificate.
+    method : {"joint", "nodewise", "exact", "plg", "bmn"}
+        How it was estimated.
+    settings : mapping
+        What the method was set to, by the parameters of its path function.
+    criterion : str, optional
+        What chose the penalty; None if it was given.
+    choice : mapping
+        What the criterion was set to, by the parameters of its function; or ``alpha``.
+    chosen : str
+        The criterion in words.
+    tol : float
+        The tolerance that ``converged`` refers to.
+    n_rows : float
+        Number of rows: the sum of their weights.
+    marginals : ndarray of shape (n_features,), or tuple of ndarrays
+        Share of ones in every column; of a network with categories, the shares of all of them.
+    edge_counts : ndarray of shape (n_edges, 4), or tuple of ndarrays
+        Rows with 11, 10, 01 and 00 in the two columns of each edge; of a network with categories, a table per edge
+        whose rows are the categories of the first column.
+    coding : Coding
+        How the table was read.
+    reading : mapping
+        The options of `read_table` that the table was read with.
+    path : Path, optional
+        The networks along the penalty, if there are any.
+    evidence : Evidence, optional
+        The curve that the penalty was read from.
+    stability : Stability, optional
+        How far subsamples agreed.
+    stages : list of dict, optional
+        What each stage of the default estimate chose.
+    edge_errors : ndarray of shape (n_edges,), optional
+        Standard errors of the couplings.
+    missing : Missing, optional
+        Where cells of the table were missing, and what was done about them.
     """
 
-    solution: Solution  #: the network, with names, and its certificate
-    method: str  #: how it was estimated: "joint", "nodewise", "exact", "plg" or "bmn"
-    settings: Mapping[str, Any]  #: what the method was set to, by the parameters of its path function
-    criterion: str | None  #: what chose the penalty; None if it was given
-    choice: Mapping[str, Any]  #: what the criterion was set to, by the parameters of its function; or ``alpha``
-    chosen: str  #: the criterion in words
-    tol: float  #: the tolerance that ``converged`` refers to
-    n_rows: float  #: number of rows: the sum of their weights
-    marginals: Any  #: (n_features,), share of ones in every column; or a tuple of the shares of categories
-    #: (n_edges, 4), rows with 11, 10, 01 and 00 in the two columns of each edge; of a network with categories a tuple,
-    #: a table per edge whose rows are the categories of the first column
+    solution: Solution
+    method: str
+    settings: Mapping[str, Any]
+    criterion: str | None
+    choice: Mapping[str, Any]
+    chosen: str
+    tol: float
+    n_rows: float
+    marginals: Any
     edge_counts: Any
-    coding: Coding  #: how the table was read
-    reading: Mapping[str, Any] = field(default_factory=dict)  #: the options of `read_table` it was read with
-    path: Path | None = None  #: the networks along the penalty, if there are any
-    evidence: Evidence | None = None  #: the curve that the penalty was read from
-    stability: Stability | None = None  #: how far subsamples agreed
-    stages: list[dict[str, Any]] | None = None  #: what each stage of the default estimate chose
-    edge_errors: FloatArray | None = None  #: standard errors of the couplings
-    missing: Missing | None = None  #: where cells of the table were missing, and what was done about them
+    coding: Coding
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+    evidence: Evidence | None = None
+    stability: Stability | None = None
+    stages: list[dict[str, Any]] | None = None
+    edge_errors: FloatArray | None = None
+    missing: Missing | None = None
 
     @classmethod
     def of(cls, solution: Solution, table: BinaryTable | CategoryTable, **found: Any) -> Fit:

@@ -22,19 +22,40 @@ MOST_PATTERNS = 10
 class Solution(Frozen):
     """The network at one ``alpha``, and the proof of how close to the optimum it is.
 
-    Parts of the network are attributes, too: ``fields``, ``edge_index``, ``edge_values``, ``names``, ``couplings``.
+    Parameters
+    ----------
+    network : Network
+        What was found. Its parts are attributes of the solution, too: ``fields``, ``edge_index``, ``edge_values``,
+        ``names``, ``couplings``.
+    alpha : float
+        Penalty strength (the paper's λ).
+    objective : float
+        F(Θ), loss plus penalty.
+    kkt_residual : float
+        Largest violation of the optimality conditions over all pairs and fields.
+    duality_gap : float
+        F(Θ) minus a lower bound of the minimum of F.
+    certified_zeros : int
+        Number of pairs proved to be zero in every optimum.
+    n_iter : int
+        Newton steps (or iterations of whichever method produced it).
+    n_screened : int
+        Pairs that never entered the working set.
+    converged : bool
+        Whether the relative gap and the KKT residual are both at most the tolerance.
+    alphas_per_node : ndarray of shape (n_features,), optional
+        Only where every node chose a penalty of its own (``alpha`` is then NaN); NaN for constant columns.
     """
 
-    network: Network  #: what was found
-    alpha: float  #: penalty strength (the paper's λ)
-    objective: float = float("nan")  #: F(Θ), loss plus penalty
-    kkt_residual: float = float("nan")  #: largest violation of the optimality conditions over all pairs and fields
-    duality_gap: float = float("nan")  #: F(Θ) minus a lower bound of the minimum of F
-    certified_zeros: int = 0  #: number of pairs proved to be zero in every optimum
-    n_iter: int = 0  #: Newton steps (or iterations of whichever method produced it)
-    n_screened: int = 0  #: pairs that never entered the working set
-    converged: bool = False  #: whether the relative gap and the KKT residual are both at most the tolerance
-    #: (n_features,), only where every node chose a penalty of its own and ``alpha`` is NaN; NaN for constant columns
+    network: Network
+    alpha: float
+    objective: float = float("nan")
+    kkt_residual: float = float("nan")
+    duality_gap: float = float("nan")
+    certified_zeros: int = 0
+    n_iter: int = 0
+    n_screened: int = 0
+    converged: bool = False
     alphas_per_node: FloatArray | None = None
 
     @classmethod
@@ -71,10 +92,18 @@ class Solution(Frozen):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Path(Sequence[Solution]):
-    """Solutions along decreasing ``alpha``; diagnostics are also available as columns."""
+    """Solutions along decreasing ``alpha``; diagnostics are also available as columns.
 
-    solutions: tuple[Solution, ...]  #: one per alpha, from the sparse end to the dense end
-    tol: float = float("nan")  #: the tolerance their ``converged`` refers to
+    Parameters
+    ----------
+    solutions : tuple of Solution
+        One per alpha, from the sparse end to the dense end.
+    tol : float
+        The tolerance their ``converged`` refers to.
+    """
+
+    solutions: tuple[Solution, ...]
+    tol: float = float("nan")
 
     def _column(self, name: str) -> NDArray[np.generic]:
         return read_only(np.array([getattr(solution, name) for solution in self.solutions]))
@@ -114,24 +143,52 @@ class Path(Sequence[Solution]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability(Frozen):
-    """What ``stars`` chose, and how far the subsamples agreed along the grid."""
+    """What ``stars`` chose, and how far the subsamples agreed along the grid.
 
-    alpha: float  #: the choice: the smallest alpha whose ``monotone`` instability is at most ``threshold``
-    index: int  #: its number in ``alphas``
-    alphas: FloatArray  #: the grid, decreasing
-    instability: FloatArray  #: D, the mean over pairs of 2 f (1 − f); NaN where not all subsamples were run
-    monotone: FloatArray  #: largest D from the sparse end up to each alpha; NaN where not all subsamples were run
-    #: f, the share of subsamples with each pair, symmetric; a matrix for each alpha that all subsamples ran, from the
-    #: sparse end
+    Parameters
+    ----------
+    alpha : float
+        The choice: the smallest alpha whose ``monotone`` instability is at most ``threshold``.
+    index : int
+        Its number in ``alphas``.
+    alphas : ndarray of shape (n_alphas,)
+        The grid, decreasing.
+    instability : ndarray of shape (n_alphas,)
+        D, the mean over pairs of 2 f (1 − f); NaN where not all subsamples were run.
+    monotone : ndarray of shape (n_alphas,)
+        Largest D from the sparse end up to each alpha; NaN where not all subsamples were run.
+    edge_frequencies : tuple of csr_array
+        f, the share of subsamples with each pair, symmetric; one matrix for each alpha that all subsamples ran, from
+        the sparse end.
+    threshold : float
+        Largest instability that counts as stable.
+    subsample_size, n_subsamples : int
+        Rows in a subsample, and number of subsamples.
+    dense_end : float
+        The choice that the first two subsamples proposed; the last alpha if they were not asked.
+    n_extensions : int
+        How often the grid had to be followed further than they proposed.
+    n_fits, n_fits_saved : int
+        Pairs of a subsample and an alpha that were fitted, and how many fewer than all of them this is
+        (negative if extensions cost more than was left out).
+    n_constant : int
+        Subsamples in which a column is constant that varies in the table.
+    """
+
+    alpha: float
+    index: int
+    alphas: FloatArray
+    instability: FloatArray
+    monotone: FloatArray
     edge_frequencies: tuple[sp.csr_array, ...]
-    threshold: float  #: largest instability that counts as stable
-    subsample_size: int  #: rows in a subsample
-    n_subsamples: int  #: number of subsamples
-    dense_end: float  #: the choice that the first two subsamples proposed; the last alpha if they were not asked
-    n_extensions: int  #: how often the grid had to be followed further than they proposed
-    n_fits: int  #: pairs of a subsample and an alpha that were fitted
-    n_fits_saved: int  #: how many fewer than all of them; negative if extensions cost more than was left out
-    n_constant: int  #: subsamples in which a column is constant that varies in the table
+    threshold: float
+    subsample_size: int
+    n_subsamples: int
+    dense_end: float
+    n_extensions: int
+    n_fits: int
+    n_fits_saved: int
+    n_constant: int
 
     def frequencies(self, index: int | None = None) -> FloatArray:
         """Return the share of subsamples with each pair as a dense symmetric matrix, at the choice or at an alpha."""

@@ -119,11 +119,21 @@ BITS = Values({0: 0, 1: 1})
 
 @dataclass(frozen=True)
 class Coding:
-    """How a table was read. ``read_binary(X, encode=coding)`` reads another one in the same way."""
+    """How a table was read. ``read_binary(X, encode=coding)`` reads another one in the same way.
 
-    names: tuple[str, ...] | None  #: names of the columns; None if the table had none
-    columns: tuple[AnyRule, ...]  #: what the values of each column mean
-    missing: str = "error"  #: what became of missing cells: "error", "impute", "zero" or "drop"
+    Parameters
+    ----------
+    names : tuple of str, optional
+        Names of the columns; None if the table had none.
+    columns : tuple of Values or Cut
+        What the values of each column mean.
+    missing : {"error", "impute", "zero", "drop"}
+        What became of missing cells.
+    """
+
+    names: tuple[str, ...] | None
+    columns: tuple[AnyRule, ...]
+    missing: str = "error"
 
     @property
     def encoding(self) -> dict[Hashable, tuple[Any, Any]]:

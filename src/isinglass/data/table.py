@@ -133,26 +133,49 @@ class BinaryTable(RowTable):
 
     Estimators take it wherever they take an array or a frame; ``numpy.asarray`` gives the bare table.
 
+    Parameters
+    ----------
+    X : ndarray of uint8, shape (n_samples, n_features)
+        Only 0 and 1, C-contiguous.
+    names : tuple of str, optional
+        Distinct names of the columns; None if the source had none.
+    row_names : tuple of str, optional
+        Names of the rows.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Row weights that came with the table.
+    rows : ndarray of int, optional
+        Which rows of the source these are, if some were dropped.
+    n_missing : int
+        Missing cells that were filled or dropped.
+    n_dropped : int
+        Rows that were left out because of them.
+    coding : Coding, optional
+        How it was read; by default as a table of 0 and 1.
+    filled : ndarray of bool, shape (n_samples, n_features), optional
+        Which cells were missing and are 0 here; None if there are none.
+    holes : ndarray of bool, shape (n_samples, n_features), optional
+        Which cells are missing and to be imputed; what stands there in ``X`` means nothing. `isinglass.complete` fills
+        them, estimators and `bootstrap` do so themselves, and everything else refuses such a table.
+    labels : mapping of str to tuple
+        Columns of the source that are no variables and were kept as they are, such as the group of each row; None where
+        a cell was missing.
+
     Examples
     --------
     >>> BinaryTable(np.array([[0, 1], [1, 1]], dtype=np.uint8), names=("rain", "umbrella"))
     BinaryTable(2 rows × 2 columns: 'rain', 'umbrella')
     """
 
-    X: NDArray[np.uint8]  #: (n_samples, n_features), only 0 and 1, C-contiguous
-    names: tuple[str, ...] | None = None  #: distinct names of the columns; None if the source had none
-    row_names: tuple[str, ...] | None = None  #: names of the rows
-    sample_weight: NDArray[np.float64] | None = None  #: (n_samples,), row weights that came with the table
-    rows: NDArray[np.intp] | None = None  #: which rows of the source these are, if some were dropped
-    n_missing: int = 0  #: missing cells that were filled or dropped
-    coding: Coding | None = None  #: how it was read; by default as a table of 0 and 1
-    filled: NDArray[np.bool_] | None = None  #: (n_samples, n_features), which cells were missing and are 0 here
-    n_dropped: int = 0  #: rows that were left out because of missing cells
-    #: (n_samples, n_features), which cells are missing and to be imputed; what stands there in ``X`` means nothing.
-    #: `isinglass.complete` fills them, estimators and `bootstrap` do so themselves, and all else refuses such a table
+    X: NDArray[np.uint8]
+    names: tuple[str, ...] | None = None
+    row_names: tuple[str, ...] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+    rows: NDArray[np.intp] | None = None
+    n_missing: int = 0
+    coding: Coding | None = None
+    filled: NDArray[np.bool_] | None = None
+    n_dropped: int = 0
     holes: NDArray[np.bool_] | None = None
-    #: columns of the source that are no variables and were kept as they are, such as the group of each row; None where
-    #: a cell was missing
     labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -176,7 +199,19 @@ class CategoryTable(RowTable):
     Functions of tables take it wherever they take an array or a frame; ``numpy.asarray`` gives the category numbers.
     Some of its rows, ``table[rows]``, have all categories of the table, whichever occur in them.
 
-    What is not described here is as of a `BinaryTable`.
+    Parameters
+    ----------
+    codes : ndarray of uint8, shape (n_samples, n_features)
+        Number of the category of every cell, from 0.
+    kinds : {"binary", "ordinal", "nominal"}, or one of these per column
+        Whether the categories have an order. A column of two categories is binary, whatever it is called.
+    scores : sequence, optional
+        For each column the points on a line that its categories stand for, None for their numbers. A nominal column of
+        three or more categories has none.
+    categories : sequence of sequences, optional
+        For each column the values of the source in the order of their numbers; by default the numbers themselves.
+    names, row_names, sample_weight, rows, n_missing, n_dropped, coding, holes, labels
+        As of a `BinaryTable`.
 
     Examples
     --------
@@ -188,14 +223,9 @@ class CategoryTable(RowTable):
     (((0, 1), (0, 1, 2)), [[0.0, 1.0], [0.0, 1.0, 2.0]])
     """
 
-    codes: NDArray[np.uint8]  #: (n_samples, n_features), number of the category of every cell, from 0
-    #: "binary", "ordinal" or "nominal", or one of these per column: whether the categories have an order. A column of
-    #: two categories is binary, whatever it is called
+    codes: NDArray[np.uint8]
     kinds: tuple[str, ...]
-    #: for each column the points on a line that its categories stand for, None for their numbers. A nominal column of
-    #: three or more categories has none
     scores: tuple[FloatArray | None, ...] = None  # type: ignore[assignment]
-    #: for each column the values of the source in the order of their numbers; by default the numbers themselves
     categories: tuple[tuple[Any, ...], ...] = None  # type: ignore[assignment]
     names: tuple[str, ...] | None = None
     row_names: tuple[str, ...] | None = None
