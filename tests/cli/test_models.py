@@ -317,6 +317,13 @@ def test_report(tmp_path, folder):
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
 
 
+def test_the_folder_of_a_fit_is_no_bootstrap(tmp_path, folder):
+    run("fit", folder / "table.csv", "--alpha", "0.05", "-o", tmp_path / "net")
+    answer = run("report", tmp_path / "net", "--bootstrap", tmp_path / "net", "-o", tmp_path / "a.html", code=2)
+    assert "isinglass bootstrap --kind rows" in " ".join(answer.stderr.split())
+    assert not (tmp_path / "a.html").exists()
+
+
 def test_report_shows_what_the_bootstrap_wrote(tmp_path, folder, model):
     run("bootstrap", folder / "table.csv", "--alpha", "0.05", "-B", "12", "-o", tmp_path / "boot")
     words = ["report", model, folder / "table.csv", "--bootstrap", tmp_path / "boot"]

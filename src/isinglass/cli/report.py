@@ -108,7 +108,7 @@ def report(
 def _read_resamples(folder: Path, loaded: Loaded) -> tuple[dict[str, list[Any]], dict[str, list[Any]], str]:
     """Return the edges, the nodes and the words that `isinglass bootstrap` wrote, if it was about the same network."""
     record = read_record(folder)
-    if not {"edges.csv", "nodes.csv"} <= record.files.keys():
+    if not {"edges.csv", "nodes.csv"} <= record.files.keys() or "Resamples" not in record.summary:
         raise click.BadParameter(
             f"{str(folder)!r} must be a folder that `isinglass bootstrap --kind rows -o FOLDER` wrote.",
             param_hint="'--bootstrap'",
@@ -126,7 +126,7 @@ def _read_resamples(folder: Path, loaded: Loaded) -> tuple[dict[str, list[Any]],
             f"--bootstrap must belong to the network of MODEL; {str(folder)!r} has other edges. Run `isinglass "
             "bootstrap` with the options of the fit."
         )
-    return edges, nodes, record.summary.get("Resamples", "")
+    return edges, nodes, record.summary["Resamples"]
 
 
 def _columns(file: Path) -> dict[str, list[Any]]:

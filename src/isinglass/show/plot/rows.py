@@ -193,7 +193,8 @@ def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int | 
     for bar in np.array(gains.patches)[loses]:
         bar.set(**LOSS)
     _name_rows(ax, [readable(result.names[k]) for k in best])
-    ax.set_xlim(min(0.5, float(accuracy.min(initial=1.0))), 1.0)
+    ends_below = min(accuracy.min(initial=1.0), marginal.min(initial=1.0)) < 0.5  # with categories, as a rule
+    ax.set_xlim(0.0 if ends_below else 0.5, 1.0)
     ax.set_xlabel("share of rows predicted right" + _left_out(len(best), len(result), "nodes", "best predicted"))
     entries = [(Patch(color=NEUTRAL), "by the node's mean"), (Patch(color=POSITIVE), "added by the network")]
     if loses.any():
