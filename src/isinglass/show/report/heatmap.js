@@ -84,7 +84,7 @@ function makeCounts({ s, t }, counts) {
   const distance = (value, a, b) => (expected(a, b) > 0 ? (value - expected(a, b)) / Math.sqrt(expected(a, b)) : 0);
   const most = Math.max(2, ...counts.flatMap((line, a) => line.map((value, b) => Math.abs(distance(value, a, b)))));
   return makeHeat({
-    caption: "Rows with each two categories",
+    caption: "Rows by pair of categories",
     s, t, rows: labelsOf(s), columns: labelsOf(t), cells: counts,
     write: (value) => value.toLocaleString("en", { maximumFractionDigits: 1 }),
     tint: (value, a, b) => distance(value, a, b) / most,
