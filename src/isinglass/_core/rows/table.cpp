@@ -146,7 +146,7 @@ void Table::measure_margins(double share) {
     kernels().dots(w.data(), columns.data(), n_features, stride, margins.mean.data());
     for (int s = 0; s < n_features; ++s) {
         double zeros = share - margins.mean[s];
-        if (zeros < 1e-3 * share) {  // the difference would lose digits
+        if (zeros < 0.02 * share) {  // the difference would lose digits
             zeros = 0;
             for (int n = 0; n < n_distinct; ++n) zeros += columns[s][n] ? 0.0 : w[n];
         }
