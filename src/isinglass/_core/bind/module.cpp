@@ -78,9 +78,7 @@ bool is_interrupted() {
     return PyErr_CheckSignals() != 0;
 }
 
-// Weight of the ones of every column, and whether it takes both values in the rows of positive weight.
-// Adds rows of 0 and 1 to the sums of their columns: several rows side by side, as long as bytes can hold
-// their sums.
+// Adds rows of 0 and 1 to the sums of their columns: several rows side by side, as long as bytes can hold their sums.
 void add_rows(const uint8_t* X, size_t n_rows, std::vector<double>& sums) {
     const size_t p = sums.size(), beside = 1 + 128 / std::max<size_t>(p, 1), width = beside * p;
     std::vector<uint8_t> counts(width);
@@ -96,6 +94,7 @@ void add_rows(const uint8_t* X, size_t n_rows, std::vector<double>& sums) {
         for (size_t s = 0; s < p; ++s) sums[s] += X[n * p + s];
 }
 
+// Weight of the ones of every column, and whether it takes both values in the rows of positive weight.
 nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
     const size_t n_rows = X.shape(0), p = X.shape(1);
     std::vector<double> ones(p, 0.0);

@@ -9,7 +9,6 @@ namespace isinglass {
 namespace {
 
 constexpr int HOPELESS = 4;  // times as many columns as patterns can have
-constexpr double FAR = 8;    // a predictor from which on curvatures are bounded (see kernels_impl)
 
 }  // namespace
 
@@ -185,7 +184,7 @@ void CpuRows::move(std::span<const Move> tasks, bool afresh) {
                 if (afresh) std::fill(e, e + stride_, task.offset);
                 if (!afresh || task.moved.count > 0) add_columns(task, afresh ? 0.0 : task.offset, worker);
             }
-            const bool is_constant = afresh && task.moved.count == 0 && std::abs(task.offset) < FAR;
+            const bool is_constant = afresh && task.moved.count == 0 && std::abs(task.offset) < WRONG;
             sums = is_constant ? pass_constant(task.node, task.offset)
                                : kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
                                                     table_->n_equal, wr(task.node));
@@ -197,12 +196,11 @@ void CpuRows::move(std::span<const Move> tasks, bool afresh) {
 
 // Products are for all rows.
 void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
-    pool_.each(tasks.size(), [&](int k, int worker) {
-        const int node = tasks[k].node;
-        if (tasks[k].G || tasks[k].inner.count == 0 || !is_merged(node)) return;
-        see_rows(node, worker);
-        unmerge(node, worker);
-    });
+    for (const Block& task : tasks) {
+        if (task.G || task.inner.count == 0 || !is_merged(task.node)) continue;
+        see_rows(task.node, 0);
+        unmerge(task.node, 0);
+    }
     LocalRows::blocks(tasks, curvature);
 }
 

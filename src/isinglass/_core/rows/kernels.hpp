@@ -11,6 +11,8 @@
 namespace isinglass {
 
 constexpr int ROW_ALIGN = 16;  // the widest vector of single-precision numbers
+// Margin against the observed answer beyond which a row counts as badly predicted: its curvature is bounded.
+constexpr double WRONG = 8;
 
 // What one pass over a node's rows returns.
 struct NodeSums {

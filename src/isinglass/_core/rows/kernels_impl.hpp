@@ -18,8 +18,6 @@ constexpr int FLOATS = 8;
 constexpr int FLOATS = 4;
 #endif
 constexpr int DOUBLES = FLOATS / 2;
-// Margin against the observed answer beyond which a row counts as badly predicted.
-constexpr double WRONG = 8;
 
 typedef float vf __attribute__((vector_size(FLOATS * 4)));
 typedef double vd __attribute__((vector_size(FLOATS * 4)));
