@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
 
-from isinglass import Network, bootstrap, ising_path, nodewise_path, simulate, stars
+from isinglass import Network, bootstrap, ising_path, nodewise_path, simulate
 from isinglass.datasets import load_senate109
 from isinglass.evaluate import metrics
 from isinglass.show import palette, plot
@@ -40,9 +40,7 @@ def draw_senate(folder: Path) -> None:
     senate = load_senate109()
     path = ising_path(senate.X, alphas=30)
     solution = ising_path(senate.X, alphas=[ALPHA])[0]
-    stability = stars(senate.X, random_state=0, progress=False)
     resamples = bootstrap(senate.X, ALPHA, n_boot=200, random_state=0)
-    nodes = metrics.node_table(solution.network.with_names(senate.names), senate.X)
     parties = [PARTIES[party] for party in senate.parties]
     ax = plot.network(
         solution,
@@ -54,12 +52,7 @@ def draw_senate(folder: Path) -> None:
     )
     save(ax, folder / "senate.png", dpi=100)
     save(plot.path(path, names=senate.names, alpha=ALPHA), folder / "path.png")
-    save(plot.certificate(path), folder / "certificate.png")
-    save(plot.instability(stability), folder / "instability.png")
-    save(plot.edge_frequencies(stability, names=senate.names), folder / "edge-frequencies.png")
     save(plot.bootstrap_intervals(resamples, names=senate.names, n_edges=20), folder / "bootstrap-intervals.png")
-    save(plot.node_strength(solution, names=senate.names, n_nodes=20), folder / "node-strength.png")
-    save(plot.predictability(nodes, n_nodes=20), folder / "predictability.png")
 
 
 def draw_sleep(folder: Path) -> None:

@@ -5,6 +5,8 @@ Edges that survive another sample
 With many columns, which edges would a slightly different table have given too? StARS asks twenty subsamples.
 """
 
+import numpy as np
+
 from isinglass import plot, stars
 from isinglass.datasets import load_senate109
 
@@ -14,12 +16,14 @@ chosen
 
 # %%
 # The instability is how much the subsamples disagree about the edges. The choice is the smallest penalty before it
-# first exceeds the threshold.
+# first exceeds the threshold; the report draws the whole curve.
 
-plot.instability(chosen)
+print(f"instability {chosen.monotone[chosen.index]:.3f} at alpha {chosen.alpha:.3f}, threshold {chosen.threshold}")
 
 # %%
-# The share of subsamples with each edge, senators with similar neighbors side by side: the two blocks are the
-# parties.
+# The edges that at least nine of ten subsamples have. Widths are these shares.
 
-plot.edge_frequencies(chosen, names=senate.names)
+shares = chosen.frequencies()
+often = np.where(shares >= 0.9, shares, 0.0)
+colors = {"R": "red", "D": "blue", "I": "green"}
+plot.network(often, names=senate.names, groups=senate.parties, group_colors=colors, edge_color="group")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from isinglass import IsingLassoCV, metrics, plot
+from isinglass import IsingLassoCV, metrics
 from isinglass.datasets import load_senate109
 
 senate = load_senate109()
@@ -19,9 +19,10 @@ net = IsingLassoCV(15, cv=5, random_state=0).fit(train)
 print(f"right about {(net.predict(test) == test).to_numpy().mean():.1%} of the votes in 80 other roll calls")
 
 # %%
-# Gray is what guessing the more frequent vote gets right, blue what the votes of the other 99 add.
+# What guessing the more frequent vote gets right, and what the network gets right from the votes of the other 99.
 
-plot.predictability(metrics.node_table(net, test), n_nodes=15)
+nodes = pd.DataFrame(metrics.node_table(net, test).columns)
+nodes[["names", "marginal_accuracy", "accuracy"]].sort_values("accuracy", ascending=False).head(10).round(2)
 
 # %%
 # Hide one vote in five and fill it in.

@@ -18,6 +18,6 @@ ax = plot.paper_axes(85)
 plot.network(net, ax, groups=domains, inside=True, rings=nodes.accuracy, legend="outside")
 
 # %%
-# ``ax.figure.savefig("figure.pdf")`` keeps it as vectors. The strengths of the nodes, wide enough for their names:
+# ``ax.figure.savefig("figure.pdf")`` keeps it as vectors. The strengths of the nodes in the same width:
 
-plot.node_strength(net)
+plot.centrality(net, of=["strength", "expected_influence"], width=85)

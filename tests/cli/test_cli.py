@@ -168,7 +168,7 @@ def test_every_command_as_a_process(table, tmp_path):
     of_the_model = {
         "predict": [model, table],
         "export": [model],
-        "plot": ["strength", model, "-o", tmp_path / "strength.png"],
+        "plot": ["centrality", model, "-o", tmp_path / "centrality.png"],
         "report": [model, "-o", tmp_path / "report.html"],
         "power": [model, "--rows", "30", "--repeats", "2", "--alpha", "0.1", "-j", "1"],
     }

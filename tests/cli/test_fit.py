@@ -237,7 +237,6 @@ def test_stability_is_kept_whatever_the_method(table, tmp_path, method):
     shares = {(row["source"], row["target"]): float(row["stability"]) for row in rows}
     frequencies = wanted.edge_frequencies[wanted.index].toarray()
     assert shares == {pair: frequencies[NAMES.index(pair[0]), NAMES.index(pair[1])] for pair in shares}
-    run("plot", "instability", tmp_path / "net" / "model.npz", "-o", tmp_path / "a.png")
 
 
 # ------------------------------------------------------------------------------------------- what is refused

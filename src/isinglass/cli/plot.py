@@ -15,7 +15,7 @@ from isinglass.cli.models import Loaded
 from isinglass.cli.options import ADVANCED, JOBS, MODEL, SEED, Option, command, flag, under, was_given
 from isinglass.cli.output import METADATA, check_target, require_matplotlib, save_figure, write_file
 from isinglass.cli.reading import GROUPS, READING_AGAIN, Groups, Reading
-from isinglass.cli.values import IN_FILE, MODEL_FILE, OUT_FILE, Number, OneOf
+from isinglass.cli.values import IN_FILE, OUT_FILE, Number, OneOf
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
@@ -57,21 +57,11 @@ class Request:
         self.loaded.check_fitted_to(self.data)
         return self.loaded.follow(self.data, FOLLOWED)
 
-    def stability(self) -> Any:
-        """Return what StARS found."""
-        return self.known("stability_", "fit it with --select stars")
-
     def table(self) -> BinaryTable:
         """Return the table."""
         if self.data is None:
             raise click.UsageError("This figure needs TABLE, the table that the model was fitted to.")
         return self.data
-
-    def measures(self) -> Any:
-        """Return how well the nodes are predicted, and their other measures."""
-        from isinglass.evaluate.metrics import node_table
-
-        return node_table(self.model, self.table())
 
     def resamples(self) -> Bootstrap:
         """Fit resamples of the table as the model was fitted."""
@@ -82,17 +72,10 @@ class Request:
         run = {name: self.settings[name] for name in ("n_boot", "random_state", "n_jobs", "progress")}
         return bootstrap(self.table(), self.loaded.network, **run)
 
-    def curve(self) -> Any:
-        """Return how many true and false edges the path has."""
-        from isinglass.evaluate.metrics import roc_curve
-
-        found = self.path()
-        if self.settings["truth"] is None:
-            raise click.UsageError("This figure needs --truth MODEL, the true network.")
-        return roc_curve(found, Loaded.open(self.settings["truth"]).model)
-
 
 def _network(plot: Any, ask: Request, ax: Axes | None) -> Any:
+    from isinglass.evaluate.metrics import node_table
+
     columns, color_by = ask.attributes
     settings = ask.settings
     if ax is None and settings["width"] is not None:
@@ -102,7 +85,7 @@ def _network(plot: Any, ask: Request, ax: Axes | None) -> Any:
         ask.model,
         ax,
         groups=None if color_by is None else columns[color_by],
-        rings=ask.measures().accuracy if settings["rings"] else None,
+        rings=node_table(ask.model, ask.table()).accuracy if settings["rings"] else None,
         positions=None if settings["positions"] is None else _read_positions(settings["positions"]),
         legend={"corner": True, "outside": "outside", "none": False}[settings["legend"]],
         **{name: settings[name] for name in names},
@@ -122,16 +105,10 @@ def _differences(of: str) -> Callable[[Any, Request, Axes | None], Any]:
 KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
     "network": _network,
     "centrality": _centrality,
-    "strength": lambda plot, ask, ax: plot.node_strength(ask.model, ax),
-    "predictability": lambda plot, ask, ax: plot.predictability(ask.measures(), ax),
     "path": lambda plot, ask, ax: plot.path(ask.path(), ax, names=ask.model.names, alpha=ask.loaded.network.alpha_),
-    "certificate": lambda plot, ask, ax: plot.certificate(ask.path(), ax),
-    "instability": lambda plot, ask, ax: plot.instability(ask.stability(), ax),
-    "frequencies": lambda plot, ask, ax: plot.edge_frequencies(ask.stability(), ax, names=ask.model.names),
     "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax, names=ask.model.names),
     "differences": _differences("edges"),
     "strength-differences": _differences("strength"),
-    "roc": lambda plot, ask, ax: plot.roc(ask.curve(), ax),
 }
 
 
@@ -167,7 +144,6 @@ def _save_positions(file: Path, ask: Request) -> None:
     flag("--positive positive_only", "network: only positive edges."),
     Option("--edge-color", OneOf("sign", "group"), "network: color edges by sign or by group.", default="sign"),
     Option("--min-weight", Number(min=0), "network: leave out weaker edges.", default=0.0, show_default=False),
-    Option("--truth", MODEL_FILE, "roc: the true network, such as a folder of simulate.", metavar="MODEL"),
     Option("-B --resamples n_boot", click.IntRange(1), "bootstrap, differences: number of resamples.", default=200),
     *under(
         "For print",
@@ -216,16 +192,10 @@ def plot(
     \b
       network               nodes and edges
       centrality            measures of every node side by side (with TABLE: intervals)
-      strength              strength of every node
-      predictability        how well each node is predicted (needs TABLE)
       path                  couplings along the penalty (fit without --alpha, or add TABLE)
-      certificate           distance from the optimum along the penalty (the same)
-      instability           how much subsamples disagree (fit with --select stars)
-      frequencies           share of subsamples with each edge (the same)
       bootstrap             interval of every edge over resamples (needs TABLE)
       differences           which edges differ (needs TABLE)
       strength-differences  which nodes differ in strength (needs TABLE)
-      roc                   true against false edges (needs --truth, and a path)
     """
     if settings["edge_color"] == "group" and groups.groups is None:
         raise click.UsageError("--edge-color group needs --groups FILE.")

@@ -1,18 +1,16 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from isinglass import Path, Solution, Stability, ising_path, simulate
+from isinglass import Path, Solution, ising_path, simulate
 from isinglass.errors import DataError
 from isinglass.evaluate import metrics
-from isinglass.objective import value
 from isinglass.show.palette import NEGATIVE, POSITIVE
-from isinglass.show.plot import certificate, curves, instability, path, roc
+from isinglass.show.plot import curves, path, roc
 
 mpl.use("Agg")
 
@@ -55,10 +53,10 @@ def test_path_draws_every_coupling(solutions):
 
 
 def test_penalties_fall_from_left_to_right(solutions):
-    for ax in (path(solutions), certificate(solutions)):
-        left, right = ax.get_xlim()
-        assert left > solutions.alphas.max() > solutions.alphas.min() > right > 0
-        assert ax.get_xscale() == "log"
+    ax = path(solutions)
+    left, right = ax.get_xlim()
+    assert left > solutions.alphas.max() > solutions.alphas.min() > right > 0
+    assert ax.get_xscale() == "log"
 
 
 def test_the_strongest_pairs_are_named(solutions):
@@ -94,8 +92,8 @@ def test_paths_without_edges(p):
 
 
 @given(st.lists(st.floats(-5, 5), max_size=12), st.floats(0.01, 2))
-def test_spread(values, apart):
-    moved = curves._spread(values, apart)
+def test_names_are_moved_apart(values, apart):
+    moved = curves._move_apart(values, apart)
     order = np.argsort(values, kind="stable")
     assert (np.diff(moved[order]) >= apart - 1e-9).all()
     assert moved.sum() == pytest.approx(sum(values), abs=1e-6)
@@ -103,94 +101,11 @@ def test_spread(values, apart):
         np.testing.assert_allclose(moved, values, atol=1e-9)
 
 
-# ------------------------------------------------------------------------------------------- instability
-
-
-@pytest.fixture
-def stability():
-    alphas = np.array([0.4, 0.3, 0.2, 0.1, 0.05])
-    values = np.array([0.0, 0.02, 0.01, 0.09, np.nan])
-    return Stability(
-        alpha=0.2,
-        index=2,
-        alphas=alphas,
-        instability=values,
-        monotone=np.array([0.0, 0.02, 0.02, 0.09, np.nan]),
-        edge_frequencies=tuple(sp.csr_array((3, 3)) for _ in range(4)),
-        threshold=0.05,
-        subsample_size=10,
-        n_subsamples=20,
-        dense_end=0.1,
-        n_extensions=0,
-        n_fits=80,
-        n_fits_saved=20,
-        n_constant=0,
-    )
-
-
-def test_instability_marks_choice_and_threshold(stability):
-    ax = instability(stability)
-    lines = lines_of(ax)
-    np.testing.assert_array_equal(lines["instability"].get_ydata(), stability.instability)
-    np.testing.assert_array_equal(lines["largest so far"].get_ydata(), stability.monotone)
-    assert list(lines["threshold"].get_ydata()) == [0.05, 0.05]
-    assert (list(lines["choice"].get_xdata()), list(lines["choice"].get_ydata())) == ([0.2], [0.02])
-    assert list(lines["chosen alpha"].get_xdata()) == [0.2, 0.2]
-    left, right = ax.get_xlim()
-    assert left > 0.4 > 0.1 > right > 0.05  # what was not run is not shown
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["instability", "largest so far", "threshold 0.05", "choice: α = 0.2"]
-    ax.figure.canvas.draw()
-
-
-def test_an_estimator_will_do(stability, solutions):
+def test_the_path_of_an_estimator(solutions):
     class Fitted:
-        stability_ = stability
         path_ = solutions
 
-    assert len(instability(Fitted()).lines) == 5
     assert len(path(Fitted()).collections) == 1
-
-
-# ------------------------------------------------------------------------------------------- certificate
-
-
-def test_certificate_is_that_of_the_path(table, solutions):
-    lines = lines_of(certificate(solutions))
-    floor = curves.FLOOR
-    np.testing.assert_array_equal(lines["KKT residual"].get_ydata(), np.maximum(solutions.kkt_residual, floor))
-    assert list(lines["tolerance"].get_ydata()) == [solutions.tol] * 2
-    null = value(table, np.zeros((8, 8)), np.log(table.mean(axis=0) / (1 - table.mean(axis=0))), alpha=0.0)
-    shown = lines["relative gap"].get_ydata()
-    assert (shown >= np.maximum(solutions.duality_gap, floor) / null * (1 - 1e-9)).all()
-    assert "not converged" not in lines
-    assert certificate(solutions).get_yscale() == "log"
-
-
-def test_what_did_not_converge_is_marked():
-    def solution(alpha, residual):
-        return Solution.from_dense(
-            alpha,
-            np.zeros((2, 2)),
-            np.zeros(2),
-            objective=2.0,
-            kkt_residual=residual,
-            duality_gap=0.0,
-            converged=residual < 1e-3,
-        )
-
-    ax = certificate(Path((solution(1.0, 0.0), solution(0.5, 0.25)), tol=1e-3))
-    lines = lines_of(ax)
-    assert (list(lines["not converged"].get_xdata()), list(lines["not converged"].get_ydata())) == ([0.5], [0.25])
-    assert lines["relative gap"].get_ydata().tolist() == [curves.FLOOR] * 2
-    ax.figure.canvas.draw()
-
-
-def test_a_path_that_knows_no_certificate():
-    unknown = Path((Solution.from_dense(1.0, np.zeros((2, 2)), np.zeros(2)),))
-    ax = certificate(unknown)
-    assert "tolerance" not in lines_of(ax)
-    ax.figure.canvas.draw()
 
 
 # ------------------------------------------------------------------------------------------- ROC
@@ -216,8 +131,7 @@ def test_roc(solutions):
     [
         (path, None),
         (path, Path(())),
-        (certificate, "path"),
-        (instability, "stability"),
+        (path, "path"),
         (roc, {}),
         (roc, [1]),
         (roc, "curve"),

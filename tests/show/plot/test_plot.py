@@ -10,7 +10,7 @@ from isinglass.show import plot
 
 
 def test_every_picture_takes_a_result_and_axes_and_returns_axes():
-    for name in set(plot.__all__) - {"Style", "paper_axes"}:
+    for name in set(plot.__all__) - {"paper_axes"}:
         parameters = list(inspect.signature(getattr(plot, name)).parameters.values())
         several = parameters[1].name == "axes"
         assert [p.name for p in parameters[:2]] == ["result", "axes" if several else "ax"]

@@ -11,9 +11,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
-from isinglass import CategoryTable, Network, bootstrap, compare_groups, ising_path, plot, simulate, stars
+from isinglass import CategoryTable, Network, bootstrap, compare_groups, ising_path, plot, simulate
 from isinglass.errors import DataError
-from isinglass.evaluate.metrics import centrality, node_table
+from isinglass.evaluate.metrics import centrality
 from isinglass.select import sample_size
 from isinglass.show.layout import shared_layout
 from isinglass.show.plot.marks import HOLE, LARGEST, RING, SMALLEST, arc
@@ -53,21 +53,14 @@ def figures(p):
     frame = pd.DataFrame(X, columns=names)
     path = ising_path(X, 8)
     resampled = bootstrap(frame, 0.08, n_boot=5, random_state=0)
-    stability = stars(X, n_subsamples=4, random_state=0)
     categories = (("never", "now and then", "always"),) * p
     table = CategoryTable(X + np.roll(X, 1, axis=1), "nominal", categories=categories, names=tuple(names))
     solution = ising_path(table, [0.05])[0]
     s, t = solution.edge_index[0].tolist()
     return {
         "path": lambda ax: plot.path(path, ax, names=names),
-        "certificate": lambda ax: plot.certificate(path, ax),
-        "instability": lambda ax: plot.instability(stability, ax),
-        "frequencies": lambda ax: plot.edge_frequencies(stability, ax, names=names),
         "intervals": lambda ax: plot.bootstrap_intervals(resampled, ax),
         "differences": lambda ax: plot.bootstrap_differences(resampled, ax),
-        "strength": lambda ax: plot.node_strength(resampled.solution, ax),
-        "predictability": lambda ax: plot.predictability(node_table(resampled.solution.network, X), ax),
-        "shares": lambda ax: plot.shares(table, ax),
         "block": lambda ax: plot.edge_block(solution, ax, source=s, target=t),
     }
 

@@ -1,4 +1,4 @@
-"""Axes to draw on, and text that any font can show."""
+"""Axes, legends and text of figures."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from isinglass.show.palette import NAMED
 
 Kind = TypeVar("Kind")
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
-"""For every text that holds a name: a dollar sign is a dollar sign."""
+"""Options of every text that holds a name: a dollar sign is not mathematics."""
 _MISSING = "\ufffd"
 PRINT = 300.0
-"""Dots per inch of figures for print: sizes of small letters are rounded to dots."""
+"""Dots per inch of figures for print."""
 FILLED = 0.9
-"""Share of the width and height of a figure from which on axes fill it."""
+"""Axes that take more than this share of the width and height fill their figure."""
 MILLIMETERS = 25.4  # in an inch
 NARROW, SMALL = 5.0, 7.0
-"""Inches below which a figure is narrow, and the size of its letters in points."""
+"""Width in inches below which a figure is narrow, and its font size in points."""
 CLOSER = 0.6
-"""Height on paper of a figure with one row for each node or edge, as a share of that on a screen."""
+"""Height of a figure with one row per node or edge on paper, relative to that on a screen."""
 
 
 def axes_or_new(
     ax: Axes | None, size: tuple[float, float], *, fill: bool = False, rows: bool = False, dpi: float | None = None
 ) -> Axes:
-    """Return the given axes, or those of a new figure of ``size`` inches that is managed by pyplot.
+    """Return the given axes, or those of a new pyplot figure of ``size`` inches.
 
-    ``fill`` makes them as large as the figure, for drawings without scales. With ``rows``, whose number the height
-    depends on, a figure that the given axes fill grows.
+    ``fill`` is for drawings without scales: the axes fill the figure. With ``rows`` the height depends on the number of
+    rows, and a figure that the given axes fill grows to it.
     """
     if ax is not None:
         if not isinstance(ax, Axes):
@@ -59,7 +59,7 @@ def axes_or_new(
 
 
 def fills_figure(ax: Axes) -> bool:
-    """Tell whether axes fill a figure of their own, as those of `paper_axes` do."""
+    """Tell whether axes are alone in a figure and fill it, as those of `paper_axes` do."""
     figure, place = ax.figure.canvas.figure, ax.get_position()
     return figure.get_layout_engine() is None and figure.axes == [ax] and min(place.width, place.height) > FILLED
 
@@ -70,7 +70,7 @@ def is_narrow(ax: Axes) -> bool:
 
 
 def _make_room(ax: Axes, height: float) -> None:
-    """Leave room for scales and their names around axes that fill a figure, which grows to at least this height."""
+    """Make room for scales around axes that fill a figure, and make the figure at least this high."""
     figure = ax.figure.canvas.figure
     ax.set_subplotspec(GridSpec(1, 1, figure=figure)[0])
     figure.set_layout_engine("constrained")
@@ -82,7 +82,7 @@ def _make_room(ax: Axes, height: float) -> None:
 
 
 def listed_axes(axes: Any, count: int, what: str) -> NDArray[Any]:
-    """Return the axes that were given, of which there must be one for each of something."""
+    """Return the given axes as an array, after checking their number."""
     listed = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     if len(listed) != count:
         raise ArgumentError("axes", f"must be one for each of {count} {what}", len(listed))
@@ -90,19 +90,19 @@ def listed_axes(axes: Any, count: int, what: str) -> NDArray[Any]:
 
 
 def expect(result: Any, kind: type[Kind], maker: str) -> Kind:
-    """Return a result if it is of the kind that a function returns."""
+    """Return the result, or raise an error that names the function to call first."""
     if not isinstance(result, kind):
         raise DataError(f"result must be a {kind.__name__}, as {maker} returns it; got {type(result).__name__}.")
     return result
 
 
 def ink() -> str:
-    """Return the color in which the current style draws lines: black on white, white on black."""
+    """Return the line color of the current style: black on white, white on black."""
     return to_hex(rcParams["axes.edgecolor"])
 
 
 def any_color(color: Any) -> str:
-    """Return ``#rrggbb`` of a name of our palette or of anything that matplotlib takes for a color."""
+    """Return ``#rrggbb`` for a name of our palette or any color of matplotlib."""
     if isinstance(color, str) and color in NAMED:
         return NAMED[color]
     try:
@@ -112,12 +112,8 @@ def any_color(color: Any) -> str:
 
 
 def readable(name: Any, longest: int = 30) -> str:
-    """Return a name as one short line of characters that the current font has.
-
-    White space becomes single spaces, invisible marks are dropped, a long name ends in an ellipsis, and each run of
-    characters without a glyph, such as emoji in most fonts, becomes the sign of an unknown character.
-    """
-    start = str(name)[: 10 * longest]  # enough, however long it is
+    """Return a name as one short line; runs of characters that the font lacks become U+FFFD."""
+    start = str(name)[: 10 * longest]
     text = " ".join("".join(character for character in start if category(character) != "Cf").split())
     if len(text) > longest or len(str(name)) > 10 * longest:
         text = text[: longest - 1] + "…"
@@ -128,7 +124,7 @@ def readable(name: Any, longest: int = 30) -> str:
 
 
 def write_legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -> Legend:
-    """Add a legend whose texts are shown as they are, dollar signs and leading underscores included."""
+    """Add a legend whose texts may hold dollar signs and leading underscores."""
     if is_narrow(ax):
         options = {"fontsize": SMALL, **options}
     handles, texts = zip(*entries, strict=True)
@@ -139,7 +135,7 @@ def write_legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -
 
 
 def explain_colors(ax: Axes, image: Any, label: str, **options: Any) -> None:
-    """Add a scale of colors beside the axes, in small letters where the figure is narrow."""
+    """Add a color bar beside the axes."""
     bar = ax.figure.colorbar(image, ax=ax, **options)
     bar.set_label(label, fontsize=SMALL if is_narrow(ax) else None)
     if is_narrow(ax):
@@ -147,9 +143,9 @@ def explain_colors(ax: Axes, image: Any, label: str, **options: Any) -> None:
 
 
 def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]]) -> None:
-    """Write legends below the axes, each in as many columns as fit; a figure that the axes fill grows by their height.
+    """Write legends below the axes, in as many columns as fit; a figure that the axes fill grows by their height.
 
-    A block whose handles are all None is a list of texts.
+    A legend whose handles are all None is a list of texts.
     """
     figure = ax.figure.canvas.figure
     box, height = ax.get_window_extent(), 0.0
@@ -172,7 +168,7 @@ def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]]) -> None:
 
 
 def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Any) -> Legend:
-    """Return a legend so many dots below the axes."""
+    """Return a legend at a distance of ``below`` dots from the axes."""
     is_list = all(handle is None for handle, _ in entries)
     handles = [(Line2D([], [], linestyle="none") if handle is None else handle, text) for handle, text in entries]
     narrow = box.width / ax.figure.dpi < NARROW
@@ -194,8 +190,8 @@ def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Any)
 def paper_axes(width: float = 85.0, height: float | None = None) -> Axes:
     """Return axes that fill a new figure of a given size on paper.
 
-    Drawings with scales leave room for these inside it. What needs more height than there is, such as a legend below a
-    network or a row for each of 57 nodes, makes the figure higher, never wider.
+    Scales and their labels take room inside it. What needs more height, such as a legend below a network or one row for
+    each of 57 nodes, makes the figure higher, never wider.
 
     Parameters
     ----------
@@ -216,11 +212,11 @@ def paper_axes(width: float = 85.0, height: float | None = None) -> Axes:
 
 @lru_cache(maxsize=8)
 def _glyphs(families: tuple[str, ...]) -> frozenset[int]:
-    """Return the characters that a list of fonts can draw."""
+    """Return the characters that fonts of these families have."""
     known: set[int] = set()
     for family in families:
         try:
             known.update(get_font(findfont(FontProperties(family=[family]), fallback_to_default=False)).get_charmap())
-        except ValueError:  # matplotlib skips a font that is not installed, too
+        except ValueError:  # not installed: matplotlib skips it, too
             continue
     return frozenset(known or get_font(findfont(FontProperties())).get_charmap())

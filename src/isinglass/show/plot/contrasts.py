@@ -1,4 +1,4 @@
-"""Pictures of a comparison of groups: networks side by side, their difference, and what permutations give."""
+"""Figures of a comparison of groups: networks, their difference, and the permutation distribution."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from isinglass.show.plot.drawing import network
 def group_networks(
     result: GroupComparison, axes: Sequence[Axes] | None = None, *, width: float = 180.0, **options: Any
 ) -> NDArray[Any]:
-    """Draw the networks of the groups side by side, in one layout and on one scale of widths.
+    """Draw the networks of the groups side by side, in one layout and with one scale of edge widths.
 
     Parameters
     ----------
@@ -33,11 +33,6 @@ def group_networks(
         Width of that figure in millimeters.
     **options
         As for `network`: positions, groups (of nodes), sizes, inside, and so on.
-
-    Returns
-    -------
-    ndarray of Axes
-        One for each group, titled by it.
 
     Examples
     --------
@@ -70,7 +65,7 @@ def group_difference(
     level: float | None = None,
     **options: Any,
 ) -> Axes:
-    """Draw the couplings of one group minus those of another: blue where the first is larger, vermillion where smaller.
+    """Draw the couplings of one group minus those of another: blue where the first is larger, vermillion if smaller.
 
     Parameters
     ----------
@@ -102,7 +97,7 @@ def group_difference(
 
 
 def permutations(result: GroupComparison, ax: Axes | None = None, *, of: str = "structure") -> Axes:
-    """Draw a histogram of what permutations give, and where the observed difference lies.
+    """Draw the permutation distribution of a difference as a histogram, with a line at the observed value.
 
     Parameters
     ----------

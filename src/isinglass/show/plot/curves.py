@@ -1,4 +1,4 @@
-"""Curves: couplings, instability and certificate along the penalty, ROC curves, studies of sample size."""
+"""Line plots: couplings along the penalty, ROC curves, and recovery by sample size."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
 from isinglass.evaluate.metrics import RocCurve
-from isinglass.network import pair_keys, pairs_of, spread
-from isinglass.results import Path, Stability
+from isinglass.network import pair_keys, pairs_of, spread, union_keys
+from isinglass.results import Path
 from isinglass.select.sample_size import SampleSizeStudy
 from isinglass.show.palette import GROUPS, NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable, write_legend
 
-FLOOR = 1e-17
-"""Where zeros are drawn on a logarithmic axis: below the rounding of every certificate."""
 LINES = ("-", "--", "-.", ":")
 
 
@@ -35,7 +33,7 @@ def path(
     alpha: float | None = None,
     n_labels: int = 8,
 ) -> Axes:
-    """Draw every coupling along a path, from few edges on the left to many on the right; norms are gray.
+    """Draw every coupling along a path, from sparse on the left to dense on the right; norms are gray.
 
     Parameters
     ----------
@@ -46,14 +44,9 @@ def path(
     names : sequence of str, optional
         Names of the nodes, in place of those the path has.
     alpha : float, optional
-        A choice to mark.
+        A penalty to mark.
     n_labels : int, default 8
-        Number of pairs that are named at the right end: those with the largest couplings there.
-
-    Returns
-    -------
-    Axes
-        The couplings are its first collection, one line for each pair that is an edge somewhere.
+        Number of pairs named at the right end: those with the largest couplings there.
 
     Examples
     --------
@@ -64,16 +57,19 @@ def path(
     >>> len(ax.collections[0].get_segments()), ax.texts[0].get_text()
     (1, 'rain – umbrella')
     """
-    solutions = _read_path(result)
-    labels = solutions[0].network.with_names(names).names
-    alphas = solutions.alphas
-    pairs, values = _coupling_table(solutions)
+    solutions = getattr(result, "path_", result)
+    if not isinstance(solutions, Path) or not len(solutions):
+        raise DataError(f"result must be a Path with at least one solution; got {type(result).__name__}.")
+    network, alphas, p = solutions[0].network, solutions.alphas, solutions[0].n_features
+    labels, keys = network.with_names(names).names, union_keys(solutions)
+    pairs = pairs_of(keys, p)
+    values = np.array([spread(one.edge_values, pair_keys(one.edge_index, p), keys) for one in solutions])
     ax = axes_or_new(ax, (8.0, 5.0))
-    signed = solutions[0].network.has_sign(pairs)
+    signed = network.has_sign(pairs)
     signs = np.where(signed, np.where(_last_values(values) >= 0, 1, -1), 0)
-    colors = [SIGNS[sign] for sign in signs.tolist()]
     lines = [np.column_stack([alphas, column]) for column in values.T]
     thin = float(np.clip(20.0 / np.sqrt(len(lines) + 1.0), 0.35, 1.2))  # thousands of lines must not become one area
+    colors = [SIGNS[sign] for sign in signs.tolist()]
     ax.add_collection(LineCollection(lines, colors=colors, linewidths=thin, alpha=0.7), autolim=False)
     ax.axhline(0.0, color=ink(), linewidth=0.6)
     _scale_alphas(ax, alphas)
@@ -89,115 +85,15 @@ def path(
     return ax
 
 
-def instability(result: Stability | Any, ax: Axes | None = None) -> Axes:
-    """Draw how far subsamples disagree along the penalty, with the threshold and the choice.
-
-    Alphas that were left out because they cannot matter are not shown.
-
-    Parameters
-    ----------
-    result : Stability or fitted IsingLassoStARS
-        What `isinglass.stars` returned.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    Axes
-        Lines with the labels "instability", "largest so far", "threshold" and "choice".
-
-    Examples
-    --------
-    >>> from isinglass import plot, simulate, stars
-    >>> model = simulate.chain_network(12, strength=2.0, fields="balanced")
-    >>> found = stars(simulate.exact_sample(model, 2000, random_state=0), random_state=0)
-    >>> ax = plot.instability(found)
-    >>> [line.get_label() for line in ax.lines]
-    ['instability', 'largest so far', 'threshold', 'choice', 'chosen alpha']
-    """
-    stability = read_stability(result)
-    ax = axes_or_new(ax, (8.0, 5.0))
-    ax.plot(stability.alphas, stability.instability, ".", color=ink(), markersize=5, label="instability")
-    ax.plot(stability.alphas, stability.monotone, "-", color=POSITIVE, label="largest so far")
-    ax.axhline(stability.threshold, color=NEGATIVE, linestyle="--", label="threshold")
-    chosen = float(stability.monotone[stability.index])
-    orange = NAMED["orange"]
-    ax.plot([stability.alpha], [chosen], "o", color=orange, markeredgecolor=ink(), markersize=9, label="choice")
-    ax.axvline(stability.alpha, color=orange, linewidth=1.0, zorder=0, label="chosen alpha")
-    _scale_alphas(ax, stability.alphas[np.isfinite(stability.monotone)])
-    top = max(float(np.nanmax(stability.monotone)), stability.threshold)
-    ax.set_ylim(0.0, 1.12 * top if top > 0 else 1.0)
-    ax.set_ylabel("instability")
-    limit, choice = f"threshold {stability.threshold:g}", f"choice: α = {stability.alpha:.3g}"
-    words = ("instability", "largest so far", limit, choice)
-    write_legend(ax, zip(ax.lines[:4], words, strict=True), loc="best")
-    return ax
-
-
-def certificate(result: Path, ax: Axes | None = None) -> Axes:
-    """Draw how close to the optimum every solution of a path is proved to be.
-
-    The gap is relative to the largest objective on the path, which is at most that of the network without edges: the
-    curve is never lower than the relative gap that the solver compares with its tolerance. Zeros are drawn at 1e-17.
-
-    Parameters
-    ----------
-    result : Path
-        What a path function returned; of an estimator its ``path_``.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    Axes
-        Lines with the labels "KKT residual", "relative gap", "tolerance" and, if there are any, "not converged".
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isinglass import ising_path, plot
-    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
-    >>> ax = plot.certificate(ising_path(X, alphas=5))
-    >>> [line.get_label() for line in ax.lines]
-    ['KKT residual', 'relative gap', 'tolerance']
-    """
-    solutions = _read_path(result)
-    ax = axes_or_new(ax, (8.0, 5.0))
-    alphas, residual, failed = solutions.alphas, solutions.kkt_residual, ~solutions.converged
-    gap = solutions.duality_gap / float(np.nanmax(np.r_[solutions.objective, 1e-12]))
-    line: dict[str, Any] = {"markersize": 4, "linewidth": 1.2}
-    ax.plot(alphas, np.maximum(residual, FLOOR), "o-", color=POSITIVE, label="KKT residual", **line)
-    ax.plot(alphas, np.maximum(gap, FLOOR), "s--", color=NAMED["orange"], label="relative gap", **line)
-    if np.isfinite(solutions.tol):
-        ax.axhline(solutions.tol, color=ink(), linestyle=":", label="tolerance")
-    if failed.any():
-        worst = np.maximum(np.fmax(residual, gap), FLOOR)[failed]
-        ax.plot(alphas[failed], worst, "X", color=NEGATIVE, markersize=10, linestyle="none", label="not converged")
-    ax.set_yscale("log")
-    _scale_alphas(ax, alphas)
-    ax.set_ylabel("distance from the optimum")
-    words = {"tolerance": f"tolerance {solutions.tol:.0e}"}
-    labels = [str(drawn.get_label()) for drawn in ax.lines]
-    write_legend(
-        ax, [(drawn, words.get(label, label)) for drawn, label in zip(ax.lines, labels, strict=True)], loc="best"
-    )
-    return ax
-
-
 def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes | None = None) -> Axes:
-    """Draw how many true edges are found against how many false ones.
+    """Draw the true against the false positive rate of edges, one line per curve, and the diagonal of guessing.
 
     Parameters
     ----------
     result : RocCurve, or several
-        What `isinglass.evaluate.metrics.roc_curve` returned; several by name or in a list.
+        What `isinglass.metrics.roc_curve` returned; several by name or in a list.
     ax : Axes, optional
         Where to draw; a new figure by default.
-
-    Returns
-    -------
-    Axes
-        One line per curve, then the diagonal of guessing.
 
     Examples
     --------
@@ -207,14 +103,20 @@ def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['perfect (AUC 1.000)']
     """
-    curves = _read_curves(result)
+    if isinstance(result, RocCurve):
+        result = {"": result}
+    elif isinstance(result, Sequence) and not isinstance(result, str):
+        result = {f"curve {k + 1}": curve for k, curve in enumerate(result)}
+    curves = result if isinstance(result, Mapping) else {}
+    if not curves or not all(isinstance(curve, RocCurve) for curve in curves.values()):
+        raise DataError(f"result must be one or more RocCurve, as roc_curve returns them; got {type(result).__name__}.")
     ax = axes_or_new(ax, (5.5, 5.5))
     colors = [POSITIVE, NEGATIVE, NAMED["green"], NAMED["orange"], NAMED["purple"], NAMED["sky blue"]]
     entries: list[tuple[Line2D, str]] = []
-    for k, (name, curve) in enumerate(curves):
+    for k, (name, curve) in enumerate(curves.items()):
         style = LINES[k % len(LINES)]
         (line,) = ax.plot(curve.fpr, curve.tpr, style, color=colors[k % len(colors)], marker=".", markersize=4)
-        entries.append((line, f"{name} (AUC {curve.auc:.3f})".strip()))
+        entries.append((line, f"{readable(name, 40)} (AUC {curve.auc:.3f})".strip()))
     ax.plot([0, 1], [0, 1], color=NEUTRAL, linewidth=1.0, zorder=0)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     ax.set(xlabel="false positive rate", ylabel="true positive rate")
@@ -223,7 +125,7 @@ def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes
 
 
 def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
-    """Draw how well a network is found again, against the number of rows: means and middle 90 % of the repeats.
+    """Draw how well a network is recovered by the number of rows: means and middle 90 % of the repeats.
 
     Parameters
     ----------
@@ -251,50 +153,15 @@ def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _read_path(result: Any) -> Path:
-    found = getattr(result, "path_", result)
-    if not isinstance(found, Path) or not len(found):
-        raise DataError(f"result must be a Path with at least one solution; got {type(result).__name__}.")
-    return found
-
-
-def read_stability(result: Any) -> Stability:
-    """Return what StARS found, of an estimator that holds it."""
-    return expect(getattr(result, "stability_", result), Stability, "stars")
-
-
-def _read_curves(result: Any) -> list[tuple[str, RocCurve]]:
-    if isinstance(result, RocCurve):
-        return [("", result)]
-    if isinstance(result, Mapping):
-        curves = [(readable(name, 40), curve) for name, curve in result.items()]
-    elif isinstance(result, Sequence) and not isinstance(result, str):
-        curves = [(f"curve {k + 1}", curve) for k, curve in enumerate(result)]
-    else:
-        curves = []
-    if not curves or not all(isinstance(curve, RocCurve) for _, curve in curves):
-        raise DataError(f"result must be one or more RocCurve, as roc_curve returns them; got {type(result).__name__}.")
-    return curves
-
-
-def _coupling_table(solutions: Path) -> tuple[NDArray[np.int32], FloatArray]:
-    """Return the pairs with an edge somewhere, and their couplings: one row per alpha."""
-    p = solutions[0].n_features
-    keys = [pair_keys(solution.edge_index, p) for solution in solutions]
-    pairs = np.unique(np.concatenate(keys))
-    values = [spread(solution.edge_values, key, pairs) for key, solution in zip(keys, solutions, strict=True)]
-    return pairs_of(pairs, p), np.array(values)
-
-
 def _last_values(values: FloatArray) -> FloatArray:
-    """Return the last coupling of every pair that is not zero."""
+    """Return the last non-zero coupling of every pair."""
     rows = np.arange(len(values))[:, None]
     last = np.where(values != 0, rows, 0).max(axis=0) if values.size else np.empty(0, dtype=int)
     return np.asarray(values[last, np.arange(values.shape[1])])
 
 
 def _scale_alphas(ax: Axes, alphas: FloatArray) -> None:
-    """Let the penalty fall from left to right, as networks grow; logarithmic unless it reaches zero."""
+    """Let the penalty decrease from left to right, on a logarithmic scale unless it reaches zero."""
     low, high = float(alphas.min()), float(alphas.max())
     if low > 0:
         ax.set_xscale("log")
@@ -310,23 +177,20 @@ def _scale_alphas(ax: Axes, alphas: FloatArray) -> None:
 
 
 def _name_ends(ax: Axes, alpha: float, ends: list[tuple[float, NDArray[np.int32]]], names: Sequence[str]) -> None:
-    """Write the names of pairs beside the ends of their lines, moved apart where they would touch."""
+    """Write the names of pairs beside the ends of their lines, moved apart where they would overlap."""
     apart, longest = 0.045 * float(np.diff(ax.get_ylim())[0]), 10 if is_narrow(ax) else 18
     leader = {"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
     beside: dict[str, Any] = {"textcoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
     size = SMALL - 1.0 if is_narrow(ax) else 8.0
-    for (value, (s, t)), height in zip(ends, _spread([value for value, _ in ends], apart), strict=True):
+    for (value, (s, t)), height in zip(ends, _move_apart([value for value, _ in ends], apart), strict=True):
         text, place = f"{readable(names[s], longest)} – {readable(names[t], longest)}", (1.02, height)
         ax.annotate(text, (alpha, value), xytext=place, fontsize=size, arrowprops=leader, **beside, **PLAIN)
 
 
-def _spread(values: Sequence[float], apart: float) -> FloatArray:
-    """Return the values moved as little as needed to lie at least ``apart`` from each other, in their order.
-
-    Values that touch become blocks around their common mean, as in isotonic regression.
-    """
+def _move_apart(values: Sequence[float], apart: float) -> FloatArray:
+    """Return the values moved as little as needed to lie at least ``apart`` from each other, by isotonic regression."""
     order = np.argsort(values, kind="stable")
-    blocks: list[list[float]] = []  # of numbers already shifted by their rank, which may be equal but not fall
+    blocks: list[list[float]] = []  # of values shifted by their rank, which may be equal but not decrease
     for rank, k in enumerate(order):
         blocks.append([values[k] - rank * apart])
         while len(blocks) > 1 and np.mean(blocks[-2]) > np.mean(blocks[-1]):

@@ -1,9 +1,8 @@
-"""The picture of a network."""
+"""The drawing of a network."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -36,56 +35,13 @@ from isinglass.show.plot.canvas import (
 
 CORNERS: tuple[Any, ...] = ("upper left", "upper right", "lower left", "lower right")
 MARKERS = "osD^vPX"
-"""Shapes of the nodes: the next one each time the colors of groups come round again."""
+"""Shapes of nodes: the next one each time the colors of groups repeat."""
 THINNEST, THICKEST = 0.5, 4.5
-"""Width in points of an edge of weight zero and, but for small nodes, of the strongest edge."""
+"""Width in points of an edge of weight zero, and of the strongest edge unless nodes are small."""
 DASHES = (0, (3.0, 1.2))
-"""Negative edges are dashed, so that their sign can be seen in print and without color vision."""
+"""Negative edges are dashed: their sign is visible in gray print and without color vision."""
 USUAL = (8.0, 6.0)
-"""Inches of a figure in which nodes and labels have their usual size; they are smaller in smaller ones."""
-
-
-@dataclass(frozen=True)
-class Style:
-    """How a network is drawn; keywords of `network`."""
-
-    #: blue and vermillion for positive and negative couplings, gray for edges without a sign ("sign"); or the color of
-    #: the group for edges within it and purple for those between groups ("group"); negative edges are dashed anyway
-    edge_color: str = "sign"
-    positive_only: bool = False  #: leave out all but positive couplings
-    #: leave out couplings smaller than this in absolute value; the figure says how many edges are not drawn
-    min_weight: float = 0.0
-    #: the weight of the widest edge, for several figures on one scale; the largest that is drawn by default
-    max_weight: float | None = None
-    #: write the labels into the nodes, which are then as large as they can be; where labels are too long for that,
-    #: nodes are numbered and the legend lists the names
-    inside: bool = False
-    longest_label: int = 30  #: longer labels end in an ellipsis
-    font_size: float | None = None  #: of the labels, in points; smaller for more nodes by default
-    node_size: float | None = None  #: diameter in points; smaller for more nodes by default
-    random_state: RandomSource = 0  #: seed of the layout
-
-    def __post_init__(self) -> None:
-        if self.edge_color not in ("sign", "group"):
-            raise ArgumentError("edge_color", 'must be "sign" or "group"', self.edge_color)
-        for name in ("max_weight", "font_size", "node_size"):
-            if getattr(self, name) is not None:
-                check_positive(name, getattr(self, name))
-
-    def diameter(self, ax: Axes, xy: FloatArray) -> float:
-        """Return the diameter of a node, in points."""
-        if self.node_size is not None:
-            return self.node_size
-        if self.inside:
-            return marks.room_for_nodes(ax, xy)
-        return float(np.clip(60.0 / np.sqrt(len(xy)), 5.0, 14.0)) * max(0.5, _shrink(ax))
-
-    def letters(self, ax: Axes, n_nodes: int) -> float:
-        """Return the size of the labels, in points."""
-        if self.font_size is not None:
-            return self.font_size
-        usual = 9.0 if n_nodes <= 40 else 7.0 if n_nodes <= 120 else 6.0
-        return max(5.0, usual * max(0.7, _shrink(ax)))
+"""Figure size in inches at which nodes and labels have their full size."""
 
 
 def network(
@@ -100,9 +56,19 @@ def network(
     sizes: Any = None,
     rings: Any = None,
     legend: bool | str = True,
-    **style: Any,
+    edge_color: str = "sign",
+    positive_only: bool = False,
+    min_weight: float = 0.0,
+    max_weight: float | None = None,
+    inside: bool = False,
+    longest_label: int = 30,
+    font_size: float | None = None,
+    node_size: float | None = None,
+    random_state: RandomSource = 0,
 ) -> Axes:
-    """Draw a network: near nodes are strongly coupled, thick edges are large couplings.
+    """Draw a network: near nodes are strongly coupled, thick edges are large couplings, negative ones are dashed.
+
+    Set the size of the figure first: labels are placed for the size it has now.
 
     Parameters
     ----------
@@ -116,32 +82,37 @@ def network(
     groups : sequence, mapping or pandas Series, optional
         The group of every node, in order or by name, which decides its color; None or NaN is no group.
     group_colors : mapping, optional
-        Colors of some groups: names of our palette, such as "red", or whatever matplotlib knows. The others are
-        chosen.
+        Colors of some groups: names of our palette, such as "red", or any color of matplotlib. The others are chosen.
     positions : array-like of shape (n_features, 2) or mapping, optional
-        Where the nodes lie, in order or by name; by default `isinglass.layout.force_layout` of the edges that are
-        drawn. `isinglass.layout.shared_layout` gives several networks the same places.
+        Positions of the nodes, in order or by name; by default `isinglass.layout.force_layout` of the edges that are
+        drawn. `isinglass.layout.shared_layout` gives several networks the same positions.
     labels : bool or sequence of str, default True
-        Whether to write the names, or what to write instead. Labels do not overlap: those of the weakest nodes are left
-        out where there is no room, and the figure says how many.
+        Whether to write the names, or the texts to write instead. Labels do not overlap: those of the weakest nodes are
+        left out where there is no room, and the figure says how many.
     sizes : str, sequence, mapping or pandas Series, optional
-        What the area of a node stands for: a measure such as "strength" or "betweenness", or one number per node.
+        What the area of a node shows: a measure such as "strength" or "betweenness", or one number per node.
     rings : sequence, mapping or pandas Series, optional
-        A share between 0 and 1 for each node, drawn as a ring around it, such as how well it is predicted.
+        A share between 0 and 1 for each node, drawn as a ring around it, such as its predictability.
     legend : bool or "outside", default True
         Whether to explain the colors: in a corner, or below the drawing, as in figures one column wide.
-    **style
-        Further options of `Style`: edge_color, positive_only, min_weight, max_weight, inside, longest_label,
-        font_size, node_size and random_state.
-
-    Returns
-    -------
-    Axes
-        The edges are its first collection, one segment per edge, the weakest first.
-
-    Notes
-    -----
-    Labels are placed for the size that the figure has now. Set that first, rather than afterwards.
+    edge_color : {"sign", "group"}, default "sign"
+        Blue for positive, vermillion for negative couplings, gray for edges without a sign; or the color of the group
+        for edges within it, and purple between groups.
+    positive_only : bool, default False
+        Draw positive couplings only.
+    min_weight : float, default 0
+        Leave out couplings smaller than this in absolute value; the figure says how many.
+    max_weight : float, optional
+        The weight of the widest edge, for several figures on one scale; by default the largest that is drawn.
+    inside : bool, default False
+        Write the labels into the nodes, which are then as large as possible. Where labels are too long for that, nodes
+        are numbered and the legend lists the names.
+    longest_label : int, default 30
+        Longer labels end in an ellipsis.
+    font_size, node_size : float, optional
+        Font size and diameter in points; by default smaller for more nodes.
+    random_state : int, Generator, RandomState, SeedSequence or None, default 0
+        Seed of the layout.
 
     Examples
     --------
@@ -151,54 +122,70 @@ def network(
     >>> len(ax.collections[0].get_segments()), sorted(text.get_text() for text in ax.texts)
     (2, ['rain', 'sun', 'umbrella'])
     """
-    unknown = [name for name in style if name not in {option.name for option in fields(Style)}]
-    if unknown:
-        raise TypeError(f"network() got an unexpected keyword argument {unknown[0]!r}")
-    look = Style(**style)
-    graph = as_network(result, names)
-    members, colors = _read_groups(groups, group_colors, graph.names)
-    if look.edge_color == "group" and groups is None:
+    if edge_color not in ("sign", "group"):
+        raise ArgumentError("edge_color", 'must be "sign" or "group"', edge_color)
+    if edge_color == "group" and groups is None:
         raise DataError('edge_color must be "sign" where there are no groups; got "group". Pass groups as well.')
     if not isinstance(legend, bool) and legend != "outside":
         raise ArgumentError("legend", 'must be True, False or "outside"', legend)
-    shown = _choose_edges(graph, look.positive_only, look.min_weight)
-    texts = _label_texts(labels, graph.names, look.longest_label)
+    for name, size in (("max_weight", max_weight), ("font_size", font_size), ("node_size", node_size)):
+        if size is not None:
+            check_positive(name, size)
+    graph = as_network(result, names)
+    members, colors = _read_groups(groups, group_colors, graph.names)
+    shown = _choose_edges(graph, positive_only, min_weight)
+    texts = _label_texts(labels, graph.names, longest_label)
     measured = None if sizes is None else marks.node_values(sizes, graph, "sizes")
     shares = None if rings is None else marks.node_values(rings, graph, "rings")
-    xy = _place_nodes(graph, shown, positions, look.random_state)
+    xy = _place_nodes(graph, shown, positions, random_state)
     ax = axes_or_new(ax, (12.0, 9.0) if graph.n_features > 40 else USUAL, fill=True)
     keep_aspect = positions is not None
 
-    widest = look.max_weight or float(graph.weights[shown].max(initial=0.0))
-    entries = _explain(graph, shown, members, colors, look, widest) if legend else []
+    widest = max_weight or float(graph.weights[shown].max(initial=0.0))
+    entries = _explain(graph, shown, members, colors, edge_color, widest) if legend else []
     _frame(ax, xy, keep_aspect=keep_aspect)
-    usual = look.diameter(ax, xy)
+    usual = node_size or _diameter(ax, xy, inside)
     ring = 1.0 if shares is None else marks.RING
-    diameters, letters = marks.scale_sizes(measured, usual / ring, graph.n_features), look.letters(ax, 1)
-    numbered = look.inside and labels is not False and not marks.fits_inside(ax, xy, texts, diameters, letters)
+    diameters = marks.scale_sizes(measured, usual / ring, graph.n_features)
+    numbered = (
+        inside and labels is not False and not marks.fits_inside(ax, xy, texts, diameters, font_size or _font(ax, 1))
+    )
     key = [(None, f"{k + 1}  {text}") for k, text in enumerate(texts)] if numbered and legend else []
     texts = [str(k + 1) for k in range(len(texts))] if numbered else texts
     box = None
     if key or (entries and (legend == "outside" or (is_narrow(ax) and fills_figure(ax)))):
         write_below(ax, [block for block in (entries, key) if block])
         _frame(ax, xy, keep_aspect=keep_aspect)
-        diameters *= look.diameter(ax, xy) / usual
+        diameters *= (node_size or _diameter(ax, xy, inside)) / usual
     elif entries:
         box = _draw_legend(ax, entries, xy, keep_aspect=keep_aspect)
-    strokes, thickest = _edge_colors(graph, shown, members, colors, look.edge_color), 0.55 * float(np.median(diameters))
+    strokes, thickest = _edge_colors(graph, shown, members, colors, edge_color), 0.55 * float(np.median(diameters))
     _draw_edges(ax, graph, shown, xy, strokes, widest, thickest)
     if shares is not None:
         marks.draw_rings(ax, xy, shares, diameters)
     _draw_nodes(ax, xy, members, colors, diameters)
     left_out = 0
     if labels is not False:
-        if look.inside:
-            marks.draw_inside(ax, xy, texts, diameters, look.letters(ax, 1), [colors[member] for member in members])
+        font = font_size or _font(ax, 1 if inside else len(texts))
+        if inside:
+            marks.draw_inside(ax, xy, texts, diameters, font, [colors[member] for member in members])
         else:
-            letters = look.letters(ax, len(texts))
-            left_out = marks.draw_beside(ax, xy, texts, graph.strength, ring * diameters, letters, box)
-    _say_what_is_missing(ax, graph.n_edges - len(shown), left_out)
+            left_out = marks.draw_beside(ax, xy, texts, graph.strength, ring * diameters, font, box)
+    _count_left_out(ax, graph.n_edges - len(shown), left_out)
     return ax
+
+
+def _diameter(ax: Axes, xy: FloatArray, inside: bool) -> float:
+    """Return the default diameter of a node in points."""
+    if inside:
+        return marks.room_for_nodes(ax, xy)
+    return float(np.clip(60.0 / np.sqrt(len(xy)), 5.0, 14.0)) * max(0.5, _shrink(ax))
+
+
+def _font(ax: Axes, n_nodes: int) -> float:
+    """Return the default font size of labels in points."""
+    usual = 9.0 if n_nodes <= 40 else 7.0 if n_nodes <= 120 else 6.0
+    return max(5.0, usual * max(0.7, _shrink(ax)))
 
 
 def _read_groups(
@@ -214,7 +201,7 @@ def _read_groups(
 
 
 def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDArray[np.intp]:
-    """Return the numbers of the edges to draw, the weakest first, so that strong ones lie on top."""
+    """Return the numbers of the edges to draw, the weakest first: strong ones lie on top."""
     if not (isinstance(min_weight, int | float | np.number) and min_weight >= 0):
         raise ArgumentError("min_weight", "must be a number that is not negative", min_weight)
     kept = graph.weights >= min_weight
@@ -253,7 +240,7 @@ def _edge_colors(
 
 
 def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
-    """Make room for the nodes, and let the figure settle: labels are measured in it."""
+    """Set the limits of the axes and lay out the figure, in which labels are measured."""
     ax.set_axis_off()
     figure = ax.figure.canvas.figure  # the whole one, if these axes are part of a subfigure
     if figure.get_layout_engine() is not None:
@@ -273,7 +260,7 @@ def _draw_edges(
     ax: Axes, graph: Network, shown: NDArray[np.intp], xy: FloatArray, colors: list[str], widest: float, thickest: float
 ) -> None:
     share = np.minimum(graph.weights[shown] / max(widest, 1e-300), 1.0)
-    # Strong edges can be seen, and the edges between groups, which are few and light in color.
+    # Edges between groups are few and of a light color: more opaque.
     between = np.array([color == BETWEEN for color in colors], dtype=bool)
     opacity = np.where(between, 0.75 + 0.2 * share, 0.35 + 0.5 * share)
     lines = LineCollection(
@@ -296,22 +283,27 @@ def _draw_nodes(ax: Axes, xy: FloatArray, members: list[Any], colors: Mapping[An
 
 
 def _shapes(colors: Mapping[Any, str]) -> list[tuple[Any, str, str]]:
-    """Return every group with its color and shape: groups of one color differ in shape."""
+    """Return every group with its color and shape; groups of the same color differ in shape."""
     given = list(colors.values())
     counts = [given[:k].count(color) for k, color in enumerate(given)]
     return [(*item, MARKERS[count % len(MARKERS)]) for item, count in zip(colors.items(), counts, strict=True)]
 
 
 def _explain(
-    graph: Network, shown: NDArray[np.intp], members: list[Any], colors: Mapping[Any, str], look: Style, widest: float
+    graph: Network,
+    shown: NDArray[np.intp],
+    members: list[Any],
+    colors: Mapping[Any, str],
+    edge_color: str,
+    widest: float,
 ) -> list[tuple[Line2D, str]]:
-    """Return what the legend has to say: only what there is to see."""
+    """Return the entries of the legend, only for what is drawn."""
     entries: list[tuple[Line2D, str]] = []
     if set(colors) != {None}:
         for group, color, marker in _shapes(colors):
             handle = Line2D([], [], color=color, marker=marker, linestyle="none", markeredgecolor=ink())
             entries.append((handle, "no group" if group is None else readable(group)))
-    signs, by_sign = graph.edge_signs[shown], look.edge_color == "sign"
+    signs, by_sign = graph.edge_signs[shown], edge_color == "sign"
     between = not by_sign and any(members[s] != members[t] for s, t in graph.edge_index[shown])
     kinds: tuple[tuple[Any, ...], ...] = (
         (by_sign and (signs > 0).any(), SIGNS[1], "-", "positive coupling"),
@@ -329,7 +321,7 @@ def _explain(
 
 
 def _draw_legend(ax: Axes, entries: list[tuple[Line2D, str]], xy: FloatArray, *, keep_aspect: bool) -> Legend:
-    """Write the legend into the corner where it covers the fewest nodes, and move the drawing aside if it must."""
+    """Write the legend into the corner where it covers the fewest nodes; if it covers any, make room beside them."""
     legend = write_legend(ax, entries, loc="upper left")
     points, covered = ax.transData.transform(xy), {}
     for corner in CORNERS:
@@ -350,8 +342,8 @@ def _draw_legend(ax: Axes, entries: list[tuple[Line2D, str]], xy: FloatArray, *,
     return legend
 
 
-def _say_what_is_missing(ax: Axes, n_edges: int, n_labels: int) -> None:
-    """Write below the drawing how many edges and labels are not there."""
+def _count_left_out(ax: Axes, n_edges: int, n_labels: int) -> None:
+    """Write below the drawing how many edges and labels are left out."""
     counts = (n_edges, "edge", "not drawn"), (n_labels, "label", "left out")
     parts = [f"{count} {what}{'s' * (count != 1)} {how}" for count, what, how in counts if count]
     if parts:
@@ -359,6 +351,6 @@ def _say_what_is_missing(ax: Axes, n_edges: int, n_labels: int) -> None:
 
 
 def _shrink(ax: Axes) -> float:
-    """Return how much smaller than a usual figure the axes are, at most 1."""
+    """Return the size of the axes relative to a usual figure, at most 1."""
     box = ax.get_window_extent()
     return float(min(1.0, np.sqrt(box.width * box.height / (USUAL[0] * USUAL[1])) / ax.figure.dpi))

@@ -1,4 +1,4 @@
-"""How nodes look: their size by a measure, rings of predictability, labels inside or where no two of them touch."""
+"""Nodes: their size, rings around them, and labels inside or beside them that do not overlap."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from isinglass.show.palette import channels
 from isinglass.show.plot.canvas import PLAIN, ink
 
 RING, HOLE, EMPTY = 1.38, 1.08, "#dddddd"
-"""Outer and inner diameter of a ring, relative to its node, and its color where it is not filled."""
+"""Outer and inner diameter of a ring relative to its node, and the color of its empty part."""
 SMALLEST, LARGEST = 0.55, 1.45
-"""Diameters of the nodes with the least and the largest measure, relative to those without one."""
+"""Diameters of the nodes with the smallest and the largest measure, relative to nodes without one."""
 _GAP = 1.0  # points between a node and its label
 LEAST_LETTERS = 3.6
-"""Points below which nobody reads a label inside a node."""
+"""Smallest readable font size of a label inside a node, in points."""
 DIRECTIONS = 16
 RINGS = (0.0, 0.35, 0.8, 1.4, 2.2, 3.2, 4.5)
-"""Distances between a node and its label that are tried, in heights of the label; further away nobody finds it."""
+"""Candidate distances between a node and its label, in heights of the label."""
 SWEEPS = 3
-"""How often every label may look for a better place once all have one."""
+"""Passes over all labels in which each may move to a better place."""
 OVER_NODE = 4.0
-"""Price of covering a node, in heights of the label."""
+"""Cost of covering a node, in heights of the label."""
 
 
 def node_values(given: Any, network: Network, what: str) -> FloatArray:
-    """Return one finite number per node: a measure by its name, or values in order or by name of the node."""
+    """Return one finite number per node: a measure given by its name, or values in order or by node."""
     if isinstance(given, str):
         return node_measure(network, given)
     try:
@@ -57,7 +57,7 @@ def node_values(given: Any, network: Network, what: str) -> FloatArray:
 
 
 def scale_sizes(values: FloatArray | None, diameter: float, n_nodes: int) -> FloatArray:
-    """Return the diameter of every node: areas grow in proportion to what a measure has above its least value."""
+    """Return the diameter of every node; its area grows linearly with the measure."""
     if values is None or np.ptp(values) == 0:
         return np.full(n_nodes, diameter)
     share = (values - values.min()) / np.ptp(values)
@@ -65,7 +65,7 @@ def scale_sizes(values: FloatArray | None, diameter: float, n_nodes: int) -> Flo
 
 
 def room_for_nodes(ax: Axes, xy: FloatArray) -> float:
-    """Return the diameter in points at which nodes hardly ever touch: labels inside need all the room there is."""
+    """Return the largest diameter in points at which nodes do not touch."""
     points = ax.transData.transform(xy) * 72.0 / ax.figure.dpi
     if len(points) < 2:
         return 26.0
@@ -74,7 +74,7 @@ def room_for_nodes(ax: Axes, xy: FloatArray) -> float:
 
 
 def draw_rings(ax: Axes, xy: FloatArray, shares: FloatArray, diameters: FloatArray) -> None:
-    """Draw a ring around every node, filled clockwise from the top by its share."""
+    """Draw a ring around every node, filled clockwise from the top."""
     if not ((shares >= 0) & (shares <= 1)).all():
         wrong = shares[(shares < 0) | (shares > 1)][0]
         raise ArgumentError("rings", "must be shares between 0 and 1", float(wrong))
@@ -87,7 +87,7 @@ def draw_rings(ax: Axes, xy: FloatArray, shares: FloatArray, diameters: FloatArr
 
 
 def arc(share: float) -> Path:
-    """Return the part of a ring that starts at the top and goes clockwise, of outer radius 1."""
+    """Return a part of a ring of outer radius 1, clockwise from the top."""
     angles = np.pi / 2 - 2 * np.pi * np.linspace(0.0, min(share, 0.9999), 60)
     outer = np.column_stack([np.cos(angles), np.sin(angles)])
     inner = outer[::-1] * HOLE / RING
@@ -95,7 +95,7 @@ def arc(share: float) -> Path:
 
 
 def fits_inside(ax: Axes, xy: FloatArray, texts: Sequence[str], diameters: FloatArray, font_size: float) -> bool:
-    """Tell whether labels inside the nodes would be large enough to read."""
+    """Tell whether labels inside the nodes are large enough to read."""
     labels = [ax.text(x, y, text, fontsize=font_size, **PLAIN) for (x, y), text in zip(xy, texts, strict=True)]
     sizes = _letters_inside(ax, labels, diameters, font_size)
     for label in labels:
@@ -106,7 +106,7 @@ def fits_inside(ax: Axes, xy: FloatArray, texts: Sequence[str], diameters: Float
 def draw_inside(
     ax: Axes, xy: FloatArray, texts: Sequence[str], diameters: FloatArray, font_size: float, colors: Sequence[str]
 ) -> None:
-    """Write the labels into the nodes, as large as the nodes allow, but none much larger than the smallest."""
+    """Write labels into the nodes as large as possible, none much larger than the smallest."""
     labels = [
         ax.text(x, y, text, ha="center", va="center", fontsize=font_size, zorder=4, color=_contrast(color), **PLAIN)
         for (x, y), text, color in zip(xy, texts, colors, strict=True)
@@ -137,7 +137,7 @@ def draw_beside(
     font_size: float,
     legend: Legend | None,
 ) -> int:
-    """Write the names where they do not touch, with a thin line to those that had to move away."""
+    """Write labels where they do not overlap, with a thin line to distant ones; return how many are left out."""
     labels = [_label(ax, point, text, font_size) for point, text in zip(xy, texts, strict=True)]
     # Measured without the annotation's own arrow, in pixels of the figure as it is now.
     boxes = [Text.get_window_extent(label) for label in labels]
@@ -166,7 +166,7 @@ def _label(ax: Axes, point: FloatArray, text: str, font_size: float) -> Annotati
 
 
 def _draw_leaders(ax: Axes, anchors: FloatArray, centers: FloatArray, sizes: FloatArray, nearest: FloatArray) -> None:
-    """Join labels to their nodes where the gap is wide enough to ask whose label it is."""
+    """Draw lines from nodes to distant labels."""
     ends = np.clip(anchors, centers - sizes / 2, centers + sizes / 2)
     far = np.hypot(*(ends - anchors).T) > nearest
     segments = ax.transData.inverted().transform(np.stack([anchors[far], ends[far]], axis=1).reshape(-1, 2))
@@ -183,10 +183,10 @@ def place_labels(
     order: NDArray[np.intp],
     obstacles: FloatArray | None = None,
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the center of every label and whether there was room for it, in whatever unit is given.
+    """Return the center of every label and whether there was room for it, in the unit of the arguments.
 
-    Labels stand around their nodes, as near as they can: they never overlap each other or an obstacle, and cover other
-    nodes only where it cannot be helped. Those that come last in ``order`` go without if there is no room.
+    Labels are placed greedily around their nodes in ``order``, as near as possible. They never overlap each other or an
+    obstacle, and cover other nodes only if all free places do.
     """
     n = len(anchors)
     centers, placed = anchors.astype(np.float64), np.zeros(n, dtype=bool)
@@ -198,7 +198,7 @@ def place_labels(
         for k in order:
             places, prices = _candidates(anchors[k], sizes[k], radii[k], middle)
             boxes = boxes_at(places, sizes[k])
-            around = np.r_[boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)][None]  # all that matters is in here
+            around = np.r_[boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)][None]  # others cannot overlap
             placed[k] = False
             others = np.vstack([taken, boxes_at(centers[placed], sizes[placed])])
             others = others[_overlaps(around, others)[0]]
@@ -222,12 +222,12 @@ def boxes_at(centers: FloatArray, sizes: FloatArray) -> FloatArray:
 def _candidates(
     anchor: FloatArray, size: FloatArray, radius: float, middle: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return places on rings around a node, and their prices: near is better, and so is away from the middle."""
+    """Return candidate places around a node and their costs: near, and away from the middle, is better."""
     angles = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False)
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
     rings = np.array(RINGS) * size[1]
     reach = size / 2 + radius + rings[:, None]
-    # On the border of a rectangle, not on an ellipse: the nearest ring then touches the node and never covers it.
+    # On the border of a rectangle, not on an ellipse: the nearest place touches the node and does not cover it.
     square = directions / np.abs(directions).max(axis=1, keepdims=True)
     places = anchor + (square * reach[:, None, :]).reshape(-1, 2)
     length = float(np.hypot(*(anchor - middle)))
@@ -237,7 +237,7 @@ def _candidates(
 
 
 def _common(one: FloatArray, two: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return width and height of what each box of one list has in common with each of the other; negative if apart."""
+    """Return width and height of the intersection of each box with each other one; negative if they are apart."""
     shared = np.minimum(one[:, None, 2:], two[:, 2:]) - np.maximum(one[:, None, :2], two[:, :2])
     return shared[:, :, 0], shared[:, :, 1]
 
@@ -248,7 +248,7 @@ def _overlaps(one: FloatArray, two: FloatArray) -> NDArray[np.bool_]:
 
 
 def _share_covered(boxes: FloatArray, nodes: FloatArray) -> FloatArray:
-    """Return, for every box, how many nodes it covers, parts of nodes counted as parts."""
+    """Return the number of nodes that every box covers, in fractions of nodes."""
     width, height = (np.maximum(extent, 0.0) for extent in _common(boxes, nodes))
     area = np.maximum((nodes[:, 2] - nodes[:, 0]) * (nodes[:, 3] - nodes[:, 1]), 1e-12)
     return np.asarray((width * height / area).sum(axis=1))

@@ -1,4 +1,4 @@
-"""Bars and intervals: one row for every edge or node."""
+"""One row or cell for every edge, node or category: intervals, centrality, differences, couplings of categories."""
 
 from __future__ import annotations
 
@@ -7,60 +7,55 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
-from isinglass.data import CategoryTable, count_categories
-from isinglass.errors import DataError
-from isinglass.evaluate.nodes import MEASURES, NodeTable, node_measure
-from isinglass.names import check_names
+from isinglass.categories import CategoryNetwork
+from isinglass.errors import ArgumentError, DataError
+from isinglass.evaluate.nodes import MEASURES, node_measure
 from isinglass.network import as_network
 from isinglass.select.spread import Bootstrap
-from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS, UNSIGNED
+from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot import canvas
-from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable, write_legend
 
-LOSS: dict[str, Any] = {"facecolor": NEGATIVE, "hatch": "///", "edgecolor": "white", "linewidth": 0}
-"""What is negative is also hatched, so that it can be seen without colors."""
 BOTH_SIDES = LinearSegmentedColormap.from_list("signs", [NEGATIVE, "#ffffff", POSITIVE])
+UNDECIDED = "#eeeeee"
 CROWDED, TALLEST = 60, 200.0
-"""Rows beyond which they move closer together, and inches that no figure exceeds: files have at most 65536 dots."""
+"""Number of rows above which they move closer, and the largest height in inches: image files have 65536 dots."""
 CLOSE = 40
-"""Nodes beyond which the rows of several measures move closer together."""
+"""Number of nodes above which the rows of a centrality plot move closer."""
 MOST_ROWS = 200
-"""Bars or intervals that are drawn unless another number is asked for; a figure of more cannot be read."""
-LETTER, BESIDE = 0.055, 1.2
-"""Width of a letter in a bar, and of the names beside the bars, in inches."""
+"""Largest number of intervals drawn by default."""
+WRITTEN_UP_TO = 150
+"""Largest number of cells of a heat map whose values are written."""
+SMALLEST = 3.5
+"""Font size in points below which rows and columns of a square are not named."""
 
 
 def bootstrap_intervals(
     result: Bootstrap, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_edges: int | None = None
 ) -> Axes:
-    """Draw estimate and bootstrap interval of every edge.
+    """Draw the estimate and the bootstrap interval of every edge, sorted by the estimate.
 
-    The line goes from the 2.5 % to the 97.5 % quantile over the resamples, the bar marks their median, the dot is the
-    estimate from the whole table, and the number on the right is the share of resamples with the edge. For a penalized
-    fit this is the spread of the shrunken estimate: see the page about trust.
+    The line goes from the 2.5 % to the 97.5 % quantile over the resamples, the bar is their median, the dot the
+    estimate from the whole table, and the number on the right the share of resamples with the edge. For a penalized
+    fit this is the variation of the shrunken estimate, not a confidence interval.
 
     Parameters
     ----------
     result : Bootstrap
         What `isinglass.bootstrap` returned.
     ax : Axes, optional
-        Where to draw; by default a new figure that is as high as the edges need.
+        Where to draw; by default a new figure as high as the edges need.
     names : sequence of str, optional
         Names of the nodes, in place of those the result has.
     n_edges : int, optional
-        How many pairs: those of the whole table with the largest couplings first, then the others by inclusion. By
-        default every edge of the whole table, and others until there are 200. The figure says how many are not drawn.
-        Pairs whose estimate and whole interval are zero are left out.
-
-    Returns
-    -------
-    Axes
-        Rows from top to bottom by the estimate.
+        Number of pairs: first the edges of the whole table by the size of their coupling, then others by inclusion. By
+        default every edge, and others up to 200 pairs; the axis says how many are not shown. Pairs whose estimate and
+        interval are zero are left out.
 
     Examples
     --------
@@ -71,186 +66,93 @@ def bootstrap_intervals(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['rain – umbrella']
     """
-    read_resamples(result)
-    labels = result.solution.network.with_names(names).names
+    network = _read_resamples(result).solution.network.with_names(names)
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
-    something = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
-    every = ranked[something[ranked]]
-    ranked = every[: max(MOST_ROWS, result.solution.n_edges) if n_edges is None else check_count("n_edges", n_edges)]
-    rows = ranked[np.argsort(result.edge_values[ranked], kind="stable")]
-    low, median, high = result.edge_quantiles[:, rows]
-    ax = axes_or_new(ax, (7.5, _height(len(rows))), rows=True)
-    y = np.arange(len(rows))
-    signed = result.solution.network.has_sign(result.edge_index[rows])
-    signs = np.where(signed, np.sign(result.edge_values[rows]), 0)
-    colors = [SIGNS[sign] if value else NEUTRAL for value, sign in zip(result.edge_values[rows], signs, strict=True)]
+    varies = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
+    every = ranked[varies[ranked]]
+    shown = every[: max(MOST_ROWS, result.solution.n_edges) if n_edges is None else check_count("n_edges", n_edges)]
+    shown = shown[np.argsort(result.edge_values[shown], kind="stable")]
+    pairs, values, (low, median, high) = (
+        result.edge_index[shown],
+        result.edge_values[shown],
+        result.edge_quantiles[:, shown],
+    )
+    ax = axes_or_new(ax, (7.5, _height(len(shown))), rows=True)
+    y, font = np.arange(len(shown)), _row_font(ax, len(shown))
+    signed = network.has_sign(pairs)
+    signs = np.where(signed, np.sign(values), 0)
+    colors = [SIGNS[sign] if value else NEUTRAL for value, sign in zip(values, signs, strict=True)]
     ax.hlines(y, low, high, colors=colors, linewidth=2.0, alpha=0.6)
     ax.scatter(median, y, marker="|", c=ink(), s=60, linewidths=1.0, zorder=3)
-    ax.scatter(result.edge_values[rows], y, c=colors, s=28, edgecolors=ink(), linewidths=0.6, zorder=4)
+    ax.scatter(values, y, c=colors, s=28, edgecolors=ink(), linewidths=0.6, zorder=4)
     ax.axvline(0.0, color=ink(), linewidth=0.6)
-    pairs = result.edge_index[rows]
-    longest = 12 if is_narrow(ax) else 20
-    _name_rows(ax, [f"{readable(labels[s], longest)} – {readable(labels[t], longest)}" for s, t in pairs])
-    what = "coupling" if signed.all() else "coupling, or norm (gray)"
-    ax.set_xlabel(what + _left_out(len(ranked), len(every), "pairs", "strongest"))
+    ax.set_yticks(y, _pair_names(pairs, network.names, 12 if is_narrow(ax) else 20), fontsize=font, **PLAIN)
+    ax.set_ylim(-0.7, max(len(shown), 1) - 0.3)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    n, total = len(shown), len(every)
+    hidden = "" if n == total else f"\n(the {n} strongest of {total} pairs; {total - n} are not shown)"
+    ax.set_xlabel(("coupling" if signed.all() else "coupling, or norm (gray)") + hidden)
     shares = ax.secondary_yaxis("right")
-    shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[rows]], fontsize=row_font(ax, len(rows)))
+    shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[shown]], fontsize=font)
     shares.tick_params(length=0)
     shares.set_ylabel(f"share of {result.n_boot} resamples with the edge", fontsize=SMALL if is_narrow(ax) else 9.0)
     return ax
 
 
-def node_strength(
-    result: Any, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_nodes: int | None = None
+def bootstrap_differences(
+    result: Bootstrap,
+    ax: Axes | None = None,
+    *,
+    of: str = "edges",
+    level: float = 0.95,
+    names: Sequence[str] | None = None,
 ) -> Axes:
-    """Draw the strength Σ_t |θ_st| of the nodes as bars: positive and negative couplings, and norms, apart.
+    """Draw which edges, or which node strengths, differ: those whose difference has an interval without zero.
+
+    A cell is blue where its row is larger than its column, vermillion where it is smaller, and gray where the interval
+    contains zero. The largest come first. There is no correction for the number of comparisons.
 
     Parameters
     ----------
-    result : Network, Solution or fitted estimator
-        The network.
+    result : Bootstrap
+        What `isinglass.bootstrap` returned.
     ax : Axes, optional
         Where to draw; a new figure by default.
+    of : {"edges", "strength"}, default "edges"
+        What to compare: all edges of the whole table, or all nodes.
+    level : float, default 0.95
+        Coverage of the intervals.
     names : sequence of str, optional
-        Names of the nodes, in place of those the network has.
-    n_nodes : int, optional
-        How many nodes: the strongest; all up to 200 by default. The figure says how many are not drawn.
-
-    Returns
-    -------
-    Axes
-        The strongest node on top; its first bars are the positive parts, then come the negative ones and, if there are
-        any, the norms of edges without a sign.
+        Names of the nodes, in place of those the result has.
 
     Examples
     --------
-    >>> from isinglass import Network, plot
-    >>> ax = plot.node_strength(Network([0, 0, 0], [[0, 1], [1, 2]], [2, -1], names=["a", "b", "c"]))
-    >>> [label.get_text() for label in ax.get_yticklabels()], [float(bar.get_width()) for bar in ax.patches]
-    (['c', 'a', 'b'], [0.0, 2.0, 2.0, 1.0, 0.0, 1.0])
+    >>> import networkx
+    >>> from isinglass import bootstrap, plot, simulate
+    >>> star = simulate.graph_network(networkx.star_graph(3), strength=2.0, fields="balanced")
+    >>> X = simulate.exact_sample(star, 500, random_state=0)
+    >>> ax = plot.bootstrap_differences(bootstrap(X, 0.02, n_boot=50, random_state=0), of="strength")
+    >>> ax.images[0].get_array()[0].tolist()  # the center of the star, against the others
+    [None, 1.0, 1.0, 1.0]
     """
-    network = as_network(result, names)
-    strength, signs = network.strength, network.edge_signs
-    positive, negative, unsigned = (network.node_sums(network.weights * (signs == sign)) for sign in (1, -1, 0))
-    strongest = np.argsort(-strength, kind="stable")[: _limit("n_nodes", n_nodes)][::-1]
-    ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(strongest), 4)), rows=True)
-    y = np.arange(len(strongest))
-    ax.barh(y, positive[strongest], color=POSITIVE)
-    ax.barh(y, negative[strongest], left=positive[strongest], **LOSS)
-    if unsigned.any():
-        ax.barh(y, unsigned[strongest], left=(positive + negative)[strongest], color=UNSIGNED)
-    _name_rows(ax, [readable(network.names[k]) for k in strongest])
-    ax.set_xlim(0.0, 1.05 * float(strength.max()) or 1.0)
-    left_out = _left_out(len(strongest), network.n_features, "nodes", "strongest")
-    ax.set_xlabel("strength: sum of absolute couplings" + left_out)
-    entries = [(Patch(color=POSITIVE), "positive couplings")] if positive.any() or not unsigned.any() else []
-    if negative[strongest].any():
-        entries.append((Patch(**LOSS), "negative couplings"))
-    if unsigned.any():
-        entries.append((Patch(color=UNSIGNED), "norms of edges without a sign"))
-    explain_above(ax, entries)
-    return ax
-
-
-def predictability(result: NodeTable, ax: Axes | None = None, *, n_nodes: int | None = None) -> Axes:
-    """Draw how well the network predicts every node, beside what its mean alone would give.
-
-    Gray is the share of rows that the more frequent value gets right, blue what the rest of the row adds to it. Where
-    the network does worse than the mean, the loss is vermillion and hatched.
-
-    Parameters
-    ----------
-    result : NodeTable
-        What `isinglass.evaluate.metrics.node_table` returned.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-    n_nodes : int, optional
-        How many nodes: those with the largest accuracy; all up to 200 by default. The figure says how many are not
-        drawn.
-
-    Returns
-    -------
-    Axes
-        The best predicted node on top; its first bars are what the mean gives, then come gains and losses.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isinglass import metrics, plot
-    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
-    >>> ax = plot.predictability(metrics.node_table([[-1.4, 2.8], [2.8, -1.4]], X))
-    >>> [round(float(bar.get_width()), 3) for bar in ax.patches]
-    [0.5, 0.5, 0.3, 0.3]
-    """
-    expect(result, NodeTable, "metrics.node_table")
-    best = np.argsort(-result.accuracy, kind="stable")[: _limit("n_nodes", n_nodes)][::-1]
-    accuracy, marginal = result.accuracy[best], result.marginal_accuracy[best]
-    ax = axes_or_new(ax, (6.5, 1.2 + 0.22 * max(len(best), 4)), rows=True)
-    y = np.arange(len(best))
-    ax.barh(y, marginal, color=NEUTRAL)
-    gains = ax.barh(y, np.abs(accuracy - marginal), left=np.minimum(accuracy, marginal), color=POSITIVE)
-    loses = accuracy < marginal
-    for bar in np.array(gains.patches)[loses]:
-        bar.set(**LOSS)
-    _name_rows(ax, [readable(result.names[k]) for k in best])
-    ends_below = min(accuracy.min(initial=1.0), marginal.min(initial=1.0)) < 0.5  # with categories, as a rule
-    ax.set_xlim(0.0 if ends_below else 0.5, 1.0)
-    ax.set_xlabel("share of rows predicted right" + _left_out(len(best), len(result), "nodes", "best predicted"))
-    entries = [(Patch(color=NEUTRAL), "by the node's mean"), (Patch(color=POSITIVE), "added by the network")]
-    if loses.any():
-        entries.append((Patch(**LOSS), "lost by the network"))
-    explain_above(ax, entries)
-    return ax
-
-
-def shares(result: CategoryTable, ax: Axes | None = None) -> Axes:
-    """Draw the share of every category of every column as stacked bars.
-
-    Categories of a column on a line go from light to dark in their order, those of a nominal one alternate. Shares are
-    those of the rows' weights.
-
-    Parameters
-    ----------
-    result : CategoryTable
-        The table.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    Axes
-        One bar per category, column by column, the first column on top.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isinglass import CategoryTable, plot
-    >>> ax = plot.shares(CategoryTable(np.array([[0], [2], [2], [1]], dtype=np.uint8), "ordinal"))
-    >>> [float(bar.get_width()) for bar in ax.patches]
-    [0.25, 0.25, 0.5]
-    """
-    expect(result, CategoryTable, "read_categories")
-    names = check_names(result.names, result.shape[1])
-    ax = axes_or_new(ax, (6.5, 1.0 + 0.25 * max(len(names), 4)), rows=True)
-    letter = LETTER / max(ax.figure.canvas.figure.get_figwidth() - BESIDE, BESIDE)
-    for k, counts in enumerate(count_categories(result, result.sample_weight)):
-        share = counts / counts.sum()
-        left = np.cumsum(share) - share
-        steps = np.linspace(0.15, 1.0, len(share))
-        tones = steps if result.scores[k] is not None else np.where(np.arange(len(share)) % 2, 0.75, 0.35)
-        colors = [BOTH_SIDES(0.5 + 0.5 * tone) for tone in tones]
-        ax.barh(np.full(len(share), k), share, left=left, color=colors, edgecolor="white", linewidth=0.5)
-        for part, start, value, tone in zip(share, left, result.categories[k], tones, strict=True):
-            if part >= letter * (2 + len(readable(value, 12))):
-                center: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6, **PLAIN}
-                color = "white" if tone > 0.6 else "black"
-                ax.text(start + part / 2, k, readable(value, 12), color=color, **center)
-    longest, size = (18, SMALL) if is_narrow(ax) else (30, 8.0)
-    ax.set_yticks(range(len(names)), [readable(name, longest) for name in names], fontsize=size, **PLAIN)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set(xlim=(0.0, 1.0), xlabel="share of rows")
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
+    named = _read_resamples(result).solution.network.with_names(names).names
+    found = result.differences(of, level=level)
+    pairs = result.solution.edge_index if of == "edges" else np.arange(len(named))[:, None]
+    order = np.argsort(-found.values, kind="stable")
+    signs = (np.sign(found.lower + found.upper) * found.different)[np.ix_(order, order)]
+    size = 2.5 + min(0.2 * max(len(order), 8), 38.0)
+    ax = axes_or_new(ax, (size + 1.0, size))
+    shown = np.ma.masked_array(signs, np.eye(len(order), dtype=bool))
+    if len(order):
+        ax.imshow(shown, cmap=ListedColormap([NEGATIVE, UNDECIDED, POSITIVE]), vmin=-1, vmax=1, interpolation="none")
+    texts = _pair_names(pairs[order], named, 9 if is_narrow(ax) else 20)
+    _name_sides(ax, texts, f"{len(texts)} {'edges' if of == 'edges' else 'nodes'}, the largest first")
+    ax.tick_params(length=0)
+    words = {POSITIVE: "row larger", NEGATIVE: "row smaller", UNDECIDED: f"no difference at level {level:g}"}
+    above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
+    entries = [(Patch(color=color), text) for color, text in words.items()]
+    write_legend(ax, entries, ncols=1 if is_narrow(ax) else len(entries), **above)
     return ax
 
 
@@ -263,12 +165,12 @@ def centrality(
     order: str | None = None,
     width: float = 180.0,
 ) -> NDArray[Any]:
-    """Draw measures of all nodes side by side, with bootstrap intervals where resamples are known.
+    """Draw measures of all nodes side by side, with intervals if the result is a bootstrap; return one axes each.
 
     Parameters
     ----------
     result : Bootstrap, Network, Solution or fitted estimator
-        Intervals from the 2.5 % to the 97.5 % quantile over resampled rows come with a Bootstrap.
+        The network. A Bootstrap adds intervals, from the 2.5 % to the 97.5 % quantile over the resamples.
     axes : Axes or sequence of Axes, optional
         Where to draw, one for each measure; a new figure by default.
     of : str or sequence of str
@@ -281,11 +183,6 @@ def centrality(
     width : float, default 180
         Width of a new figure in millimeters.
 
-    Returns
-    -------
-    ndarray of Axes
-        One for each measure.
-
     Examples
     --------
     >>> from isinglass import Network, plot
@@ -295,7 +192,7 @@ def centrality(
     (['c', 'a', 'b'], 'betweenness')
     """
     measures = [of] if isinstance(of, str) else list(of)
-    resampled = read_resamples(result) if isinstance(result, Bootstrap) else None
+    resampled = _read_resamples(result) if isinstance(result, Bootstrap) else None
     network = as_network(result if resampled is None else resampled.solution)
     by = order or measures[0]
     values = {name: node_measure(network, name, communities) for name in dict.fromkeys([*measures, by])}
@@ -321,6 +218,7 @@ def centrality(
 
 
 def _panels(axes: Any, n_measures: int, n_nodes: int, width: float, columns: int) -> NDArray[Any]:
+    """Return the given axes, or those of a new figure with one panel per measure."""
     if axes is not None:
         return canvas.listed_axes(axes, n_measures, "measures")
     from matplotlib import pyplot
@@ -334,8 +232,60 @@ def _panels(axes: Any, n_measures: int, n_nodes: int, width: float, columns: int
     return panels[:n_measures]
 
 
-def read_resamples(result: Any) -> Bootstrap:
-    """Return a bootstrap that resampled rows: others have no intervals."""
+def edge_block(result: Any, ax: Axes | None = None, *, source: str | int, target: str | int) -> Axes:
+    """Draw the couplings between the categories of two columns as a heat map.
+
+    Blue cells are categories that occur together more often than the other columns explain, vermillion ones less often.
+    Couplings sum to zero over the categories of a nominal column; an ordinal or binary column has one row or column,
+    per unit of its score.
+
+    Parameters
+    ----------
+    result : CategoryNetwork, Solution or fitted estimator
+        The network.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    source, target : str or int
+        The two columns, by name or number: rows and columns of the heat map.
+
+    Examples
+    --------
+    >>> from isinglass import CategoryNetwork, plot
+    >>> network = CategoryNetwork([[0, 0, 0], [0, 0]], [None, [0, 1]], [[0, 1]], blocks=[[[1.0], [0.5], [-1.5]]])
+    >>> plot.edge_block(network, source="x0", target="x1").images[0].get_array().tolist()
+    [[1.0], [0.5], [-1.5]]
+    """
+    network = as_network(result)
+    if not isinstance(network, CategoryNetwork):
+        raise DataError(f"result must be a network with categories; got a {type(network).__name__}.")
+    s, t = (_node(network, end, name) for end, name in ((source, "source"), (target, "target")))
+    found = np.flatnonzero((np.sort([s, t]) == network.edge_index).all(axis=1))
+    if not len(found):
+        raise DataError(f"source and target must be joined by an edge; got {network.names[s]!r}, {network.names[t]!r}.")
+    block = network.blocks[int(found[0])]
+    block = block if s < t else block.T
+    rows, columns = (_labels(network, node) for node in (s, t))
+    ax = axes_or_new(ax, (2.2 + 0.55 * len(columns), 1.6 + 0.35 * len(rows)))
+    reach = float(np.abs(block).max())
+    image = ax.imshow(block, cmap=BOTH_SIDES, vmin=-reach, vmax=reach, interpolation="none", aspect="auto")
+    canvas.explain_colors(ax, image, "coupling")
+    size = SMALL if is_narrow(ax) else 8.0
+    letters = sum(map(len, columns)) * 0.6 * size / 72.0  # inches of all names in one line
+    turned = len(columns) > 4 or letters > 0.5 * ax.figure.canvas.figure.get_figwidth()
+    ax.set_xticks(range(len(columns)), columns, rotation=90 if turned else 0, fontsize=size, **PLAIN)
+    ax.set_yticks(range(len(rows)), rows, fontsize=size, **PLAIN)
+    ax.set_xlabel(readable(network.names[t]), **PLAIN)
+    ax.set_ylabel(readable(network.names[s]), **PLAIN)
+    ax.tick_params(length=0)
+    if block.size <= WRITTEN_UP_TO:
+        for (a, b), value in np.ndenumerate(block):
+            shade = "white" if abs(value) > 0.6 * reach else "black"
+            ax.text(b, a, f"{value:.2f}", ha="center", va="center", fontsize=7, color=shade)
+    return ax
+
+
+def _read_resamples(result: Any) -> Bootstrap:
+    """Return a bootstrap of rows; other kinds have no intervals."""
     found = expect(result, Bootstrap, "bootstrap")
     if found.kind != "rows":
         raise DataError(f'result must be a bootstrap of kind "rows"; got {found.kind!r}, which has no intervals.')
@@ -343,32 +293,44 @@ def read_resamples(result: Any) -> Bootstrap:
 
 
 def _height(n_rows: int) -> float:
-    """Return the height in inches at which so many rows can be read; what is beyond is crowded."""
+    """Return the height in inches of a figure with this number of rows."""
     return 1.5 + min((0.22 if n_rows <= CROWDED else 0.12) * max(n_rows, 4), TALLEST)
 
 
-def _limit(name: str, asked: int | None) -> int:
-    return MOST_ROWS if asked is None else check_count(name, asked)
-
-
-def _left_out(shown: int, of: int, what: str, which: str) -> str:
-    """Return what an axis says about rows that are not drawn; nothing if all are."""
-    return "" if shown == of else f"\n(the {shown} {which} of {of} {what}; {of - shown} are not shown)"
-
-
-def row_font(ax: Axes, n_rows: int) -> float:
-    """Return the size of the names of so many rows, in points."""
+def _row_font(ax: Axes, n_rows: int) -> float:
+    """Return the font size of the names of rows, in points."""
     return float(np.clip(360.0 / max(n_rows, 1), 5.0, SMALL if is_narrow(ax) else 9.0))
 
 
-def explain_above(ax: Axes, entries: list[tuple[Patch, str]]) -> None:
-    """Write the legend in one line above the axes, where it covers no bar."""
-    columns = 1 if is_narrow(ax) else len(entries)
-    canvas.write_legend(ax, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, frameon=False)
+def _pair_names(pairs: NDArray[np.integer[Any]], names: Sequence[str], longest: int) -> list[str]:
+    """Return a short name for each row of node numbers."""
+    return [" – ".join(readable(names[node], longest) for node in pair) for pair in pairs.tolist()]
 
 
-def _name_rows(ax: Axes, texts: list[str]) -> None:
-    ax.set_yticks(range(len(texts)), texts, fontsize=row_font(ax, len(texts)), **PLAIN)
-    ax.set_ylim(-0.7, max(len(texts), 1) - 0.3)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+def _name_sides(ax: Axes, texts: list[str], otherwise: str) -> None:
+    """Name rows and columns of a square if the font can be large enough; otherwise say what they are.
+
+    Lines of text take 1.15, and characters 0.55 times the font size.
+    """
+    side = 72.0 * (min(ax.figure.canvas.figure.get_size_inches()) - 0.7)
+    size = side / (1.15 * max(len(texts), 1) + 0.55 * max(map(len, texts), default=0))
+    if size >= SMALLEST:
+        size = min(size, _row_font(ax, len(texts)))
+        ax.set_xticks(range(len(texts)), texts, fontsize=size, rotation=90, **PLAIN)
+        ax.set_yticks(range(len(texts)), texts, fontsize=size, **PLAIN)
+    else:
+        ax.set(xlabel=otherwise, ylabel=otherwise, xticks=[], yticks=[])
+
+
+def _node(network: CategoryNetwork, end: str | int, argument: str) -> int:
+    if isinstance(end, str) and end in network.names:
+        return network.names.index(end)
+    if isinstance(end, int) and 0 <= end < network.n_features:
+        return end
+    raise ArgumentError(argument, "must be the name or the number of a node", end)
+
+
+def _labels(network: CategoryNetwork, node: int) -> list[str]:
+    if network.scores[node] is None:
+        return [readable(label, 20) for label in network.labels[node]]
+    return ["1 rather than 0" if network.kinds[node] == "binary" else "per point"]

@@ -1,4 +1,4 @@
-"""Pictures of networks with categories: edges without a sign are gray and say so, blocks and shares are drawn."""
+"""Pictures of networks with categories: edges without a sign are gray and say so, blocks are drawn."""
 
 import matplotlib as mpl
 import numpy as np
@@ -6,11 +6,11 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from isinglass import CategoryNetwork, CategoryTable, Path, Solution
+from isinglass import CategoryNetwork, Path, Solution
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import centrality
 from isinglass.show import plot
-from isinglass.show.palette import NEGATIVE, POSITIVE, UNSIGNED
+from isinglass.show.palette import NEGATIVE, UNSIGNED
 
 mpl.use("Agg")
 BLOCK = np.array([[1.0], [0.5], [-1.5]])
@@ -56,16 +56,6 @@ def test_a_path_has_norms(network):
     assert ax.get_ylabel() == "coupling, or norm (gray)"
 
 
-def test_strength_stacks_norms_last(network):
-    ax = plot.node_strength(network)
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, 3)  # positive, negative, norms
-    norm = np.sqrt(2) * np.linalg.norm(BLOCK)
-    assert names == ["rain", "pet_$x", "mood"]
-    np.testing.assert_allclose(widths, [[0, 0, 0], [0.7, 0, 0.7], [0, norm, norm]])
-    assert ax.get_legend().get_texts()[-1].get_text() == "norms of edges without a sign"
-
-
 def test_measures_take_norms(network):
     found = centrality(network, ["a", "b", "a"])
     norm = np.sqrt(2) * np.linalg.norm(BLOCK)
@@ -93,12 +83,3 @@ def test_what_has_no_table_is_refused(network):
         plot.edge_block(network, source="cat", target=2)
     with pytest.raises(DataError, match="categories"):
         plot.edge_block([[0, 1.0], [1.0, 0]], source=0, target=1)
-
-
-def test_shares_are_those_of_the_weights():
-    codes = np.array([[0, 0], [2, 1], [1, 1]], dtype=np.uint8)
-    table = CategoryTable(codes, ["nominal", "binary"], names=("pet", "rain"), sample_weight=np.array([2.0, 1.0, 1.0]))
-    ax = plot.shares(table)
-    assert [bar.get_width() for bar in ax.patches] == [0.5, 0.25, 0.25, 0.5, 0.5]
-    assert to_hex(ax.patches[0].get_facecolor()) != to_hex(ax.patches[1].get_facecolor())
-    assert to_hex(ax.patches[-1].get_facecolor()) == POSITIVE  # the last category is the darkest
