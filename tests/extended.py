@@ -6,6 +6,7 @@ the last column of the block.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -343,3 +344,368 @@ def exact(X, couplings, fields, alpha, *, weight=None, omega=None):
     field = sign * (np.asarray(fields, dtype=LONG)[keep] + inner @ flip)
     z = np.r_[field, [sign[i] * sign[j] * inner[i, j] for i, j in pairs]].astype(LONG)
     return Likelihood(features, empirical, penalty, k), z
+
+
+# ------------------------------------------------------------------------------------------- columns with categories
+
+NEGLIGIBLE = 1e-200  # a row with a smaller share of the largest weight counts as absent
+
+
+@dataclass
+class Categories:
+    """Columns on a line (scores) or at the corners of a simplex, the joint problem or one regression per column.
+
+    Only columns that vary and categories that occur; arrays are padded to the same number q of categories, and have
+    one axis for the column and one for the category. Scores are measured from the smallest one, in units of the range
+    of the column, and category k of a nominal column is the unit vector e_k / √2 less its mean: residuals then do not
+    depend on the unit or the origin of a score. A point is (theta, field): theta[s, i, t, j] of two coordinates,
+    symmetric in the joint problem, and the field of every category.
+    """
+
+    codes: np.ndarray  # (n, p) numbers among the categories that occur
+    weight: np.ndarray  # (n,)
+    place: np.ndarray  # (p, q, q) coordinates of the categories
+    real: np.ndarray  # (p, q) which categories are not padding
+    penalty: np.ndarray  # (p, p) of ‖theta[s, :, t, :]‖; infinite where forbidden, and on the diagonal
+    joint: bool
+
+    def __post_init__(self):
+        n, p = self.codes.shape
+        self.given = np.zeros((n, *self.real.shape), dtype=bool)  # the observed category of every cell
+        self.given[np.arange(n)[:, None], np.arange(p), self.codes] = True
+        self.points = self.place[np.arange(p), self.codes]  # (n, p, q)
+
+    # ------------------------------------------------------------------------------------- sums over rows
+
+    def odds(self, theta, field):
+        """log P(k | rest) − log P(observed | rest) of every cell and category; −inf for padding."""
+        n, p, q = self.points.shape
+        eta = (self.points.reshape(n, -1) @ theta.reshape(p * q, p * q).T).reshape(n, p, q)
+        logits = np.einsum("npi,pki->npk", eta, self.place) + field
+        odds = logits - logits[self.given].reshape(n, p, 1)
+        return np.where(self.real, odds, -np.inf)
+
+    def misses(self, odds):
+        """(loss, chance of every category): of the observed one, what is missing to 1, with a minus sign."""
+        others = np.where(self.given, -np.inf, odds)
+        top = np.maximum(others.max(axis=2), 0)
+        scaled = np.exp(others - top[:, :, None])
+        total = scaled.sum(axis=2)
+        loss = top + np.log(np.where(top > 0, np.exp(-top), 1) + total)
+        loss = np.where(top > 0, loss, np.log1p(total))
+        chance = scaled / (np.exp(-top) + total)[:, :, None]
+        return loss, np.where(self.given, -chance.sum(axis=2, keepdims=True), chance)
+
+    def flows(self, miss):
+        """(p, q, q): the weight that rows of category j give to category k; zero on the diagonal."""
+        return np.einsum("npj,npk->pjk", self.weight[:, None, None] * self.given, np.where(self.given, 0, miss))
+
+    def moments(self, miss):
+        """Derivative of the loss by theta[s, :, t, :]; in the joint problem either column's loss contributes."""
+        n, p, q = self.points.shape
+        residual = np.einsum("npk,pki->npi", self.weight[:, None, None] * miss, self.place)
+        cross = (residual.reshape(n, -1).T @ self.points.reshape(n, -1)).reshape(p, q, p, q)
+        return cross + cross.transpose(2, 3, 0, 1) if self.joint else cross
+
+    def parts(self, columns, pairs):
+        """Sums by problem: one number, or one per column."""
+        pairs = np.where(np.eye(len(pairs), dtype=bool), 0, pairs)
+        return np.array([columns.sum() + np.triu(pairs).sum()]) if self.joint else columns + pairs.sum(axis=1)
+
+    def worst(self, columns, pairs):
+        """Maxima by problem."""
+        pairs = np.where(np.eye(len(pairs), dtype=bool), 0, pairs)
+        each = np.maximum(columns, pairs.max(axis=1, initial=0))
+        return np.array([each.max(initial=0)]) if self.joint else each
+
+    def penalties(self, theta):
+        norms = sizes(theta)
+        return np.where(norms > 0, np.where(norms > 0, self.penalty, 0) * norms, 0)
+
+    # ------------------------------------------------------------------------------------- what is claimed
+
+    def value(self, theta, field):
+        """F, by problem."""
+        loss, _ = self.misses(self.odds(theta, field))
+        return self.parts(self.weight @ loss, self.penalties(theta))
+
+    def null(self):
+        """F without edges, by problem."""
+        share = np.einsum("n,npk->pk", self.weight, self.given)
+        logs = np.log(np.where(share > 0, share, 1))
+        return self.parts(-(share * logs).sum(axis=1), np.zeros_like(self.penalty))
+
+    def kkt(self, theta, field):
+        """Largest violation of the optimality conditions, by problem."""
+        _, miss = self.misses(self.odds(theta, field))
+        flow, slope, norms = self.flows(miss), self.moments(miss), sizes(theta)
+        fields = np.abs(flow.sum(axis=1) - flow.sum(axis=2)).max(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            unit = theta / np.where(norms > 0, norms, 1)[:, None, :, None]
+            limit = np.where(norms > 0, self.penalty, 0)[:, None, :, None]
+            moved = sizes(slope + np.where(unit != 0, limit * unit, 0))
+            still = np.maximum(sizes(slope) - self.penalty, 0)
+        return self.worst(fields, np.where(norms > 0, moved, still))
+
+    def gap(self, theta, field):
+        """F minus the dual at a point made of the chances at the best fields, by problem."""
+        loss, _ = self.misses(self.odds(theta, field))
+        best = self.stationary(theta, field)
+        odds = self.odds(theta, best)
+        least, miss = self.misses(odds)
+        kept = self.balanced(self.flows(miss))  # (p, j, k): the share of what rows of j give to k that is kept
+        kept = kept[np.arange(len(kept)), self.codes]  # (n, p, k)
+        given = np.where(self.given, 0, kept * miss)
+        given = np.where(self.given, -given.sum(axis=2, keepdims=True), given)
+        slope = self.moments(given)
+        size = sizes(slope)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shrink = np.where(size > self.penalty, self.penalty / size, 1)
+        np.fill_diagonal(shrink, 1)
+        c = np.full(len(shrink), shrink.min()) if self.joint else shrink.min(axis=1)
+        scale = c[:, None] * kept
+        pairs = self.penalties(theta) + c[:, None] * (slope * theta).sum(axis=(1, 3))
+        cells = divergence_of(odds, miss, scale, self.given)
+        return self.parts(self.weight @ (loss - least) + self.weight @ cells, np.where(sizes(theta) > 0, pairs, 0))
+
+    # ------------------------------------------------------------------------------------- fields
+
+    def stationary(self, theta, field, steps=200):
+        """The best fields given theta: weights that come into and go out of every category agree."""
+        field = field.copy()
+        share = np.einsum("n,npk->pk", self.weight, self.given)
+        for _ in range(steps):
+            loss, miss = self.misses(self.odds(theta, field))
+            flow = self.flows(miss)
+            into, out = flow.sum(axis=1), flow.sum(axis=2)
+            uneven = np.abs(into - out) / np.where(self.real, np.maximum(into, out), 1)
+            worst = np.where(self.real, uneven, 0).max(axis=1)
+            if (worst < (len(self.weight) + 16) * EPS).all():
+                break
+            chance = np.where(self.given, np.exp(-loss)[:, :, None], miss)
+            weighed = self.weight[:, None, None] * chance
+            step = laplace(np.einsum("npj,npk->pjk", weighed, chance), out - into)
+            ratio = np.log(np.where(self.real, share / np.where(self.real, weighed.sum(axis=0), 1), 1))
+            step = np.where((worst > 0.5)[:, None], ratio, np.clip(step, -2, 2))
+            if (np.abs(step) <= 4 * EPS * np.maximum(np.abs(field), 1)).all():
+                break
+            field = np.where(self.real, field + step, 0)
+        return field
+
+    def balanced(self, flow):
+        """(p, q, q): factors ≤ 1 of a flow after which as much comes into every category as goes out."""
+        kept = np.ones_like(flow)
+        for s, real in enumerate(self.real):
+            among = np.flatnonzero(real)
+            repaired = repair(flow[s][np.ix_(among, among)])
+            kept[s][np.ix_(among, among)] = 0 if repaired is None else repaired
+        return kept
+
+    # ------------------------------------------------------------------------------------- a better point
+
+    def improved(self, theta, field, sweeps=300):
+        """A point that is at least as good, by accelerated proximal steps in theta with the fields at their best."""
+        field = self.stationary(theta, field)
+        point, ahead = theta, theta
+        best, value = (theta, field), self.value(theta, field)
+        age, rate = LONG(1), LONG(4)
+        for _ in range(sweeps):
+            field = self.stationary(ahead, field, steps=20)
+            loss, miss = self.misses(self.odds(ahead, field))
+            slope, here = self.moments(miss), (self.weight @ loss).sum()
+            for _ in range(60):
+                new = self.shrunken(ahead - rate * slope, rate)
+                move = new - ahead
+                bound = here + self.inner(slope, move) + self.inner(move, move) / (2 * rate)
+                new_field = self.stationary(new, field, steps=20)
+                if (self.weight @ self.misses(self.odds(new, new_field))[0]).sum() <= bound + 1e-18 * here:
+                    break
+                rate = rate / 2
+            restart = self.inner(ahead - new, new - point) > 0
+            older, age = (LONG(1), LONG(1)) if restart else (age, (1 + np.sqrt(1 + 4 * age**2)) / 2)
+            ahead = new + (older - 1) / age * (new - point)
+            still = np.abs(new - point).max() <= 1e-17 * np.abs(new).max(initial=1e-300)
+            point, field, rate = new, new_field, rate * LONG(1.1)
+            found = self.value(point, field)
+            if found.sum() < value.sum():
+                best, value = (point, field), found
+            if still:
+                break
+        return best
+
+    def inner(self, a, b):
+        """Inner product, each parameter once."""
+        return (a * b).sum() / (2 if self.joint else 1)
+
+    def shrunken(self, theta, rate):
+        norms = sizes(theta)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = np.where(norms > rate * self.penalty, 1 - rate * self.penalty / norms, 0)
+        np.fill_diagonal(factor, 0)
+        return theta * factor[:, None, :, None]
+
+
+def sizes(theta):
+    """Frobenius norm of every pair."""
+    top = np.abs(theta).max(axis=(1, 3), initial=0)
+    safe = np.where(top > 0, top, 1)
+    return top * np.sqrt(((theta / safe[:, None, :, None]) ** 2).sum(axis=(1, 3)))
+
+
+def divergence_of(odds, miss, scale, given):
+    """KL(π ‖ P) per cell for π_k = scale_k P_k of the categories that were not observed, the rest for the other."""
+    others = np.where(given, 0, miss)
+    taken = (1 - scale) * others  # what comes back to the observed category
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(others * scale > 0, scale * others * np.log(np.where(scale > 0, scale, 1)), 0).sum(axis=2)
+        ratio = np.where(given, 0, (1 - scale) * np.exp(np.minimum(odds, 11000))).sum(axis=2)  # taken / P(observed)
+    stays = 1 - (scale * others).sum(axis=2)
+    total = logs + stays * np.log1p(ratio)
+    # The two terms cancel where the scale is close to 1; there Σ taken² / P bounds the divergence, up to a factor of 2.
+    with np.errstate(over="ignore"):
+        bound = taken.sum(axis=2) * ratio + ((1 - scale) ** 2 * others).sum(axis=2)
+    return np.where(np.abs(total) < 1e-16 * others.sum(axis=2), np.minimum(np.abs(total), bound), np.maximum(total, 0))
+
+
+def laplace(shared, push):
+    """x with Σ_k shared_jk (x_j − x_k) = push_j, for every column; elimination without a subtraction, x_0 = 0."""
+    p, q = push.shape
+    shared, push = shared.copy(), push.copy()
+    shared[:, np.arange(q), np.arange(q)] = 0
+    sums = []
+    for k in range(q - 1, 0, -1):
+        total = shared[:, k, :k].sum(axis=1)
+        safe = np.where(total > 0, total, 1)
+        sums.append(safe)
+        part = shared[:, :k, k] / safe[:, None]
+        push[:, :k] += part * push[:, k : k + 1]
+        shared[:, :k, :k] += part[:, :, None] * shared[:, k, None, :k]
+        shared[:, np.arange(k), np.arange(k)] = 0
+    x = np.zeros((p, q), dtype=LONG)
+    for k, total in zip(range(1, q), reversed(sums), strict=True):
+        x[:, k] = (push[:, k] + (shared[:, k, :k] * x[:, :k]).sum(axis=1)) / total
+    return x
+
+
+def repair(flow):
+    """Factors ≤ 1 that make a flow a circulation, by what is too much across each edge of a spanning tree; or None."""
+    q = len(flow)
+    kept, reached = np.ones((q, q), dtype=LONG), [0]
+    weak = np.minimum(flow, flow.T)
+    tree = []
+    while len(reached) < q:  # Prim: the strongest edge out of what is reached
+        rest = [k for k in range(q) if k not in reached]
+        j, k = max(((j, k) for j in reached for k in rest), key=lambda pair: weak[pair])
+        tree.append((j, k))
+        reached.append(k)
+    for j, k in tree:
+        behind = {k}
+        for a, b in tree:  # edges come after the one that reached their start
+            if a in behind and (a, b) != (j, k):
+                behind.add(b)
+        inside = np.array([i in behind for i in range(q)])
+        excess = flow[np.ix_(~inside, inside)].sum() - flow[np.ix_(inside, ~inside)].sum()
+        source = (j, k) if excess > 0 else (k, j)
+        if excess != 0:
+            if abs(excess) > flow[source]:
+                return None
+            kept[source] -= abs(excess) / flow[source]
+    return kept
+
+
+def to_long(number):
+    """A fraction, rounded once."""
+    high = float(number)
+    return LONG(high) + LONG(float(number - Fraction(high)))
+
+
+def categories(table, fields, blocks, alpha, *, joint, weight=None, omega=None):
+    """(Categories, theta, field) of a table, the fields of all categories, and the blocks {(s, t): B} of a network.
+
+    ``blocks`` has a pair in both orders, with a row or column per category of a nominal column and one of any other;
+    in the joint problem one order is the transpose of the other. ``omega`` is None, "standardized", or a matrix of
+    penalty weights for scores as they were given.
+    """
+    codes, w = np.asarray(table.codes), shares(weight, len(table.codes))
+    present = w > NEGLIGIBLE * w.max()
+    codes, w = codes[present], w[present] / w[present].sum()
+    seen = [np.unique(column) for column in codes.T]
+    keep = [s for s, found in enumerate(seen) if len(found) > 1]
+    p, q = len(keep), max((len(seen[s]) for s in keep), default=1)
+    numbers = np.zeros((len(codes), p), dtype=int)
+    place, real = np.zeros((p, q, q), dtype=LONG), np.zeros((p, q), dtype=bool)
+    sides = [Side.of(table.scores[s], seen[s]) for s in keep]
+    field, theta = np.zeros((p, q), dtype=LONG), np.zeros((p, q, p, q), dtype=LONG)
+    for i, (s, side) in enumerate(zip(keep, sides, strict=True)):
+        m = len(seen[s])
+        numbers[:, i], real[i, :m] = np.searchsorted(seen[s], codes[:, s]), True
+        place[i, :m, : side.place.shape[1]] = side.place
+        around = [(blocks.get((s, t)), other) for t, other in zip(keep, sides, strict=True)]
+        field[i, :m] = side.add_up(fields[s], around)
+        for j, (t, other) in enumerate(zip(keep, sides, strict=True)):
+            if (s, t) in blocks:
+                part = side.centered(other.centered(np.asarray(blocks[s, t], dtype=LONG).T).T)
+                theta[i, : part.shape[0], j, : part.shape[1]] = part * side.unit * other.unit
+    points = place[np.arange(p), numbers]
+    sd = np.sqrt(np.einsum("n,npk->p", w, (points - np.einsum("n,npk->pk", w, points)) ** 2))
+    if omega is None or isinstance(omega, str):
+        every = np.ones((p, p), dtype=LONG) if omega is None else (sd[:, None] * joint + sd)
+    else:
+        every = np.asarray(omega, dtype=LONG)[np.ix_(keep, keep)]
+    if not isinstance(omega, str):
+        width = np.array([side.width for side in sides], dtype=LONG)
+        every = every / (width[:, None] * width)
+    penalty = np.where(np.isfinite(every) & ~np.eye(p, dtype=bool), LONG(alpha) * every, np.inf)
+    return Categories(numbers, w, place, real, penalty, joint), theta, field
+
+
+@dataclass
+class Side:
+    """The categories of a column that occur, and what a block over them looks like in coordinates."""
+
+    seen: np.ndarray
+    scores: list | None  # exact, None if nominal
+    place: np.ndarray
+    width: np.longdouble  # range of all scores
+    unit: np.longdouble  # coordinates of a block are so many times its entries
+
+    @classmethod
+    def of(cls, scores, seen):
+        if scores is None:
+            m, root = len(seen), np.sqrt(LONG(2))
+            return cls(seen, None, (np.eye(m, dtype=LONG) - LONG(1) / m) / root, LONG(1), root)
+        exact = [Fraction(float(value)) for value in scores]
+        width = to_long(max(exact) - min(exact))
+        chosen = [exact[k] for k in seen]
+        place = np.array([[to_long(value - min(chosen)) / width] for value in chosen])
+        return cls(seen, chosen, place, width, width)
+
+    @property
+    def above(self):
+        """Scores from the smallest."""
+        return [value - min(self.scores) for value in self.scores]
+
+    def centered(self, part):
+        """Rows of a block, those of a nominal column with mean zero."""
+        if self.scores is not None:
+            return part
+        return part[self.seen] - part[self.seen].mean(axis=0)
+
+    def add_up(self, fields, neighbors):
+        """Fields of the categories, for neighbors with their smallest score, or with the mean over their categories.
+
+        Exact where scores are far from zero: fields then cancel products that are larger by many orders of magnitude.
+        """
+        own = [Fraction(float(fields[k])) for k in self.seen]
+        for block, other in neighbors:
+            if block is None:
+                continue
+            rows = np.asarray(block)[self.seen] if self.scores is None else np.asarray(block)
+            if other.scores is None:
+                part = [sum(map(Fraction, map(float, row[other.seen]))) / len(other.seen) for row in rows]
+            else:
+                part = [Fraction(float(row[0])) * min(other.scores) for row in rows]
+            if any(part):
+                factors = part if self.scores is None else [part[0] * value for value in self.above]
+                own = [a + b for a, b in zip(own, factors, strict=True)]
+        return [to_long(value - own[0]) for value in own]

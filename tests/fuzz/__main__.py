@@ -11,7 +11,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-SUITES = ("certificates", "readers", "models", "bombs", "resume", "interrupts")
+import isolated
+
+SUITES = ("certificates", "categories", "readers", "models", "bombs", "resume", "interrupts")
 
 
 def main(arguments=None):
@@ -30,7 +32,9 @@ def main(arguments=None):
         seconds = 60.0 * chosen.minutes / len(names)
         counts, cases = suite.run(seconds, chosen.seed, first=chosen.first, most=chosen.cases)
         wrong = suite.complaints(counts, cases)
+        summary = isolated.summary(counts) if hasattr(suite, "run_numbered") else []
         lines = [f"{name}:", *(f"  {' '.join(key):<60} {counts[key]}" for key in sorted(counts))]
+        lines += [f"  {line}" for line in summary]
         sys.stdout.write("\n".join([*lines, *(f"  WRONG: {sentence}" for sentence in wrong), ""]))
         failed = failed or bool(wrong)
     return int(failed)

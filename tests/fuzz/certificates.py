@@ -1,17 +1,16 @@
-"""Random tables, sane and extreme: every returned certificate is recomputed in extended precision.
+"""Random tables of 0 and 1, sane and extreme: every returned certificate is recomputed in extended precision.
 
 Counted per kind of table and path function: solutions, those not converged, and false claims of three kinds. A claim
 that the recomputation cannot confirm is false if a better point refutes it, and ``open`` otherwise.
 """
 
-import itertools
 import sys
-import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import isolated
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -269,19 +268,21 @@ def run_case(case, *, exact=True):
     return counts
 
 
+def family_of(seed, index):
+    """Return the family of the case with this number."""
+    return draw(seed, index).kind
+
+
+def run_numbered(seed, index):
+    """Run the case with this number."""
+    case = draw(seed, index)
+    with np.errstate(over="ignore", under="ignore"):
+        return Counter({("all", case.kind, "tables"): 1}) + run_case(case, exact=index % EXACT_EVERY == 0)
+
+
 def run(seconds, seed, *, first=0, most=None):
     """Run cases until the time is over; return (counts, numbers of the cases with a false claim)."""
-    counts, bad, stop = Counter(), [], time.monotonic() + seconds
-    with np.errstate(over="ignore", under="ignore"):
-        for index in itertools.islice(itertools.count(first), most):
-            if time.monotonic() > stop:
-                break
-            found = run_case(draw(seed, index), exact=index % EXACT_EVERY == 0)
-            counts["all", "all", "tables"] += 1
-            counts.update(found)
-            if any(word.startswith("FALSE") for _, _, word in found):
-                bad.append(index)
-    return counts, bad
+    return isolated.run_cases("certificates", seconds, seed, first=first, most=most)
 
 
 def complaints(counts, bad):
