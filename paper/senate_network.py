@@ -132,7 +132,7 @@ def write_files(rows: pd.DataFrame, folder: Path) -> None:
     senate, theta = load_senate109(), theta_of(rows, "isinglass")
     positive = np.maximum(theta, 0.0) * (1 - np.eye(len(theta)))
     edges = np.argwhere(np.triu(positive))
-    export.write_gexf(
+    export.write_network(
         Network.from_couplings(positive, theta.diagonal(), senate.names),
         folder / GEXF,
         node_attributes={"party": senate.parties, "state": senate.states},

@@ -11,7 +11,7 @@ import pytest
 
 from isinglass import CategoryNetwork, Network
 from isinglass.errors import DataError
-from isinglass.export import edge_table, to_json, to_networkx, write_blocks, write_edges, write_gexf, write_nodes
+from isinglass.export import edge_table, to_json, to_networkx, write_network
 from isinglass.show.palette import SIGNS
 
 LABELS = (("a, b", '<b>"x"</b>', "=1+1"), ("never", "some", "often"), (0, 1), ("p", "q", "r", "s"))
@@ -36,9 +36,9 @@ def network():
     )
 
 
-def rows(write, network, **options):
+def rows(format, network, **options):
     stream = io.StringIO(newline="")
-    write(network, stream, **options)
+    write_network(network, stream, format, **options)
     return list(csv.reader(io.StringIO(stream.getvalue(), newline=""), strict=True))
 
 
@@ -48,11 +48,11 @@ def test_edges_have_a_sign_where_they_have_one_number(network):
     norms = [2 * np.linalg.norm(BLOCKS[0, 3]), np.sqrt(2) * np.linalg.norm(BLOCKS[0, 1]), 0.25]
     np.testing.assert_allclose(table["weight"], norms)
     np.testing.assert_allclose(table["coupling"], [*norms[:2], -0.25])
-    assert [row[3] for row in rows(write_edges, network)] == ["sign", "0", "0", "-1"]
+    assert [row[3] for row in rows("edges", network)] == ["sign", "0", "0", "-1"]
 
 
 def test_blocks_hold_every_two_categories_of_every_edge(network):
-    header, *lines = rows(write_blocks, network)
+    header, *lines = rows("blocks", network)
     assert header == ["source", "target", "source_category", "target_category", "coupling"]
     names, labels = network.names, [[str(label) for label in column] for column in LABELS]
     expected = {}
@@ -66,19 +66,19 @@ def test_blocks_hold_every_two_categories_of_every_edge(network):
 
 
 def test_blocks_of_a_binary_network_are_its_couplings():
-    lines = rows(write_blocks, Network([0, 0], [[0, 1]], [1.5], names=["rain", "wind"]))
+    lines = rows("blocks", Network([0, 0], [[0, 1]], [1.5], names=["rain", "wind"]))
     assert lines[1:] == [["rain", "wind", "", "", "1.5"]]
 
 
 def test_formulas_in_labels_are_disarmed_on_request(network):
-    labels = {line[2] for line in rows(write_blocks, network, spreadsheet_safe=True)}
+    labels = {line[2] for line in rows("blocks", network, spreadsheet_safe=True)}
     assert "'=1+1" in labels
     assert "=1+1" not in labels
-    assert "=1+1" in {line[2] for line in rows(write_blocks, network)}
+    assert "=1+1" in {line[2] for line in rows("blocks", network)}
 
 
 def test_nodes_have_kinds_and_categories_and_no_field(network):
-    header, *lines = rows(write_nodes, network)
+    header, *lines = rows("nodes", network)
     assert header == ["name", "kind", "categories", "degree", "strength"]
     assert [line[1] for line in lines] == ["nominal", "ordinal", "binary", "nominal"]
     assert lines[1][2] == "never | some | often"
@@ -86,7 +86,7 @@ def test_nodes_have_kinds_and_categories_and_no_field(network):
 
 def test_gexf_has_kinds_and_gray_edges(network):
     stream = io.StringIO()
-    write_gexf(network, stream)
+    write_network(network, stream, "gexf")
     root = ElementTree.fromstring(stream.getvalue())
     space = {"g": "http://www.gexf.net/1.2draft", "v": "http://www.gexf.net/1.2draft/viz"}
     colors = [
@@ -129,5 +129,5 @@ def test_networkx_takes_kinds_and_writes_graphml(network, tmp_path):
 @pytest.mark.parametrize("name", ["kind", "Categories", "fields"])
 def test_names_that_the_files_use_are_refused(network, name):
     with pytest.raises(DataError, match="name of an attribute"):
-        write_nodes(network, io.StringIO(), node_attributes={name: range(4)})
-    rows(write_nodes, Network([0.0], [], []), node_attributes={name: [1]})  # of 0/1 columns they are free
+        write_network(network, io.StringIO(), "nodes", node_attributes={name: range(4)})
+    rows("nodes", Network([0.0], [], []), node_attributes={name: [1]})  # of 0/1 columns they are free

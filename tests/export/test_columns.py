@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from isinglass.errors import DataError
-from isinglass.export.annotated import RESERVED, check_name, pair_column, read_column
+from isinglass.export.attributes import RESERVED, check_name, pair_column, read_column
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from isinglass import Network
 from isinglass.datasets import load_senate109
-from isinglass.export import write_gexf
+from isinglass.export import write_network
 from isinglass.show.palette import NEGATIVE, POSITIVE, channels
 from isinglass.solve.path import ising_path
 
@@ -26,7 +26,7 @@ def model():
 
 def written(model, **options):
     stream = io.StringIO()
-    write_gexf(model, stream, **options)
+    write_network(model, stream, "gexf", **options)
     return stream.getvalue()
 
 
@@ -121,7 +121,7 @@ def test_the_senate(tmp_path):
     network = ising_path(senate.X, alphas=[0.06])[0]
     attributes = {"party": senate.parties, "state": senate.states}
     for name in ("one.gexf", "two.gexf"):
-        write_gexf(network, tmp_path / name, names=senate.names, node_attributes=attributes, color_by="party")
+        write_network(network, tmp_path / name, names=senate.names, node_attributes=attributes, color_by="party")
     assert (tmp_path / "one.gexf").read_bytes() == (tmp_path / "two.gexf").read_bytes()
     graph = networkx.read_gexf(tmp_path / "one.gexf", relabel=True)
     assert set(graph) == set(senate.names)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass import Network, Solution
-from isinglass.export import to_json, write_json
+from isinglass.export import to_json, write_network
 
 
 def random_model(p, seed, names=None):
@@ -82,6 +82,6 @@ def test_colors_and_places():
 
 def test_the_file_is_the_text():
     model, stream = random_model(4, 1), io.StringIO()
-    write_json(model, stream)
+    write_network(model, stream, "json")
     assert stream.getvalue() == to_json(model) + "\n"
     assert len(stream.getvalue().splitlines()) == 4 + model.n_edges + 5  # one line per node and edge

@@ -188,7 +188,7 @@ By StARS: alpha {stars["alpha"]:.4g}, {stars["network"]["n_edges"]} edges, \
 def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) -> None:
     """Write the report, the picture, the tables and the model."""
     from isinglass.evaluate.metrics import node_table
-    from isinglass.export import write_edges, write_gexf, write_nodes
+    from isinglass.export import write_network
     from isinglass.show import plot
     from isinglass.show.layout import force_layout
     from isinglass.show.report import write_report
@@ -198,9 +198,9 @@ def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) 
     attributes: dict[str, Any] = {"party": senate.parties, "state": senate.states}
     positive = solution.edge_values > 0
     places = force_layout(model.n_features, solution.edge_index[positive], solution.edge_values[positive])
-    write_edges(model, here / "edges.csv")
-    write_nodes(model, here / "nodes.csv", node_attributes=attributes)
-    write_gexf(
+    write_network(model, here / "edges.csv")
+    write_network(model, here / "nodes.csv", "nodes", node_attributes=attributes)
+    write_network(
         model, here / "senate.gexf", node_attributes=attributes, color_by="party", group_colors=COLORS, positions=places
     )
     fitted.save(here / "model.npz")

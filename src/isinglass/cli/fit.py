@@ -72,9 +72,9 @@ def fit(
         from isinglass.select.outcome import with_imputation
 
         found = with_imputation(found, imputed)
-    from isinglass.export import write_edges
+    from isinglass.export import write_network
 
-    edges = text_of(lambda file: write_edges(found.network, file, edge_attributes=found.edge_attributes))
+    edges = text_of(lambda file: write_network(found.network, file, "edges", edge_attributes=found.edge_attributes))
     record = {"table": describe_table(raw), "method": estimate.record}
     if console.as_json:
         record["selection"] = {"criterion": criterion, "description": found.chosen, "stages": found.stages}
@@ -138,18 +138,18 @@ def write_files(
     """Write nodes, model and GEXF of a fit into a folder, and the blocks of categories."""
     from isinglass.categories import CategoryNetwork
     from isinglass.evaluate.metrics import node_table
-    from isinglass.export import write_blocks, write_gexf, write_nodes
+    from isinglass.export import write_network
     from isinglass.fit import save
     from isinglass.show.layout import force_layout
 
     model = found.network
     measured = node_table(model, data).columns
     nodes: dict[str, Any] = {**columns, **{name: measured[name] for name in NODE_MEASURES}}
-    write_nodes(model, here / "nodes.csv", node_attributes=nodes)
+    write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
     if isinstance(model, CategoryNetwork):
-        write_blocks(model, here / BLOCKS)
+        write_network(model, here / BLOCKS, "blocks")
     save(found, here / "model.npz")
-    write_gexf(
+    write_network(
         model,
         here / "network.gexf",
         node_attributes=nodes,

@@ -52,7 +52,7 @@ def simulate(
     too slowly for the rows to represent the network.
     """
     from isinglass.arguments import spawn_seeds
-    from isinglass.export import write_edges
+    from isinglass.export import write_network
     from isinglass.fit import save
     from isinglass.simulate import gibbs_diagnostics, gibbs_sample
 
@@ -65,7 +65,7 @@ def simulate(
 
     def write(here: Path) -> None:
         save(model, here / "truth.npz")
-        write_edges(model, here / "edges.csv")
+        write_network(model, here / "edges.csv")
 
     facts = {
         "Network": f"{kind}, {plural(model.n_features, 'node')}, {plural(model.n_edges, 'edge')}",

@@ -1,9 +1,8 @@
-"""Any name as a text that a file can hold: what is escaped, what is replaced, and how.
+"""Escaping of names for CSV and XML.
 
-Names are kept as they are wherever the format allows. Lone surrogates, which are no text, become U+FFFD in every
-format. XML has no control characters but tab, line feed and carriage return: the others become their pictures (U+0000
-becomes U+2400 ␀), which differ from each other. Two names can become equal all the same, if they differ in surrogates
-only or if one held the picture from the start; nothing depends on it, as nodes are identified by numbers.
+Names are kept wherever the format allows. Lone surrogates become U+FFFD. XML has no control characters but tab, line
+feed and carriage return: the others become their pictures (U+0000 becomes U+2400 ␀). Two names may become equal by
+this; files identify nodes by numbers.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def xml_element(name: str, attributes: Mapping[str, str], *, closed: bool = True
     return f"<{name}{inside}{'/' if closed else ''}>"
 
 
-def cell_text(value: str | float | int | bool, infinity: str = "Infinity") -> str:
+def cell_text(value: str | float | int | bool | None, infinity: str = "Infinity") -> str:
     """Return a value as text: numbers with the fewest digits that read back as the same, "true" and "false".
 
     ``Infinity`` is understood by Java (Gephi, Cytoscape), Python and C alike, unlike ``INF``.

@@ -1,13 +1,14 @@
-"""Networks as CSV files, and one function for all formats.
+"""Networks as CSV, GEXF (Gephi) and JSON files, and as networkx graphs.
 
-CSV is UTF-8 with line feeds, quoted as RFC 4180 says. Names are written as they are: a file is read back with the names
-it was made from. Only ``spreadsheet_safe=True`` changes them, where a spreadsheet would take a name for a formula.
+CSV is UTF-8 with line feeds, quoted as in RFC 4180. GEXF is version 1.2draft: networkx before 3.6 does not read 1.3.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,170 +17,15 @@ from numpy.typing import ArrayLike
 from isinglass.atomic import Target, TextStream, write_lines
 from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError
-from isinglass.export.annotated import annotate
-from isinglass.export.escaping import csv_line
-from isinglass.export.graphfiles import write_gexf, write_json
-from isinglass.network import Network, as_network
+from isinglass.export.attributes import Annotated, Cell, Column, annotate
+from isinglass.export.escaping import cell_text, csv_line, storable, xml_element
+from isinglass.show.palette import SIGNS, channels
 
-
-def edge_table(network: Any, **attributes: Any) -> dict[str, list[Any]]:
-    """Return the edges as columns, ready for a data frame: the largest |coupling| first, ties in node order.
-
-    Parameters
-    ----------
-    network : Network, Solution or fitted estimator
-        The network.
-    **attributes
-        ``names`` and ``edge_attributes``, as for `write_network`.
-
-    Returns
-    -------
-    dict of str to list
-        ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the attributes. The
-        sign of an edge with more than one parameter is 0, and its coupling the norm that is penalized.
-
-    Examples
-    --------
-    >>> from isinglass import Network
-    >>> model = Network.from_couplings([[0, 1, 0], [1, 0, -2], [0, -2, 0]], [0, 0, 0], names=["a", "b", "c"])
-    >>> edge_table(model)["source"], edge_table(model)["coupling"], edge_table(model)["sign"]
-    (['b', 'a'], [-2.0, 1.0], [-1, 1])
-    """
-    graph = annotate(network, **attributes)
-    table = {name: column.tolist() for name, column in graph.network.edges().items()}
-    return table | {name: list(column.values) for name, column in graph.edge_columns.items()}
-
-
-def write_edges(network: Any, path: Target, *, spreadsheet_safe: bool = False, **attributes: Any) -> None:
-    """Write the edge table as CSV; the arguments are those of `write_network`.
-
-    Examples
-    --------
-    >>> from isinglass import Network
-    >>> write_edges(Network.from_couplings([[0, 1.5], [1.5, 0]], [0, 0], names=["tea, green", "rain"]), "-")
-    source,target,coupling,sign,weight
-    "tea, green",rain,1.5,1,1.5
-    """
-    _write_table(edge_table(network, **attributes), path, spreadsheet_safe)
-
-
-def write_blocks(
-    network: Any, path: Target, *, names: Sequence[str] | None = None, spreadsheet_safe: bool = False
-) -> None:
-    """Write the couplings of all categories as CSV, one line for each two categories of each edge.
-
-    An edge of a nominal column has a table of couplings that sum to zero over its categories. For any other column the
-    category is empty, and the coupling is per unit of its score. The arguments are those of `write_network`.
-
-    Examples
-    --------
-    >>> from isinglass import CategoryNetwork
-    >>> fields, labels = [[0, 0, 0], [0, 0]], [["tea", "milk", "water"], ["no", "yes"]]
-    >>> block = [[1.0], [0.5], [-1.5]]
-    >>> network = CategoryNetwork(
-    ...     fields, [None, [0, 1]], [[0, 1]], names=["drink", "tired"], categories=labels, blocks=[block]
-    ... )
-    >>> write_blocks(network, "-")
-    source,target,source_category,target_category,coupling
-    drink,tired,tea,,1.0
-    drink,tired,milk,,0.5
-    drink,tired,water,,-1.5
-    """
-    header = ["source", "target", "source_category", "target_category", "coupling"]
-    _write_rows(chain([header], _block_rows(as_network(network, names))), path, spreadsheet_safe)
-
-
-def write_nodes(network: Any, path: Target, *, spreadsheet_safe: bool = False, **attributes: Any) -> None:
-    """Write name, field, degree, strength and the attributes of every node as CSV, in the order of the nodes.
-
-    Where columns have more than two categories there is ``kind`` and ``categories`` instead of the field. The arguments
-    are those of `write_network`.
-
-    Examples
-    --------
-    >>> from isinglass import Network
-    >>> model = Network.from_couplings([[0, -1.5], [-1.5, 0]], [0.5, 0], names=["tea", "coffee"])
-    >>> write_nodes(model, "-", node_attributes={"cups": [3, None]})
-    name,field,degree,strength,cups
-    tea,0.5,1,1.5,3
-    coffee,0.0,1,1.5,
-    """
-    graph = annotate(network, **attributes)
-    columns = {"name": graph.network.names, **{name: column.values for name, column in graph.node_values.items()}}
-    _write_table(columns, path, spreadsheet_safe)
-
-
-def write_matrix(
-    network: Any,
-    path: Target,
-    *,
-    names: Sequence[str] | None = None,
-    fields: bool = False,
-    spreadsheet_safe: bool = False,
-) -> None:
-    """Write the signed couplings as a square CSV with the names in the first line and in the first column.
-
-    With ``fields`` the diagonal holds the fields: the paper's Θ, which `Network.from_theta` reads; zeros otherwise. The
-    other arguments are those of `write_network`.
-
-    Examples
-    --------
-    >>> from isinglass import Network
-    >>> network = Network([0.5, 0], [[0, 1]], [-1.5], names=["tea", "coffee"])
-    >>> write_matrix(network, "-", fields=True)
-    "",tea,coffee
-    tea,0.5,-1.5
-    coffee,-1.5,0.0
-    """
-    _write_rows(_matrix_rows(as_network(network, names), fields), path, spreadsheet_safe)
-
-
-def _write_rows(rows: Iterable[Iterable[Any]], path: Target, spreadsheet_safe: bool) -> None:
-    write_lines((csv_line(row, spreadsheet_safe=spreadsheet_safe) for row in rows), path)
-
-
-def _write_table(columns: Mapping[str, Iterable[Any]], path: Target, spreadsheet_safe: bool) -> None:
-    _write_rows(chain([columns], zip(*columns.values(), strict=True)), path, spreadsheet_safe)
-
-
-def _matrix_rows(network: Network, fields: bool) -> Iterator[list[Any]]:
-    """Yield one row per node; only one is ever dense."""
-    yield ["", *network.names]
-    for k, name in enumerate(network.names):
-        row = network.couplings_sparse[[k]].toarray().ravel()
-        if fields:
-            row[k] = network.fields[k]
-        yield [name, *row.tolist()]
-
-
-def _block_rows(network: Network) -> Iterator[tuple[str, str, str | None, str | None, float]]:
-    """Yield source, target, category of the source, category of the target and coupling, the strongest edge first.
-
-    A category is None where its node has no categories of its own in the edge: the coupling is then per unit of score.
-    """
-    pairs, values = network.edge_index.tolist(), network.edge_values.tolist()
-    for k in network.by_strength.tolist():
-        s, t = pairs[k]
-        ends = network.names[s], network.names[t]
-        if not isinstance(network, CategoryNetwork) or network.is_signed[k]:
-            yield *ends, None, None, values[k]
-            continue
-        rows, columns = ([None] if network.scores[node] is not None else network.labels[node] for node in (s, t))
-        for row, line in zip(rows, network.blocks[k].tolist(), strict=True):
-            for column, coupling in zip(columns, line, strict=True):
-                yield *ends, row, column, coupling
-
-
-_EVERYTHING = ("names", "node_attributes", "edge_attributes", "color_by", "group_colors", "positions")
-# Format -> its writer, and the options it can hold.
-FORMATS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
-    "edges": (write_edges, ("names", "edge_attributes", "spreadsheet_safe")),
-    "blocks": (write_blocks, ("names", "spreadsheet_safe")),
-    "nodes": (write_nodes, ("names", "node_attributes", "spreadsheet_safe")),
-    "matrix": (write_matrix, ("names", "spreadsheet_safe")),
-    "gexf": (write_gexf, _EVERYTHING),
-    "json": (write_json, _EVERYTHING),
-}
+SPREAD = 1000.0
+"""Factor of positions in GEXF: Gephi draws a node about 10 units wide, and a layout lies in [−1, 1]²."""
+KIND, VERSION = "isinglass network", 1
+_NAMESPACE = "http://www.gexf.net/1.2draft"
+_TYPES = {"text": "string", "real": "double", "integer": "long", "boolean": "boolean"}
 SUFFIXES = {".csv": "edges", ".gexf": "gexf", ".json": "json"}
 
 
@@ -189,16 +35,18 @@ def write_network(
     format: str | None = None,
     *,
     names: Sequence[str] | None = None,
-    node_attributes: Mapping[str, Sequence[Any]] | None = None,
+    node_attributes: Mapping[str, Any] | Any = None,
     edge_attributes: Mapping[str, ArrayLike] | None = None,
     color_by: str | None = None,
     group_colors: Mapping[Any, str] | None = None,
     positions: ArrayLike | None = None,
     spreadsheet_safe: bool = False,
 ) -> None:
-    """Write a network in the format that the name of the file asks for.
+    """Write a network to a file.
 
-    A format takes of the following what it can hold: CSV has no colors and no places.
+    CSV files have no colors and no positions. In GEXF nodes are called n0, n1, …, and their names are the labels; the
+    weight of an edge is |coupling|, as Gephi's layouts and statistics do not work with negative weights. Positions are
+    multiplied by 1000 there.
 
     Parameters
     ----------
@@ -207,43 +55,255 @@ def write_network(
     path : path, "-" or text stream
         Where to; "-" is the standard output. A file appears when it is complete.
     format : {"edges", "blocks", "nodes", "matrix", "gexf", "json"}, optional
-        By default what the name ends in: ``.csv`` (the edges), ``.gexf`` or ``.json``.
+        By default from the ending of the name: ``.csv`` (the edges), ``.gexf`` or ``.json``. ``blocks`` is a CSV file
+        with one line for every two categories of every edge; the category is empty, and the coupling per unit of score,
+        where a column is not nominal. ``matrix`` holds the signed couplings.
     names : sequence of str, optional
-        Names of the nodes, in place of those the network has: a Solution has none but x0, x1, ….
-    node_attributes : mapping of str to sequence, optional
-        Columns with one value per node: texts, numbers, booleans, None where there is none. A data frame will do.
+        Names of the nodes, in place of those the network has.
+    node_attributes : mapping of str to sequence, or data frame, optional
+        Columns with one value per node: texts, numbers, booleans, None where there is none.
     edge_attributes : mapping of str to matrix, optional
         Columns for the edges, each a symmetric matrix, dense or sparse, with one row per node.
     color_by : str, optional
-        The node attribute whose values are the groups that get a color each.
+        The node attribute whose values are groups with a color each.
     group_colors : mapping, optional
         Colors of some of these groups, ``#rrggbb`` or a name such as "red"; the others are chosen.
     positions : array-like of shape (n_features, 2), optional
-        Where the nodes lie, for example from `isinglass.show.layout`.
+        Positions of the nodes, for example from `isinglass.layout`.
     spreadsheet_safe : bool, default False
-        Keep spreadsheets from running names in a CSV file as formulas; an apostrophe goes before names that
-        begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, which are then no longer the same.
+        Put an apostrophe before texts in a CSV file that a spreadsheet would run as formulas: those that begin with
+        ``=``, ``+``, ``-``, ``@``, a tab or a carriage return.
 
     Examples
     --------
     >>> from isinglass import Network
-    >>> model = Network.from_couplings([[0, 1.5], [1.5, 0]], [0, 0], names=["rain", "umbrella"])
+    >>> model = Network.from_couplings([[0, 1.5], [1.5, 0]], [0.5, 0], names=["tea, green", "rain"])
     >>> write_network(model, "-", "edges")
     source,target,coupling,sign,weight
-    rain,umbrella,1.5,1,1.5
+    "tea, green",rain,1.5,1,1.5
+    >>> write_network(model, "-", "nodes", node_attributes={"cups": [3, None]})
+    name,field,degree,strength,cups
+    "tea, green",0.5,1,1.5,3
+    rain,0.0,1,1.5,
+    >>> write_network(model, "-", "json")
+    {"kind": "isinglass network", "version": 1, "directed": false, "multigraph": false, "graph": {},
+    "nodes": [
+    {"id": 0, "name": "tea, green", "field": 0.5, "degree": 1, "strength": 1.5},
+    {"id": 1, "name": "rain", "field": 0.0, "degree": 1, "strength": 1.5}
+    ],
+    "edges": [
+    {"source": 0, "target": 1, "coupling": 1.5, "sign": 1, "weight": 1.5}
+    ]}
     """
-    options = locals()
-    chosen = format or _by_name(path)
-    if chosen not in FORMATS:
+    given = locals()
+    if format is None:
+        ending = "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
+        if ending not in SUFFIXES:
+            remedy = f"Or say the format: {', '.join(FORMATS)}."
+            raise ArgumentError("path", f"must end in {', '.join(SUFFIXES)}", str(path), remedy)
+        format = SUFFIXES[ending]
+    if format not in FORMATS:
         raise ArgumentError("format", f"must be one of {', '.join(FORMATS)}", format)
-    write, taken = FORMATS[chosen]
-    write(network, path, **{name: options[name] for name in taken})
+    lines, used = FORMATS[format]
+    write_lines(lines(annotate(network, **{name: given[name] for name in used}), spreadsheet_safe), path)
 
 
-def _by_name(path: Target) -> str:
-    ending = "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
-    if ending not in SUFFIXES:
-        raise ArgumentError(
-            "path", f"must end in {', '.join(SUFFIXES)}", str(path), f"Or say the format: {', '.join(FORMATS)}."
-        )
-    return SUFFIXES[ending]
+def edge_table(network: Any, **attributes: Any) -> dict[str, list[Any]]:
+    """Return the edges as columns, ready for a data frame: the largest |coupling| first, ties in node order.
+
+    The columns are ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the
+    attributes. The sign of an edge with more than one parameter is 0, and its coupling the norm that is penalized.
+    ``attributes`` are ``names`` and ``edge_attributes`` of `write_network`.
+
+    Examples
+    --------
+    >>> from isinglass import Network
+    >>> model = Network.from_couplings([[0, 1, 0], [1, 0, -2], [0, -2, 0]], [0, 0, 0], names=["a", "b", "c"])
+    >>> edge_table(model)["source"], edge_table(model)["coupling"], edge_table(model)["sign"]
+    (['b', 'a'], [-2.0, 1.0], [-1, 1])
+    """
+    graph = annotate(network, **attributes)
+    names = graph.network.names
+    ends = {side: [names[pair[k]] for pair in graph.pairs] for k, side in enumerate(("source", "target"))}
+    return {**ends, **{name: list(column.values) for name, column in graph.edges.items()}}
+
+
+def to_json(network: Any, **attributes: Any) -> str:
+    """Return a network as JSON: ``kind``, ``version``, ``graph``, ``nodes`` and ``edges``.
+
+    The ``id`` of a node is its number, and ``source`` and ``target`` of an edge are such numbers: both
+    ``networkx.node_link_graph(data, edges="edges")`` and d3-force read it. ``graph`` holds alpha and the certificate
+    where they are known. Missing attributes are null, infinite ones the texts "Infinity" and "-Infinity".
+
+    Where columns have more than two categories, nodes have ``kind``, ``categories``, ``scores`` (null for a nominal
+    column) and ``fields``, one for each category; an edge without a sign has its table of couplings in ``block``.
+    ``attributes`` are those of `write_network`.
+    """
+    return "\n".join(_json_lines(annotate(network, **attributes)))
+
+
+def to_networkx(network: Any, **attributes: Any) -> Any:
+    """Return a ``networkx.Graph`` whose nodes are the names.
+
+    Nodes have ``field`` (or ``kind`` and ``categories``), ``degree``, ``strength`` and the attributes; edges
+    ``coupling``, ``sign``, ``weight`` (|coupling|) and theirs. Missing values are left out. ``attributes`` are
+    ``names``, ``node_attributes`` and ``edge_attributes`` of `write_network`; networkx comes with
+    ``pip install "isinglass[graph]"``.
+
+    Examples
+    --------
+    >>> from isinglass import Network
+    >>> graph = to_networkx(Network.from_couplings([[0, -1.5], [-1.5, 0]], [0, 0], names=["tea", "coffee"]))
+    >>> graph.edges["tea", "coffee"]
+    {'coupling': -1.5, 'sign': -1, 'weight': 1.5}
+    """
+    try:
+        networkx = import_module("networkx")
+    except ImportError as error:
+        raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
+    graph = annotate(network, **attributes)
+    result = networkx.Graph()  # without type hints of its own
+    names = graph.network.names
+    result.add_nodes_from((name, _present(graph.nodes, k)) for k, name in enumerate(names))
+    result.add_edges_from((names[s], names[t], _present(graph.edges, k)) for k, (s, t) in enumerate(graph.pairs))
+    return result
+
+
+def _present(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
+    return {name: column.values[k] for name, column in columns.items() if column.values[k] is not None}
+
+
+def _edge_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
+    names, columns = graph.network.names, [column.values for column in graph.edges.values()]
+    yield ["source", "target", *graph.edges]
+    for (s, t), *values in zip(graph.pairs, *columns, strict=True):
+        yield [names[s], names[t], *values]
+
+
+def _node_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
+    yield ["name", *graph.nodes]
+    yield from zip(graph.network.names, *(column.values for column in graph.nodes.values()), strict=True)
+
+
+def _matrix_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
+    """Yield one row per node; only one is dense at a time."""
+    names, couplings = graph.network.names, graph.network.couplings_sparse
+    yield ["", *names]
+    for k, name in enumerate(names):
+        yield [name, *couplings[[k]].toarray().ravel().tolist()]
+
+
+def _block_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
+    yield ["source", "target", "source_category", "target_category", "coupling"]
+    network = graph.network
+    for k, (s, t) in zip(network.by_strength.tolist(), graph.pairs, strict=True):
+        ends = network.names[s], network.names[t]
+        if not isinstance(network, CategoryNetwork) or network.is_signed[k]:
+            yield *ends, None, None, network.edge_values[k].item()
+            continue
+        rows, columns = ([None] if network.scores[node] is not None else network.labels[node] for node in (s, t))
+        for row, line in zip(rows, network.blocks[k].tolist(), strict=True):
+            for column, coupling in zip(columns, line, strict=True):
+                yield *ends, row, column, coupling
+
+
+def _csv(rows: Callable[[Annotated], Iterable[Sequence[Cell]]]) -> Callable[[Annotated, bool], Iterator[str]]:
+    return lambda graph, safe: (csv_line(row, spreadsheet_safe=safe) for row in rows(graph))
+
+
+def _gexf_lines(graph: Annotated, _: bool = False) -> Iterator[str]:
+    nodes, edges = graph.nodes, dict(graph.edges)
+    colors = [SIGNS[sign] for sign in edges["sign"].values]  # type: ignore[index]  # integers
+    weights = edges.pop("weight").values  # an attribute of the edge itself
+    edges["color"] = Column("text", tuple(colors))
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield xml_element("gexf", {"xmlns": _NAMESPACE, "xmlns:viz": f"{_NAMESPACE}/viz", "version": "1.2"}, closed=False)
+    yield "<meta><creator>isinglass</creator></meta>"
+    yield xml_element("graph", {"mode": "static", "defaultedgetype": "undirected", "idtype": "string"}, closed=False)
+    for of, columns in (("node", nodes), ("edge", edges)):
+        yield xml_element("attributes", {"class": of, "mode": "static"}, closed=False)
+        for number, (name, column) in enumerate(columns.items()):
+            yield xml_element("attribute", {"id": str(number), "title": name, "type": _TYPES[column.kind]})
+        yield "</attributes>"
+    yield "<nodes>"
+    for k, name in enumerate(graph.network.names):
+        yield xml_element("node", {"id": f"n{k}", "label": name}, closed=False)
+        yield from _gexf_values(nodes, k)
+        if "color" in nodes:
+            yield _gexf_color(str(nodes["color"].values[k]))
+        if graph.positions is not None:
+            x, y = (cell_text(SPREAD * value) for value in graph.positions[k].tolist())
+            yield xml_element("viz:position", {"x": x, "y": y, "z": "0.0"})
+        yield "</node>"
+    yield "</nodes>"
+    yield "<edges>"
+    for k, (s, t) in enumerate(graph.pairs):
+        ends = {"id": str(k), "source": f"n{s}", "target": f"n{t}", "weight": cell_text(weights[k])}
+        yield xml_element("edge", ends, closed=False)
+        yield from _gexf_values(edges, k)
+        yield _gexf_color(colors[k])
+        yield "</edge>"
+    yield from ("</edges>", "</graph>", "</gexf>")
+
+
+def _gexf_values(columns: Mapping[str, Column], k: int) -> Iterator[str]:
+    yield "<attvalues>"
+    for number, column in enumerate(columns.values()):
+        if (value := column.values[k]) is not None:
+            yield xml_element("attvalue", {"for": str(number), "value": cell_text(value)})
+    yield "</attvalues>"
+
+
+def _gexf_color(color: str) -> str:
+    red, green, blue = map(str, channels(color))
+    return xml_element("viz:color", {"r": red, "g": green, "b": blue})
+
+
+def _json_lines(graph: Annotated, _: bool = False) -> Iterator[str]:
+    network, nodes = graph.network, dict(graph.nodes)
+    if graph.positions is not None:
+        nodes |= {axis: Column("real", tuple(graph.positions[:, k].tolist())) for k, axis in enumerate("xy")}
+    head = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False}
+    yield _dump({**head, "graph": {name: _json_cell(value) for name, value in graph.facts.items()}})[:-1] + ","
+    yield '"nodes": ['
+    for k, name in enumerate(network.names):
+        node: dict[str, Any] = {"id": k, "name": storable(name), **_json_cells(nodes, k)}
+        if isinstance(network, CategoryNetwork):
+            score = network.scores[k]
+            node["categories"] = [storable(label) for label in network.labels[k]]
+            node["scores"] = None if score is None else score.tolist()
+            node["fields"] = network.category_fields[k].tolist()
+        yield _dump(node) + ("," if k + 1 < network.n_features else "")
+    yield "],"
+    yield '"edges": ['
+    for k, (number, (s, t)) in enumerate(zip(network.by_strength.tolist(), graph.pairs, strict=True)):
+        edge: dict[str, Any] = {"source": s, "target": t, **_json_cells(graph.edges, k)}
+        if isinstance(network, CategoryNetwork) and not network.is_signed[number]:
+            edge["block"] = network.blocks[number].tolist()
+        yield _dump(edge) + ("," if k + 1 < network.n_edges else "")
+    yield "]}"
+
+
+def _json_cells(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
+    return {name: _json_cell(column.values[k]) for name, column in columns.items()}
+
+
+def _json_cell(value: Cell) -> Cell:
+    """Return the value, or a text for infinity, which strict JSON does not have."""
+    return cell_text(value) if isinstance(value, float) and math.isinf(value) else value
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+_EVERYTHING = ("names", "node_attributes", "edge_attributes", "color_by", "group_colors", "positions")
+# Format -> its lines, and the options that it uses.
+FORMATS: Mapping[str, tuple[Callable[[Annotated, bool], Iterator[str]], tuple[str, ...]]] = {
+    "edges": (_csv(_edge_rows), ("names", "edge_attributes")),
+    "blocks": (_csv(_block_rows), ("names",)),
+    "nodes": (_csv(_node_rows), ("names", "node_attributes")),
+    "matrix": (_csv(_matrix_rows), ("names",)),
+    "gexf": (_gexf_lines, _EVERYTHING),
+    "json": (_json_lines, _EVERYTHING),
+}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import RandomSource, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
-from isinglass.export.annotated import check_positions, plain_value
+from isinglass.export.attributes import check_positions, plain_value
 from isinglass.names import by_node
 from isinglass.network import Network, as_network
 from isinglass.show.layout import force_layout

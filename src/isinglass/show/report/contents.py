@@ -15,7 +15,7 @@ from isinglass.categories import CategoryNetwork
 from isinglass.data import BinaryTable, CategoryTable, read_binary
 from isinglass.data.conversion import refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.export.annotated import list_columns, plain_value
+from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit, summarize
 from isinglass.names import by_node
 from isinglass.network import Network

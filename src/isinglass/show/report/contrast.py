@@ -12,7 +12,7 @@ import numpy as np
 from isinglass.arrays import FloatArray
 from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
-from isinglass.export.annotated import check_positions
+from isinglass.export.attributes import check_positions
 from isinglass.names import by_node
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison

@@ -8,7 +8,7 @@ import pytest
 
 from isinglass import Network, Solution
 from isinglass.errors import DataError
-from isinglass.export.annotated import annotate
+from isinglass.export.attributes import annotate
 
 
 def random_model(p, seed, density=0.5):
@@ -35,13 +35,13 @@ def test_names_replace_those_of_the_network():
 def test_attributes_with_labels_are_joined_by_name():
     model = Network(np.zeros(3), [[0, 1], [0, 2]], [2.0, 1.0], names=["a", "b", "c"])
     frame = pd.DataFrame({"party": ["C", "B", "A"]}, index=["c", "b", "a"])
-    assert annotate(model, node_attributes=frame).node_columns["party"].values == ("A", "B", "C")
+    assert annotate(model, node_attributes=frame).nodes["party"].values == ("A", "B", "C")
     columns = {"party": {"c": "C", "a": "A"}, "age": pd.Series([3, 2, 1], index=["c", "b", "a"])}
-    found = annotate(model, node_attributes=columns).node_columns
+    found = annotate(model, node_attributes=columns).nodes
     assert found["party"].values == ("A", None, "C")
     assert found["age"].values == (1, 2, 3)
     shares = pd.DataFrame([[0, 0, 0.1], [0, 0, 0.2], [0.1, 0.2, 0]], index=list("cba"), columns=list("cba"))
-    assert annotate(model, edge_attributes={"share": shares}).edge_columns["share"].values == (0.2, 0.1)
+    assert annotate(model, edge_attributes={"share": shares}).edges["share"].values == (0.2, 0.1)
     with pytest.raises(DataError, match="attribute 'party' must be labeled by the names of the nodes"):
         annotate(model, node_attributes={"party": pd.Series(["A"], index=["z"])})
 
@@ -51,11 +51,9 @@ def test_attributes_from_mappings_and_frames(frame):
     model = random_model(3, 0)
     attributes = frame({"party": ["R", "D", "R"], "age": [1, 2, 3]})
     graph = annotate(model, node_attributes=attributes, color_by="party", group_colors={"R": "red"})
-    assert {name: column.values for name, column in graph.node_columns.items()} == {
-        "party": ("R", "D", "R"),
-        "age": (1, 2, 3),
-    }
-    assert graph.node_colors[0] == graph.node_colors[2] == "#d55e00" != graph.node_colors[1]
+    assert (graph.nodes["party"].values, graph.nodes["age"].values) == (("R", "D", "R"), (1, 2, 3))
+    first, second, third = graph.nodes["color"].values
+    assert first == third == "#d55e00" != second
 
 
 @pytest.mark.parametrize(

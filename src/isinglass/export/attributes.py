@@ -1,4 +1,4 @@
-"""A network with typed attributes of its nodes and edges: what the file formats are written from."""
+"""Typed attributes of nodes and edges, from which the file formats are written."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from isinglass.export.escaping import storable
 from isinglass.names import by_node, find_nodes
 from isinglass.network import Network, as_network
 from isinglass.results import Solution
-from isinglass.show.palette import SIGNS, color_groups
+from isinglass.show.palette import color_groups
 
 Cell: TypeAlias = str | float | int | bool | None
 Kind: TypeAlias = Literal["text", "real", "integer", "boolean"]
 
-# What the files already hold under these names, or what their readers would take for something else: Gephi and networkx
-# for parts of their own, Cytoscape for its own columns. Compared without case, as Cytoscape does.
+# Names that the files themselves use, or that Gephi, networkx and Cytoscape give a meaning. Compared without case, as
+# Cytoscape does.
 _OURS = {"id", "name", "color", "r", "g", "b"}
 _READERS = {"start", "end", "selected", "suid", "shared name"}
 RESERVED = {
@@ -43,44 +43,14 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
-    """A network and what else a file says about it. Edges come in the order of `Network.by_strength`."""
+    """A network with all columns of a file about it. Edges are in the order of `Network.by_strength`."""
 
-    network: Network  # the network
-    node_columns: Mapping[str, Column]  # attributes that were added
-    edge_columns: Mapping[str, Column]
-    node_colors: tuple[str, ...] | None  # one ``#rrggbb`` per node
-    positions: FloatArray | None  # where the nodes lie
+    network: Network
+    nodes: Mapping[str, Column]  # all but the name
+    edges: Mapping[str, Column]  # all but the two nodes
+    pairs: list[list[int]]  # the two nodes of every edge
+    positions: FloatArray | None
     facts: Mapping[str, Cell]  # alpha and certificate, where they are known
-
-    @property
-    def pairs(self) -> list[list[int]]:
-        """The two nodes of every edge, as numbers."""
-        return self.network.edge_index[self.network.by_strength].tolist()  # type: ignore[no-any-return]
-
-    @property
-    def node_values(self) -> dict[str, Column]:
-        """All that is said about nodes besides their names and places."""
-        columns = {
-            **_own_columns(self.network),
-            "degree": Column("integer", tuple(self.network.degree.tolist())),
-            "strength": Column("real", tuple(self.network.strength.tolist())),
-            **self.node_columns,
-        }
-        return columns if self.node_colors is None else {**columns, "color": Column("text", self.node_colors)}
-
-    @property
-    def edge_values(self) -> dict[str, Column]:
-        """All that is said about edges besides their ends and colors."""
-        kinds: dict[str, Kind] = {"coupling": "real", "sign": "integer", "weight": "real"}
-        table = self.network.edges()
-        return {name: Column(kind, tuple(table[name].tolist())) for name, kind in kinds.items()} | dict(
-            self.edge_columns
-        )
-
-    @property
-    def edge_colors(self) -> tuple[str, ...]:
-        """Blue for positive couplings, vermillion for negative ones, gray for edges without a sign."""
-        return tuple(SIGNS[sign] for sign in self.network.edges()["sign"].tolist())
 
 
 def annotate(
@@ -95,32 +65,39 @@ def annotate(
 ) -> Annotated:
     """Return a network with its attributes; the parameters are those of `write_network`."""
     read = as_network(network, names)
-    own = _OF_CATEGORIES if isinstance(read, CategoryNetwork) else {"node": (), "edge": ()}
-    node_columns: dict[str, Column] = {}
+    own: dict[str, Column]
+    taken: Mapping[str, Sequence[str]] = {"node": (), "edge": ()}
+    if isinstance(read, CategoryNetwork):
+        listed = tuple(storable(" | ".join(labels)) for labels in read.labels)
+        own, taken = {"kind": Column("text", read.kinds), "categories": Column("text", listed)}, _OF_CATEGORIES
+    else:
+        own = {"field": Column("real", tuple(read.fields.tolist()))}
+    added: dict[str, Column] = {}
     for key, column in list_columns(node_attributes, "node_attributes"):
-        name = check_name(key, "node", [*own["node"], *node_columns])
-        node_columns[name] = read_column(key, by_node(column, read.names, f"attribute {key!r}"), read.n_features)
-    edge_columns: dict[str, Column] = {}
-    pairs = read.edge_index[read.by_strength]
+        name = check_name(key, "node", [*taken["node"], *added])
+        added[name] = read_column(key, by_node(column, read.names, f"attribute {key!r}"), read.n_features)
+    if color_by is not None:
+        if color_by not in added:
+            raise ArgumentError("color_by", f"must be one of the node attributes ({', '.join(added)})", color_by)
+        groups = added[color_by].values
+        colors = color_groups(groups, group_colors)
+        added["color"] = Column("text", tuple(colors[group] for group in groups))
+    elif group_colors is not None:
+        raise DataError("group_colors must come with color_by, the node attribute that holds the groups; got None.")
+    nodes = {
+        **own,
+        "degree": Column("integer", tuple(read.degree.tolist())),
+        "strength": Column("real", tuple(read.strength.tolist())),
+        **added,
+    }
+    pairs, table = read.edge_index[read.by_strength], read.edges()
+    kinds: dict[str, Kind] = {"coupling": "real", "sign": "integer", "weight": "real"}
+    edges = {name: Column(kind, tuple(table[name].tolist())) for name, kind in kinds.items()}
     for key, matrix in list_columns(edge_attributes, "edge_attributes"):
-        name = check_name(key, "edge", [*own["edge"], *edge_columns])
-        edge_columns[name] = pair_column(key, matrix, pairs, read.names)
-    return Annotated(
-        read,
-        node_columns,
-        edge_columns,
-        _node_colors(node_columns, color_by, group_colors),
-        None if positions is None else check_positions(positions, read.n_features),
-        _facts(network),
-    )
-
-
-def _own_columns(network: Network) -> dict[str, Column]:
-    """Return what a network says of its nodes: the field; or the kind and the categories, which have a field each."""
-    if not isinstance(network, CategoryNetwork):
-        return {"field": Column("real", tuple(network.fields.tolist()))}
-    listed = tuple(storable(" | ".join(labels)) for labels in network.labels)
-    return {"kind": Column("text", network.kinds), "categories": Column("text", listed)}
+        name = check_name(key, "edge", [*taken["edge"], *edges])
+        edges[name] = pair_column(key, matrix, pairs, read.names)
+    places = None if positions is None else check_positions(positions, read.n_features)
+    return Annotated(read, nodes, edges, pairs.tolist(), places, _facts(network))
 
 
 def check_positions(positions: ArrayLike, n_nodes: int) -> FloatArray:
@@ -132,7 +109,7 @@ def check_positions(positions: ArrayLike, n_nodes: int) -> FloatArray:
 
 
 def list_columns(table: Any, name: str) -> list[tuple[Any, Any]]:
-    """Return the columns of a mapping, of a record that has one, of a data frame or of a structured array."""
+    """Return the columns of a mapping, a data frame, a structured array or a record with ``columns``."""
     if table is None:
         return []
     columns = getattr(table, "columns", None)
@@ -152,22 +129,8 @@ def list_columns(table: Any, name: str) -> list[tuple[Any, Any]]:
     return [(key, column.to_pylist() if hasattr(column, "to_pylist") else column) for key, column in items]
 
 
-def _node_colors(
-    columns: Mapping[str, Column], color_by: str | None, group_colors: Mapping[Any, str] | None
-) -> tuple[str, ...] | None:
-    if color_by is None:
-        if group_colors is not None:
-            raise DataError("group_colors must come with color_by, the node attribute that holds the groups; got None.")
-        return None
-    if color_by not in columns:
-        raise ArgumentError("color_by", f"must be one of the node attributes ({', '.join(columns)})", color_by)
-    groups = columns[color_by].values
-    colors = color_groups(groups, group_colors)
-    return tuple(colors[group] for group in groups)
-
-
 def _facts(network: Any) -> dict[str, Cell]:
-    """Return what is known about how the network was estimated."""
+    """Return alpha and the certificate of a fitted network."""
     solution = getattr(network, "solution_", network)
     if not isinstance(solution, Solution):
         return {}
@@ -176,11 +139,7 @@ def _facts(network: Any) -> dict[str, Cell]:
 
 
 def read_column(name: str, values: Iterable[Any], length: int) -> Column:
-    """Return a column of the narrowest kind that holds all values.
-
-    Booleans, then integers of 64 bits, then numbers, then text: whatever else there is becomes its ``str``. None, NaN
-    and the missing values of pandas are missing.
-    """
+    """Return a column of the narrowest kind: booleans, 64-bit integers, numbers, else text; NaN and NA are missing."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise DataError(f"attribute {name!r} must be a column of {length} values; got {values!r}.")
     cells = [plain_value(value) for value in values]
@@ -217,7 +176,7 @@ def pair_column(name: str, matrix: Any, edge_index: NDArray[np.integer[Any]], na
 
 
 def check_name(name: Any, of: Literal["node", "edge"], taken: Sequence[str]) -> str:
-    """Return the name of an attribute as the files will have it, unless it means something else there."""
+    """Return the name of an attribute as it is written, unless it has another meaning in a file."""
     if not isinstance(name, str) or not name.strip():
         raise DataError(f"the name of an attribute must be a text that is not empty; got {name!r}.")
     if name.casefold() in RESERVED[of] or storable(name).casefold() in {other.casefold() for other in taken}:
@@ -229,7 +188,7 @@ def check_name(name: Any, of: Literal["node", "edge"], taken: Sequence[str]) -> 
 
 
 def plain_value(value: Any) -> Any:
-    """Return a Python value, None for all that is missing."""
+    """Return a Python value, None for a missing one."""
     if isinstance(value, np.generic):
         value = value.item()
     try:
