@@ -83,14 +83,14 @@ class Discrete:
         return max(np.linalg.norm(edges[pair]) / self.omega[pair] for pair in self.pairs)
 
     def kkt_residual(self, theta, fields, alpha):
+        """The largest violation, of scores that are scaled to a range of 1."""
         edges, nodes = self.gradient(theta, fields)
         worst = max(np.abs(node).max() for node in nodes)
         for pair in self.pairs:
             limit, norm = alpha * self.omega[pair], np.linalg.norm(theta[pair])
-            if norm:
-                worst = max(worst, np.linalg.norm(edges[pair] + limit * theta[pair] / norm))
-            else:
-                worst = max(worst, np.linalg.norm(edges[pair]) - limit)
+            at_zero = np.linalg.norm(edges[pair]) - limit
+            violation = np.linalg.norm(edges[pair] + limit * theta[pair] / norm) if norm else at_zero
+            worst = max(worst, violation / self.widths[list(pair)].prod())
         return worst
 
     def gap(self, theta, fields, alpha):

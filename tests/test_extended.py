@@ -109,13 +109,15 @@ def test_the_optimum_of_two_equal_nominal_columns(q, alpha):
 
 
 @pytest.mark.parametrize(("origin", "step"), [(0.0, 1.0), (1e9, 1.0), (-1e9, 1024.0), (2000.0, 2.0**-20)])
-def test_scores_far_from_zero_are_taken_as_they_are(origin, step):
-    """Two equal ordinal columns whose middle category does not occur: α = 1 / (1 + exp(θ D² / 2)), D the range."""
+def test_the_origin_of_scores_drops_out(origin, step):
+    """Two equal ordinal columns whose middle category does not occur: α = 1 / (1 + exp(θ D² / 2)), D the range.
+
+    A table measures scores from the lowest one, and so do the fields of its networks.
+    """
     scores = [origin + step * np.arange(3)] * 2
     table = CategoryTable(np.array([[0, 0], [2, 2]], dtype=np.uint8), "ordinal", scores=scores)
     theta = 0.5 / step**2  # times D² = 4 step² it is 2
-    field = -2 * step * theta * (origin + step)
-    assert field * step == -(origin + step)  # nothing was rounded
+    field = -2 * step * theta * step
     alpha = 4 * step**2 / (1 + np.exp(np.longdouble(1)))
     fields = [np.array([0.0, 0.0, field])] * 2
     problem, *point = extended.categories(table, fields, both({(0, 1): np.array([[theta]])}), alpha, joint=True)

@@ -82,7 +82,7 @@ def test_numbers_lie_where_they_are():
     assert nominal.kinds == ("nominal",) * 3 + ("binary",)
     given = read_categories(frame, kinds="ordinal", scores={"a": [0, 1, 10], 1: {10: 3, 20: 1, 30: 2}})
     assert given.scores[0].tolist() == [0, 1, 10]
-    assert (given.categories[1], given.scores[1].tolist()) == ((20, 30, 10), [1, 2, 3])
+    assert (given.categories[1], given.scores[1].tolist()) == ((20, 30, 10), [0, 1, 2])
     only = read_categories(frame[["a", "d"]] - [0, 3], scores={"a": [0, 1, 2]})  # scores say that it is ordinal
     assert only.kinds == ("ordinal", "binary")
 

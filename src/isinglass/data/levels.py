@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isinglass.arrays import FloatArray
 from isinglass.data.coding import KINDS, Levels, by_column, distinct_in, is_number, order_pair, show_value, show_values
 from isinglass.data.sources import Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
@@ -18,6 +19,7 @@ MOST_STEPS = MOST_CATEGORIES - 1
 FEW = 5
 """Categories up to which nobody asks whether there are rows enough for them."""
 _CLOSE = 1e-9
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 def find_levels(
@@ -203,7 +205,10 @@ def _check_count(values: list[Any], source: Source, j: int) -> None:
 
 
 def check_scores(points: Any, n_categories: int, where: str) -> list[float]:
-    """Return one finite number per category, all different; ``where`` is what messages call the column."""
+    """Return where every category lies, from the lowest on: only distances matter, and an offset would only round.
+
+    Takes one finite number per category, all different; ``where`` is what messages call the column.
+    """
     try:
         found = [float(point) for point in points]
     except (TypeError, ValueError):
@@ -214,7 +219,32 @@ def check_scores(points: Any, n_categories: int, where: str) -> list[float]:
         )
     if len(set(found)) < len(found):
         raise ArgumentError("scores", f"must be different numbers for {where}", points)
-    return found
+    lowest = min(found)
+    above = np.array([point - lowest for point in found])
+    if not np.isfinite(above).all():
+        raise ArgumentError("scores", f"must have finite distances for {where}", points)
+    steps = whole_steps(above, 4.0 * EPSILON * max(map(abs, found)))
+    if steps is not None:
+        above = steps[0] * steps[1]
+    return [float(score) for score in above]
+
+
+def whole_steps(above: FloatArray, error: float) -> tuple[FloatArray, float] | None:
+    """Return scores from 0 on as whole numbers of equal steps, and the step; None if they are no such numbers.
+
+    ``error`` is the rounding error of the scores. A step that is off by more is no rounding, and not corrected.
+    """
+    smallest = float(above[above > 0.0].min())
+    for parts in range(1, MOST_STEPS + 1):
+        steps = above / (smallest / parts)
+        most = float(steps.max())
+        if most > MOST_STEPS + 0.5:
+            break
+        whole = steps.round()
+        close = 8.0 * EPSILON * most + error * (parts + most) / smallest
+        if np.abs(steps - whole).max() <= min(close, 0.1):
+            return whole, float(above.max() / whole.max())
+    return None
 
 
 def _steps_of(values: Sequence[Any], where: str) -> list[float]:

@@ -28,7 +28,7 @@ class CategoryCertificate(Frozen):
     """What a network with categories proves about the minimum of the objective."""
 
     objective: float  #: F at the network
-    kkt_residual: float  #: largest violation of the optimality conditions over fields and pairs
+    kkt_residual: float  #: largest violation of the optimality conditions, of scores with a range of 1
     duality_gap: float  #: F minus a lower bound of its minimum
     certified_zeros: NDArray[np.bool_]  #: pairs that are zero in every optimum, as a symmetric matrix
 
@@ -165,5 +165,5 @@ class _Problem:
                 violation = np.linalg.norm(slope + self.limits[pair] * blocks[pair] / np.linalg.norm(blocks[pair]))
             else:
                 violation = np.linalg.norm(slope) - self.limits[pair]
-            worst = max(worst, float(violation))
+            worst = max(worst, float(violation) / float(self.widths[list(pair)].prod()))
         return worst

@@ -15,18 +15,17 @@ from isinglass._core import Problem, max_features, path_bytes
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
 from isinglass.categories import CategoryNetwork, Points, block_values
 from isinglass.data import CategoryTable, check_penalty_weights
-from isinglass.data.levels import MOST_STEPS
+from isinglass.data.levels import MOST_STEPS, whole_steps
 from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.machine import memory_for, thread_count, within_memory
 from isinglass.names import check_names
-from isinglass.objective.reduced import NEGLIGIBLE, Penalty
+from isinglass.objective.reduced import NEGLIGIBLE, Penalty, refuse_vanishing
 from isinglass.results import Solution
 from isinglass.solve.estimable import as_solution, warn_constant
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
 
-_CLOSE = 1e-9  # of a whole number of steps
 _PER_COEFFICIENT = 130  # bytes, for either column of a pair
 
 
@@ -38,17 +37,11 @@ def refuse_free(name: str) -> ArgumentError:
 
 def _steps(column: int, scores: FloatArray) -> Bytes:
     """Return the scores as whole numbers of equal steps from the smallest."""
-    above = scores - scores.min()
-    smallest = above[above > 0].min()
-    for parts in range(1, MOST_STEPS + 1):
-        steps = above / (smallest / parts)
-        if steps.max() > MOST_STEPS + 0.5:
-            break
-        if np.abs(steps - steps.round()).max() <= _CLOSE * steps.max():
-            whole: Bytes = steps.round().astype(np.uint8)
-            return whole
-    rule = f"must be multiples of one step, at most {MOST_STEPS} of them, for column {column}"
-    raise ArgumentError("scores", rule, scores.tolist(), "Round them.")
+    found = whole_steps(scores - scores.min(), 0.0)
+    if found is None:
+        rule = f"must be multiples of one step, at most {MOST_STEPS} of them, for column {column}"
+        raise ArgumentError("scores", rule, scores.tolist(), "Round them.")
+    return found[0].astype(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -180,7 +173,7 @@ class Scaled:
     def spread(self) -> FloatArray:
         """Return the standard deviation of every column's points."""
         squares = [
-            (1.0 - share @ share) / 2.0 if score is None else share @ (score - share @ score) ** 2
+            share[1:] @ np.cumsum(share)[:-1] if score is None else share @ (score - share @ score) ** 2
             for share, score in zip(self.shares, self.table.scores, strict=True)
         ]
         return np.sqrt(squares)
@@ -218,6 +211,8 @@ class DiscreteCase:
     cell_cost: ClassVar[int] = 10  # of what a cell of 0 and 1 costs, about
     problem: Problem
     scaled: Scaled
+    unit: float  # what alpha is divided by, and penalty weights multiplied: iterations do not depend on units of scores
+    least: float  # smallest penalty weight of a pair, in the solver's units
 
     @classmethod
     def prepare(
@@ -228,28 +223,37 @@ class DiscreteCase:
         columns, widths = scaled.columns, scaled.widths
         penalty = check_penalty_weights(penalty_weights, len(widths))
         matrix = None
+        widest = np.sort(widths[columns])[-2:]
+        unit = float(widest.prod()) if len(widest) == 2 and not isinstance(penalty, str) else 1.0
+        relative = widths[columns] / np.sqrt(unit)
+        inverse = 1.0 / relative  # for scores that are scaled to a range of 1
         if isinstance(penalty, np.ndarray):
             if (penalty[~np.eye(len(penalty), dtype=bool)] == 0).any():
                 raise refuse_free("penalty_weights")
-            inside = np.ix_(columns, columns)  # for scores that are scaled to a range of 1
-            matrix = np.ascontiguousarray(penalty[inside] / np.multiply.outer(widths, widths)[inside])
+            matrix = np.ascontiguousarray(penalty[np.ix_(columns, columns)] * inverse * inverse[:, None])
+            least = matrix[~np.eye(len(matrix), dtype=bool)].min(initial=np.inf)
+        else:
+            each = inverse if penalty is None else scaled.spread()[columns] / widths[columns]
+            lowest = np.partition(each, 1)[:2] if len(each) > 1 else np.full(2, np.inf)
+            least = lowest.prod() if penalty is None else lowest.sum()
         sizes = np.where(scaled.ranges == 0, table.n_categories[columns], 1)
         most = memory_for(_most_bytes(len(scaled.points), sizes))
-        given, categories = (scaled.points, scaled.weight, matrix), (scaled.ranges, widths[columns])
+        given, categories = (scaled.points, scaled.weight, matrix), (scaled.ranges, relative)
         with within_memory():
             problem = Problem(*given, isinstance(penalty, str), thread_count(n_threads), most, *categories)
-        return cls(problem, scaled)
+        return cls(problem, scaled, unit, float(least))
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Return the smallest alpha without edges."""
-        return self.problem.alpha_max()
+        return self.problem.alpha_max() * self.unit
 
     def check(self, grid: FloatArray) -> None:
         """Refuse alphas that this problem has no solver for."""
         if grid[-1] == 0.0:
             raise refuse_free("alphas")
+        refuse_vanishing(float(grid[-1]) / self.unit, np.array([self.least]))
 
-    def solution(self, state: State, tol: float) -> Solution:
+    def solution(self, state: State, alpha: float, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table, for scores as they were given."""
         scaled = self.scaled
         edges = scaled.columns[state.edges].astype(np.int32).reshape(-1, 2)
@@ -266,7 +270,7 @@ class DiscreteCase:
             centers = scaled.centers(*both, [0] * edges.size, 1)
             fields = scaled.fields(state.category_fields, [center[0] for center in centers])
         network = scaled.empty.refitted(fields, edges, values, blocks)
-        return as_solution(network, state, self.problem, tol)
+        return as_solution(network, state, self.problem, alpha, tol)
 
 
 def _most_bytes(n_rows: int, sizes: NDArray[np.intp]) -> int:

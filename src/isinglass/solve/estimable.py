@@ -178,13 +178,13 @@ def _distinct(table: Bytes, weight: FloatArray | None) -> Bytes:
     return np.unique(table, axis=0)
 
 
-def as_solution(network: Network, state: State, problem: Problem, tol: float) -> Solution:
+def as_solution(network: Network, state: State, problem: Problem, alpha: float, tol: float) -> Solution:
     """Return a network with the certificate of the state that it was made of."""
     p = network.n_features
     gap_tol = tol * max(problem.null_objective, 1e-12)
     return Solution(
         network,
-        alpha=state.alpha,
+        alpha=alpha,
         objective=state.objective,
         kkt_residual=state.kkt_residual,
         duality_gap=state.duality_gap,

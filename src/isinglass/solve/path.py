@@ -165,9 +165,10 @@ def _follow(case: _Case | DiscreteCase, grid: FloatArray, tol: float, max_iter: 
     for k in range(0, len(alphas), at_once):
         following = alphas[min(k + at_once, len(alphas) - 1)]
         with within_memory():
-            states = problem.follow(alphas[k : k + at_once], following, tol, max_iter, strictness)
-        for state in states:
-            yield case.solution(state, tol)
+            scaled = [alpha / case.unit for alpha in alphas[k : k + at_once]]
+            states = problem.follow(scaled, following / case.unit, tol, max_iter, strictness)
+        for alpha, state in zip(alphas[k : k + at_once], states, strict=True):
+            yield case.solution(state, alpha, tol)
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,7 @@ class _Case:
     """A table made ready: the compiled problem on the columns that vary, and the way back."""
 
     cell_cost: ClassVar[int] = 1
+    unit: ClassVar[float] = 1.0
     problem: Problem
     varying: Varying
     matrix: FloatArray | None  # penalty weights of the varying columns
@@ -224,9 +226,9 @@ class _Case:
             allowed = slice(None) if self.matrix is None else np.isfinite(self.matrix[pairs[:, 0], pairs[:, 1]])
             self.varying.refuse_separation(pairs[allowed])
 
-    def solution(self, state: State, tol: float) -> Solution:
+    def solution(self, state: State, alpha: float, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        return as_solution(self.varying.whole_network(state, self.names), state, self.problem, tol)
+        return as_solution(self.varying.whole_network(state, self.names), state, self.problem, alpha, tol)
 
 
 def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:

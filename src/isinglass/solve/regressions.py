@@ -22,6 +22,7 @@ from isinglass.data import CategoryTable
 from isinglass.errors import ArgumentError
 from isinglass.machine import thread_count
 from isinglass.network import Network
+from isinglass.objective.reduced import refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.solve.discrete import Scaled, refuse_free
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS
@@ -304,8 +305,8 @@ class Nodes:
 class CategoryNodes(Nodes):
     """A table of categories made ready.
 
-    The solver's scores have a range of 1. A penalty α‖Θ_st‖ then is α/D_s · ‖Θ‖/D_t, and with standardized columns,
-    α D_s sd_t ‖Θ_st‖, it is α · sd_t/D_t · ‖Θ‖.
+    The solver's scores have a range of 1. A penalty α‖Θ_st‖ then is α/(D_s D) · D/D_t · ‖Θ‖ with D the largest range,
+    and with standardized columns, α D_s sd_t ‖Θ_st‖, it is α · sd_t/D_t · ‖Θ‖.
     """
 
     scaled: Scaled
@@ -318,15 +319,18 @@ class CategoryNodes(Nodes):
         scaled = Scaled.of(table, weight, quiet=quiet)
         columns, widths = scaled.columns, scaled.widths
         problem = Nodewise(scaled.points, scaled.weight, thread_count(n_threads), scaled.ranges, widths[columns])
-        omega = scaled.spread()[columns] / widths[columns] if standardize else 1.0 / widths[columns]
+        widest = widths[columns].max(initial=0.0)  # iterations do not depend on the units of scores
+        omega = scaled.spread()[columns] / widths[columns] if standardize else widest / widths[columns]
         null_losses = [-float(share[share > 0] @ np.log(share[share > 0])) for share in scaled.shares]
-        units = np.ones(len(widths)) if standardize else widths
+        units = np.ones(len(widths)) if standardize else widths * widest
         return cls(problem, columns, omega, units, np.array(null_losses), scaled.n_rows, table.names, scaled)
 
     def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
         """Run the regressions; all of them need a penalty."""
-        if np.nanmin(alphas[self.varying], initial=np.inf) == 0.0:
+        lowest = np.nanmin(alphas[self.varying] / self.units[self.varying, None], initial=np.inf)
+        if lowest == 0.0:
             raise refuse_free("alphas")
+        refuse_vanishing(float(lowest), self.omega)
         return super().solve(alphas, tol, max_iter, stops_early=stops_early)
 
     def collect(self, paths: NodePaths, known: dict[str, Any]) -> CategoryNodeFits:

@@ -46,10 +46,12 @@ struct Flaw {
     double stray = 0;   // by which balancing, rounding and repair move a pair moment, at most
     double size = 0;    // sum |theta| over its penalized edges
     double repair = 0;  // norm of the change that makes moments zero where they must be
-    double drift = 0;   // error of its predictor
+    double drift = 0;   // error of its predictor, with categories of the difference of two logits
+    double slope = 0;   // error of a gradient that is not due to the predictor
 };
 
-std::vector<Flaw> find_flaws(const WorkingSet& set, const Point& point, double alpha, double rounding) {
+std::vector<Flaw> find_flaws(const Rows& rows, const WorkingSet& set, const Point& point, double alpha) {
+    const double rounding = rows.rounding();
     std::vector<Flaw> flaws(set.n_nodes);
     std::vector<double> sizes(set.n_nodes);  // free edges included
     for (size_t e = 0; e < set.n_edges(); ++e) {
@@ -70,6 +72,12 @@ std::vector<Flaw> find_flaws(const WorkingSet& set, const Point& point, double a
         flaw.stray = uneven + 4 * rounding * flaw.mass;
         flaw.drift =
             UNIT * (2 * point.travel[node] + (set.degree[node] + 2) * (std::abs(point.fields[node]) + sizes[node]));
+        if (!rows.has_categories()) continue;
+        // Returned are fields for uncentered scores, and blocks in the unit of these scores: a sum over the neighbors
+        // and a few operations more.
+        const double size = sums.largest_field + sizes[node];
+        flaw.drift = 2 * UNIT * (2 * point.travel[node] + (2 * set.degree[node] + 16) * size);
+        flaw.slope = sums.largest_slope + 4 * rounding * flaw.mass;
     }
     return flaws;
 }
@@ -165,13 +173,14 @@ bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::ve
 }
 
 // What a node adds to the gap: its residuals are not quite those of the point.
-double node_cost(const Flaw& flaw, const NodeSums& sums, double c) {
+double node_cost(const Flaw& flaw, const NodeSums& sums, double c, double rounding) {
     double cost = flaw.share * sums.loss + c * flaw.stray * flaw.size;
     const double kept = c * (1 - flaw.share);
     if (flaw.repair > 0)
         cost += c * flaw.repair * (0.81 * std::sqrt(1 - kept) - 0.5 * std::log(kept) + 2 * flaw.repair);
     // Of the cells: rounding of the divergence, and of the predictors behind it.
     cost += (1 - c) * flaw.mass * (32 * UNIT + flaw.drift) + 2 * sums.curve * flaw.drift * flaw.drift;
+    if (flaw.slope > 0) cost += 2 * flaw.mass * flaw.drift * flaw.drift + (1 - c) * flaw.mass * rounding;
     return cost;
 }
 
@@ -205,13 +214,13 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
         if (!zeroed[e])
             for (size_t i = set.first(e), end = i + set.size(e); i < end; ++i)
                 moment += c * set.gradient[i] * set.theta[i];
-        const double roundings = 8.0 + 2.0 * static_cast<double>(set.size(e) - 1);
+        const double roundings = rows.has_categories() ? 16.0 + 4.0 * static_cast<double>(set.size(e)) : 8.0;
         gap += std::max(limit * size + moment, 0.0) + roundings * UNIT * limit * size;
     }
     for (int node = 0; node < set.n_nodes; ++node) {
-        gap += node_cost(flaws[node], point.sums[node], c);
+        gap += node_cost(flaws[node], point.sums[node], c, rounding);
         stray = std::max(stray, flaws[node].stray);
-        blur = std::max(blur, flaws[node].mass * std::min(flaws[node].drift, 1.0));
+        blur = std::max(blur, flaws[node].mass * std::min(flaws[node].drift, 1.0) + flaws[node].slope);
     }
     gap *= 1 + (static_cast<double>(set.n_edges()) + set.n_nodes + 16) * UNIT;
     return {c, gap < value ? gap : value, stray, set.is_shared ? 2 * blur : blur};
@@ -232,7 +241,7 @@ double penalty_of(const WorkingSet& set, double alpha) {
 }
 
 Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top) {
-    const std::vector<Flaw> flaws = find_flaws(set, point, alpha, rows.rounding());
+    const std::vector<Flaw> flaws = find_flaws(rows, set, point, alpha);
     const std::vector<char> free = find_zeroed(set, flaws, alpha, false), faint = find_zeroed(set, flaws, alpha, true);
     const Certificate plain = prove(rows, set, point, alpha, top, free, flaws);
     if (faint == free) return plain;

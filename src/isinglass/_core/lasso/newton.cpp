@@ -29,6 +29,8 @@ constexpr double SUFFICIENT = 1e-4;                   // share of the predicted 
 constexpr double ROUNDING = 1e-14;                    // relative error of F that the line search forgives
 constexpr int MAX_HALVINGS = 12;                      // then the blocks are majorized: sigma (1 - sigma) <= 1/4
 constexpr int MAX_POLISH = 50;
+constexpr double UNIT = std::numeric_limits<double>::epsilon() / 2;
+constexpr double PROJECTED = 8;  // roundings of a block up to which its predictors are not computed afresh
 constexpr double SMALLEST_CURVE = 1e-30;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
@@ -79,12 +81,18 @@ void Newton::start(int first_node) {
     mark_null();
 }
 
-// Nodes without edges: the field is the log odds of the column, the predictor is constant.
+// The log odds of the column.
+double Newton::null_field(int node) const {
+    const int column = set_.first_node + node;
+    return std::log(rows_.margins().mean[column]) - std::log(rows_.margins().rest[column]);
+}
+
+// Nodes without edges: the predictor is constant.
 void Newton::isolate(const std::vector<int>& nodes) {
     moves_.clear();
     for (int node : nodes) {
         const int column = set_.first_node + node;
-        point_.fields[node] = std::log(rows_.margins().mean[column]) - std::log(rows_.margins().rest[column]);
+        point_.fields[node] = null_field(node);
         point_.is_isolated[node] = 1;
         point_.travel[node] = 0;
         known_[node] = 0;
@@ -209,6 +217,8 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
     complete_gradient();
     widen(alpha);
     run.kkt = run.best = kkt_residual(alpha);
+    const Parameters start{set_.theta, point_.fields};
+    const double start_value = objective(alpha);
     for (Phase phase = next_phase(run); phase != Phase::done;) {
         poll_();
         if (phase == Phase::look)
@@ -219,6 +229,10 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
             phase = majorize(run);
         else
             phase = certify_point(run, phase == Phase::settle);
+    }
+    if (!run.is_reached && !(objective(alpha) <= start_value * (1 + ROUNDING))) {
+        keep_better(start, alpha);
+        certify_point(run, true);
     }
     return record(run);
 }
@@ -248,10 +262,10 @@ void Newton::extrapolate(double alpha) {
         for (size_t i = first; i < first + size; ++i) model_.d[i] = -start[i];
     }
     for (int node : set_.nodes) field_steps_[node] = ahead * (point_.fields[node] - before_.fields[node]);
-    const double before = point_.loss() + penalty_of(set_, alpha);
+    const double before = objective(alpha);
     shift(1.0);
     step_from(start, 1.0);
-    if (point_.loss() + penalty_of(set_, alpha) < before) return;
+    if (objective(alpha) < before) return;
     set_.theta = start;
     point_.fields = start_fields;
     rebuild(set_.nodes);
@@ -325,8 +339,8 @@ Newton::Phase Newton::certify_point(Run& run, bool is_last) {
         certificate_ = certify(rows_, set_, point_, run.alpha, top_);
         if (certificate_.gap > 0 && run.kkt > 0) needed_ = run.kkt * run.gap_target / certificate_.gap;
     }
-    const bool is_reached = run.kkt <= run.target && !(is_wanted && !(certificate_.gap <= run.gap_target));
-    return is_last || is_reached ? Phase::done : Phase::look;
+    run.is_reached = run.kkt <= run.target && !(is_wanted && !(certificate_.gap <= run.gap_target));
+    return is_last || run.is_reached ? Phase::done : Phase::look;
 }
 
 // What is returned is the parameters, so the certificate must be theirs: where updates could have moved the predictors
@@ -337,8 +351,51 @@ void Newton::finish(double alpha, double tolerance) {
     for (int node : set_.nodes)
         if (!(std::numeric_limits<double>::epsilon() * point_.travel[node] <= DRIFT * tolerance))
             drifted.push_back(node);
+    if (set_.has_groups) project(drifted);
     if (!drifted.empty()) rebuild(drifted);
+    if (rows_.has_categories()) return;  // their fields are at their optimum, and no pair is free
     has_free(alpha) ? polish_free(alpha) : polish_fields();
+}
+
+// Blocks of the returned network have no part in directions that say nothing; so must those that are certified.
+void Newton::project(std::vector<int>& changed) {
+    std::vector<char> is_changed(set_.n_nodes);
+    for (int node : changed) is_changed[node] = 1;
+    for (int e : set_.inner) {
+        const size_t first = set_.first(e), size = set_.size(e);
+        moved_group_.assign(set_.theta.begin() + first, set_.theta.begin() + first + size);
+        rows_.project(set_.pair(e), moved_group_.data());
+        double change = 0;
+        for (size_t i = 0; i < size; ++i) {
+            change = std::max(change, std::abs(moved_group_[i] - set_.theta[first + i]));
+            set_.theta[first + i] = moved_group_[i];
+        }
+        const double length = norm(moved_group_.data(), size);
+        for (int node : {set_.s[e], set_.is_shared ? set_.t[e] : set_.s[e]}) {
+            point_.travel[node] += PROJECTED * length;
+            is_changed[node] |= !(change <= PROJECTED * UNIT * length);
+        }
+    }
+    changed.clear();
+    for (int node : set_.nodes)
+        if (is_changed[node]) changed.push_back(node);
+}
+
+// Rounding may have made steps that seemed to lead down lead up: of where the run began, where it ended and the model
+// without edges, the best is kept.
+void Newton::keep_better(const Parameters& start, double alpha) {
+    Parameters best{set_.theta, point_.fields}, none{std::vector<double>(set_.theta.size()), point_.fields};
+    for (int node : set_.nodes) none.fields[node] = null_field(node);
+    const auto place = [&](const Parameters& parameters) {
+        set_.theta = parameters.theta;
+        point_.fields = parameters.fields;
+        rebuild(set_.nodes);
+        return objective(alpha);
+    };
+    double least = place(best);
+    for (const Parameters* other : {&start, static_cast<const Parameters*>(&none)})
+        if (const double found = place(*other); !(least <= found)) least = found, best = *other;
+    place(best);
 }
 
 // Makes the matrices that are out of date; an operator costs next to nothing and is made anew each time.
@@ -372,6 +429,10 @@ void Newton::profile_gradient() {
 }
 
 void Newton::find_field_steps() {
+    if (rows_.has_categories()) {
+        std::fill(field_steps_.begin(), field_steps_.end(), 0.0);
+        return;
+    }
     for (int node : set_.nodes) {
         double sum = point_.sums[node].field;
         const int first = set_.offset[node], last = first + (set_.has_groups ? 0 : set_.inner_degree[node]);
@@ -400,7 +461,7 @@ double Newton::predicted_change(double alpha) {
 
 // A move of a node's predictor by offset and value(i) times the column of each inner edge, i its coefficients.
 template <class Value>
-void Newton::add_move(int node, double offset, Value value) {
+void Newton::add_move(int node, double offset, bool afresh, Value value) {
     const int first = set_.offset[node];
     int count = 0;
     bool is_moved = offset != 0.0;
@@ -419,7 +480,7 @@ void Newton::add_move(int node, double offset, Value value) {
         moved_columns_[first + count++] = set_.column[slot];
         next += size;
     }
-    if (!is_moved) return;
+    if (!is_moved && !afresh) return;
     point_.travel[node] += std::abs(offset);
     moved_[node] += std::abs(offset);
     known_[node] = set_.inner_degree[node];
@@ -434,9 +495,13 @@ void Newton::shift(double length) {
     moved_columns_.resize(set_.n_slots());
     moved_values_.resize(set_.n_numbers());
     for (int node : set_.nodes) {
-        add_move(node, length * field_steps_[node], [&](size_t i) { return length * model_.d[i]; });
+        add_move(node, length * field_steps_[node], false, [&](size_t i) { return length * model_.d[i]; });
         point_.fields[node] += length * field_steps_[node];
     }
+    if (rows_.has_categories())  // adding a small step rounds what is there already
+        for (int e : set_.inner)
+            for (int node : {set_.s[e], set_.is_shared ? set_.t[e] : set_.s[e]})
+                point_.travel[node] += set_.theta_norm(e);
     rows_.move(moves_, false);
 }
 
@@ -446,7 +511,7 @@ void Newton::rebuild(const std::vector<int>& nodes) {
     moved_columns_.resize(set_.n_slots());
     moved_values_.resize(set_.n_numbers());
     for (int node : nodes) {
-        add_move(node, point_.fields[node], [&](size_t i) { return set_.theta[i]; });
+        add_move(node, point_.fields[node], true, [&](size_t i) { return set_.theta[i]; });
         point_.travel[node] = 0;
     }
     rows_.move(moves_, true);
@@ -461,7 +526,7 @@ void Newton::step_from(const std::vector<double>& start, double length) {
 
 // One Newton step with line search; false if no length decreases F enough (the point is then unchanged).
 bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
-    const double before = point_.loss() + penalty_of(set_, alpha);
+    const double before = objective(alpha);
     model_.reset();
     profile_gradient();
     free_only ? model_.minimize_free(alpha, inner_tolerance) : model_.minimize(alpha, inner_tolerance);
@@ -473,7 +538,7 @@ bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
         shift(length - moved);
         moved = length;
         step_from(start, length);
-        const double after = point_.loss() + penalty_of(set_, alpha);
+        const double after = objective(alpha);
         if (after <= before + SUFFICIENT * length * std::min(predicted, 0.0) + ROUNDING * before) {
             gather_gradient();
             return true;

@@ -64,7 +64,12 @@ class Newton {
         bool is_stale = true;  // the matrices belong to another point
         bool looks = false;    // at the edges that are not inner, before the next step
         bool widened = false;
+        bool is_reached = false;  // the tolerance, at the last certificate
     };
+    struct Parameters {
+        std::vector<double> theta, fields;
+    };
+    double objective(double alpha) const { return point_.loss() + penalty_of(set_, alpha); }
     Phase next_phase(const Run& run) const;
     Phase look(Run& run);
     double inner_tolerance(const Run& run) const;
@@ -74,6 +79,7 @@ class Newton {
     State record(const Run& run);
 
     size_t group_size(const Pair& pair) const;
+    double null_field(int node) const;
     void isolate(const std::vector<int>& nodes);
     void complete_gradient();
     void gather_gradient();
@@ -91,10 +97,12 @@ class Newton {
     double predicted_change(double alpha);
     void step_from(const std::vector<double>& start, double length);
     template <class Value>
-    void add_move(int node, double offset, Value value);
+    void add_move(int node, double offset, bool afresh, Value value);
     void shift(double length);
     void rebuild(const std::vector<int>& nodes);
     void finish(double alpha, double tolerance);
+    void project(std::vector<int>& changed);
+    void keep_better(const Parameters& start, double alpha);
     void polish_fields();
     void polish_free(double alpha);
 

@@ -23,18 +23,7 @@ bool is_flat(const std::vector<State>& states, double null_loss) {
 Nodewise::Nodewise(const Given& given, int n_threads)
     : table_(std::make_shared<Table>(given)),
       n_threads_(n_threads),
-      ranges_(given.ranges, given.ranges + (given.ranges ? given.n_features : 0)),
-      widths_(given.widths, given.widths + (given.widths ? given.n_features : 0)) {}
-
-// The null model of a node. Scores are scaled to a range of 1; the KKT residual is that of scores as given.
-void Nodewise::begin(Problem& problem, int node) const {
-    problem.start(node);
-    if (ranges_.empty()) return;
-    double widest = 0;
-    for (int t = 0; t < n_features(); ++t)
-        if (t != node) widest = std::max(widest, widths_[t]);
-    problem.set_gradient_unit(widths_[node] * (widest > 0 ? widest : 1));
-}
+      ranges_(given.ranges, given.ranges + (given.ranges ? given.n_features : 0)) {}
 
 template <class Task>
 void Nodewise::each(size_t count, double work, const double* omega, Task task) const {
@@ -54,7 +43,7 @@ std::vector<double> Nodewise::alpha_max(const double* omega) const {
     std::vector<double> top(n_features());
     each(top.size(), static_cast<double>(table_->stride) * n_features() * n_features(), omega,
          [&](int node, Problem& problem) {
-             begin(problem, node);
+             problem.start(node);
              top[node] = problem.alpha_max();
          });
     return top;
@@ -66,7 +55,7 @@ std::vector<std::vector<State>> Nodewise::solve(const std::vector<int>& nodes, c
     each(nodes.size(), static_cast<double>(table_->stride) * n_features() * nodes.size() * n_alphas, omega,
          [&](int k, Problem& problem) {
              const double* own = alphas + static_cast<size_t>(k) * n_alphas;
-             begin(problem, nodes[k]);
+             problem.start(nodes[k]);
              problem.alpha_max();
              for (int i = 0; i < n_alphas; ++i) {
                  paths[k].push_back(problem.follow(own[i], own[std::min(i + 1, n_alphas - 1)], options));

@@ -27,7 +27,6 @@ class Nodewise {
                                           const double* omega, const Following& options, bool stops_early) const;
 
  private:
-    void begin(Problem& problem, int node) const;
     // Calls task(k, problem) for 0 <= k < count, each thread with a problem of its own.
     template <class Task>
     void each(size_t count, double work, const double* omega, Task task) const;
@@ -35,7 +34,6 @@ class Nodewise {
     const std::shared_ptr<const Table> table_;
     const int n_threads_;
     const std::vector<uint8_t> ranges_;  // empty: columns of 0 and 1
-    const std::vector<double> widths_;
 };
 
 }  // namespace isinglass

@@ -79,9 +79,7 @@ State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Toleran
                              : path_bytes(n_distinct_, n_features_, pairs.size());
     check_memory(bytes, pairs.size(), most_bytes_);
     newton_.adopt(pairs);
-    State state = newton_.run(alpha, {tolerances.kkt / unit_, tolerances.gap, tolerances.max_iter});
-    state.kkt_residual *= unit_;
-    return state;
+    return newton_.run(alpha, tolerances);
 }
 
 State Problem::follow(double alpha, double next, const Following& options) {
@@ -152,15 +150,12 @@ Joint::Joint(const Given& given, Penalty::Kind kind, const double* penalty, int 
     const size_t taken = has_groups ? NominalRows::bytes(*table, given.ranges, pool_->size()) : 0;
     check_memory(has_groups ? group_bytes(taken, 0, 0) : path_bytes(n_distinct_, n_features_, 0), 0, most_bytes);
     rows_ = make_rows(table, given.ranges, Holds::all_nodes, *pool_);
-    std::vector<double> widths(given.widths, given.widths + (given.widths ? n_features_ : 0));
     if (given.widths && kind == Penalty::Kind::equal) {
-        for (double width : widths) inverse_widths_.push_back(1 / width);
+        for (int s = 0; s < n_features_; ++s) inverse_widths_.push_back(1 / given.widths[s]);
         kind = Penalty::Kind::product, penalty = inverse_widths_.data();
     }
     begin(kind, penalty);
     problem_->set_most_bytes(most_bytes, n_distinct_, taken);
-    std::sort(widths.rbegin(), widths.rend());
-    if (widths.size() > 1) problem_->set_gradient_unit(widths[0] * widths[1]);
 }
 
 Joint::Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty, int n_threads)

@@ -44,8 +44,6 @@ class Problem {
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
     // Minimizes F over the given pairs and the current support from the current point.
     State solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances);
-    // The unit of the largest gradient: the KKT residual and its tolerance are in units of 1.
-    void set_gradient_unit(double unit) { unit_ = unit; }
     void set_largest_reference(size_t pairs) { screen_.set_largest_reference(pairs); }
 
  private:
@@ -58,7 +56,6 @@ class Problem {
     Newton newton_;
     Screen screen_;
     int node_ = 0;
-    double unit_ = 1;
     double top_ = 0, reached_ = 0;  // alpha_max, and the smallest alpha so far
     bool is_dense_ = false;         // the last solution
     bool has_begun_ = false;

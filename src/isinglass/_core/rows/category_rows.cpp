@@ -36,9 +36,11 @@ void CategoryRows::add_column(Levels levels) {
     for (int k = 0; k < levels.q(); ++k) {
         const double share = levels.share[k], score = levels.score.empty() ? 0 : levels.score[k];
         size += share * std::abs(score);
-        square += levels.score.empty() ? share * share : share * score * score;
+        square += share * score * score;
     }
-    if (levels.score.empty()) size = square = (1 - square) / 2;  // corners of a simplex
+    if (levels.score.empty())  // corners of a simplex
+        for (int k = 0; k < levels.q(); ++k)
+            for (int l = 0; l < k; ++l) size = square += levels.share[k] * levels.share[l];
     margins_.mean.push_back(size);
     margins_.rest.push_back(size);
     margins_.sd.push_back(std::sqrt(square));
@@ -65,7 +67,8 @@ NodeSums CategoryRows::settle(int node, int worker) {
     const std::vector<double>& score = levels_[node].score;
     const double* left = sums(node, worker);
     std::vector<double> slopes = settle_fields(fields_[node], left, [&] { pass(node, worker); });
-    const NodeSums found = summarize_fields(slopes, left);
+    NodeSums found = summarize_fields(slopes, left);
+    for (double field : fields_[node]) found.largest_field = std::max(found.largest_field, std::abs(field));
     if (score.empty())
         shift_[node] = std::move(slopes);
     else

@@ -116,7 +116,7 @@ NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums)
     }
     const double uneven = std::min(std::max(moved, 2 * share * mass) * (1 + 8 * q * EPSILON), mass);
     const bool is_settled = relative_size(slopes, sums) <= STATIONARY_FIELD;
-    return {sums[2 * q * q], is_settled ? 0.0 : largest, sums[2 * q * q + 1], mass, mass - uneven};
+    return {sums[2 * q * q], is_settled ? 0.0 : largest, sums[2 * q * q + 1], mass, mass - uneven, 0, largest};
 }
 
 }  // namespace isinglass

@@ -1,6 +1,7 @@
 // The arithmetic, as a table of functions compiled once per instruction set.
 //
-// Conventions: n is padded to a multiple of ROW_ALIGN rows; padded rows have weight 0 and x = 0. A column of the table
+// Conventions: n is padded to a multiple of ROW_ALIGN rows; padded rows have weight 0 and x = 0 (of
+// columns with categories: one that occurs). A column of the table
 // is n bytes of 0/1. Arrays are 64-byte aligned. Sums run in one fixed order, so that the number of threads never
 // changes a bit.
 #pragma once
@@ -22,6 +23,8 @@ struct NodeSums {
     // The field's gradient as the difference of two sums of one sign, each accurate relative to itself:
     // w sigma over the rows with x = 0, w (1 - sigma) over those with x = 1.
     double zeros, ones;
+    // Of a node with categories: the largest |field|, and the largest gradient of a field.
+    double largest_field = 0, largest_slope = 0;
 };
 
 // How far the gradient of the pairs (s, t), t = first, first + 1, ..., can have moved since the reference:

@@ -136,6 +136,9 @@ Table::Table(const Given& given, double total) : n_features(given.n_features) {
         const uint8_t* row = given.X + rows[n].row * n_features;
         for (int s = 0; s < n_features; ++s) bytes[static_cast<size_t>(s) * stride + n] = row[s];
     }
+    // Padding of weight 0 must hold a category that occurs: of any other the log odds are 0 / 0.
+    if (given.ranges && n_distinct > 0)
+        for (int s = 0; s < n_features; ++s) std::fill(cells(s) + n_distinct, cells(s) + stride, *column(s));
     measure_margins(share);
 }
 

@@ -86,12 +86,13 @@ struct Table {
     int n_distinct;            // different rows
     int stride;                // n_distinct, padded to ROW_ALIGN
     int n_equal;               // leading rows of one weight, the most frequent, down to a multiple of ROW_ALIGN
-    Buffer<uint8_t> bytes;     // columns
+    Buffer<uint8_t> bytes;     // columns; padding: 0, or with categories those of the first row
     Buffer<double> w;          // weights over their total; 0 in the padding
     Buffer<double> inverse_w;  // 1 / w; 0 in the padding
     Margins margins;           // of a part: its contribution
 
  private:
+    uint8_t* cells(int s) { return bytes.data() + static_cast<size_t>(s) * stride; }
     void measure_margins(double share);
 
     mutable std::once_flag has_bits_;

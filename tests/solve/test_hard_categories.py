@@ -1,0 +1,122 @@
+"""Columns with categories that are hard to certify: near copies, separation, odd scores, weights over decades."""
+
+import numpy as np
+import pytest
+
+from isinglass import ising_path, nodewise_path, objective
+from isinglass.data import CategoryTable
+from isinglass.errors import ArgumentError, DataError
+
+ANY_FLAG = pytest.mark.filterwarnings("ignore::isinglass.errors.ConvergenceWarning")
+
+
+def table(codes, kinds, **known):
+    return CategoryTable(np.array(codes, dtype=np.uint8), kinds, **known)
+
+
+def likert(n=200, p=4, low=0, high=3, seed=0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=n)
+    answers = [np.clip(np.round(z + rng.normal(size=n) + 2), low, high) for _ in range(p)]
+    return np.column_stack(answers).astype(np.uint8)
+
+
+def test_a_refused_step_leaves_no_predictor_behind():
+    codes = [
+        *([0, 1, 1, 0, 0, 1], [0, 0, 0, 0, 0, 0], [1, 3, 2, 1, 1, 2]),
+        *([0, 0, 0, 0, 0, 0], [1, 2, 1, 1, 1, 1], [1, 3, 2, 1, 1, 2]),
+    ]
+    near_copies = table(codes, ["nominal", "ordinal", "nominal", "ordinal", "nominal", "nominal"])
+    alpha = 0.0037871263516555576
+    cold = nodewise_path(near_copies, [alpha])
+    warm = nodewise_path(near_copies, np.geomspace(0.4, alpha, 30))
+    assert cold.converged.all()
+    np.testing.assert_allclose(cold.nodes.objectives[0], warm.nodes.objectives[-1], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("codes", "alpha"),
+    [([[0, 0], [1, 1], [2, 2], [3, 2], [4, 2]], 1e-8), ([[0, 0], [1, 1], [2, 2], [3, 2]], 3e-7)],
+)
+def test_the_certificate_is_that_of_the_returned_blocks(codes, alpha):
+    separable = table(codes, "nominal")
+    solution = ising_path(separable, [alpha])[0]
+    again = objective.category_certificate(separable, solution.network, alpha)
+    assert solution.converged
+    assert again.kkt_residual <= solution.kkt_residual
+    assert again.duality_gap <= solution.duality_gap + 1e-14
+    assert all(np.abs(block.sum(axis=axis)).max() < 1e-12 for block in solution.network.blocks for axis in (0, 1))
+
+
+@pytest.mark.parametrize("offset", [-3.0, 2000.0, 1e5, 1e9])
+def test_an_offset_of_scores_changes_nothing(offset):
+    plain, shifted = (table(likert(), "ordinal", scores=[np.arange(4.0) + by] * 4) for by in (0.0, offset))
+    one, other = (ising_path(each, [0.05])[0] for each in (plain, shifted))
+    assert other.converged
+    assert one.network == other.network
+    again = objective.category_certificate(shifted, other.network, 0.05)
+    assert again.kkt_residual <= other.kkt_residual
+    assert again.objective == pytest.approx(other.objective, rel=1e-13)
+
+
+def test_decimal_scores_are_in_equal_steps_and_others_are_refused():
+    plain = ising_path(table(likert(), "ordinal", scores=[[0, 1, 2, 3]] * 4), [0.05])[0]
+    decimal = table(likert(), "ordinal", scores=[[1000.1, 1000.2, 1000.3, 1000.4]] * 4)
+    assert ising_path(decimal, [0.0005])[0].edge_values == pytest.approx(plain.edge_values * 100, rel=1e-9)
+    off = table(likert(), "ordinal", scores=[[0, 1, 2 + 1e-9, 3]] * 4)
+    with pytest.raises(ArgumentError, match="multiples of one step"):
+        ising_path(off, [0.05])
+
+
+def test_the_lowest_category_need_not_occur():
+    codes = likert(low=1, high=4)
+    declared = ising_path(table(codes, "ordinal", categories=[range(5)] * 4), 10)
+    without = ising_path(table(codes - 1, "ordinal"), 10)
+    assert declared.converged.all()
+    for one, other in zip(declared, without, strict=True):
+        assert one.objective == pytest.approx(other.objective, rel=2e-7)
+        assert one.edge_values == pytest.approx(other.edge_values, abs=1e-4)
+
+
+@pytest.mark.parametrize("factor", [1000.0, 1e-3, 2.0**10, 2.0**-10])
+def test_the_unit_of_scores_does_not_decide_what_has_converged(factor):
+    one, other = (table(likert(), "ordinal", scores=[by * np.arange(4.0)] * 4) for by in (1.0, factor))
+    alphas = np.array([0.1, 0.01])
+    for solve in (ising_path, nodewise_path):
+        plain, scaled = solve(one, alphas), solve(other, alphas * factor**2)
+        assert scaled.converged.all()
+        if np.frexp(factor)[0] == 0.5:  # a power of two: no rounding
+            assert scaled.kkt_residual.tolist() == plain.kkt_residual.tolist()
+
+
+def test_weights_that_all_but_vanish():
+    two = table([[0, 0], [2, 3]], "nominal")
+    joint = ising_path(two, [1e-3], sample_weight=[1e-16, 1.0], penalty_weights="standardized")[0]
+    nodes = nodewise_path(two, [1e-3], sample_weight=[1e-16, 1.0], standardize=True)[0]
+    assert joint.converged
+    assert nodes.converged
+
+
+@pytest.mark.parametrize("kinds", ["nominal", "ordinal"])
+def test_penalties_that_vanish_are_refused(kinds):
+    three = table([[0, 0], [2, 3], [1, 1]], kinds)
+    with pytest.raises(DataError, match="cannot be told from no penalty"):
+        ising_path(three, [1e-200], penalty_weights=np.full((2, 2), 1e-200))
+    with pytest.raises(DataError, match="cannot be told from no penalty"):
+        ising_path(three, [1e-310])
+    with pytest.raises(DataError, match="cannot be told from no penalty"):
+        nodewise_path(three, [1e-310])
+
+
+@ANY_FLAG
+def test_a_flagged_fit_is_no_worse_than_the_empty_network():
+    codes = [
+        *([2, 3, 3, 3, 3, 1], [1, 2, 2, 0, 2, 1], [2, 1, 1, 1, 1, 1], [0, 2, 2, 2, 2, 1]),
+        *([1, 2, 2, 2, 2, 1], [1, 2, 2, 2, 2, 1], [1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 1]),
+    ]
+    scores = [None, [2000, 4000, 6000, 10000, 12000], [1, 3001, 9001, 11001], None, [0, 1, 2, 3], None]
+    kinds = ["nominal", "ordinal", "ordinal", "nominal", "ordinal", "nominal"]
+    hard = table(codes, kinds, scores=scores, categories=[range(q) for q in (4, 5, 4, 4, 4, 3)])
+    empty = ising_path(hard, [1e9])[0].objective
+    for alpha in (2.450873746730602e-08, 1e-6, 1e-4):
+        assert ising_path(hard, [alpha])[0].objective <= empty * (1 + 1e-14)
