@@ -70,7 +70,7 @@ class Fit(Frozen):
     tol : float
         The tolerance that ``converged`` refers to.
     n_rows : float
-        Number of rows: the sum of their weights.
+        Number of rows: the sum of counts, or the effective number of rows with sampling weights.
     marginals : ndarray of shape (n_features,), or tuple of ndarrays
         Share of ones in every column; of a network with categories, the shares of all of them.
     edge_counts : ndarray of shape (n_edges, 4), or tuple of ndarrays
@@ -185,7 +185,7 @@ class Fit(Frozen):
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
               0, 0 and 1, 0 and 0; not for columns with categories, whose tables are in ``edge_counts``;
             - ``log_odds_ratio``: the marginal one, log (n11+½)(n00+½) / (n10+½)(n01+½), without regard to other
-              columns; the halves keep it finite, and are small beside counts of rows: rescale weights to mean 1.
+              columns; the halves keep it finite.
         """
         order = self.network.by_strength
         columns = self.network.edges() | {name: values[order] for name, values in self._known_of_edges().items()}
@@ -397,7 +397,7 @@ def summarize(table: BinaryTable | CategoryTable, edge_index: NDArray[np.int32])
     For columns of 0 and 1 these are the shares of ones, and an array of four counts per edge; for columns of categories
     a tuple of arrays, the shares of all categories, and a tuple of tables.
     """
-    weight = table.sample_weight
+    weight = table.scaled_weight
     if not isinstance(table, CategoryTable):
         n_rows = count_rows(table.X, weight)
         ones = count_columns(table.X, weight)[0]

@@ -60,10 +60,15 @@ def test_info_of_weights(tmp_path):
     table = write_csv(tmp_path / "w.csv", ["a", "b", "w"], [[0, 1, 3], [1, 0, 1], [1, 1, 0]])
     record = read_json(run("info", table, "--weights", "w", "--json").stdout, "info")
     assert record["sum_of_weights"] == 4.0
-    assert record["effective_rows"] == 16 / 10
+    assert (record["effective_rows"], record["weight_kind"]) == (4.0, "counts")
     assert record["constant_columns"] == []
     assert record["equal_columns"] == [["a", "b"]]  # opposite, in the rows that count
-    assert "worth 1.6 equal rows" in run("info", table, "--weights", "w").stdout
+    options = "--weights", "w", "--weight-kind"
+    assert "Weights     counts of 4 rows\n" in run("info", table, *options, "counts").stdout
+    said = "sampling weights, sum 4, worth 1.6 rows of equal weight"
+    assert said in run("info", table, *options, "sampling").stdout
+    record = read_json(run("info", table, *options, "sampling", "--json").stdout, "info")
+    assert (record["effective_rows"], record["weight_kind"]) == (pytest.approx(16 / 10), "sampling")
 
 
 def test_info_trial_fits_are_fits(table):

@@ -388,12 +388,13 @@ def test_report_of_weighted_rows(tmp_path, weighted):
     kept = np.delete(np.arange(300), [5, 90])
     weight = (0.5 + np.arange(300) % 3)[kept]
     means = np.average(X[kept], axis=0, weights=weight)
-    assert (data["n_rows"], data["sum_of_weights"]) == (298, weight.sum())
+    effective = pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+    assert (data["n_rows"], data["effective_rows"]) == (298, effective)
     entropy = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
     assert data["certificate"]["null_objective"] == pytest.approx(entropy)
     run("report", model, "-o", tmp_path / "b.html")
     alone = data_in(tmp_path / "b.html")
-    assert (alone["n_rows"], alone["sum_of_weights"]) == (None, weight.sum())
+    assert (alone["n_rows"], alone["effective_rows"]) == (None, effective)
     assert alone["certificate"]["null_objective"] == pytest.approx(entropy)
 
 

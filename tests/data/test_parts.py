@@ -84,6 +84,7 @@ def test_sums_over_parts_are_sums_over_rows():
     for w in (None, weight):
         table, own = to_weighted(cut(X), None if w is None else cut(w))
         assert own is None
+        w = BinaryTable(X, sample_weight=w).scaled_weight
         assert count_rows(table, None) == pytest.approx(count_rows(X, w), rel=1e-14)
         np.testing.assert_allclose(over_rows(column_sums, table, None), column_sums(X, w), rtol=1e-14)
         ones, varies = count_columns(table, None)
@@ -98,9 +99,16 @@ def test_a_column_that_is_constant_in_each_part_may_vary():
 
 def test_a_column_of_weights():
     frame = pd.DataFrame(X, columns=NAMES).assign(w=np.arange(60.0))
-    table = read_parts(cut(frame), weights="w")
-    assert table.names == NAMES
+    with pytest.warns(DataWarning, match="sum 1770 over 59 rows and is taken for counts"):
+        read_parts(cut(frame), weights="w")
+    table = read_parts(cut(frame), weights="w", weight_kind="counts")
+    assert (table.names, table.weight_kind) == (NAMES, "counts")
     np.testing.assert_allclose(over_rows(column_sums, table, None), np.arange(60.0) @ X)
+    table = read_parts(cut(frame), weights="w", weight_kind="sampling")
+    scaled = BinaryTable(X, sample_weight=np.arange(60.0), weight_kind="sampling").scaled_weight
+    np.testing.assert_allclose(over_rows(column_sums, table, None), scaled @ X, rtol=1e-12)
+    with pytest.raises(DataError, match="counts must be whole numbers"):
+        read_parts(cut(frame.assign(w=0.5)), weights="w", weight_kind="counts")
     with pytest.raises(DataError, match=r"part 0: weights must be a column; got 'v'"):
         read_parts(cut(frame), weights="v")
     with pytest.raises(DataError, match=r"part 1: sample_weight must have a positive sum"):

@@ -1,12 +1,13 @@
-import functools
-
 import numpy as np
 import pytest
 
-from isinglass import two_stage
-from isinglass.data import check_penalty_weights, check_sample_weight
+from benchmarks import coverage
+from isinglass import compare_groups, nodewise_ebic, read_binary, read_parts, refit, simulate, two_stage
+from isinglass.data import BinaryTable, CategoryTable, check_penalty_weights, check_sample_weight
+from isinglass.data.weights import scale_weights
 from isinglass.errors import DataError, DataWarning
 from isinglass.select import cross_validate, select_ebic
+from isinglass.select.contract import divide_counts
 
 
 def test_sample_weight_is_returned_raw():
@@ -57,13 +58,96 @@ def test_bad_penalty_weights(weights, message):
         check_penalty_weights(weights, 2)
 
 
+CELLS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.uint8)
+COUNTS = np.array([40, 10, 10, 40])
+
+
+def counted(counts=COUNTS):
+    return BinaryTable(CELLS, sample_weight=counts, weight_kind="counts")
+
+
 @pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
-def test_counts_of_a_contingency_table_are_named_where_folds_would_hold_out_all_rows_of_a_kind():
-    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.uint8)
-    counts = np.array([40.0, 10.0, 10.0, 40.0])
-    for choose in (two_stage, functools.partial(cross_validate, n_folds=2, alphas=[0.1, 0.05])):
-        with pytest.warns(DataWarning, match=r"counts of equal rows: whole numbers, 25 on average"):
-            choose(X, sample_weight=counts)
-    assert two_stage(np.repeat(X, counts.astype(int), axis=0)).solution.n_edges == 1  # what the warning recommends
-    assert select_ebic(X, sample_weight=counts).solution.n_edges == 1
-    two_stage(np.vstack([X, X[:1]]), sample_weight=np.r_[counts, 5.0])  # rows that are equal: a sample with weights
+def test_folds_divide_the_equal_rows_that_a_count_stands_for():
+    rows = np.repeat(CELLS, 10 * COUNTS, axis=0)
+    for n_folds in (2, 5):
+        one, other = (two_stage(X, n_folds=n_folds) for X in (counted(10 * COUNTS), rows))
+        assert one.solution.edge_index.tolist() == other.solution.edge_index.tolist() == [[0, 1]]
+        assert one.solution.edge_values == pytest.approx(other.solution.edge_values, abs=1e-6)
+        assert one.held_out == pytest.approx(other.held_out, abs=0.01)  # other folds of the same rows
+        np.testing.assert_allclose(one.edge_errors, other.edge_errors, rtol=1e-6)
+    chosen = cross_validate(counted(), n_folds=10, alphas=[0.4, 0.1, 0.01], random_state=0)  # more folds than rows
+    assert chosen.fold_weights.tolist() == [[10.0] * 10]
+    assert chosen.alpha == 0.01
+
+
+def test_each_fold_holds_out_whole_numbers_of_equal_rows_and_together_they_hold_all():
+    folds = divide_counts(np.array([7.0, 0.0, 3.0, 1.0]), 3, np.random.default_rng(0))
+    np.testing.assert_array_equal(sum(folds), [7, 0, 3, 1])
+    assert [fold.sum() for fold in folds] == [3, 4, 4]
+    assert divide_counts(np.array([1.0, 0.0, 1.0]), 2, np.random.default_rng(0)) is None  # rows as they are
+    assert divide_counts(np.array([1.5, 2.0]), 2, np.random.default_rng(0)) is None
+    many = divide_counts(np.array([3e12, 1e12]), 4, np.random.default_rng(0))
+    np.testing.assert_allclose(many, np.tile([0.75e12, 0.25e12], (4, 1)), rtol=1e-4)
+
+
+def test_whole_weights_are_counts_and_others_sampling_weights_unless_it_is_stated():
+    whole, broken = np.array([1.0, 2.0, 0.0, 3.0]), np.array([0.5, 1.0, 0.0, 1.5])
+    assert BinaryTable(CELLS, sample_weight=whole).scaled_weight.sum() == 6.0
+    effective = 3.0**2 / 3.5
+    for weight, kind in ((broken, None), (broken, "sampling"), (whole, "sampling"), (1e-200 * whole, None)):
+        scaled = BinaryTable(CELLS, sample_weight=weight, weight_kind=kind).scaled_weight
+        assert scaled.sum() == pytest.approx(effective, rel=1e-14)
+        np.testing.assert_allclose(scaled / scaled[0], weight / weight[0], rtol=1e-14)
+        assert scale_weights(scaled) is scaled  # the same bits, however often it is asked for
+    with pytest.raises(DataError, match=r"counts must be whole numbers; got a weight of 0\.5"):
+        BinaryTable(CELLS, sample_weight=broken, weight_kind="counts")
+    with pytest.raises(DataError, match=r'weight_kind must be "sampling", "counts" or None; got \'frequency\''):
+        read_binary(CELLS, weight_kind="frequency")
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+@pytest.mark.parametrize("choose", [two_stage, select_ebic, nodewise_ebic])
+def test_the_scale_of_sampling_weights_means_nothing_to_any_method_and_is_said(choose):
+    X = simulate.exact_sample(simulate.chain_network(8, strength=1.0, fields="balanced"), 300, random_state=0)
+    weight = np.random.default_rng(0).exponential(size=300)
+    expected = _edges(choose(X, sample_weight=weight))
+    with pytest.warns(DataWarning, match="is taken for sampling weights: they are not whole numbers, so their scale"):
+        assert _edges(choose(X, sample_weight=50.0 * weight)) == expected
+    stated = read_binary(X, weight_kind="sampling")
+    assert _edges(choose(stated, sample_weight=np.ceil(1e6 * weight))) == expected  # whole, and no warning
+    with pytest.warns(DataWarning, match=r"is taken for counts of equal rows: .* count as \d+ rows\. State what"):
+        assert len(_edges(choose(X, sample_weight=np.ceil(50 * weight)))) > len(expected)
+
+
+def _edges(found):
+    return getattr(found, "solution", found).edge_index.tolist()
+
+
+def test_the_sandwich_of_sampling_weights_has_their_squares_whatever_the_table():
+    rng = np.random.default_rng(1)
+    X = simulate.exact_sample(simulate.chain_network(4, strength=1.2, fields="balanced"), 300, random_state=1)
+    weight = rng.exponential(size=300)
+    network = two_stage(X).solution
+    whole = refit(X, network, sample_weight=weight)
+    parts = refit(read_parts(np.split(X, 3), sample_weight=np.split(weight, 3)), network)
+    np.testing.assert_allclose(parts.edge_errors, whole.edge_errors, rtol=1e-10)
+    assert (whole.edge_errors > 1.1 * refit(X, network).edge_errors).all()  # as if there were half as many rows
+    ordinal = CategoryTable(X, ["ordinal"] * 4, scores=[(0.0, 2.0)] * 4)
+    found = refit(ordinal, two_stage(ordinal).solution, sample_weight=weight)
+    np.testing.assert_allclose(4.0 * found.edge_errors, whole.edge_errors, rtol=1e-5)
+
+
+def test_groups_of_counted_rows_are_compared_as_the_rows_themselves():
+    rng = np.random.default_rng(0)
+    X, groups, counts = rng.integers(0, 2, (40, 3)), np.arange(40) % 2, rng.integers(0, 6, 40)
+    rows = np.repeat(np.arange(40), counts)
+    settings = {"n_permutations": 20, "random_state": 0}
+    one = compare_groups(read_binary(X), groups, 0.02, sample_weight=counts, **settings)
+    other = compare_groups(X[rows], groups[rows], 0.02, **settings)
+    assert one.n_rows == other.n_rows == tuple(np.bincount(groups[rows]))
+    np.testing.assert_array_equal(one.null_structure, other.null_structure)
+
+
+def test_intervals_hold_the_true_value_with_weights_of_either_kind():
+    covered = {kind: coverage.measure(kind, n_tables=60, seed=0) for kind in ("sampling", "informative", "counts")}
+    assert all(0.91 <= share <= 0.985 for share in covered.values()), covered  # of 300 intervals each

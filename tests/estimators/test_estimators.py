@@ -42,7 +42,15 @@ from isinglass import (
     stars,
 )
 from isinglass.data import BinaryTable, read_binary
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError
+from isinglass.errors import (
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    GridEndWarning,
+    LimitError,
+    suppress_warnings,
+)
 from isinglass.estimators import frames
 from isinglass.select import cross_validate, select_ebic, two_stage
 from isinglass.solve import exact
@@ -399,8 +407,6 @@ def test_a_value_that_fit_did_not_have_is_explained():
 
 @every
 def test_weights_are_repeated_rows(estimator):
-    if isinstance(estimator, IsingLassoStARS):
-        pytest.skip("subsamples are drawn by row")
     weight = np.arange(400) % 4
     repeated = np.repeat(X, weight, axis=0)
     options = {}, {}
@@ -409,8 +415,9 @@ def test_weights_are_repeated_rows(estimator):
             {"cv": list(LeaveOneGroupOut().split(X, groups=np.arange(400) % 3))},
             {"cv": list(LeaveOneGroupOut().split(repeated, groups=np.repeat(np.arange(400) % 3, weight)))},
         )
-    one = clone(estimator).set_params(tol=1e-10, **options[0]).fit(X, sample_weight=weight)
-    two = clone(estimator).set_params(tol=1e-10, **options[1]).fit(repeated)
+    with suppress_warnings(GridEndWarning):
+        one = clone(estimator).set_params(tol=1e-10, **options[0]).fit(X, sample_weight=weight)
+        two = clone(estimator).set_params(tol=1e-10, **options[1]).fit(repeated)
     np.testing.assert_allclose(one.couplings_, two.couplings_, atol=1e-8)
     np.testing.assert_allclose(one.fields_, two.fields_, atol=1e-8)
     assert one.n_rows_ == two.n_rows_
@@ -444,13 +451,19 @@ def test_constant_columns_keep_their_place_and_are_named_once(estimator):
 
 
 @pytest.mark.parametrize("estimator", [IsingLassoEBIC(GRID), NodewiseIsing(criterion="ebic", alphas=5)])
-def test_the_ebic_warns_about_the_scale_of_weights(estimator):
+def test_the_ebic_says_what_weights_are_taken_for(estimator):
     weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
-    fitted(estimator, sample_weight=weight)  # no warning, and none for counts
-    fitted(estimator, sample_weight=np.full(400, 5))
+    expected = fitted(estimator, sample_weight=weight)  # no warning
     for scale in (0.1, 10.0):
-        with pytest.warns(UserWarning, match=r"sum .* over 400 rows.*Rescale to mean 1"):
-            fitted(estimator, sample_weight=scale * weight)
+        with pytest.warns(DataWarning, match=r"sum .* over 400 rows and is taken for sampling weights"):
+            found = fitted(estimator, sample_weight=scale * weight)
+        np.testing.assert_allclose(found.couplings_, expected.couplings_, atol=1e-6)
+        assert found.fit_.n_rows == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+    with pytest.warns(DataWarning, match=r"sum 2000 over 400 rows and is taken for counts"):
+        fitted(estimator, sample_weight=np.full(400, 5))
+    for kind, n_rows in (("counts", 2000), ("sampling", 400)):
+        stated = clone(estimator).set_params(reading={"weight_kind": kind})
+        assert stated.fit(X, sample_weight=np.full(400, 5)).fit_.n_rows == n_rows
 
 
 def test_a_column_may_vary_in_rows_without_weight_only():
@@ -510,12 +523,13 @@ def test_edges_come_in_the_kind_of_the_table():
 
 
 def test_edges_with_weights_that_are_not_whole():
-    weight = np.full(400, 0.25)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
     table = fitted(ESTIMATORS[0], sample_weight=weight).edges()
     whole = fitted(ESTIMATORS[0]).edges()
     assert table["n11"].dtype == float
     assert whole["n11"].dtype == np.int64
-    np.testing.assert_allclose(table["n11"], whole["n11"] / 4)
+    counts = sum(table[name] for name in ("n11", "n10", "n01", "n00"))
+    np.testing.assert_allclose(counts, weight.sum() ** 2 / (weight**2).sum())
 
 
 def test_no_edges_is_an_empty_table():

@@ -34,12 +34,6 @@ WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight
 
 def expected_failures(estimator):
     """Return the checks that cannot hold, with the reason; a check that fails beside these is a mistake of ours."""
-    if (
-        isinstance(estimator, IsingLassoStARS) and estimator.reading["binarize"]
-    ):  # above 0.0 its columns are all constant
-        return dict.fromkeys(WEIGHTS, "subsamples are drawn by row: a weight of 2 is not a row that occurs twice")
-    if isinstance(estimator, IsingNetwork) and estimator.reading["binarize"]:
-        return dict.fromkeys(WEIGHTS, "folds hold out whole rows: a weight of 2 is not a row that occurs twice")
     if isinstance(estimator, ExactIsing):
         return dict.fromkeys(WEIGHTS, "the check has 30 columns, and enumeration ends at 20")
     return {}

@@ -48,7 +48,13 @@ def scores_by_hand(n_folds, n_repeats, random_state, weights):
 @pytest.mark.parametrize("weights", [None, [1, 2, 1, 3, 1, 1, 2]])
 def test_scores_by_hand(weights):
     found = cross_validate(
-        TINY, n_folds=3, n_repeats=2, path_function=count_ones_path, sample_weight=weights, random_state=5
+        TINY,
+        n_folds=3,
+        n_repeats=2,
+        path_function=count_ones_path,
+        sample_weight=weights,
+        groups=range(7),  # rows are held out as a whole, counts or not
+        random_state=5,
     )
     scores, held = scores_by_hand(3, 2, 5, weights or [1] * 7)
     np.testing.assert_allclose(found.scores, scores, rtol=1e-13)

@@ -4,8 +4,8 @@ import math
 import numpy as np
 import pytest
 
-from isinglass import Path, Solution, ising_path, nodewise_path, refit, simulate
-from isinglass.errors import ConstantColumnWarning, DataError, GridEndWarning
+from isinglass import Path, Solution, ising_path, nodewise_path, read_binary, refit, simulate
+from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, GridEndWarning
 from isinglass.select import ebic, select_ebic
 
 ebic_module = importlib.import_module("isinglass.select.criteria")
@@ -43,13 +43,18 @@ def test_weights_are_repeated_rows():
     assert value == pytest.approx(ebic(np.repeat(X, weights, axis=0), NETWORK), rel=1e-13)
 
 
-def test_the_scale_of_weights_that_are_not_counts():
+def test_sampling_weights_have_no_scale():
     weight = np.array([0.5, 1.5, 0.0, 1.25])
-    assert ebic(X, NETWORK, sample_weight=weight) == pytest.approx(by_hand(0.25, weight), rel=1e-13)  # no warning
+    effective = weight.sum() ** 2 / (weight**2).sum()
+    value = by_hand(0.25, weight * effective / weight.sum())
+    assert ebic(X, NETWORK, sample_weight=weight) == pytest.approx(value, rel=1e-13)  # no warning
     for scale in (0.4, 4.1):  # the sum is 1.3 and 13.3 over three rows
-        with pytest.warns(UserWarning, match=r"over 3 rows, .*Rescale to mean 1"):
-            ebic(X, NETWORK, sample_weight=scale * weight)
-    ebic(X, NETWORK, sample_weight=[7, 7, 7, 7])
+        with pytest.warns(DataWarning, match=r"over 3 rows and is taken for sampling weights"):
+            found = ebic(X, NETWORK, sample_weight=scale * weight)
+        assert found == pytest.approx(value, rel=1e-13)
+    stated = read_binary(X, weight_kind="sampling")
+    assert ebic(stated, NETWORK, sample_weight=4 * weight) == pytest.approx(value, rel=1e-13)  # whole, but stated
+    assert ebic(stated, NETWORK, sample_weight=[7, 7, 7, 7]) == pytest.approx(ebic(X, NETWORK), rel=1e-13)
 
 
 def test_constant_columns_do_not_count():

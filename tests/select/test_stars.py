@@ -11,7 +11,18 @@ from cluster import deadly_path, two_workers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import Network, Path, Solution, Stability, exact_path, ising_path, nodewise_path, simulate, stars
+from isinglass import (
+    Network,
+    Path,
+    Solution,
+    Stability,
+    exact_path,
+    ising_path,
+    nodewise_path,
+    read_binary,
+    simulate,
+    stars,
+)
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
 from isinglass.solve.published import baselines
 
@@ -363,7 +374,7 @@ def test_a_checkpoint_needs_a_seed(tmp_path):
 
 def test_equal_weights_are_no_weights():
     expected = stars(TABLE, random_state=7)
-    found = stars(TABLE, random_state=7, sample_weight=np.full(len(TABLE), 2.0))
+    found = stars(TABLE, random_state=7, sample_weight=np.full(len(TABLE), 0.5))
     np.testing.assert_allclose(found.alphas, expected.alphas, rtol=1e-12)
     assert found.index == expected.index
     np.testing.assert_array_equal(found.instability, expected.instability)
@@ -377,21 +388,32 @@ def test_rows_of_weight_zero_are_not_there():
     assert (found.index, found.subsample_size) == (expected.index, expected.subsample_size)
 
 
+def test_equal_rows_that_a_count_stands_for_are_drawn_one_by_one():
+    counts = np.random.default_rng(0).integers(0, 4, len(TABLE))
+    expected = stars(np.repeat(TABLE, counts, axis=0), random_state=7)
+    found = stars(TABLE, random_state=7, sample_weight=counts)
+    np.testing.assert_array_equal(found.alphas, expected.alphas)
+    np.testing.assert_array_equal(found.instability, expected.instability)
+
+
 @quiet_ends
 def test_every_fit_gets_the_weights_of_its_rows():
     weight = np.arange(1.0, 301.0)
     labeled = np.column_stack([(np.arange(300) >> k) & 1 for k in range(9)])  # a row spells its number
+    table = read_binary(labeled, weight_kind="sampling")
+    seen = []
 
     def path_function(X, alphas, *, sample_weight):
-        np.testing.assert_array_equal(sample_weight, 1.0 + X @ (1 << np.arange(9)))
+        seen.append(sample_weight / (1.0 + X @ (1 << np.arange(9))))
         return ising_path(X, alphas, sample_weight=sample_weight)
 
-    stars(labeled, alphas=[0.5, 0.4], path_function=path_function, sample_weight=weight, random_state=0, threshold=0.5)
+    stars(table, alphas=[0.5, 0.4], path_function=path_function, sample_weight=weight, random_state=0, threshold=0.5)
+    np.testing.assert_allclose(np.concatenate(seen), seen[0][0], rtol=1e-12)
 
 
 def test_a_checkpoint_of_other_weights_is_refused(tmp_path):
     settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz"}
-    stars(TABLE, sample_weight=np.arange(1.0, 301.0), **settings)
+    stars(TABLE, sample_weight=np.linspace(0.5, 1.5, 300), **settings)
     with pytest.raises(DataError, match="sample_weight"):
         stars(TABLE, **settings)
 

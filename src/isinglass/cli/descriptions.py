@@ -22,13 +22,17 @@ def fields(record: Any, *names: str) -> dict[str, Any]:
 def describe_table(table: Any) -> dict[str, Any]:
     """Return what was read."""
     from isinglass.data import count_rows
+    from isinglass.data.weights import kind_of
 
     n, p = table.shape
+    scaled, is_whole = table.scaled_weight, hasattr(table, "units")
     record = {
         "n_rows": n,
         "n_columns": p,
         "n_missing": table.n_missing,
         "sum_of_weights": count_rows(table.X, table.sample_weight),
+        "weight_kind": kind_of(scaled, table.units) if is_whole else table.weight_kind,
+        "effective_rows": count_rows(table.X, scaled),
         "encoding": {name: list(values) for name, values in table.encoding.items()},
     }
     if getattr(table, "categories", None) is not None:

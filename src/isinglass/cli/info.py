@@ -11,7 +11,7 @@ from isinglass.cli.console import Console, format_seconds, plural
 from isinglass.cli.descriptions import describe_table, format_bytes, names_of, shares_of
 from isinglass.cli.exits import printable
 from isinglass.cli.options import TABLE, Option, command
-from isinglass.cli.reading import READING, Reading, describe_coding
+from isinglass.cli.reading import READING, Reading, describe_coding, describe_weights
 from isinglass.cli.values import Number
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def info(console: Console, table: str, rare: float, reading: Reading) -> None:
     if console.as_json:
         console.write_json(found)
     else:
-        console.write("".join(f"{line}\n" for line in _lines(found, rare, describe_coding(data.coding))))
+        weights = "" if data.sample_weight is None else describe_weights(data)
+        console.write("".join(f"{line}\n" for line in _lines(found, rare, describe_coding(data.coding), weights)))
 
 
 def _describe(data: Any, rare: float) -> dict[str, Any]:
@@ -63,7 +64,6 @@ def _describe(data: Any, rare: float) -> dict[str, Any]:
         **describe_table(data),
         **_describe_holes(data, names),
         "n_distinct_rows": len(np.unique(cells if categorical else np.packbits(cells, axis=1), axis=0)),
-        "effective_rows": float(len(cells) if weight is None else weight.sum() ** 2 / (weight**2).sum()),
         "constant_columns": [names[k] for k in np.flatnonzero(is_constant)],
         **values,
         "equal_columns": _equal_columns(counted[:, varied], [names[k] for k in varied]),
@@ -159,7 +159,7 @@ def _estimate(data: BinaryTable, found: Mapping[str, Any]) -> dict[str, Any]:
     return {**sizes, "trial_fits": trials}
 
 
-def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[str]:
+def _lines(found: dict[str, Any], rare: float, values: dict[str, str], weights: str) -> list[str]:
     """Return the description in words."""
     n, p = found["n_rows"], found["n_columns"]
     facts = {
@@ -181,8 +181,8 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str]) -> list[s
                 for pattern in found["missing_patterns"]
             ]
         )
-    if found["sum_of_weights"] != n or found["effective_rows"] != n:
-        facts["Weights"] = f"sum {found['sum_of_weights']:.6g}, worth {found['effective_rows']:.1f} equal rows"
+    if found["weight_kind"] is not None:
+        facts["Weights"] = weights
     facts |= values
     facts["Constant"] = _list(found["constant_columns"])
     what = "" if "kinds" in found else " ones"

@@ -130,7 +130,7 @@ class Loaded:
 
         if self.fit is None:
             return
-        fitted, here = self.fit.n_rows, describe_table(data)["sum_of_weights"]
+        fitted, here = self.fit.n_rows, describe_table(data)["effective_rows"]
         marginals, means = self.fit.marginals, shares_of(data)
         if isinstance(marginals, tuple):  # of a column with categories the largest share tells as much
             furthest = [int(np.abs(a - b).argmax()) for a, b in zip(means, marginals, strict=True)]

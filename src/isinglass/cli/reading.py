@@ -97,8 +97,18 @@ class Reading:
                 done = "imputed"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
         if data.sample_weight is not None and "weights" in self.said:
-            parts.append(f"weights {self.said['weights']!r}, sum {data.sample_weight.sum():.6g}")
+            parts.append(f"weights {self.said['weights']!r}: {describe_weights(data)}")
         return ", ".join(parts)
+
+
+def describe_weights(data: Any) -> str:
+    """Say in words what the weights of the rows are taken for."""
+    from isinglass.data.weights import kind_of
+
+    scaled, total = data.scaled_weight, f"{data.sample_weight.sum():.6g}"
+    if kind_of(scaled, data.units) == "counts":
+        return f"counts of {total} rows"
+    return f"sampling weights, sum {total}, worth {scaled.sum():.1f} rows of equal weight"
 
 
 def _kinds(ordinal: tuple[Any, ...], nominal: tuple[Any, ...]) -> dict[Any, str]:
@@ -284,6 +294,12 @@ COLUMNS_TO_FIT = under(
 )
 FILE = under(
     ADVANCED,
+    Option(
+        "--weight-kind",
+        OneOf("sampling", "counts"),
+        "What the weights are: sampling weights, or how many equal rows a row stands for.",
+        otherwise="counts if they are whole numbers",
+    ),
     Option(
         "--header/--no-header", None, "Whether the first line holds column names.", default=None, otherwise="detected"
     ),

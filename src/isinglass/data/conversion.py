@@ -31,7 +31,7 @@ from isinglass.data.levels import find_levels
 from isinglass.data.missing import settle
 from isinglass.data.sources import Grid, Source, open_source
 from isinglass.data.table import BinaryTable, CategoryTable, Kinds, RowTable, Scores
-from isinglass.data.weights import check_sample_weight
+from isinglass.data.weights import check_sample_weight, scale_weights
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 
@@ -46,6 +46,7 @@ def read_binary(
     missing: str = "error",
     encode: Any = None,
     binarize: Any = None,
+    weight_kind: str | None = None,
 ) -> BinaryTable:
     """Convert a table of any kind to 0 and 1, with its names; the input is not changed.
 
@@ -67,6 +68,10 @@ def read_binary(
         table reads this one in the same way: columns are found by name, others are ignored.
     binarize : float or mapping of column names to floats, optional
         Numbers above this threshold are 1, the others 0.
+    weight_kind : {"sampling", "counts"}, optional
+        What row weights stand for that are given beside this table. Counts say how many equal rows a row stands for:
+        the number of rows is their sum. Sampling weights say how many members of the population: a row is one row, and
+        only ratios of weights matter. By default whole numbers are counts, and others sampling weights.
 
     Raises
     ------
@@ -82,12 +87,17 @@ def read_binary(
     {'rain': ('No', 'Yes'), 'snow': ('No', 'Yes')}
     """
     if isinstance(X, BinaryTable):
-        return X if names is None else X.with_names(names)
+        return _with_kind(X if names is None else X.with_names(names), weight_kind)
     if isinstance(X, CategoryTable):
         refuse_categories(X)
     source = replace(open_source(X), declared=None)
     table = convert_source(source, names=names, missing=missing, encode=encode, binarize=binarize)
-    return refuse_categories(table) if isinstance(table, CategoryTable) else table
+    return refuse_categories(table) if isinstance(table, CategoryTable) else _with_kind(table, weight_kind)
+
+
+def _with_kind(table: Rows, weight_kind: str | None) -> Rows:
+    """Return the table with the kind of its row weights, where one is stated."""
+    return table if weight_kind is None else replace(table, weight_kind=weight_kind)  # type: ignore[type-var]
 
 
 def read_categories(
@@ -99,6 +109,7 @@ def read_categories(
     missing: str = "error",
     encode: Any = None,
     binarize: Any = None,
+    weight_kind: str | None = None,
 ) -> CategoryTable | BinaryTable:
     """Convert a table whose columns may have more than two categories; the input is not changed.
 
@@ -115,7 +126,7 @@ def read_categories(
         The points that the categories of ordinal columns lie at, by name or number of the column: numbers in the order
         of the categories, or a mapping of values to numbers. By default numbers lie where they are, in steps of their
         largest common unit, and ordered categories at 0, 1, 2, ….
-    names, missing, binarize
+    names, missing, binarize, weight_kind
         As for `read_binary`. Missing cells of columns with more than two categories cannot be taken for zero.
     encode : mapping, "auto" or Coding, optional
         As for `read_binary`. For columns of categories it gives the values numbers, which are also their scores:
@@ -146,13 +157,13 @@ def read_categories(
                 f"{setting('kinds')} and {setting('scores')} must not be given beside a {type(X).__name__}, which has "
                 "its own."
             )
-        table = X if names is None else X.with_names(names)
+        table = _with_kind(X if names is None else X.with_names(names), weight_kind)
         return table.simplest() if isinstance(table, CategoryTable) else table
     is_plain = kinds is None and scores is None and names is None and encode is None and binarize is None
     if is_plain and missing in MISSING_CHOICES and _is_bits(X):
-        return BinaryTable(X, coding=Coding(None, (BITS,) * X.shape[1], missing))
+        return BinaryTable(X, coding=Coding(None, (BITS,) * X.shape[1], missing), weight_kind=weight_kind)
     how = {"names": names, "missing": missing, "encode": encode, "binarize": binarize}
-    return convert_source(open_source(X), kinds=kinds, scores=scores, **how)
+    return _with_kind(convert_source(open_source(X), kinds=kinds, scores=scores, **how), weight_kind)
 
 
 def _is_bits(X: Any) -> bool:
@@ -172,6 +183,13 @@ def weights_of(table: RowTable, sample_weight: ArrayLike | None) -> NDArray[np.f
     if sample_weight is not None:
         raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
     return table.sample_weight
+
+
+def scaled_weights_of(
+    table: RowTable, sample_weight: ArrayLike | None, *, quiet: bool = False
+) -> NDArray[np.float64] | None:
+    """Return the weights of the rows of a table, scaled to the sum N: see `scale_weights`."""
+    return scale_weights(weights_of(table, sample_weight), table.weight_kind, table.units, quiet=quiet)
 
 
 def refuse_categories(table: CategoryTable) -> NoReturn:

@@ -56,6 +56,7 @@ def read_table(
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
     weights: str | int | None = None,
+    weight_kind: str | None = None,
     labels: Sequence[str | int] = (),
     na_values: Sequence[Any] | Mapping[Any, Sequence[Any]] = (),
     encoding: str = "utf-8",
@@ -85,6 +86,8 @@ def read_table(
         The columns to keep, in this order, or to leave out; by name, or by number from 0.
     weights : str or int, optional
         The column that holds row weights; it becomes `BinaryTable.sample_weight`.
+    weight_kind : {"sampling", "counts"}, optional
+        What these weights stand for, as for `read_binary`.
     labels : sequence of str or int, default=()
         Columns that are no variables, such as the group or the subject of each row; they become `BinaryTable.labels`.
     na_values : sequence or mapping, optional
@@ -163,7 +166,8 @@ def read_table(
         table = convert_source(_name_columns(sheet), encode=encode, **options)
         rows = slice(None) if table.rows is None else table.rows
         known = {name: tuple(entries[rows]) for name, entries in kept.items()}
-        return replace(table, sample_weight=None if weight is None else weight[rows], labels=known)
+        given = None if weight is None else weight[rows]
+        return replace(table, sample_weight=given, weight_kind=weight_kind, labels=known)
     except (DataError, LimitError) as error:
         error.where = document.name
         raise

@@ -7,6 +7,7 @@ of its parts: the same bits whoever computed them.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -19,6 +20,7 @@ from isinglass.data.coding import BITS, Coding, Values
 from isinglass.data.conversion import read_binary, read_categories, refuse_holes, weights_of
 from isinglass.data.hosts import Host, Part, find_host
 from isinglass.data.table import BinaryTable, CategoryTable
+from isinglass.data.weights import check_weight_kind, kind_of, scale_weights, warn_of_kind
 from isinglass.errors import ArgumentError, DataError, setting
 
 Function = Callable[..., Any]
@@ -46,6 +48,7 @@ class RowsMeant:
 
     fold: Fold | None = None
     floor: float = -1.0
+    scale: float = 1.0  # what row weights are multiplied by, so that their sum is N
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,8 +62,9 @@ class PartedTable:
     n_dropped: int = 0  # rows that were left out because of them
     meant: RowsMeant = RowsMeant()  # which of the rows are meant
     columns: NDArray[np.intp] | None = None  # which of the columns are meant
+    weight_kind: str = "counts"  # what the weights of the parts stand for
 
-    sample_weight = row_names = filled = holes = rows = None  # the parts have weights of their own
+    sample_weight = scaled_weight = row_names = filled = holes = rows = None  # the parts have weights of their own
 
     @property
     def X(self) -> PartedTable:  # noqa: N802 - as of a BinaryTable
@@ -144,6 +148,8 @@ class PartedTable:
 def rows_of(part: Part, meant: RowsMeant, columns: NDArray[np.intp] | None) -> tuple[Any, Any]:
     """Return the rows of a part that are meant, some of their columns, and their weights."""
     table, weight = part.table(), part.weight
+    if weight is not None and meant.scale != 1.0:
+        weight = weight * meant.scale
     mask = np.ones(len(table), dtype=bool) if meant.fold is None else meant.fold.mask(part.number, len(table))
     if weight is not None:
         mask &= weight > meant.floor
@@ -175,7 +181,13 @@ def _add(a: Any, b: Any) -> Any:
 
 
 def read_parts(
-    X: Any, *, weights: str | int | None = None, sample_weight: Any = None, client: Any = None, **options: Any
+    X: Any,
+    *,
+    weights: str | int | None = None,
+    sample_weight: Any = None,
+    weight_kind: str | None = None,
+    client: Any = None,
+    **options: Any,
 ) -> PartedTable:
     """Open a table that comes in blocks of rows: files, a Dask array or frame, or a sequence of arrays or frames.
 
@@ -192,6 +204,8 @@ def read_parts(
         The column that holds row weights.
     sample_weight : sequence of arrays, or Dask array, optional
         The weights themselves, a block per part.
+    weight_kind : {"sampling", "counts"}, optional
+        What these weights stand for, as for `read_binary`.
     client : dask.distributed.Client, optional
         Whose workers to use; by default the current one, if there is one. False: this process.
     **options
@@ -223,7 +237,7 @@ def read_parts(
             raise DataError(
                 f"{shown} must not be given for a table in parts, whose columns have two values. Read it into memory."
             )
-    return _open(find_blocks(X, weights, sample_weight, options), client, options)
+    return _scale_parts(_open(find_blocks(X, weights, sample_weight, options), client, options), weight_kind)
 
 
 def read_rows(X: Any, **options: Any) -> Any:
@@ -256,11 +270,29 @@ def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[n
     return open_rows(X, sample_weight)[1:]
 
 
+def counted_table(X: Any, sample_weight: ArrayLike | None, *, quiet: bool = False) -> Any:
+    """Return the table with weights whose sum is the number of rows, N, of its criteria: see `scale_weights`."""
+    source, _, weight = open_rows(X, sample_weight)
+    if isinstance(source, PartedTable):
+        return source
+    scaled = scale_weights(weight, source.weight_kind, source.units, quiet=quiet)
+    return replace(source, sample_weight=scaled, weight_kind=kind_of(scaled, source.units))
+
+
+def to_counted(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[np.float64] | None]:
+    """Return what `to_weighted` does, with weights whose sum is the number of rows, N, of the criteria."""
+    source, table, weight = open_rows(X, sample_weight)
+    if isinstance(source, PartedTable):
+        return table, weight
+    return table, scale_weights(weight, source.weight_kind, source.units)
+
+
 def bare_rows(table: BinaryTable | CategoryTable) -> Any:
     """Return what resamples are made of: bytes, or categories without weights, holes and row numbers."""
     if isinstance(table, BinaryTable):
         return table.X
-    return replace(table, sample_weight=None, holes=None, rows=None, row_names=None, n_missing=0, labels={})
+    bare = replace(table, sample_weight=None, weight_kind=None)
+    return replace(bare, holes=None, rows=None, row_names=None, n_missing=0, labels={})
 
 
 def read_like(X: Any, block: Block | None, sample_weight: Any = None, **options: Any) -> PartedTable:
@@ -282,6 +314,39 @@ def _open(blocks: list[Block], client: Any, options: Mapping[str, Any]) -> Parte
     return PartedTable(host, coding, sizes, sum(n_missing), sum(n_dropped))
 
 
+def _scale_parts(table: PartedTable, kind: str | None) -> PartedTable:
+    """Return the table with the kind of its weights, scaled as `scale_weights` does."""
+    check_weight_kind(kind, None)
+    n_broken, total, n_rows, largest = functools.reduce(_add_weights, table.each(_measure_weights))
+    if kind == "counts" and n_broken:
+        raise DataError(f"counts must be whole numbers; got {n_broken} weights that are not.")
+    found = kind or ("sampling" if n_broken else "counts")
+    relative, square = over_rows(_sum_squares, table, None, largest)
+    effective = total if found == "counts" else relative**2 / square
+    if kind is None:
+        warn_of_kind(found, total, effective, n_rows)
+    if abs(total - effective) <= 1e-9 * effective:
+        return replace(table, weight_kind=found)
+    return replace(table, weight_kind=found, meant=replace(table.meant, scale=effective / relative / largest))
+
+
+def _measure_weights(table: Any, weight: NDArray[np.float64] | None) -> tuple[int, float, int, float]:
+    """Return the number of weights that are not whole, the sum of all, how many are not zero, and the largest."""
+    if weight is None:
+        return 0, float(len(table)), len(table), 1.0
+    return int((weight != np.rint(weight)).sum()), float(weight.sum()), int(np.count_nonzero(weight)), weight.max()
+
+
+def _add_weights(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*map(operator.add, a[:3], b[:3]), max(a[3], b[3]))
+
+
+def _sum_squares(table: Any, weight: NDArray[np.float64] | None, largest: float) -> tuple[float, float]:
+    """Return the sum of the weights over the largest, and that of their squares."""
+    relative = np.full(len(table), 1.0 / largest) if weight is None else weight / largest
+    return float(relative.sum()), float(relative @ relative)
+
+
 def split_rows(table: Any, weight: NDArray[np.float64] | None, most: int) -> PartedTable:
     """Return a table, of bytes or sparse by rows, as parts of at most so many cells, in this process.
 
@@ -293,7 +358,7 @@ def split_rows(table: Any, weight: NDArray[np.float64] | None, most: int) -> Par
     step = max(most // table.shape[1], 1)
     cuts = range(0, table.shape[0], step)
     weights = None if weight is None else [weight[k : k + step] for k in cuts]
-    return read_parts([table[k : k + step] for k in cuts], sample_weight=weights, client=False)
+    return _open(find_blocks([table[k : k + step] for k in cuts], None, weights, {}), False, {})
 
 
 def _describe(block: Block) -> tuple[Coding, list[list[Any]]]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray
 from isinglass.data.coding import BITS, KINDS, Coding, Levels
 from isinglass.data.levels import MOST_CATEGORIES, check_scores, per_column
-from isinglass.data.weights import check_sample_weight
+from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
 
@@ -28,6 +28,7 @@ class RowTable:
     names: tuple[str, ...] | None
     row_names: tuple[str, ...] | None
     sample_weight: NDArray[np.float64] | None
+    weight_kind: str | None
     rows: NDArray[np.intp] | None
     n_missing: int
     n_dropped: int
@@ -42,6 +43,7 @@ class RowTable:
         object.__setattr__(self, self._cells, np.ascontiguousarray(cells))
         object.__setattr__(self, "names", None if self.names is None else check_names(self.names, cells.shape[1]))
         object.__setattr__(self, "sample_weight", check_sample_weight(self.sample_weight, n_rows))
+        check_weight_kind(self.weight_kind, self.sample_weight if self.rows is None else None)  # copies share a count
         for name in ("row_names", "rows"):
             given = getattr(self, name)
             if given is not None and len(given) != n_rows:
@@ -89,6 +91,11 @@ class RowTable:
         if self.rows is None or len(np.unique(self.rows)) == len(self.rows):
             return None
         return self.rows
+
+    @property
+    def scaled_weight(self) -> NDArray[np.float64] | None:
+        """Row weights whose sum is the number of rows that criteria and counts speak of: see docs/tables.md."""
+        return scale_weights(self.sample_weight, self.weight_kind, self.units, quiet=True)
 
     def __len__(self) -> int:
         return len(getattr(self, self._cells))
@@ -143,6 +150,8 @@ class BinaryTable(RowTable):
         Names of the rows.
     sample_weight : ndarray of shape (n_samples,), optional
         Row weights that came with the table.
+    weight_kind : {"sampling", "counts"}, optional
+        What row weights stand for, those above or those given beside the table: see `read_binary`.
     rows : ndarray of int, optional
         Which rows of the source these are, if some were dropped.
     n_missing : int
@@ -177,6 +186,7 @@ class BinaryTable(RowTable):
     n_dropped: int = 0
     holes: NDArray[np.bool_] | None = None
     labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    weight_kind: str | None = None
 
     def __post_init__(self) -> None:
         X = self.X
@@ -210,7 +220,7 @@ class CategoryTable(RowTable):
         three or more categories has none.
     categories : sequence of sequences, optional
         For each column the values of the source in the order of their numbers; by default the numbers themselves.
-    names, row_names, sample_weight, rows, n_missing, n_dropped, coding, holes, labels
+    names, row_names, sample_weight, weight_kind, rows, n_missing, n_dropped, coding, holes, labels
         As of a `BinaryTable`.
 
     Examples
@@ -236,6 +246,7 @@ class CategoryTable(RowTable):
     holes: NDArray[np.bool_] | None = None
     labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     coding: Coding | None = None
+    weight_kind: str | None = None
 
     _cells: ClassVar[str] = "codes"
 
@@ -262,7 +273,7 @@ class CategoryTable(RowTable):
     @property
     def X(self) -> CategoryTable:  # noqa: N802 - as of a BinaryTable
         """The table without its weights: what functions of a table and of weights take."""
-        return self if self.sample_weight is None else replace(self, sample_weight=None)
+        return self if self.sample_weight is None else replace(self, sample_weight=None, weight_kind=None)
 
     @property
     def n_categories(self) -> NDArray[np.intp]:
@@ -286,7 +297,17 @@ class CategoryTable(RowTable):
         """Return the table of 0 and 1 that it is, if every column has two categories."""
         if not self.is_binary:
             return self
-        same = ("names", "row_names", "sample_weight", "rows", "n_missing", "n_dropped", "holes", "labels")
+        same = (
+            "names",
+            "row_names",
+            "sample_weight",
+            "rows",
+            "n_missing",
+            "n_dropped",
+            "holes",
+            "labels",
+            "weight_kind",
+        )
         return BinaryTable(self.codes, coding=self.reading.simplest(), **{name: getattr(self, name) for name in same})
 
     def __repr__(self) -> str:

@@ -11,7 +11,6 @@ from isinglass._core import count_ones
 from isinglass.arrays import FloatArray
 from isinglass.data.parts import PartedTable, over_rows
 from isinglass.data.table import CategoryTable
-from isinglass.errors import DataWarning, warn
 
 
 def count_rows(table: Any, weight: FloatArray | None) -> float:
@@ -21,25 +20,6 @@ def count_rows(table: Any, weight: FloatArray | None) -> float:
 
 def _count(table: Any, weight: FloatArray | None) -> float:
     return float(len(table)) if weight is None else float(weight.sum())
-
-
-def check_scale(table: Any, weight: FloatArray | None) -> None:
-    """Warn where a criterion takes the sum of the weights for the number of rows, and that is hardly intended."""
-    n_broken, total, n_rows = over_rows(_measure, table, weight)
-    if n_broken and not n_rows / 2 <= total <= 2 * n_rows:
-        warn(
-            DataWarning(
-                f"sample_weight has the sum {total:.6g} over {n_rows} rows, and the EBIC takes this sum for the number "
-                "of rows: the choice depends on it. Rescale to mean 1: sample_weight / sample_weight.mean()."
-            )
-        )
-
-
-def _measure(table: Any, weight: FloatArray | None) -> tuple[int, float, int]:
-    """Return the number of weights that are not whole, the sum of all, and the number of those that are not zero."""
-    if weight is None:
-        return 0, float(len(table)), len(table)
-    return int((weight != np.rint(weight)).sum()), float(weight.sum()), int(np.count_nonzero(weight))
 
 
 def count_columns(table: Any, weight: FloatArray | None) -> tuple[FloatArray, NDArray[np.bool_]]:

@@ -1,4 +1,8 @@
-"""Checks of row weights and of pair weights."""
+"""Checks of row weights and of pair weights, and what row weights stand for.
+
+Counts say how many equal rows a row stands for. Sampling weights say how many members of a population a row stands for:
+it is one row all the same, and their scale means nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
 
-MANY, MOST_CHECKED = 5, 1 << 16
-"""Mean weight from which whole numbers may be counts, and rows up to which that is looked into."""
+WEIGHT_KINDS = ("sampling", "counts")
+FAR, MANY = 2.0, 5.0
+"""Factor by which the sum of sampling weights may differ from the number of rows, and mean count, before it is said how
+weights were understood whose kind was not stated."""
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:
@@ -28,20 +34,90 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
     return weight
 
 
-def warn_counts(cells: NDArray[np.uint8], weight: NDArray[np.float64] | None) -> None:
-    """Warn where folds would hold out all rows of a kind: weights that look like the counts of a contingency table."""
-    if weight is None or weight.sum() < MANY * np.count_nonzero(weight) or (weight != np.rint(weight)).any():
-        return
-    rows = cells[weight > 0]
-    if len(rows) <= MOST_CHECKED and len(np.unique(rows, axis=0)) == len(rows):
-        warn(
-            DataWarning(
-                f"sample_weight looks like counts of equal rows: whole numbers, {weight.sum() / len(rows):.3g} on "
-                "average, for rows of which no two are equal. A fold holds out a row with all of its weight, and "
-                "nothing like it is left to learn from. Repeat each row as often as its weight says, or choose without "
-                "folds, by the EBIC."
-            )
+def check_weight_kind(kind: str | None, weight: NDArray[np.float64] | None) -> None:
+    """Refuse an unknown kind of row weights, and counts that are not whole numbers."""
+    if kind is not None and kind not in WEIGHT_KINDS:
+        raise ArgumentError("weight_kind", 'must be "sampling", "counts" or None', kind)
+    if kind == "counts" and weight is not None and not are_counts(weight):
+        value = weight[~np.isclose(weight, np.rint(weight), rtol=1e-9, atol=0.0)][0]
+        raise DataError(
+            f"counts must be whole numbers; got a weight of {value:g}. Say {setting('weight_kind', 'sampling')}."
         )
+
+
+def are_counts(weight: NDArray[np.float64] | None) -> bool:
+    """Tell whether scaled weights are counts.
+
+    Scaled sampling weights are not whole, or all 1: their mean under themselves is 1, and whole numbers that are not
+    all 1 have a larger one.
+    """
+    return weight is None or bool(np.allclose(weight, np.rint(weight), rtol=1e-9, atol=0.0))  # copies share it rounded
+
+
+def scale_weights(
+    weight: NDArray[np.float64] | None,
+    kind: str | None = None,
+    units: NDArray[np.intp] | None = None,
+    *,
+    quiet: bool = False,
+) -> NDArray[np.float64] | None:
+    """Return row weights whose sum is N: counts as they are, sampling weights rescaled to their effective number.
+
+    Whole numbers are counts and others sampling weights, unless the kind is stated. ``units``: rows with equal entries
+    are copies of one row that share its weight. ``quiet``: say nothing of how they were understood.
+    """
+    if weight is None:
+        return None
+    own = _per_unit(weight, units)
+    check_weight_kind(kind, own)
+    total, n_rows = float(own.sum()), int(np.count_nonzero(own))
+    if kind == "counts" or (kind is None and are_counts(own)):
+        if kind is None and not quiet:
+            warn_of_kind("counts", total, total, n_rows)
+        return weight
+    relative = own / own.max()
+    effective = float(relative.sum()) ** 2 / float(relative @ relative)
+    if kind is None and not quiet:
+        warn_of_kind("sampling", total, effective, n_rows)
+    if abs(total - effective) <= 1e-9 * effective:
+        return weight
+    return np.asarray(weight / own.max() * (effective / float(relative.sum())))
+
+
+def kind_of(scaled: NDArray[np.float64] | None, units: NDArray[np.intp] | None) -> str | None:
+    """Return the kind of scaled weights, None if there are none."""
+    if scaled is None:
+        return None
+    return "counts" if are_counts(_per_unit(scaled, units)) else "sampling"
+
+
+def _per_unit(weight: NDArray[np.float64], units: NDArray[np.intp] | None) -> NDArray[np.float64]:
+    """Return the weight of every row, of which there may be copies that share it."""
+    if units is None:
+        return weight
+    return np.asarray(np.bincount(np.unique(units, return_inverse=True)[1], weight), dtype=np.float64)
+
+
+def warn_of_kind(kind: str, total: float, effective: float, n_rows: int) -> None:
+    """Say how weights of unknown kind are understood, where their sum is far from the number of rows."""
+    if kind == "counts":
+        if total < MANY * n_rows:
+            return
+        taken = f"they are whole numbers and count as {total:.6g} rows"
+    else:
+        if n_rows / FAR <= total <= FAR * n_rows or abs(total - effective) <= 1e-9 * effective:
+            return
+        taken = f"they are not whole numbers, so their scale is ignored and they count as {effective:.6g} rows"
+    counts, sampling = setting("weight_kind", "counts"), setting("weight_kind", "sampling")
+    warn(
+        DataWarning(
+            f"sample_weight has the sum {total:.6g} over {n_rows} rows and is taken for {_WORDS[kind]}: {taken}. "
+            f"State what the weights are where the table is read: {counts} or {sampling}."
+        )
+    )
+
+
+_WORDS = {"counts": "counts of equal rows", "sampling": "sampling weights"}
 
 
 def check_penalty_weights(penalty_weights: ArrayLike | str | None, n_features: int) -> NDArray[np.float64] | str | None:

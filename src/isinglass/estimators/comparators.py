@@ -8,7 +8,7 @@ from typing import Any
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from isinglass.data import BinaryTable, check_scale
+from isinglass.data import BinaryTable
 from isinglass.errors import ArgumentError
 from isinglass.estimators.base import IsingEstimator, check_alpha
 from isinglass.results import Solution
@@ -33,8 +33,7 @@ class NodewiseIsing(IsingEstimator):
     standardize : bool, default False
         Penalize as if the columns had unit standard deviation. IsingFit does: set it to True to get its networks.
     criterion : None or "ebic", default None
-        "ebic": every column chooses its own penalty by the extended BIC. Its number of rows is the sum of the row
-        weights: rescale weights that are not whole to mean 1.
+        "ebic": every column chooses its own penalty by the extended BIC.
     gamma : float, default 0.25
         Weight of the number of candidate models in the extended BIC; 0 is the BIC.
     alphas : int, default 100
@@ -92,7 +91,6 @@ class NodewiseIsing(IsingEstimator):
         if self._criterion is None:
             path = nodewise_path(table, [check_alpha(self.alpha)], **options)
         else:
-            check_scale(table, table.sample_weight)
             path = choose_per_node(
                 table, self.alphas, gamma=self.gamma, sample_weight=None, alpha_min_ratio=None, **options
             )

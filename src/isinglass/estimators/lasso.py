@@ -318,7 +318,14 @@ class IsingLassoCV(IsingEstimator):
 
 
 def _cross_validate(
-    X: Any, *, cv: Any, n_repeats: int, y: Any = None, sample_weight: ArrayLike | None = None, **options: Any
+    X: Any,
+    *,
+    cv: Any,
+    n_repeats: int,
+    y: Any = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    **options: Any,
 ) -> CrossValidation:
     """Cross-validate with whatever scikit-learn calls ``cv``."""
     table = read_rows(X)
@@ -337,7 +344,7 @@ def _cross_validate(
         raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", cv)
     else:
         options["splits"] = list(folds)
-    return cross_validate(table, sample_weight=sample_weight, **options)
+    return cross_validate(table, sample_weight=sample_weight, groups=groups, **options)
 
 
 def _search_results(found: CrossValidation) -> dict[str, Any]:

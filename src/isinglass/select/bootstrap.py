@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
 from isinglass.categories import flat_fields
-from isinglass.data import CategoryTable, bare_rows, read_categories, weights_of, which_vary
+from isinglass.data import CategoryTable, are_counts, bare_rows, read_categories, scaled_weights_of, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
 from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
@@ -69,8 +69,9 @@ def bootstrap(
     reselect : bool, default True
         Choose the penalty again in every resample; False keeps the one that was chosen for the whole table.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights. A whole weight stands for that many equal rows, which are drawn one by one; other weights stay with
-        their rows, all of which are drawn alike.
+        Row weights: counts if they are whole numbers, else sampling weights; `read_binary` states it otherwise. The
+        equal rows that a count stands for are drawn one by one; rows with sampling weights are all drawn alike, and
+        keep their weights.
     groups : array-like of shape (n_samples,), optional
         Rows with equal entries are drawn together, such as the answers of one person; a method that takes ``groups``
         also keeps them in one fold.
@@ -85,8 +86,9 @@ def bootstrap(
 
     Notes
     -----
-    A resample is the whole table with new weights: how often each row was drawn. Folds inside it
-    are therefore made of original rows, and a row is never held out from its own copies.
+    A resample is the whole table with new weights: how often each row was drawn; with sampling weights it is a table of
+    the rows that were drawn. Folds inside it are made of original rows, and a row is never held out from its own
+    copies, unless counts say that equal rows are different respondents.
 
     Examples
     --------
@@ -100,7 +102,7 @@ def bootstrap(
     data = _read(X, method, wanted)
     if data.holes is not None:
         wanted = functools.partial(wanted if imputes(wanted) else impute_first(wanted), holes=data.holes)
-    weight = weights_of(data, sample_weight)
+    weight = scaled_weights_of(data, sample_weight)
     draw = _Draw.of(len(data), weight, groups)
     shares = _plan(kind, drop_shares, count, draw)
     rows = bare_rows(data)
@@ -140,10 +142,10 @@ def _read(X: Any, method: Any, wanted: Method) -> Any:
 class _Draw:
     """How rows are drawn: units (rows, or groups of them), how many of each there are, and what a row then counts."""
 
-    sizes: NDArray[np.int64]  # how many of each unit can be drawn: 1, or the whole weight of a row
+    sizes: NDArray[np.int64]  # how many of each unit can be drawn: 1, or the count of a row
     unit: NDArray[np.intp]  # the unit of every row
     scale: FloatArray  # what a row counts each time its unit is drawn
-    labels: NDArray[Any] | None  # the groups, as given
+    labels: NDArray[Any] | None  # rows with equal entries stay in one fold; None: equal rows are different respondents
 
     @property
     def total(self) -> int:
@@ -158,21 +160,21 @@ class _Draw:
             labels = labels_of(groups, n_rows)
             known, unit = np.unique(labels, return_inverse=True)
             return cls(np.ones(len(known), dtype=np.int64), unit, scale, labels)
-        if np.array_equal(scale, np.rint(scale)) and scale.sum() < 2**53:
-            return cls(scale.astype(np.int64), unit, np.ones(n_rows), None)
-        return cls((scale > 0).astype(np.int64), unit, scale, None)
+        if are_counts(weight) and scale.sum() < 2**53:
+            return cls(scale.astype(np.int64), unit, np.ones(n_rows), unit if scale.max() <= 1.0 else None)
+        return cls((scale > 0).astype(np.int64), unit, scale, unit)
 
     def kept(self, share: float) -> int:
         """Return how many units stay if a share of them is dropped."""
         return self.total - round(share * self.total)
 
-    def weights(self, rng: Generator, share: float) -> FloatArray:
-        """Return the weight of every row in a resample: with replacement, or without a share of the units."""
+    def times(self, rng: Generator, share: float) -> NDArray[np.int64]:
+        """Return how often every row is in a resample: with replacement, or without a share of the units."""
         if share:
             times = rng.multivariate_hypergeometric(self.sizes, self.kept(share), method="marginals")
         else:
             times = rng.multinomial(self.total, self.sizes / self.total)
-        return np.asarray(times[self.unit] * self.scale, dtype=np.float64)
+        return np.asarray(times[self.unit])
 
 
 def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> FloatArray:
@@ -191,9 +193,16 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> 
 
 def _fit_resample(table: Any, method: Method, draw: _Draw, seed: SeedSequence, share: float) -> dict[str, Any]:
     """Return the network of one resample, and whether a column became constant."""
-    weight = draw.weights(np.random.default_rng(seed), share)
-    became_constant = which_vary(table, None) & ~which_vary(table[weight > 0], None)
-    solution = fit_quietly(method, table, weight, draw.labels)
+    times = draw.times(np.random.default_rng(seed), share)
+    became_constant = which_vary(table, None) & ~which_vary(table[(times > 0) & (draw.scale > 0.0)], None)
+    weight, labels = times * draw.scale, draw.labels
+    if not are_counts(draw.scale):  # a row that was drawn twice is two rows, each with its sampling weight
+        rows = np.repeat(np.arange(len(times)), times)
+        assert labels is not None
+        table, weight, labels = table[rows], draw.scale[rows], labels[rows]
+        if imputes(method):
+            method = functools.partial(method, holes=method.keywords["holes"][rows])  # type: ignore[attr-defined]
+    solution = fit_quietly(method, table, weight, labels)
     return {
         "edges": solution.edge_index,
         "values": solution.edge_values,

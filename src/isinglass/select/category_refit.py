@@ -30,12 +30,12 @@ _ROWS_PER_BLOCK = 4096
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums over rows, under the raw weights, of the derivatives of the loss."""
+    """Sums over rows, under their weights, of the derivatives of the loss."""
 
     loss: float
     gradient: FloatArray
     hessian: FloatArray
-    outer: FloatArray  # of the rows' own gradients
+    outer: FloatArray  # of the rows' own gradients, under the weights of the sandwich
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,26 +107,33 @@ class Support:
         """Return L of B = L Θ Lᵀ for one side of a block, and the factor that undoes it."""
         return (np.ones((1, 1)), 1.0) if self.network.scores[node] is not None else (self.points[node], 2.0)
 
-    def sums(self, values: FloatArray, table: CategoryTable, weight: FloatArray | None) -> Sums:
-        """Return the sums over the rows of a table at these parameters."""
+    def sums(
+        self,
+        values: FloatArray,
+        table: CategoryTable,
+        weight: FloatArray | None,
+        squares: FloatArray | None = None,
+    ) -> Sums:
+        """Return the sums over the rows of a table at these parameters; ``squares`` weigh the outer products."""
         network, d = self.build(values), self.n_parameters
         raw = np.ones(len(table)) if weight is None else weight
+        squares = raw if squares is None else squares
         absent = ~np.concatenate(self.seen)
         total = Sums(0.0, np.zeros(d), np.zeros((d, d)), np.zeros((d, d)))
         for first in range(0, len(table), _ROWS_PER_BLOCK):
             rows = slice(first, first + _ROWS_PER_BLOCK)
-            w, codes = raw[rows], table.codes[rows]
-            w, codes = w[w > 0.0], codes[w > 0.0]
+            kept = raw[rows] > 0.0
+            w, squared, codes = raw[rows][kept], squares[rows][kept], table.codes[rows][kept]
             logits = network.logits(codes)
             logits[absent] = -np.inf
             logs = network.points.log_softmax(logits)
             chosen = np.take_along_axis(logs, network.points.seen(codes), axis=0)
-            part = self._add(total, codes, w, np.exp(logs))
+            part = self._add(total, codes, w, squared, np.exp(logs))
             total = Sums(total.loss - float((chosen @ w).sum()), *part)
         return total
 
     def _add(
-        self, total: Sums, codes: NDArray[np.uint8], w: FloatArray, chances: FloatArray
+        self, total: Sums, codes: NDArray[np.uint8], w: FloatArray, squared: FloatArray, chances: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Add what some rows contribute to gradient, Hessian and outer products."""
         scores, hessian = np.zeros((len(w), self.n_parameters)), total.hessian
@@ -153,8 +160,7 @@ class Support:
                 hessian[np.ix_(place, here)] += cross.T
                 for b, other in enumerate(places):
                     hessian[np.ix_(place, other)] += design.T @ (spread[:, f + a, f + b, None] * design)
-        weighted = w[:, None] * scores
-        return total.gradient + weighted.sum(axis=0), hessian, total.outer + scores.T @ weighted
+        return total.gradient + w @ scores, hessian, total.outer + scores.T @ (squared[:, None] * scores)
 
     def _neighbors(self, s: int, placed: list[FloatArray]) -> tuple[NDArray[np.intp], FloatArray]:
         """Return the entries of a node's edges, one row per coordinate of it, and the neighbors' coordinates."""

@@ -19,12 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data import PartedTable, to_weighted, units_of
-from isinglass.errors import ArgumentError, DataError
+from isinglass.data import PartedTable, are_counts, to_counted, units_of
+from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.results import Path
 
 PathFunction = Callable[..., Path]
 Method = Callable[..., Any]
+MOST_CELLS = 1 << 33
+"""Of a table of all rows that counts stand for."""
+MOST_EXACT = 10**9
+"""Rows up to which NumPy draws from the multivariate hypergeometric distribution."""
 
 
 def unwrap(function: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -86,10 +90,9 @@ def run_method(
     """
     known = settings_of(method)
     if sample_weight is not None and ("sample_weight" not in known or "subsample_size" in known):
-        times = np.rint(sample_weight).astype(np.intp)
-        if not np.array_equal(times, sample_weight):
+        if not are_counts(sample_weight):
             raise DataError("method must have a parameter sample_weight, because the weights are not whole numbers.")
-        rows = np.repeat(np.arange(len(table)), times)
+        rows = repeated_rows(sample_weight, table.shape[1])
         table, sample_weight = table[rows], None
         groups = rows if groups is None else groups[rows]
     options = {"sample_weight": sample_weight, "groups": groups}
@@ -98,11 +101,48 @@ def run_method(
 
 def whole_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, FloatArray | None, NDArray[np.intp]]:
     """Return a table that must not be in parts, its weights, and the unit of every row: copies of a row share one."""
-    table, weight = to_weighted(X, sample_weight)
+    table, weight = to_counted(X, sample_weight)
     if isinstance(table, PartedTable):
         table.refuse()
     copies = units_of(X)
     return table, weight, np.arange(len(table)) if copies is None else copies
+
+
+def repeated_rows(counts: FloatArray, n_columns: int) -> NDArray[np.intp]:
+    """Return the number of every row as often as its count says, where the rows have to be seen one by one."""
+    n_rows = float(counts.sum())
+    if n_rows * n_columns > MOST_CELLS:
+        raise LimitError(
+            f"the rows that counts stand for must have at most {MOST_CELLS:.3g} cells where they are drawn one by one; "
+            f"got {n_rows:.3g} rows of {n_columns} columns. Take a sample of them."
+        )
+    return np.repeat(np.arange(len(counts)), np.rint(counts).astype(np.intp))
+
+
+def divide_counts(weight: FloatArray | None, n_folds: int, rng: np.random.Generator) -> list[FloatArray] | None:
+    """Return how many of the equal rows that each row stands for every fold holds out; None where rows stand for one.
+
+    The folds are as equal in number as possible, but for tables of a billion rows.
+    """
+    if weight is None or weight.max() <= 1.0 or not are_counts(weight):
+        return None
+    left, held = np.rint(weight).astype(np.int64), []
+    for folds in range(n_folds, 1, -1):
+        if left.sum() < MOST_EXACT:
+            part = rng.multivariate_hypergeometric(left, int(left.sum()) // folds, method="marginals")
+        else:
+            part = rng.binomial(left, 1.0 / folds)
+        held.append(part.astype(np.float64))
+        left = left - part
+    return [*held, left.astype(np.float64)]
+
+
+def take_part(table: Any, weight: FloatArray | None, part: NDArray[Any]) -> tuple[Any, FloatArray | None]:
+    """Return some rows and their weights: rows by number, or as many of each as an array of floats says."""
+    if part.dtype.kind == "f":
+        rows = np.flatnonzero(part)
+        return table[rows], part[rows]
+    return table[part], None if weight is None else weight[part]
 
 
 def labels_of(groups: ArrayLike | None, n_rows: int) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import check_scale, over_rows, to_weighted, units_of, which_vary
+from isinglass.data import counted_table, over_rows, to_weighted, which_vary
 from isinglass.errors import ConstantColumnWarning, DataError, GridEndWarning, suppress_warnings
 from isinglass.evaluate.nodes import text_table
 from isinglass.results import Path, Solution
@@ -91,8 +91,9 @@ def ebic(
         fits worse than its edges allow, which speaks for more edges than are true however many rows there are. A
         penalty of a hundredth of a row keeps estimates finite where columns separate the table.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights. N is their sum: an integer weight equals repeated rows. Weights of another scale should
-        have mean 1; there is a warning if they are not whole and their sum is far from the number of rows.
+        Row weights: counts if they are whole numbers, else sampling weights; `read_binary` states it otherwise. N is
+        the sum of counts. Sampling weights have no scale: N is their effective number of rows, (Σ w)² / Σ w², and logPL
+        is that of as many rows.
 
     Examples
     --------
@@ -101,10 +102,8 @@ def ebic(
     >>> round(ebic(X, empty), 4)  # 2 · 20 cells · log 2
     27.7259
     """
-    table, weight = to_weighted(X, sample_weight)
+    table, weight = to_weighted(counted_table(X, sample_weight), None)
     price = edge_price(table, weight, gamma)
-    if units_of(X) is None:
-        check_scale(table, weight)
     varying = np.flatnonzero(which_vary(table, weight))
     solutions = [path] if isinstance(path, Solution) else list(path)
     for solution in solutions:
@@ -153,10 +152,10 @@ def select_ebic(
     >>> choice.alpha, choice.solution.edge_index.tolist()
     (0.02, [[0, 2]])
     """
-    table, weight = to_weighted(X, sample_weight)
+    counted = counted_table(X, sample_weight)
+    table, weight = to_weighted(counted, None)
     path = path_function(table, alphas, sample_weight=weight)
-    judged, given = (table, weight) if units_of(X) is None else (X, sample_weight)
-    scores = ebic(judged, path, gamma=gamma, relaxed=relaxed, sample_weight=given)
+    scores = ebic(counted, path, gamma=gamma, relaxed=relaxed)
     index = int(scores.argmin())
     warn_at_grid_end(path, index, "EBIC")
     while relaxed and index + 1 < len(path) and np.array_equal(path[index].edge_index, path[index + 1].edge_index):
@@ -249,7 +248,8 @@ def compare_criteria(
     CV 1se       0.05      1         1         1695.5   -1.6916
     mine         0.05      1         1         1695.5   -1.6916
     """
-    table, weight = to_weighted(X, sample_weight)
+    counted = counted_table(X, sample_weight)
+    table, weight = to_weighted(counted, None)
     fits = {name: found for name, found in (others or {}).items() if isinstance(found, TwoStage)}
     named = {str(name): float(alpha) for name, alpha in (others or {}).items() if not isinstance(alpha, TwoStage)}
     for name, alpha in named.items():
@@ -261,17 +261,17 @@ def compare_criteria(
         path = path_function(table, alphas, sample_weight=weight)
         grid = np.union1d([solution.alpha for solution in path], list(named.values()))
     with suppress_warnings(GridEndWarning):  # given below, for all criteria alike
-        cv = cross_validate(table, alphas=grid, path_function=path_function, sample_weight=weight, **folds)
-    scores = {gamma: ebic(table, cv.path, gamma=gamma, sample_weight=weight) for gamma in gammas}
+        cv = cross_validate(counted, alphas=grid, path_function=path_function, **folds)
+    scores = {gamma: ebic(counted, cv.path, gamma=gamma) for gamma in gammas}
     chosen = {f"EBIC γ={gamma:g}": int(found.argmin()) for gamma, found in scores.items()}
     chosen |= {"CV best": cv.choose("best"), "CV 1se": cv.choose("1se")}
     for name, number in chosen.items():
         warn_at_grid_end(cv.path, number, name)
     chosen |= {name: int(np.abs(cv.alphas - alpha).argmin()) for name, alpha in named.items()}
-    judged = ebic(table, cv.path, gamma=ebic_gamma, sample_weight=weight)
+    judged = ebic(counted, cv.path, gamma=ebic_gamma)
     rows = [(name, cv.path.solutions[k], judged[k], cv.mean[k]) for name, k in chosen.items()]
     for name, found in fits.items():
-        value = ebic(table, found.solution, gamma=ebic_gamma, sample_weight=weight)
+        value = ebic(counted, found.solution, gamma=ebic_gamma)
         rows.insert(0, (name, found.solution, value, found.held_out))
     names, solutions, values, held_out = zip(*rows, strict=True)
     return CriteriaComparison(

@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import which_vary
-from isinglass.data.weights import warn_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.results import Path, Solution
-from isinglass.select.contract import PathFunction, whole_rows, with_option
+from isinglass.select.contract import PathFunction, divide_counts, labels_of, take_part, whole_rows, with_option
 from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.path import ising_path
@@ -82,6 +81,7 @@ def cross_validate(
     rule: str = "best",
     path_function: PathFunction = ising_path,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     random_state: RandomSource = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -113,7 +113,10 @@ def cross_validate(
     rule : {"best", "1se"}, default "best"
         The largest mean score; or the sparsest network whose mean is at most one standard error below that.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, in the fits and in the scores. A row is held out as a whole, whatever its weight.
+        Row weights, in the fits and in the scores. Counts are divided among the folds; a row with a sampling weight is
+        held out as a whole.
+    groups : array-like of shape (n_samples,), optional
+        Rows with equal entries stay in one fold.
     random_state, n_jobs, checkpoint, progress
         As for `bootstrap`, with splits and folds instead of resamples.
 
@@ -127,16 +130,21 @@ def cross_validate(
     (0.02, [[0, 2]], (1, 10, 5))
     """
     table, weight, units = whole_rows(X, sample_weight)
+    if groups is not None:
+        units = np.unique(labels_of(groups, len(table)), return_inverse=True)[1]
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
     _check_rule(rule)
+    parts: list[Any] | None
     if splits is None:
         folds, repeats = check_count("n_folds", n_folds, least=2), check_count("n_repeats", n_repeats)
-        if folds > (most := len(np.unique(units[rows]))):
-            positive = f"{setting('n_folds')} must be at most the number of rows with a positive weight ({most})"
-            raise DataError(f"{positive}; got {folds}.")
-        warn_counts(np.asarray(table), weight)
         seeds = spawn_seeds(random_state, repeats)
-        parts, origin = _random_splits(rows, units, folds, seeds), seeds[0].entropy
+        alone = groups is None and len(np.unique(units)) == len(units)
+        parts, origin = _divide(weight, folds, seeds) if alone else None, seeds[0].entropy
+        if parts is None:
+            if folds > (most := len(np.unique(units[rows]))):
+                positive = f"{setting('n_folds')} must be at most the number of rows with a positive weight ({most})"
+                raise DataError(f"{positive}; got {folds}.")
+            parts = _random_splits(rows, units, folds, seeds)
     else:
         parts = _check_splits(splits, rows, len(table))
         folds, repeats, origin = len(parts), 1, [part.tolist() for pair in parts for part in pair]
@@ -178,6 +186,21 @@ def _random_splits(
     return [(rows[~np.isin(member, part)], rows[np.isin(member, part)]) for part in parts]
 
 
+def _divide(
+    weight: FloatArray | None, n_folds: int, seeds: Sequence[Any]
+) -> list[tuple[FloatArray, FloatArray]] | None:
+    """Return how many of each row are trained on and held out, one repeat per seed; None unless weights are counts."""
+    if weight is None or weight.sum() < n_folds:
+        return None
+    parts = []
+    for seed in seeds:
+        divided = divide_counts(weight, n_folds, np.random.default_rng(seed))
+        if divided is None:
+            return None
+        parts += [(weight - held, held) for held in divided]
+    return parts
+
+
 def _check_splits(
     splits: Iterable[tuple[ArrayLike, ArrayLike]], rows: RowNumbers, n_rows: int
 ) -> list[tuple[RowNumbers, RowNumbers]]:
@@ -201,16 +224,17 @@ def _score_fold(
     weight: FloatArray | None,
     alphas: FloatArray,
     path_function: PathFunction,
-    train: NDArray[np.intp],
-    held_out: NDArray[np.intp],
+    train: NDArray[Any],
+    held_out: NDArray[Any],
 ) -> dict[str, Any]:
     """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
-    train_weight = None if weight is None else weight[train]
-    became_constant = which_vary(table, weight) & ~which_vary(table[train], train_weight)
+    rows, train_weight = take_part(table, weight, train)
+    became_constant = which_vary(table, weight) & ~which_vary(rows, train_weight)
     with suppress_warnings(ConstantColumnWarning):  # counted instead
-        path = path_function(table[train], alphas, sample_weight=train_weight)
-    unit = np.ones(len(held_out)) if weight is None else weight[held_out]
-    scores = np.array([unit @ row_scores(solution, table[held_out]) for solution in path]) / unit.sum()
+        path = path_function(rows, alphas, sample_weight=train_weight)
+    others, held_weight = take_part(table, weight, held_out)
+    unit = np.ones(len(others)) if held_weight is None else held_weight
+    scores = np.array([unit @ row_scores(solution, others) for solution in path]) / unit.sum()
     return {"scores": scores, "weight": unit.sum(), "constant": became_constant.any()}
 
 

@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.categories import CategoryNetwork
-from isinglass.data import BinaryTable, CategoryTable, read_binary, to_weighted, weights_of
+from isinglass.data import BinaryTable, CategoryTable, read_binary, scaled_weights_of, to_weighted
 from isinglass.data.table import RowTable
+from isinglass.data.weights import kind_of
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -202,13 +203,14 @@ def complete(
     """
     count, sweeps = check_count("n_imputations", n_imputations), check_count("n_sweeps", n_sweeps)
     data: RowTable = X if isinstance(X, CategoryTable) else read_binary(X, missing="impute")
-    weight = weights_of(data, sample_weight)
+    weight = scaled_weights_of(data, sample_weight)
+    if weight is not data.sample_weight:
+        data = data.with_cells(np.asarray(data), sample_weight=weight, weight_kind=kind_of(weight, None))
     holes = data.holes
     if holes is None:
-        table = data if weight is data.sample_weight else data.with_cells(np.asarray(data), sample_weight=weight)
         none = np.empty(0, dtype=np.intp)
         known = np.zeros(data.shape, dtype=bool), np.arange(len(data))
-        return Imputation(table, np.full(len(data), -1), *known, None, count, none, np.empty(0), -1, 0)
+        return Imputation(data, np.full(len(data), -1), *known, None, count, none, np.empty(0), -1, 0)
     _check_answers(data, holes, count)
     stack = _Stack.of(data, holes, weight, groups, count, random_state, n_threads)
     most = check_count("max_rounds", max_rounds)
@@ -328,7 +330,7 @@ class _Model:
         """Return the network of a completed table; ``choose``: choose the penalty anew, where that can be kept."""
         method = self.method if choose or self.kept is None else self.kept
         cells, weight = to_weighted(table, None)
-        result = run_method(method, cells, sample_weight=weight, groups=groups)
+        result = run_method(method, table, groups=groups)
         solution = solution_of(result, method, cells, weight)
         if not solution.n_edges:
             self.kept = None  # a penalty without edges may be 0, and says nothing about the next table

@@ -18,13 +18,12 @@ from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, PartedTable, count_categories, count_columns, over_rows
 from isinglass.data.parts import Fold
-from isinglass.data.weights import warn_counts
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.objective import smoothed_field
 from isinglass.results import Solution
-from isinglass.select.contract import fixed_option, labels_of, with_option
+from isinglass.select.contract import divide_counts, fixed_option, labels_of, with_option
 from isinglass.select.scoring import path_scores, row_scores
 from isinglass.select.stages import Case, Stage
 from isinglass.select.tasks import kernel_threads, run_tasks
@@ -47,7 +46,7 @@ class Judge:
 
     case: Case
     first: Solution
-    folds: Sequence[NDArray[np.intp] | Fold]
+    folds: Sequence[NDArray[Any] | Fold]  # rows by number, or how many of each
     n_jobs: int | None
     progress: bool | None
     reference: float = 0.0  # alpha that the EBIC chose in stage 2, whose network others are compared with row by row
@@ -188,17 +187,23 @@ def _without_edges(case: Case) -> Solution:
 
 def split_folds(
     table: Any, weight: FloatArray | None, groups: ArrayLike | None, n_folds: int, random_state: RandomSource
-) -> Sequence[NDArray[np.intp] | Fold]:
-    """Return the rows that each fold holds out; rows of one group together, rows of weight zero nowhere."""
+) -> Sequence[NDArray[Any] | Fold]:
+    """Return the rows that each fold holds out; rows of one group together, rows of weight zero nowhere.
+
+    Of counts, how many of each.
+    """
     if isinstance(table, PartedTable):
         if groups is not None:
             raise DataError("groups must be None for a table in parts; got groups. Keep a group within one row.")
         seed = int(as_generator(random_state).integers(2**32))
         return [Fold(seed, n_folds, k, held=True) for k in range(n_folds)]
+    rng = as_generator(random_state)
+    divided = divide_counts(weight, n_folds, rng) if groups is None else None
+    if divided is not None:
+        return [held for held in divided if held.any()]
     rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
     known, group = np.unique(labels_of(groups, len(table))[rows], return_inverse=True)
     if len(known) < 2:
         return []
-    warn_counts(np.asarray(table), weight)
-    parts = np.array_split(as_generator(random_state).permutation(len(known)), min(n_folds, len(known)))
+    parts = np.array_split(rng.permutation(len(known)), min(n_folds, len(known)))
     return [rows[np.isin(group, part)] for part in parts]

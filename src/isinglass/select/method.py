@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_real
 from isinglass.arrays import Bytes, FloatArray
+from isinglass.data import to_weighted
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
     ConvergenceWarning,
     DataError,
+    DataWarning,
     GridEndWarning,
     suppress_warnings,
 )
@@ -43,8 +45,8 @@ ONE_PATH: dict[str | None, Method] = {"stars": stars, "ebic": select_ebic, "cv":
 """Criteria that choose from one path."""
 PER_NODE = ("rule", "standardize", "tol", "max_iter")
 """Settings of `nodewise_ebic` that `nodewise_at` shares."""
-COUNTED = (ConstantColumnWarning, ConvergenceWarning, GridEndWarning)
-"""Warnings that are counted rather than given where many tables are fitted."""
+COUNTED = (ConstantColumnWarning, ConvergenceWarning, DataWarning, GridEndWarning)
+"""Warnings that are counted, or were given for the whole table, where many tables are fitted."""
 
 
 def fit_at(
@@ -165,7 +167,7 @@ def _fit_stages(
     sample_weight: FloatArray | None = None,
 ) -> Solution:
     """Return the network of the two-stage estimate at given penalties."""
-    case = Case(X, sample_weight, path_function)
+    case = Case(*to_weighted(X, sample_weight), path_function)
     first = case.follow([first_alpha if exponent else alpha]).solutions[0]
     return case.follow([alpha], exponent, first).solutions[0] if exponent and first.n_edges else first
 

@@ -16,7 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import BinaryTable, CategoryTable, bare_rows, read_categories, weights_of, which_vary
+from isinglass.data import (
+    BinaryTable,
+    CategoryTable,
+    are_counts,
+    bare_rows,
+    read_categories,
+    scaled_weights_of,
+    which_vary,
+)
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -29,7 +37,7 @@ from isinglass.names import check_names
 from isinglass.network import pairs_of, union_keys
 from isinglass.results import Solution
 from isinglass.select.comparison import Differing, GroupComparison, reaches
-from isinglass.select.contract import Method, run_method, unwrap
+from isinglass.select.contract import Method, repeated_rows, run_method, unwrap
 from isinglass.select.impute import complete, imputes, keep_penalty_inside
 from isinglass.select.method import COUNTED, as_method, failed, fit_at, run_quickly, solution_of
 from isinglass.select.tasks import kernel_threads, run_tasks
@@ -80,7 +88,8 @@ def compare_groups(
         The subject of every row, where each was measured once in every group, such as before and after: labels are
         then exchanged within subjects.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, which stay with their rows.
+        Row weights: counts if they are whole numbers, else sampling weights; `read_binary` states it otherwise. The
+        equal rows that a count stands for change places one by one; sampling weights stay with their rows.
     random_state, n_jobs, checkpoint, progress
         As for `bootstrap`, with permutations instead of resamples.
 
@@ -142,10 +151,13 @@ def _read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | No
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
     data = frame if isinstance(frame, CategoryTable) else read_categories(frame)
-    data = replace(data, sample_weight=weights_of(data, sample_weight))
+    data = replace(data, sample_weight=scaled_weights_of(data, sample_weight), weight_kind=None)
     members = _entries("groups", labels, data)
     if subjects is not None:
         return data, _Plan.of(members, _entries("paired", subjects, data))
+    if data.sample_weight is not None and are_counts(data.sample_weight):
+        rows = repeated_rows(data.sample_weight, data.shape[1])
+        data, members = replace(data[rows], sample_weight=None, rows=None), members[rows]
     if data.holes is not None and not data.holes.all():
         answered = np.flatnonzero(~data.holes.all(axis=1))
         data, members = data[answered], members[answered]

@@ -138,7 +138,7 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
         for table, seed in zip(imputation.tables(), spawn_seeds(random_state, count), strict=True):
             rows, weight = to_weighted(table, None)
             drawn = _redraw(rows, weight, imputation.holes_of(table), solution, seed)
-            found.append(free_estimate(solution, drawn, weight))
+            found.append(free_estimate(solution, drawn, weight))  # every row once: no copies
     values = np.array([estimate for estimate, _ in found])
     squares = np.array([errors**2 for _, errors in found])
     return Pooled(index, values.mean(axis=0), squares.mean(axis=0), values.var(axis=0, ddof=1), count)

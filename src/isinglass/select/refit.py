@@ -2,7 +2,9 @@
 
 Legend: the parameters are the fields of the varying columns, then the edges; ``d`` is their number. With
 r_ns = σ_ns − x_ns and v_ns = σ_ns (1 − σ_ns) (docs/math.md), row n has the score r_ns for a field and
-r_ns x_nt + r_nt x_ns for an edge. K is the mean of the scores' outer products, H the mean Hessian.
+r_ns x_nt + r_nt x_ns for an edge. H is the Hessian of the sum of the rows' losses under their weights, K the variance
+of the sum of their scores: a row that was drawn with sampling weight w has the score w u and adds w² u uᵀ, a count of w
+equal rows adds w u uᵀ.
 """
 
 from __future__ import annotations
@@ -15,7 +17,17 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import CategoryTable, count_columns, count_rows, over_rows, to_weighted, which_vary
+from isinglass.data import (
+    CategoryTable,
+    PartedTable,
+    are_counts,
+    count_columns,
+    count_rows,
+    over_rows,
+    to_counted,
+    units_of,
+    which_vary,
+)
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.network import expit, pair_keys, spread
 from isinglass.results import Solution
@@ -118,7 +130,7 @@ def refit(
     tol: float = 1e-9,
     covariance: bool = False,
 ) -> Refit:
-    """Estimate the couplings of a given support without penalty, with sandwich standard errors H⁻¹ K H⁻¹ / N.
+    """Estimate the couplings of a given support without penalty, with sandwich standard errors H⁻¹ K H⁻¹.
 
     The penalty shrinks every coupling it keeps; refitting removes that bias. The pseudo-likelihood is not a
     likelihood: the inverse of its Hessian alone would understate the errors, hence the sandwich.
@@ -133,7 +145,8 @@ def refit(
     solution : Solution
         Only its edges are used.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights; an integer weight equals repeated rows.
+        Row weights: counts if they are whole numbers, else sampling weights; `read_binary` states it otherwise. The
+        estimate is the same, and the standard errors differ.
     tol : float, default 1e-9
         Bound on the relative duality gap and on the KKT residual.
     covariance : bool, default False
@@ -151,12 +164,13 @@ def refit(
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
-    table, weight = to_weighted(X, sample_weight)
+    table, weight = to_counted(X, sample_weight)
+    squares = square_weights(table, weight, units_of(X))
     check_width(solution, table)
     if isinstance(table, CategoryTable):
         if covariance:
             raise ArgumentError("covariance", "must be False for a table with categories", covariance)
-        return _refit_categories(solution, table, weight, tol)
+        return _refit_categories(solution, table, weight, squares, tol)
     p, size, index = table.shape[1], solution.n_features + solution.n_edges, solution.edge_index.copy()
     _refuse_size(size)
     is_varying = count_columns(table, weight)[1]
@@ -165,8 +179,7 @@ def refit(
     path = ising_path(table, [1.0], sample_weight=weight, penalty_weights=penalty_on(index, p, 0.0), tol=tol)
     free = path.solutions[0].with_names(solution.names)
     varying = np.flatnonzero(is_varying)
-    hessian, outer = over_rows(_sums, table, weight, free, index, varying)
-    # Sums over rows instead of means: (NH)⁻¹ (NK) (NH)⁻¹ = H⁻¹ K H⁻¹ / N, N being the sum of the raw weights.
+    hessian, outer = over_rows(_sums, table, weight, squares, free, index, varying)
     factor = scipy.linalg.cho_factor(hessian)
     half = scipy.linalg.cho_solve(factor, outer)
     known: FloatArray = scipy.linalg.cho_solve(factor, half.T)
@@ -182,13 +195,29 @@ def _values_on(solution: Solution, free: Solution) -> FloatArray:
     return spread(free.edge_values, found, support)
 
 
-def _refit_categories(solution: Solution, table: CategoryTable, weight: FloatArray | None, tol: float) -> Refit:
+def square_weights(table: Any, weight: FloatArray | None, units: NDArray[np.intp] | None = None) -> Any:
+    """Return what the outer product of every row's score is weighted by in the sandwich: see the legend.
+
+    ``units``: rows with equal entries are copies of one that share its weight. A table in parts has weights of its own:
+    the answer is then whether these are squared.
+    """
+    if isinstance(table, PartedTable):
+        return table.weight_kind == "sampling"
+    if weight is None:
+        return None
+    own = weight if units is None else np.asarray(np.bincount(units, weight), dtype=np.float64)[units]
+    return weight if are_counts(own) else weight * own
+
+
+def _refit_categories(
+    solution: Solution, table: CategoryTable, weight: FloatArray | None, squares: Any, tol: float
+) -> Refit:
     """Return the unpenalized estimate where columns have categories."""
     _refuse_constant(solution, which_vary(table, weight))
     support, values = _near_support(solution, table, weight)
     _refuse_size(support.n_parameters)
     values, free = newton(support, values, table, weight, tol)
-    found = block_errors(support, values, support.sums(values, table, weight))
+    found = block_errors(support, values, support.sums(values, table, weight, squares))
     index, edges = solution.edge_index.copy(), free.edge_values.copy()
     return Refit(free, index, edges, found.edges, found.fields, None, found.chi2, found.dimensions)
 
@@ -213,28 +242,36 @@ def nearly_free(
     return path.solutions[0]
 
 
-def standard_errors(solution: Solution, table: Any, weight: FloatArray | None) -> FloatArray:
+def standard_errors(
+    solution: Solution, table: Any, weight: FloatArray | None, units: NDArray[np.intp] | None = None
+) -> FloatArray:
     """Return the standard error of every edge's unpenalized estimate; NaN where that is infinite.
+
+    ``units``: rows with equal entries are copies of one that share its weight.
 
     Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
     by the information left on them, that of a fraction of one row. NaN everywhere if the matrices would be too large.
     """
     if isinstance(table, CategoryTable) and solution.n_edges:
-        return _category_errors(solution, table, weight)
+        return _category_errors(solution, table, weight, square_weights(table, weight, units))
     if solution.n_edges == 0 or errors_are_too_large(solution.n_features + solution.n_edges, len(table)):
         return np.full(solution.n_edges, np.nan)
-    return free_estimate(solution, table, weight)[1][solution.n_features :]
+    return free_estimate(solution, table, weight, units)[1][solution.n_features :]
 
 
-def _category_errors(solution: Solution, table: CategoryTable, weight: FloatArray | None) -> FloatArray:
+def _category_errors(
+    solution: Solution, table: CategoryTable, weight: FloatArray | None, squares: FloatArray | None
+) -> FloatArray:
     size = Support.of(network_of(solution), table, weight).n_parameters
     if errors_are_too_large(size, len(table)):
         return np.full(solution.n_edges, np.nan)
     support, values = _near_support(solution, table, weight)
-    return block_errors(support, values, support.sums(values, table, weight), ridge=RIDGE).edges
+    return block_errors(support, values, support.sums(values, table, weight, squares), ridge=RIDGE).edges
 
 
-def free_estimate(solution: Solution, table: Any, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+def free_estimate(
+    solution: Solution, table: Any, weight: FloatArray | None, units: NDArray[np.intp] | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
 
     The fields come first; columns with categories have no single one, and NaN stands for it. Errors are NaN where an
@@ -244,13 +281,14 @@ def free_estimate(solution: Solution, table: Any, weight: FloatArray | None) -> 
     free = nearly_free(solution, table, weight)
     fields = np.full(p, np.nan) if isinstance(table, CategoryTable) else free.fields
     values, errors = np.r_[fields, _values_on(solution, free)], np.full(size, np.nan)
+    squares = square_weights(table, weight, units)
     if isinstance(table, CategoryTable):
-        errors[p:] = _category_errors(solution, table, weight)
+        errors[p:] = _category_errors(solution, table, weight, squares)
         return values, errors
     if errors_are_too_large(size, len(table)):
         return values, errors
     varying = np.flatnonzero(count_columns(table, weight)[1])
-    hessian, outer = over_rows(_sums, table, weight, free, solution.edge_index, varying)
+    hessian, outer = over_rows(_sums, table, weight, squares, free, solution.edge_index, varying)
     hessian[np.diag_indices_from(hessian)] += RIDGE
     inverse = np.linalg.inv(hessian)
     variances = np.einsum("ij,ij->i", inverse @ outer, inverse)
@@ -285,12 +323,15 @@ def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:
 def _sums(
     table: NDArray[np.uint8],
     weight: FloatArray | None,
+    squares: Any,
     solution: Solution,
     edges: NDArray[np.int32],
     varying: NDArray[np.intp],
 ) -> tuple[FloatArray, FloatArray]:
-    """Return N H and N K of the varying fields and the edges; N is the sum of the raw weights."""
+    """Return H and K of the varying fields and the edges; ``squares`` are the weights of K, or whether to make them."""
     raw = np.ones(len(table)) if weight is None else weight
+    if squares is None or isinstance(squares, bool):
+        squares = raw**2 if squares else raw
     position = np.zeros(solution.n_features, dtype=np.intp)
     position[varying] = np.arange(len(varying))
     d = len(varying) + len(edges)
@@ -310,7 +351,7 @@ def _sums(
             scores[:, places] += (sigma[:, node] - block[:, node])[:, None] * design
             curvature = w * sigma[:, node] * (1.0 - sigma[:, node])
             hessian[np.ix_(places, places)] += design.T @ (curvature[:, None] * design)
-        outer += scores.T @ (w[:, None] * scores)
+        outer += scores.T @ (squares[first : first + _ROWS_PER_BLOCK, None] * scores)
     return hessian, outer
 
 

@@ -23,7 +23,7 @@ from isinglass.data.parts import Fold
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.objective import penalty_matrix
 from isinglass.results import Path, Solution
-from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, parameters_of
+from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, parameters_of, take_part
 from isinglass.select.scoring import AicPrice, EdgePrice
 from isinglass.solve.grid import alpha_grid
 
@@ -184,18 +184,23 @@ class Case:
     def _spread(self) -> tuple[FloatArray, FloatArray]:
         return column_spread(self.table, self.weight)
 
-    def split(self, held: NDArray[np.intp] | Fold) -> tuple[Case, Case]:
-        """Return the case of all rows with weight that are not held out, and that of those that are."""
+    def split(self, held: NDArray[Any] | Fold) -> tuple[Case, Case]:
+        """Return the case of all rows with weight that are not held out, and that of those that are.
+
+        They are given by number, or by how many of each are held out, as floats.
+        """
         if isinstance(held, Fold):
             outside = self.table.take_fold(replace(held, held=False))
             return replace(self, table=outside), replace(self, table=self.table.take_fold(held))
+        if held.dtype.kind == "f":
+            assert self.weight is not None
+            return self._part(self.weight - held), self._part(held)
         kept = np.ones(len(self.table), dtype=bool) if self.weight is None else self.weight > 0.0
         kept[held] = False
-        return self._rows(np.flatnonzero(kept)), self._rows(held)
+        return self._part(np.flatnonzero(kept)), self._part(held)
 
-    def _rows(self, numbers: NDArray[np.intp]) -> Case:
-        weight = None if self.weight is None else self.weight[numbers]
-        return Case(self.table[numbers], weight, self.path_function)
+    def _part(self, part: NDArray[Any]) -> Case:
+        return Case(*take_part(self.table, self.weight, part), self.path_function)
 
     def search_first(self, alphas: int | float | ArrayLike) -> Stage:
         """Search the path by the AIC."""

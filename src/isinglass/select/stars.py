@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, is_whole, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import which_vary
+from isinglass.data import are_counts, which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -32,7 +32,14 @@ from isinglass.errors import (
 )
 from isinglass.network import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
-from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, whole_rows, with_option
+from isinglass.select.contract import (
+    PathFunction,
+    alpha_max_of,
+    fixed_option,
+    repeated_rows,
+    whole_rows,
+    with_option,
+)
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import ising_path
@@ -114,7 +121,10 @@ def stars(
     ([[0, 1], [1, 2], [2, 3]], 11)
     """
     table, weight, units = whole_rows(X, sample_weight)
-    if weight is not None and not weight.all():  # rows of weight zero are not drawn
+    if weight is not None and are_counts(weight) and len(np.unique(units)) == len(units):
+        rows = repeated_rows(weight, table.shape[1])
+        table, weight, units = table[rows], None, np.arange(len(rows))
+    elif weight is not None and not weight.all():  # rows of weight zero are not drawn
         rows = np.flatnonzero(weight)
         table, weight, units = table[rows], weight[rows], units[rows]
     units = np.unique(units, return_inverse=True)[1]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import check_scale, to_weighted, units_of
+from isinglass.data import to_counted, units_of
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.results import Path, Solution
 from isinglass.select.contract import PathFunction
@@ -122,7 +122,8 @@ def two_stage(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, as for `ebic`.
     groups : array-like of shape (n_samples,), optional
-        Rows with equal entries stay in one fold; by default the copies of a row in a completed table.
+        Rows with equal entries stay in one fold; by default the copies of a row in a completed table. Without groups,
+        the equal rows that a count stands for are divided among the folds.
     errors : bool, default True
         Whether to compute standard errors.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
@@ -138,15 +139,13 @@ def two_stage(
     >>> found.solution.edge_index.tolist(), found.reason
     ([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]], 'ebic')
     """
-    table, weight = to_weighted(X, sample_weight)
+    table, weight = to_counted(X, sample_weight)
     if keep is not None and not 0 <= keep <= 1:
         raise ArgumentError("keep", "must be from 0 to 1", keep)
     case = Case(table, weight, path_function)
     share = (KEEP if case.n_rows > table.shape[1] else KEEP_IF_FEW_ROWS) if keep is None else float(keep)
     price = edge_price(table, weight, gamma)
     units = units_of(X)
-    if units is None:
-        check_scale(table, weight)
     labels = units if groups is None else groups
     folds = split_folds(table, weight, labels, check_count("n_folds", n_folds, least=2), random_state)
     first = case.search_first(alphas)
@@ -155,7 +154,8 @@ def two_stage(
     with suppress_warnings(ConstantColumnWarning):  # stage 1 has given it
         stages, number, index, reason = _decide(judge, first, price, share)
         found = TwoStage(tuple(stages), number, index, reason, float(gamma), share, len(judge.known), judge.independent)
-        spread = standard_errors(found.solution, table, weight) if errors else np.full(found.solution.n_edges, np.nan)
+        n_edges = found.solution.n_edges
+        spread = standard_errors(found.solution, table, weight, units) if errors else np.full(n_edges, np.nan)
     return replace(found, edge_errors=spread)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from isinglass._core import NodePaths, Nodewise
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import CategoryTable, PartedTable, read_categories, to_weighted
+from isinglass.data import CategoryTable, PartedTable, counted_table, read_categories, to_weighted
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, SeparationError
@@ -204,6 +204,8 @@ def choose_per_node(
     _check_options(rule, tol, max_iter)
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
+    if not (isinstance(X, PartedTable) or is_in_parts(X)):
+        X, sample_weight = counted_table(X, sample_weight), None
     case = _prepare(X, sample_weight, standardize, n_threads)
     if alpha_min_ratio is None:
         alpha_min_ratio = 1e-2 if case.n_rows < len(case.varying) - 1 else 1e-4
@@ -248,9 +250,10 @@ def _prepare(
 ) -> Nodes:
     """Make a table ready: columns of 0 and 1, or with categories; one in parts, which has none, is refused later."""
     if not (kinds is scores is None and (isinstance(X, PartedTable) or is_in_parts(X))):
-        X = read_categories(X, kinds=kinds, scores=scores)
+        X = counted_table(read_categories(X, kinds=kinds, scores=scores), sample_weight, quiet=True)
+        sample_weight = None
     if isinstance(X, CategoryTable):
-        return CategoryNodes.prepare(*to_weighted(X, sample_weight), standardize, n_threads, quiet)
+        return CategoryNodes.prepare(*to_weighted(X, None), standardize, n_threads, quiet)
     varying = Varying.of(X, sample_weight, quiet=quiet)
     columns, n_rows, weight = varying.columns, varying.n_rows, varying.weight
     ones = varying.ones[columns]

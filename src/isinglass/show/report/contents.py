@@ -144,17 +144,17 @@ def read_rows(X: Any, model: Network, fit: Fit | None) -> Table:
 
 
 def count_rows(fit: Fit | None, table: Table | None) -> dict[str, float | None]:
-    """Return the number of rows, and the sum of their weights if they do not count once, as far as these are known."""
+    """Return the number of rows, and how many they count as if they have weights, as far as these are known."""
     total = None if fit is None else fit.n_rows
     if table is None:
         # What a fit knows is the sum; counts that are no whole numbers tell that there were weights.
         counts = () if fit is None else fit.edge_counts if isinstance(fit.edge_counts, tuple) else (fit.edge_counts,)
         weighted = any(each.dtype.kind == "f" for each in counts)
-        return {"n_rows": None if weighted else total, "sum_of_weights": total if weighted else None}
-    if total is None and table.sample_weight is not None:
-        total = float(table.sample_weight.sum())
+        return {"n_rows": None if weighted else total, "effective_rows": total if weighted else None}
+    if total is None and table.scaled_weight is not None:
+        total = float(table.scaled_weight.sum())
     unequal = table.sample_weight is not None or (total is not None and total != len(table))
-    return {"n_rows": len(table), "sum_of_weights": total if unequal else None}
+    return {"n_rows": len(table), "effective_rows": total if unequal else None}
 
 
 def count_values(

@@ -55,7 +55,7 @@ def describe_fit(fit: Fit) -> str:
         tables = "; for a pair with a nominal variable one table of couplings, penalized by its Frobenius norm"
     sentences = [
         f"A pairwise Markov {'' if isinstance(network, CategoryNetwork) else '(Ising) '}network of "
-        f"{_describe_columns(network)} was estimated from {fit.n_rows:g} rows {_describe_estimate(fit)} "
+        f"{_describe_columns(network)} was estimated from {_describe_rows(fit)} {_describe_estimate(fit)} "
         f"(one coupling per pair of variables{tables}), with isinglass {__version__}.",
         choice + (f" (α = {solution.alpha:.4g})." if solution.alpha == solution.alpha else "."),
         f"The network has {solution.n_edges} of {network.n_pairs} possible edges.",
@@ -91,6 +91,12 @@ def _describe_columns(network: Network) -> str:
             levels = "" if kind == "binary" else f" ({several} categories)"
             parts.append(f"{network.kinds.count(kind)} {kind}{levels}")
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts) + " variables"
+
+
+def _describe_rows(fit: Fit) -> str:
+    if float(fit.n_rows).is_integer():
+        return f"{fit.n_rows:g} rows"
+    return f"rows with sampling weights (effective number {fit.n_rows:.1f})"
 
 
 def _describe_missing(fit: Fit) -> list[str]:

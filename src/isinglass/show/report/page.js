@@ -76,8 +76,8 @@ function writeCommand() {
 /* Rows are rows; weights are told beside them. */
 function describeRows() {
   const write = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
-  if (DATA.n_rows !== null) return [["Rows", write(DATA.n_rows), DATA.sum_of_weights === null ? "" : `weighted, sum ${write(DATA.sum_of_weights)}`]];
-  return DATA.sum_of_weights === null ? [] : [["Rows, weighted", write(DATA.sum_of_weights), "sum of weights"]];
+  if (DATA.n_rows !== null) return [["Rows", write(DATA.n_rows), DATA.effective_rows === null ? "" : `weighted, counting as ${write(DATA.effective_rows)}`]];
+  return DATA.effective_rows === null ? [] : [["Rows, weighted", write(DATA.effective_rows), "effective number"]];
 }
 
 function showLead() {
