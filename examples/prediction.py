@@ -3,6 +3,7 @@
 Usage: python examples/prediction.py
 """
 
+import networkx
 import numpy as np
 from sklearn.model_selection import KFold
 
@@ -32,7 +33,9 @@ def senate() -> dict[str, tuple[Table, Table]]:
 
 def simulated() -> dict[str, tuple[Table, Table]]:
     """Learn 40 columns from 500 rows, predict 5000 further ones, and compare with the network they come from."""
-    truth = simulate.random_regular_network(40, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=0)
+    truth = simulate.graph_network(
+        networkx.random_regular_graph(3, 40, seed=0), couplings="mixed", strength=1.5, fields="balanced", random_state=0
+    )
     X = simulate.gibbs_sample(truth, 5500, thin=20, random_state=0)
     train, test = X[:500], X[500:]
     share = np.broadcast_to(smoothed_share(train), test.shape)

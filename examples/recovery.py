@@ -5,6 +5,7 @@ Usage: python examples/recovery.py [replications]
 
 import sys
 
+import networkx
 import numpy as np
 
 from isinglass import Network, simulate
@@ -22,7 +23,7 @@ def networks() -> dict[str, Network]:
     return {
         "chain of 16": simulate.chain_network(16, **mixed),
         "grid of 4 × 4": simulate.grid_network(4, 4, **mixed),
-        "3-regular, 16 nodes": simulate.random_regular_network(16, 3, **mixed),
+        "3-regular, 16 nodes": simulate.graph_network(networkx.random_regular_graph(3, 16, seed=0), **mixed),
     }
 
 

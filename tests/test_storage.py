@@ -36,7 +36,7 @@ from isinglass.errors import DataError, LimitError
 from isinglass.select.outcome import fit_table
 from isinglass.storage import NotStorableError, from_json, to_json
 
-MODEL = simulate.random_regular_network(6, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
+MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
 X = simulate.exact_sample(MODEL, 400, random_state=0)
 NAMES = ["</script>", "ä\U0001f600", "", "x" * 3000, "a,b", "\x00\n"]
 FRAME = pd.DataFrame(X, columns=NAMES)

@@ -55,7 +55,7 @@ from isinglass.estimators import frames
 from isinglass.select import cross_validate, select_ebic, two_stage
 from isinglass.solve import exact
 
-MODEL = simulate.random_regular_network(6, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
+MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
 X = simulate.exact_sample(MODEL, 400, random_state=0)
 NAMES = ["Zoë", "a<b>", "mid", "", "b", "A"]  # neither sorted nor tame: the order is that of the input
 FRAME = pd.DataFrame(X, columns=NAMES)

@@ -11,7 +11,7 @@ from isinglass.errors import ConvergenceWarning, DataError
 from isinglass.evaluate import imputation
 from isinglass.evaluate.imputation import conditional_fill, gibbs_fill
 
-MODEL = simulate.random_regular_network(6, 3, couplings="mixed", strength=1.2, fields="balanced", random_state=3)
+MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.2, fields="balanced", random_state=3)
 ROWS = simulate.exact_sample(MODEL, 40, random_state=0)
 HALF = np.full(6, 0.5)
 

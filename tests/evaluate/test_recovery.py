@@ -1,5 +1,6 @@
 """With more rows the selected network comes closer to the true one: a quick version of examples/recovery.py."""
 
+import networkx
 import numpy as np
 import pytest
 
@@ -13,7 +14,7 @@ MIXED = {"couplings": "mixed", "strength": 1.0, "fields": "balanced", "random_st
 NETWORKS = {
     "chain": simulate.chain_network(12, **MIXED),
     "grid": simulate.grid_network(3, 4, **MIXED),
-    "regular": simulate.random_regular_network(12, 3, **MIXED),
+    "regular": simulate.graph_network(networkx.random_regular_graph(3, 12, seed=0), **MIXED),
 }
 
 

@@ -1,7 +1,6 @@
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from reference import Xoshiro, gibbs_chain
 from scipy import stats
@@ -21,7 +20,6 @@ from isinglass.simulate import (
     graph_network,
     grid_network,
     random_network,
-    random_regular_network,
 )
 from isinglass.solve.exact import moments, state_probabilities
 
@@ -92,25 +90,11 @@ def test_a_graph_of_networkx_becomes_a_network():
     assert edge_set(model) == {(0, 1), (0, 2)}
 
 
-@given(seed=seeds, p=st.integers(2, 24), data=st.data())
-def test_random_regular_has_equal_degrees(seed, p, data):
-    d = data.draw(st.integers(0, p - 1).filter(lambda d: p * d % 2 == 0))
-    assert degrees(random_regular_network(p, d, random_state=seed)).tolist() == [d] * p
-
-
-def test_random_regular_graphs_are_spread_evenly():
-    # 2-regular graphs on 5 nodes: the 12 pentagons.
-    drawn = [tuple(sorted(edge_set(random_regular_network(5, 2, random_state=seed)))) for seed in range(1200)]
-    counts = np.unique(np.array([str(graph) for graph in drawn]), return_counts=True)[1]
-    assert len(counts) == 12
-    assert stats.chisquare(counts).pvalue > 1e-4
-
-
 GENERATORS = {
     "chain": lambda **options: chain_network(9, **options),
     "grid": lambda **options: grid_network(3, 3, **options),
     "small world": lambda **options: graph_network(networkx.watts_strogatz_graph(10, 4, 0.3, seed=0), **options),
-    "regular": lambda **options: random_regular_network(10, 3, **options),
+    "regular": lambda **options: graph_network(networkx.random_regular_graph(3, 10, seed=0), **options),
 }
 
 
@@ -145,8 +129,6 @@ def test_bad_requests_are_named():
         (lambda: chain_network(3, fields="none"), 'fields must be "zero" or "balanced"'),
         (lambda: graph_network(networkx.Graph([(0, 0)])), "two different nodes, each pair once"),
         (lambda: graph_network(networkx.DiGraph([(0, 1), (1, 0)])), "two different nodes, each pair once"),
-        (lambda: random_regular_network(5, 3), "degree must be even where the number of nodes is odd"),
-        (lambda: random_regular_network(4, 4), "degree must be at most 3"),
         (lambda: gibbs_sample(chain_network(3), 0), "n_samples must be an integer of at least 1"),
         (lambda: gibbs_sample(chain_network(3), 5, burn_in=-1), "burn_in must be an integer of at least 0"),
         (lambda: gibbs_sample(chain_network(3), 5, thin=0), "thin must be an integer of at least 1"),
@@ -315,7 +297,9 @@ MODELS = {
     "ring": chain_network(11, periodic=True, strength=1.5, fields="balanced"),
     "grid": grid_network(3, 4, couplings="mixed", strength=1.2, random_state=4),
     "star": graph_network(networkx.star_graph(8), couplings=-1.0),
-    "regular": random_regular_network(12, 3, couplings=(-1.0, 1.0), fields="balanced", random_state=5),
+    "regular": graph_network(
+        networkx.random_regular_graph(3, 12, seed=5), couplings=(-1.0, 1.0), fields="balanced", random_state=5
+    ),
     "scale-free": graph_network(
         networkx.barabasi_albert_graph(12, 2, seed=6), couplings="mixed", fields="balanced", random_state=6
     ),
@@ -382,9 +366,8 @@ def test_diagnostics_accept_what_mixes():
     found = gibbs_diagnostics(random_network(25, 0.5, random_state=0), random_state=1)
     assert found.mixed
     assert found.largest_rhat < 1.02
-    assert found.autocorrelation_time < 5
-    assert repr(found).startswith("MixingDiagnostics(mixed: largest split-R̂ 1.0")
-    assert (found.n_chains, found.n_draws, found.burn_in, found.thin) == (4, 1000, 1000, 1)
+    assert found.smallest_ess > 800
+    assert found.n_chains == 4
     again = gibbs_diagnostics(random_network(25, 0.5, random_state=0), random_state=1, n_threads=1)
     np.testing.assert_array_equal(found.ess, again.ess)
     with pytest.raises(ValueError, match="read-only"):
@@ -394,26 +377,23 @@ def test_diagnostics_accept_what_mixes():
 @pytest.mark.parametrize("strength", [3.0, 20.0])
 def test_a_magnet_is_seen_not_to_mix(strength):
     model = grid_network(8, 8, strength=strength, fields="balanced")
-    with pytest.warns(MixingWarning, match=r"1000 burn-in sweeps do not seem to be enough.*disagree.*Raise burn_in"):
+    with pytest.warns(MixingWarning, match=r"1000 burn-in sweeps do not .*Raise burn_in and n_samples"):
         found = gibbs_diagnostics(model, random_state=0)
     assert not found.mixed
     assert found.largest_rhat > 2
-    assert "NOT mixed" in repr(found)
 
 
-def test_a_short_burn_in_is_seen():
+def test_too_few_effective_draws_are_seen():
     model = chain_network(10, strength=2.0, fields="balanced")
-    with pytest.warns(MixingWarning, match=r"^5 burn-in.*Raise burn_in to \d+"):
-        found = gibbs_diagnostics(model, burn_in=5, n_samples=4000, random_state=0)
-    enough = int(np.ceil(10 * found.autocorrelation_time)) + 5
-    assert gibbs_diagnostics(model, burn_in=enough, n_samples=4000, random_state=0).mixed
+    with pytest.warns(MixingWarning, match=r"smallest effective sample size \d+\.?\d* of 32 rows \(at least 40\)"):
+        gibbs_diagnostics(model, n_samples=8, random_state=0)
+    assert gibbs_diagnostics(model, random_state=0).mixed
 
 
-def test_nodes_that_never_change_are_counted():
+def test_nodes_that_never_change_say_nothing():
     found = gibbs_diagnostics(Network.from_couplings(np.zeros((3, 3)), [0.0, 60.0, -60.0]), random_state=0)
-    assert found.n_constant == 2
+    assert np.isnan(found.rhat).tolist() == [False, True, True]
     assert found.mixed
-    assert "2 constant nodes" in repr(found)
     frozen = gibbs_diagnostics(Network.from_couplings([[0.0]], [60.0]), random_state=0)
-    assert frozen.n_constant == 1
     assert frozen.largest_rhat == 1.0
+    assert frozen.mixed

@@ -21,11 +21,10 @@ FILES = ["table.csv", "truth.npz", "edges.csv"]
 
 @command(
     "simulate",
-    Option("--network kind", OneOf("random", "chain", "regular"), "Kind of network.", default="random"),
+    Option("--network kind", OneOf("random", "chain"), "Kind of network.", default="random"),
     Option("--nodes n_nodes", click.IntRange(1), "Number of nodes: columns of the table.", default=20),
     Option("--rows n_samples", click.IntRange(1), "Number of rows.", default=1000),
     Option("--edge-probability", Number(0, 1), "random: probability of an edge (and of a field).", default=0.1),
-    Option("--degree", click.IntRange(0), "regular: edges per node.", default=4),
     Option("--strength", Number(), "Size of the couplings; random: uniform between minus and plus this.", default=1.0),
     flag("--mixed", "Make half of the couplings negative (random: always)."),
     SEED,
@@ -83,16 +82,13 @@ def simulate(
 
 
 def _draw_network(
-    kind: str, seed: Any, *, n_nodes: int, edge_probability: float, degree: int, strength: float, mixed: bool
+    kind: str, seed: Any, *, n_nodes: int, edge_probability: float, strength: float, mixed: bool
 ) -> Network:
     """Call the function of the kind with the options it takes."""
-    from isinglass.simulate import chain_network, random_network, random_regular_network
+    from isinglass.simulate import chain_network, random_network
 
     if kind == "random":
         bounds = (-abs(strength), abs(strength))
         return random_network(n_nodes, edge_probability, coupling_range=bounds, random_state=seed)
     options: dict[str, Any] = {"strength": strength, "fields": "balanced", "random_state": seed}
-    options["couplings"] = "mixed" if mixed else "ferromagnetic"
-    if kind == "chain":
-        return chain_network(n_nodes, **options)
-    return random_regular_network(n_nodes, degree, **options)
+    return chain_network(n_nodes, couplings="mixed" if mixed else "ferromagnetic", **options)

@@ -7,7 +7,6 @@ from isinglass.simulate.graphs import (
     graph_network,
     grid_network,
     random_network,
-    random_regular_network,
 )
 from isinglass.simulate.mixing import MixingDiagnostics, effective_sample_size, split_rhat
 from isinglass.solve.exact import exact_sample
@@ -23,6 +22,5 @@ __all__ = [
     "graph_network",
     "grid_network",
     "random_network",
-    "random_regular_network",
     "split_rhat",
 ]

@@ -1,8 +1,7 @@
-"""Rows drawn from a network by Gibbs sampling, and whether the chains have mixed."""
+"""Gibbs sampling of rows from a network, and its convergence diagnostics."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from isinglass.machine import thread_count
 from isinglass.network import Network, as_network
 from isinglass.results import Solution
 from isinglass.simulate.completions import CategoryChains, kernel_arrays
-from isinglass.simulate.mixing import BURN_IN_TIMES, RHAT_LIMIT, MixingDiagnostics, diagnose
+from isinglass.simulate.mixing import ESS_PER_CHAIN, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
 
 _UPDATES_PER_CALL = 30_000_000  # about a third of a second, after which an interrupt is noticed
@@ -34,32 +33,30 @@ def gibbs_sample(
     random_state: RandomSource = None,
     n_threads: int | None = None,
 ) -> Any:
-    """Draw rows by Gibbs sampling: sweeps that redraw every node given the others, in order.
+    """Draw rows by Gibbs sampling; a sweep redraws every node given the others, in order.
 
-    Row k = 0, 1, … of a chain is its state after ``burn_in + (k + 1) * thin`` sweeps. With ``burn_in=0`` and
-    ``thin=1`` the first row is one sweep away from the start, which itself is never returned.
+    Row k = 0, 1, … of a chain is its state after ``burn_in + (k + 1) * thin`` sweeps.
 
     Parameters
     ----------
     model : Network or Solution
-        Any number of nodes; the time per sweep is proportional to nodes plus edges. The chains of a network with
-        categories are swept side by side: many of them, such as ``n_chains=n_samples``, take little longer than one.
+        The network. The chains of a network with categories are swept together: ``n_chains=n_samples`` takes little
+        longer than one chain.
     n_samples : int
         Number of rows.
     burn_in : int
-        Sweeps discarded at the beginning of every chain; 0 discards none. Whether it is long enough depends
-        on the model: see `gibbs_diagnostics`.
+        Sweeps discarded at the beginning of every chain. `gibbs_diagnostics` tells whether they are enough.
     thin : int
         Sweeps from one row to the next.
     n_chains : int
-        Independent chains, at most ``n_samples``. The result holds their rows chain after chain; if
-        ``n_samples`` is not a multiple of it, the first chains have one row more.
+        Independent chains, at most ``n_samples``. The rows come chain after chain; if ``n_samples`` is not a multiple,
+        the first chains have one row more.
     start : array-like of shape (n_features,) or (n_chains, n_features), optional
-        Where the chains start; by default at independent fair coin flips.
+        Starting states; by default independent fair coin flips.
     random_state : int, Generator, RandomState, SeedSequence or None
-        Seed; chain k gets a stream of its own, whatever ``n_chains`` is. (With categories all chains share one.)
+        Seed. Chain k has its own stream, independent of ``n_chains``; with categories all chains share one.
     n_threads : int, optional
-        Threads that share the chains; default as in `isinglass.ising_path`. The result does not depend on it.
+        Number of threads; the result does not depend on it.
 
     Returns
     -------
@@ -151,16 +148,15 @@ def gibbs_diagnostics(
     random_state: RandomSource = None,
     n_threads: int | None = None,
 ) -> MixingDiagnostics:
-    """Run chains from scattered starts and tell whether ``burn_in`` sweeps are enough for this model.
+    """Run chains from dispersed starting states and tell whether ``burn_in`` sweeps are enough for this model.
 
-    The first chain starts at all zeros, the second at all ones (the last categories), the others at random: chains
-    that agree after such starts have forgotten them. Agreement is evidence, not proof: a region that no chain has found
-    is invisible.
+    The first chain starts at all zeros, the second at all ones (the last categories), the others at random. Chains that
+    agree have probably forgotten their start; a region that no chain has visited remains undetected.
 
     Parameters
     ----------
     model : Network or Solution
-        What is to be sampled.
+        The network.
     n_samples : int
         Rows per chain, at least 4.
     burn_in, thin : int
@@ -175,7 +171,7 @@ def gibbs_diagnostics(
     Warns
     -----
     MixingWarning
-        If the chains have not mixed; the message says what to change.
+        If the chains have not mixed.
 
     Examples
     --------
@@ -189,25 +185,15 @@ def gibbs_diagnostics(
     last = whole.n_categories - 1 if isinstance(whole, CategoryNetwork) else np.ones(whole.n_features, dtype=np.intp)
     start = as_generator(at_start).integers(0, last + 1, (m, whole.n_features), dtype=np.uint8)
     start[0], start[1] = 0, last
-    asked: Any = {"burn_in": burn_in, "thin": thin, "n_threads": n_threads}
-    rows = gibbs_sample(model, m * n_draws, n_chains=m, start=start, random_state=at_run, **asked)
-    states = np.asarray(rows).reshape(m, n_draws, -1)
-    diagnostics = diagnose(states, whole.energy(rows).reshape(m, n_draws), burn_in, thin)
-    if not diagnostics.mixed:
-        warn(MixingWarning(_mixing_message(diagnostics)))
-    return diagnostics
-
-
-def _mixing_message(found: MixingDiagnostics) -> str:
-    time, burn_in = found.autocorrelation_time, setting("burn_in")
-    why = f"an effective draw takes {time:.3g} sweeps. Raise {burn_in} to {math.ceil(BURN_IN_TIMES * time)},"
-    if found.largest_rhat > RHAT_LIMIT:
-        why = (
-            f"chains from different starts disagree (largest split-R̂ {found.largest_rhat:.3g}, limit {RHAT_LIMIT}). "
-            f"Raise {burn_in} and {setting('n_samples')} well above the {time:.3g} sweeps per effective draw seen so "
-            "far, weaken the couplings,"
+    run: dict[str, Any] = {"burn_in": burn_in, "thin": thin, "n_threads": n_threads}
+    rows = gibbs_sample(model, m * n_draws, n_chains=m, start=start, random_state=at_run, **run)
+    found = diagnose(np.asarray(rows).reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws))
+    if not found.mixed:
+        message = (
+            f"{burn_in} burn-in sweeps do not seem to be enough for this model: largest split-R̂ "
+            f"{found.largest_rhat:.3g} (limit {RHAT_LIMIT}), smallest effective sample size {found.smallest_ess:.3g} "
+            f"of {m * n_draws} rows (at least {ESS_PER_CHAIN * m}). Raise {setting('burn_in')} and "
+            f"{setting('n_samples')}, weaken the couplings, or use exact_sample (up to {MAX_NODES} nodes)."
         )
-    return (
-        f"{found.burn_in} burn-in sweeps do not seem to be enough for this model: {why} or use exact_sample (up to "
-        f"{MAX_NODES} nodes)."
-    )
+        warn(MixingWarning(message))
+    return found

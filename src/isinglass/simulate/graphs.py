@@ -17,12 +17,10 @@ from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork, block_scale
 from isinglass.data.levels import MOST_CATEGORIES, per_column
 from isinglass.data.table import Kinds
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.errors import ArgumentError
 from isinglass.network import Network
 
 Couplings = str | float | tuple[float, float]
-
-_MAX_PAIRINGS = 10_000  # of a random regular graph; one in a few succeeds
 
 
 def random_network(
@@ -126,53 +124,6 @@ def grid_network(n_rows: int, n_columns: int, *, periodic: bool = False, **coupl
         pair = [np.take(array, np.arange(last), axis).ravel().tolist() for array in (nodes, following)]
         edges += zip(*pair, strict=True)
     return _network(nodes.size, edges, **couplings)
-
-
-def random_regular_network(n_nodes: int, degree: int, **couplings: Any) -> Network:
-    """Draw a graph in which every node has ``degree`` neighbors, nearly uniformly among all of these.
-
-    Half-edges are paired at random, pairs that would repeat an edge or join a node to itself are dealt again,
-    and a hand that cannot be completed starts afresh (Steger and Wormald 1999). ``n_nodes * degree`` must be
-    even. The other parameters are those of `chain_network`.
-
-    Examples
-    --------
-    >>> set((random_regular_network(10, 3, random_state=0).couplings != 0).sum(axis=0).tolist())
-    {3}
-    """
-    p = check_count("n_nodes", n_nodes)
-    d = check_count("degree", degree, least=0, most=p - 1)
-    if p * d % 2:
-        raise ArgumentError("degree", f"must be even where the number of nodes is odd ({p})", degree)
-    rng = as_generator(couplings.pop("random_state", None))
-    dense = 2 * d > p - 1  # the missing edges are a regular graph too, and easier to draw
-    edges = _regular_edges(p, p - 1 - d if dense else d, rng)
-    if dense:
-        edges = {(s, t) for s in range(p) for t in range(s + 1, p)} - edges
-    return _network(p, edges, random_state=rng, **couplings)
-
-
-def _regular_edges(p: int, degree: int, rng: np.random.Generator) -> set[tuple[int, int]]:
-    for _ in range(_MAX_PAIRINGS):
-        edges: set[tuple[int, int]] = set()
-        ends = np.repeat(np.arange(p), degree)
-        while len(ends):
-            rng.shuffle(ends)
-            left = []
-            for s, t in np.sort(ends.reshape(-1, 2), axis=1).tolist():
-                if s == t or (s, t) in edges:
-                    left += [s, t]
-                else:
-                    edges.add((s, t))
-            nodes = sorted(set(left))
-            if left and all((s, t) in edges for k, s in enumerate(nodes) for t in nodes[k + 1 :]):
-                break  # whatever is dealt now repeats an edge
-            ends = np.array(left, dtype=np.int64)
-        else:
-            return edges
-    raise DataError(
-        f"{setting('degree')} must leave room for random pairing; got {degree!r} with {p} nodes. Try another seed."
-    )
 
 
 def graph_network(graph: Any, **couplings: Any) -> Network:

@@ -1,8 +1,8 @@
-"""Has a Markov chain forgotten its start? Effective sample size and split-R̂, in NumPy.
+"""Convergence of Markov chains: effective sample size and split-R̂ (Vehtari et al. 2021, without ranks).
 
-Notation: m half chains of n draws; W the mean of their variances, B/n the variance of their means, and
-V = W (n − 1)/n + B/n the variance that all draws together suggest. Then R̂ = sqrt(V / W), the autocorrelation
-at lag t is 1 − (W − mean autocovariance)/V, and the effective sample size m n / (1 + 2 Σ autocorrelations).
+For m half-chains of n draws: W is the mean of their variances, B/n the variance of their means, and
+V = W (n − 1)/n + B/n. Then R̂ = sqrt(V / W), the autocorrelation at lag t is 1 − (W − mean autocovariance)/V, and the
+effective sample size m n / (1 + 2 Σ autocorrelations).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import DataError
 
 RHAT_LIMIT = 1.05
-"""Largest split-R̂ that counts as mixed: the classical 1.1 lets two phases of a magnet pass too often."""
-BURN_IN_TIMES = 10
-"""Autocorrelation times that a burn-in should last; what is left of the start is then about exp(−20)."""
-_COLUMNS_PER_BLOCK = 64  # of the Fourier transforms, which would otherwise take many times the sample
+"""Largest split-R̂ of chains that have mixed: the classical 1.1 too often accepts chains in two phases of a magnet."""
+ESS_PER_CHAIN = 10
+"""Smallest effective sample size per chain (Gelman et al., Bayesian Data Analysis, 3rd ed., section 11.5)."""
+_COLUMNS_PER_BLOCK = 64  # of the Fourier transforms, to bound their memory
 
 
 def effective_sample_size(draws: ArrayLike) -> FloatArray:
-    """Return how many independent draws tell as much about a mean as the draws of these chains do.
+    """Return the number of independent draws that would estimate a mean as precisely as these chains.
 
-    Autocorrelations are pooled over the halves of all chains and summed by Geyer's initial monotone sequence,
-    as in Vehtari et al. (2021) without ranks: chains that disagree make the number small.
+    Autocorrelations are pooled over the halves of all chains and summed by Geyer's initial monotone sequence; chains
+    that disagree make the number small.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ def effective_sample_size(draws: ArrayLike) -> FloatArray:
 
 
 def split_rhat(draws: ArrayLike) -> FloatArray:
-    """Return split-R̂: the spread of all draws over the spread within halves of chains.
+    """Return split-R̂: the standard deviation of all draws relative to that within halves of chains.
 
-    Near 1 if the chains agree with each other and with themselves over time; infinite if every chain stands
-    still at a place of its own.
+    It is near 1 if the chains agree with each other and over time, and infinite if each chain is constant at a
+    different value.
 
     Parameters
     ----------
@@ -82,62 +82,40 @@ def split_rhat(draws: ArrayLike) -> FloatArray:
     return rhat.reshape(shape)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class MixingDiagnostics(Frozen):
-    """How well Gibbs chains from scattered starts have mixed."""
+    """Effective sample size and split-R̂ of Gibbs chains from dispersed starting states."""
 
-    ess: FloatArray  #: effective sample size and split-R̂ of the mean of every node; NaN for a node that never changed
+    ess: FloatArray  #: of the mean of every node; NaN for a node that never changed
     rhat: FloatArray
-    energy_ess: float  #: the same for the energy of the rows
+    energy_ess: float  #: of the energy of the rows
     energy_rhat: float
-    n_chains: int  #: chains, and rows of each of them
-    n_draws: int
-    burn_in: int  #: sweeps discarded, and from row to row
-    thin: int
-
-    @property
-    def n_constant(self) -> int:
-        """Number of nodes that had one value in all rows, about which nothing can be said."""
-        return int(np.isnan(self.rhat).sum())
+    n_chains: int
 
     @property
     def largest_rhat(self) -> float:
-        """Largest split-R̂ of a node or of the energy; 1 if nothing ever changed."""
-        return _largest(np.append(self.rhat, self.energy_rhat))
+        """Largest split-R̂ of a node or of the energy; 1 if nothing changed."""
+        return float(np.fmax.reduce([*self.rhat, self.energy_rhat, 1.0]))
 
     @property
-    def autocorrelation_time(self) -> float:
-        """Sweeps per effective draw of the slowest node or of the energy, at least 1."""
-        return _largest(self.n_chains * self.n_draws * self.thin / np.append(self.ess, self.energy_ess))
+    def smallest_ess(self) -> float:
+        """Smallest effective sample size of a node or of the energy; infinite if nothing changed."""
+        return float(np.fmin.reduce([*self.ess, self.energy_ess, np.inf]))
 
     @property
     def mixed(self) -> bool:
-        """Whether R̂ is at most 1.05 everywhere and the burn-in lasted 10 autocorrelation times."""
-        return self.largest_rhat <= RHAT_LIMIT and self.burn_in >= BURN_IN_TIMES * self.autocorrelation_time
-
-    def __repr__(self) -> str:
-        smallest = np.fmin.reduce([*self.ess, self.energy_ess, np.inf])
-        return (
-            f"MixingDiagnostics({'mixed' if self.mixed else 'NOT mixed'}: largest split-R̂ {self.largest_rhat:.3f}, "
-            f"autocorrelation time {self.autocorrelation_time:.3g} sweeps, smallest ESS "
-            f"{smallest:.4g} of {self.n_chains} × {self.n_draws} rows, "
-            f"burn_in={self.burn_in}, thin={self.thin}"
-            + (f", {self.n_constant} constant nodes)" if self.n_constant else ")")
-        )
+        """Whether R̂ is at most 1.05 and the effective sample size at least 10 per chain, everywhere."""
+        return self.largest_rhat <= RHAT_LIMIT and self.smallest_ess >= ESS_PER_CHAIN * self.n_chains
 
 
-def diagnose(states: NDArray[np.uint8], energies: FloatArray, burn_in: int, thin: int) -> MixingDiagnostics:
+def diagnose(states: NDArray[np.uint8], energies: FloatArray) -> MixingDiagnostics:
     """Summarize chains of shape (n_chains, n_draws, n_features) and their energies (n_chains, n_draws)."""
-    m, n, _ = states.shape
-    return MixingDiagnostics(
-        *(effective_sample_size(states), split_rhat(states)),
-        *(float(effective_sample_size(energies)), float(split_rhat(energies))),
-        *(m, n, int(burn_in), int(thin)),
-    )
+    of_energy = float(effective_sample_size(energies)), float(split_rhat(energies))
+    return MixingDiagnostics(effective_sample_size(states), split_rhat(states), *of_energy, len(states))
 
 
 def _split(draws: ArrayLike) -> tuple[FloatArray, tuple[int, ...]]:
-    """Return the halves of all chains as (2 · n_chains, half, quantities), and the shape of the answer."""
+    """Return the halves of all chains as (2 · n_chains, half, quantities), and the shape of the result."""
     array = np.asarray(draws)
     if array.ndim not in (2, 3) or array.shape[1] < 4 or array.size == 0:
         raise DataError(
@@ -162,13 +140,12 @@ def _ess(halves: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = 1.0 - (within - _autocovariance(halves).mean(axis=1)) / total
     rho[0] = 1.0
-    # Sums of neighboring lags are positive and decreasing for a reversible chain (Geyer 1992); from the first
-    # that is not, there is only noise.
+    # For a reversible chain, sums of neighboring lags are positive and decreasing (Geyer 1992); the rest is noise.
     pairs = rho[0 : n - n % 2 : 2] + rho[1:n:2]
     positive = np.logical_and.accumulate(pairs > 0, axis=0)
     monotone = np.minimum.accumulate(np.where(positive, pairs, 0.0), axis=0)
     time = 2.0 * monotone.sum(axis=0) - 1.0
-    #: Chains that avoid their last value can beat independent draws; beyond this factor it is noise.
+    # Antithetic chains can be more precise than independent draws; beyond this factor it is noise.
     size: FloatArray = m * n / np.maximum(time, 1.0 / np.log10(max(m * n, 10)))
     return np.where(total > 0, size, np.nan)
 
@@ -180,7 +157,3 @@ def _autocovariance(halves: FloatArray) -> FloatArray:
     spectrum = np.fft.rfft(centered, 2 * n, axis=1)
     products = np.fft.irfft(spectrum.real**2 + spectrum.imag**2, 2 * n, axis=1)[:, :n]
     return np.asarray(np.moveaxis(products, 1, 0) / n)
-
-
-def _largest(values: FloatArray) -> float:
-    return float(np.max(values[~np.isnan(values)], initial=1.0))
