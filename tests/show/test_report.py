@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import re
+from dataclasses import replace
 from fnmatch import fnmatch
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -276,20 +277,9 @@ def test_relative_gap_needs_the_path_or_the_table(path, table):
     assert by_path["tol"] == path.tol
 
 
-@pytest.mark.parametrize("selected", [5, -7, "alpha"])
-def test_selected_is_a_number_or_an_alpha(path, selected):
-    wanted = path[5].alpha if selected == "alpha" else selected
-    model = path[5].network
-    assert data_of(build_report(model, path=path, selected=wanted))["path"]["selected"] == 5
-
-
-def test_selected_may_follow_from_the_rest(path, table):
-    model = path[5].network
-    assert data_of(build_report(model, path=path))["path"]["selected"] == 5  # the network that is the model
+def test_the_selected_network_is_found_on_the_path(path):
+    assert data_of(build_report(path[5].network, path=path))["path"]["selected"] == 5
     assert data_of(build_report(path[3], path=path))["path"]["selected"] == 3
-    choice = selection.select_ebic(table, alphas=12)
-    chosen = data_of(build_report(choice.solution, path=path, criterion=choice))
-    assert chosen["path"]["selected"] == choice.index
 
 
 def test_a_solution_between_the_alphas_gets_its_place(path, table):
@@ -451,12 +441,11 @@ def test_curves(stability, table):
     (shares,) = [column for column in data["edge_columns"] if column["label"] == "in subsamples"]
     expected = stability.frequencies()[data["path"]["s"], data["path"]["t"]]
     assert shares["values"] == expected.tolist()
-    scored = selection.cross_validate(table, alphas=6, random_state=0)
-    curve = data_of(build_report(scored.solution, path=scored.path, criterion=scored))["curve"]
-    assert (curve["kind"], curve["values"]) == ("score", scored.mean.tolist())
-    chosen = selection.select_ebic(table, alphas=6)
-    curve = data_of(build_report(chosen.solution, path=chosen.path, criterion=chosen))["curve"]
-    assert (curve["kind"], curve["values"]) == ("ebic", chosen.scores.tolist())
+    for estimator, kind in ((IsingLassoCV(6, random_state=0), "score"), (IsingLassoEBIC(6), "ebic")):
+        evidence = estimator.fit(table).fit_.evidence
+        curve = data_of(build_report(estimator))["curve"]
+        assert (curve["kind"], curve["values"]) == (kind, evidence.values.tolist())
+        assert ("errors" in curve) == (kind == "score")
 
 
 def test_shares_at_another_alpha_say_so(stability, table):
@@ -472,16 +461,12 @@ def test_shares_at_another_alpha_say_so(stability, table):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"selected": 99}, "selected must be a number on the path of 12 alphas; got 99"),
-        ({"selected": 123.0}, "selected must be an alpha of the path"),
-        ({"selected": 3}, "result must be the network at the selected alpha"),
         ({"max_edges": 0}, "max_edges must be"),
         ({"names": ["a"]}, "names must have one entry per node"),
         ({"groups": "abcdefgh"}, "groups must have one entry per node, by name or in order; got"),
         ({"groups": ["a"]}, r"groups must have one entry per node \(8\); got 1"),
         ({"groups": {"nobody": "a"}}, "groups must be labeled by the names of the nodes .* got 'nobody'"),
         ({"group_colors": {"a": "url(x)"}}, "a color must be #rrggbb"),
-        ({"criterion": 3}, "criterion must be an EbicSelection or a CrossValidation; got 3"),
         ({"node_table": {"a": [1]}}, "node_table must have one row per node"),
         ({"node_table": {"name": list("abcdefgh")}}, "node_table must have the nodes of the network"),
         ({"node_table": 3}, "node_table must be a data frame"),
@@ -491,18 +476,18 @@ def test_shares_at_another_alpha_say_so(stability, table):
 )
 def test_bad_arguments_are_refused(path, options, message):
     with pytest.raises(DataError, match=message):
-        build_report(path[5].network, **({"path": path, "selected": 5} | options))
+        build_report(path[5], **({"path": path} | options))
 
 
 def test_other_results_are_refused(path):
     with pytest.raises(DataError, match=r"network must be a Network, a Solution, a fitted estimator .* got int"):
         build_report(3)
-    with pytest.raises(DataError, match="criterion must be an EbicSelection or a CrossValidation; got 3"):
-        build_report(path[5], criterion=3)
-    with pytest.raises(DataError, match="selected must be given where the network is not on the path"):
+    with pytest.raises(DataError, match="result must be the network of the path at its alpha"):
+        build_report(replace(path[5], network=path[6].network), path=path)
+    with pytest.raises(DataError, match="result is not on the path"):
         build_report(Network.from_couplings(np.zeros((8, 8)) + 0.1 * (1 - np.eye(8)), np.zeros(8)), path=path)
     with pytest.raises(DataError, match="path must have 2 nodes"):
-        build_report(Network.from_couplings(np.zeros((2, 2)), np.zeros(2)), path=path, selected=5)
+        build_report(Network.from_couplings(np.zeros((2, 2)), np.zeros(2)), path=path)
 
 
 # ------------------------------------------------------------------------------------------- the file

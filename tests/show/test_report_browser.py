@@ -23,6 +23,7 @@ from isinglass import (
 )
 from isinglass import select as selection
 from isinglass.data import BinaryTable, read_binary
+from isinglass.estimators import IsingLassoCV, IsingLassoEBIC
 from isinglass.evaluate import metrics
 from isinglass.select.outcome import fit_table
 from isinglass.show.report import write_report
@@ -639,12 +640,10 @@ def test_a_model_alone_makes_a_small_page(visit, tmp_path, p):
 
 
 def test_other_criteria_draw_their_curves(visit, tmp_path, table):
-    scored = selection.cross_validate(table, alphas=6, random_state=0)
-    page = visit(write(scored.solution, tmp_path / "cv.html", path=scored.path, criterion=scored))
+    page = visit(write(IsingLassoCV(6, random_state=0).fit(table), tmp_path / "cv.html"))
     assert page.locator("#choice-chart .band").count() == 1
     assert "cross-validation" in page.text_content("#choice-title")
-    chosen = selection.select_ebic(table, alphas=6)
-    page = visit(write(chosen.solution, tmp_path / "ebic.html", path=chosen.path, criterion=chosen))
+    page = visit(write(IsingLassoEBIC(6).fit(table), tmp_path / "ebic.html"))
     assert "BIC" in page.text_content("#choice-title")
 
 

@@ -1,4 +1,4 @@
-"""What a report is about, read from whatever the caller has and checked once."""
+"""The arguments of a report, checked and read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
-from isinglass.arguments import is_whole
 from isinglass.arrays import FloatArray
 from isinglass.categories import CategoryNetwork
 from isinglass.data import BinaryTable, CategoryTable, read_binary
@@ -24,94 +23,55 @@ from isinglass.show.palette import color_groups
 
 Table: TypeAlias = BinaryTable | CategoryTable
 SAME_ALPHA = 1e-9
-"""Relative difference up to which two alphas are one."""
+"""Relative difference up to which two alphas are the same."""
 COUNTED = {"degree", "strength", "expected_influence"}
-"""Measures of nodes that the page itself computes, for every point of the path."""
+"""Measures of nodes that the page computes itself, for every point of the path."""
 
 
-def find_wanted(
-    selected: int | float | None, solution: Solution | None, stability: Stability | None, criterion: Any
-) -> int | float | None:
-    """Return the number or the alpha of the selected network, from the first who knows it."""
-    if selected is not None:
-        return selected
-    for source in (solution, stability, criterion):
-        if source is not None and np.isfinite(source.alpha):
-            return float(source.alpha)
-    return None
-
-
-def line_up(
-    model: Network, path: Path | None, solution: Solution | None, wanted: int | float | None
-) -> tuple[tuple[Solution, ...], int]:
-    """Return the networks along the slider and the number of the selected one, which is among them."""
-    if path is None or len(path) == 0:
-        path, wanted = Path((Solution(model, np.nan) if solution is None else solution,)), 0
-    solutions, index = _find(tuple(path), model, solution, wanted)
+def line_up(model: Network, path: Path | None, solution: Solution | None) -> tuple[tuple[Solution, ...], int]:
+    """Return the networks along the slider, and the number of the selected one among them."""
+    solutions = tuple(path or ())
+    if not solutions:
+        return (Solution(model, np.nan) if solution is None else solution,), 0
     for other in solutions:
         if other.n_features != model.n_features:
             raise DataError(
                 f"{setting('path')} must have {model.n_features} nodes, as the network has; got {other.n_features}."
             )
-    chosen = solutions[index]
-    difference = abs(chosen.couplings_sparse - model.couplings_sparse).max()
-    if difference > 1e-9 * max(1.0, model.weights.max(initial=0.0)):
-        raise DataError(
-            f"result must be the network at the selected alpha ({chosen.alpha:.6g}); got couplings that differ by "
-            f"{difference:.3g}. Pass the Solution of that alpha, or leave the path out."
-        )
-    return solutions, index
-
-
-def _find(
-    solutions: tuple[Solution, ...], model: Network, solution: Solution | None, wanted: int | float | None
-) -> tuple[tuple[Solution, ...], int]:
     alphas = np.array([each.alpha for each in solutions])
-    if wanted is None:
+    if solution is None or np.isnan(solution.alpha):
         same = [k for k, each in enumerate(solutions) if each.network.with_names(model.names) == model]
         if not same:
-            raise DataError("selected must be given where the network is not on the path; got None.")
+            raise DataError("result is not on the path. Pass the Solution with its alpha, or leave the path out.")
         return solutions, same[0]
-    if is_whole(wanted):
-        if not -len(solutions) <= wanted < len(solutions):
-            raise ArgumentError("selected", f"must be a number on the path of {len(solutions)} alphas", wanted)
-        return solutions, int(wanted) % len(solutions)
-    near = np.flatnonzero(np.abs(alphas - wanted) <= SAME_ALPHA * max(abs(float(wanted)), 1e-300))
-    if len(near):
-        return solutions, int(near[0])
-    if solution is not None and solution.alpha == wanted:  # fitted by itself: it gets its place among the others
-        place = int((alphas > wanted).sum())
+    near = np.flatnonzero(np.abs(alphas - solution.alpha) <= SAME_ALPHA * max(abs(solution.alpha), 1e-300))
+    if not len(near):
+        place = int((alphas > solution.alpha).sum())
         return (*solutions[:place], solution, *solutions[place:]), place
-    raise ArgumentError("selected", "must be an alpha of the path or a number on it", wanted, "Pass its Solution too.")
+    difference = abs(solutions[near[0]].couplings_sparse - model.couplings_sparse).max()
+    if difference > 1e-9 * max(1.0, model.weights.max(initial=0.0)):
+        raise DataError(
+            f"result must be the network of the path at its alpha ({solution.alpha:.6g}); its couplings differ by "
+            f"{difference:.3g}. Leave the path out."
+        )
+    return solutions, int(near[0])
 
 
-def read_curve(stability: Stability | None, criterion: Any, evidence: Evidence | None) -> dict[str, Any] | None:
-    """Return the curve that the alpha was read from, of the first who has one; None if nobody has."""
-    line: tuple[Any, ...]
-    more: dict[str, Any]
+def read_curve(stability: Stability | None, evidence: Evidence | None) -> dict[str, Any] | None:
+    """Return the curve that the penalty was chosen from, if there is one."""
     if stability is not None:
-        line = ("instability", stability.alphas, stability.instability, stability.index)
-        told = ("monotone", "threshold", "n_subsamples", "subsample_size")
-        more = {name: getattr(stability, name) for name in told}
-    elif hasattr(criterion, "standard_error"):
-        line = ("score", criterion.alphas, criterion.mean, criterion.index)
-        more = {"errors": criterion.standard_error, "rule": criterion.rule}
-    elif hasattr(criterion, "gamma"):
-        line = ("ebic", [solution.alpha for solution in criterion.path], criterion.scores, criterion.index)
-        more = {"gamma": criterion.gamma, "relaxed": criterion.relaxed}
-    elif criterion is not None:
-        raise ArgumentError("criterion", "must be an EbicSelection or a CrossValidation", criterion)
-    elif evidence is None:
+        told = ("alphas", "monotone", "threshold", "n_subsamples", "subsample_size")
+        line = {name: getattr(stability, name) for name in told}
+        return {"kind": "instability", "values": stability.instability, "choice": stability.index, **line}
+    if evidence is None:
         return None
-    else:
-        line = (evidence.kind, evidence.alphas, evidence.values, evidence.choice)
-        more = {**evidence.settings, **({} if evidence.errors is None else {"errors": evidence.errors})}
-    return {**dict(zip(("kind", "alphas", "values", "choice"), line, strict=True)), **more}
+    line = {name: getattr(evidence, name) for name in ("kind", "alphas", "values", "choice")}
+    return {**line, **evidence.settings, **({} if evidence.errors is None else {"errors": evidence.errors})}
 
 
 def find_proof(result: Any, fit: Fit | None) -> dict[str, str | None]:
-    """Return what the certificate is about, and how two coefficients became one coupling where that is regressions."""
-    if fit is not None:  # of a published method, how far it stopped from an optimum that it does not prove
+    """Return the kind of certificate, and the rule that combined two regressions into one coupling."""
+    if fit is not None:
         rule = fit.settings.get("rule", "and") if fit.method == "nodewise" else None
         return {"kind": fit.method if fit.proves else "published", "rule": rule}
     nodewise = isinstance(result, Solution) and result.alphas_per_node is not None

@@ -1,4 +1,4 @@
-"""A page about a comparison of groups: networks side by side, their difference, tests, and tables; no scripts."""
+"""A self-contained HTML page about a comparison of groups, without scripts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def build_comparison(
     wording: Any = None,
     positions: Any = None,
 ) -> str:
-    """Return an HTML page about a comparison that loads nothing and needs no scripts.
+    """Return a self-contained HTML page about a comparison of groups.
 
     Parameters
     ----------
@@ -50,11 +50,6 @@ def build_comparison(
         The wording of the items behind the nodes, by name or in order.
     positions : array-like of shape (n_features, 2), optional
         Where the nodes lie; by default a layout of all networks together.
-
-    Returns
-    -------
-    str
-        The page.
 
     Examples
     --------
@@ -97,17 +92,7 @@ def build_comparison(
 
 
 def write_comparison(result: GroupComparison, filename: Target, **options: Any) -> None:
-    """Write the page of `build_comparison` to a file; a reader never sees half of it.
-
-    Parameters
-    ----------
-    result : GroupComparison
-        As for `build_comparison`.
-    filename : path, "-" or text stream
-        Where to; "-" is the standard output.
-    **options
-        As for `build_comparison`.
-    """
+    """Write the page of `build_comparison` to a file, a text stream or "-", the standard output."""
     write_lines([build_comparison(result, **options).rstrip("\n")], filename)
 
 

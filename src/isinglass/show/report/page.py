@@ -1,4 +1,4 @@
-"""A page about a network, put together: one HTML file that asks nobody for anything."""
+"""A self-contained HTML page about a network."""
 
 from __future__ import annotations
 
@@ -37,10 +37,7 @@ def build_report(
     X: Any = None,
     names: Sequence[str] | None = None,
     path: Path | None = None,
-    selected: int | float | None = None,
-    solution: Solution | None = None,
     stability: Stability | None = None,
-    criterion: Any = None,
     node_table: Any = None,
     edge_table: Any = None,
     groups: Mapping[str, Any] | Sequence[Any] | None = None,
@@ -53,34 +50,24 @@ def build_report(
     max_edges: int = 6000,
     random_state: RandomSource = 0,
 ) -> str:
-    """Return an HTML page about a network that works from the file system and loads nothing.
+    """Return a self-contained HTML page about a network.
 
     Parameters
     ----------
-    result : Network, Solution or fitted estimator
-        The network the report is about. What an estimator knows (its path, certificate, stability and parameters) is
-        used where the arguments below do not say otherwise.
+    result : Network, Solution, Fit or fitted estimator
+        The network. The path, certificate, stability and settings of a fit are shown unless given below.
     X : table, optional
-        The rows of 0 and 1 (array, data frame, sparse matrix or BinaryTable), or of categories (CategoryTable, or
-        category numbers), from which the page tells how well the nodes can be predicted and, of categories, how many
-        rows have each.
+        The table of the fit, for the predictability of nodes and the counts of categories.
     names : sequence of str, optional
         Names of the nodes; default those of the model.
     path : Path, optional
-        The networks along the slider. Without one the page has no slider.
-    selected : int or float, optional
-        Number on the path, or alpha, of the network the report is about; default what the other arguments imply.
-    solution : Solution, optional
-        That network with its certificate. If its alpha is not on the path, it is put there.
+        The networks along the slider. A Solution whose alpha is not on it is inserted.
     stability : Stability, optional
-        The result of ``stars``, for the instability curve and a column of the edge table.
-    criterion : EbicSelection or CrossValidation, optional
-        Another criterion, for its curve.
+        What StARS found, for the instability curve and a column of the edge table; default that of the fit.
     node_table : NodeTable, data frame or mapping of columns, optional
         Measures of the nodes; default computed from ``X``.
     edge_table : data frame or mapping of columns, optional
-        Further columns for the edge table, with ``source`` and ``target``, beside the ``edges()`` of an estimator: for
-        example the ``edges()`` of a Bootstrap.
+        Further columns for the edge table, with ``source`` and ``target``, such as the ``edges()`` of a Bootstrap.
     groups : mapping or sequence, optional
         Group of each node, by name or in order, for colors and a legend.
     group_colors : mapping, optional
@@ -96,14 +83,9 @@ def build_report(
     wording : mapping, sequence or pandas Series, optional
         The wording of the items behind the nodes, by name or in order, for the table of nodes and the drawing.
     max_edges : int, default 6000
-        Most pairs that the page stores, over the whole path; the page says so where there were more.
+        Largest number of pairs on the page, over the whole path; the page says if there were more.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Of the drawing.
-
-    Returns
-    -------
-    str
-        The page; equal arguments give equal pages.
+        Seed of the layout.
 
     Examples
     --------
@@ -113,17 +95,13 @@ def build_report(
     ('<!DOCTYPE html>', True)
     """
     check_count("max_edges", max_edges)
-    # What a fit knows stands in for what was not given.
     fit = getattr(result, "fit_", result)
     fit = fit if isinstance(fit, Fit) else None
     path = getattr(fit, "path", None) if path is None else path
     stability = getattr(fit, "stability", None) if stability is None else stability
-    if solution is None:
-        solution = result if isinstance(result, Solution) else getattr(fit, "solution", None)
     model = as_network(result, names)
-    curve = contents.read_curve(stability, criterion, getattr(fit, "evidence", None))
-    wanted = contents.find_wanted(selected, solution, stability, criterion)
-    solutions, index = contents.line_up(model, path, solution, wanted)
+    solution = result if isinstance(result, Solution) else getattr(fit, "solution", None)
+    solutions, index = contents.line_up(model, path, solution)
     table = None if X is None else contents.read_rows(X, model, fit)
     if node_table is None and table is not None:
         node_table = measure_nodes(model, table)
@@ -155,7 +133,7 @@ def build_report(
         "path": payload.describe_path(solutions, index, stored),
         "edge_columns": payload.edge_columns(drawn, stability, edges, stored),
         "edge_tables": payload.list_tables(drawn.network, edge_counts, stored),
-        "curve": curve,
+        "curve": contents.read_curve(stability, getattr(fit, "evidence", None)),
         "missing": payload.describe_missing(getattr(fit, "missing", None)),
         "certificate": payload.describe_certificate(solutions, proof),
         "settings": contents.read_settings(settings, result, fit),
@@ -173,23 +151,9 @@ def build_report(
 
 
 def write_report(result: Any, filename: Target, **options: Any) -> None:
-    """Write the page of ``build_report`` to a file; a reader never sees half of it.
+    """Write the page of `build_report` to a file, a text stream or "-", the standard output.
 
-    Parameters
-    ----------
-    result : Network, Solution or fitted estimator
-        As for ``build_report``.
-    filename : path, "-" or text stream
-        Where to; "-" is the standard output. A file of that name is replaced.
-    **options
-        As for ``build_report``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from isinglass import Network
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report(Network.from_couplings([[0.0]], [0.0]), folder + "/report.html")
+    The other arguments are those of `build_report`. A file appears when it is complete.
     """
     write_lines([build_report(result, **options).rstrip("\n")], filename)
 
@@ -209,7 +173,7 @@ def _assemble(title: str, payload: Mapping[str, Any]) -> str:
 
 
 def _as_script_text(payload: Mapping[str, Any]) -> str:
-    """Return JSON that ends no script, opens no comment, and is all ASCII."""
+    """Return JSON in ASCII that cannot end the script or open a comment."""
     text = json.dumps(payload, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
