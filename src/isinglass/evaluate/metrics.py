@@ -1,4 +1,4 @@
-"""How close one network is to another, and what a network says about its nodes.
+"""Agreement of two networks, and measures of nodes.
 
 A network may be given as a `Network`, a `Solution`, a fitted estimator, or a symmetric matrix, dense or sparse: the
 paper's Θ, whose diagonal holds the fields. Pairs are counted once, s < t; an edge is a pair whose coupling is not zero.
@@ -30,8 +30,6 @@ __all__ = [
     "communities",
     "edge_confusion",
     "f1_score",
-    "hamming_distance",
-    "matthews_correlation",
     "modularity",
     "node_table",
     "relative_difference",
@@ -100,16 +98,6 @@ def edge_confusion(estimate: Any, truth: Any) -> EdgeConfusion:
 def f1_score(estimate: Any, truth: Any) -> float:
     """Return the F1 of the estimated edges; see `EdgeConfusion.f1`."""
     return edge_confusion(estimate, truth).f1
-
-
-def matthews_correlation(estimate: Any, truth: Any) -> float:
-    """Return Matthews' correlation coefficient of the edges; see `EdgeConfusion.mcc`."""
-    return edge_confusion(estimate, truth).mcc
-
-
-def hamming_distance(estimate: Any, truth: Any) -> int:
-    """Return the number of pairs that are an edge in one of the networks only."""
-    return edge_confusion(estimate, truth).hamming
 
 
 def sign_accuracy(estimate: Any, truth: Any) -> float:

@@ -1,4 +1,4 @@
-"""What a network says about each of its nodes: how well the others predict it, how much it matters, its community."""
+"""Measures of nodes: predictability, centrality and communities."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from isinglass.names import by_node
 from isinglass.network import Network, as_network, symmetric_matrix
 
 CELLS_AT_ONCE = 4_000_000
-"""Cells whose predictions exist at a time."""
+"""Cells predicted at a time."""
 _CELLS_OF_PATHS = 4_000_000  # sources × directed edges at a time
 SHOWN_NODES = 30  # in the repr of a table
 MEASURES = ("strength", "expected_influence", "closeness", "betweenness")
 BRIDGES = ("bridge_strength", "bridge_expected_influence")
 """Measures that need the community of every node."""
 SAME = 1e-10
-"""Two paths are equally short if their lengths differ by less, relative to their length."""
+"""Relative difference below which two paths have the same length."""
 
 
 class _Nodes(Frozen):
@@ -173,7 +173,7 @@ class Centrality(_Nodes):
 
     names: tuple[str, ...]  #: the nodes
     measures: Mapping[str, FloatArray]  #: one array per measure
-    communities: tuple[Any, ...] | None = None  #: the community of every node; None if nobody said
+    communities: tuple[Any, ...] | None = None  #: the community of every node, if given
 
     def __post_init__(self) -> None:
         for values in self.measures.values():
@@ -200,9 +200,9 @@ def centrality(network: Any, communities: Any = None) -> Centrality:
     network : Network, Solution, fitted estimator or matrix
         The network.
     communities : sequence, mapping or pandas Series, optional
-        The community or group of each node, in order or by name, such as what `communities` found or the scales of a
-        questionnaire. Bridge strength is Σ |θ_st| and bridge expected influence Σ θ_st over the edges that lead to
-        other communities. A node without one is a community of its own.
+        The community of each node, in order or by name, such as what `communities` found or the scales of a
+        questionnaire. Bridge strength is Σ |θ_st| and bridge expected influence Σ θ_st over the edges to other
+        communities. A node without one is a community of its own.
 
     Examples
     --------
@@ -266,8 +266,7 @@ def _closeness(distances: FloatArray) -> FloatArray:
 def _betweenness(network: Network) -> FloatArray:
     """Return the share of shortest paths between two other nodes that pass through each node.
 
-    Brandes' recursion, for many sources at once. Instead of visiting nodes in the order of their distance, paths grow
-    by one edge per round; there are as many rounds as the longest shortest path has edges.
+    Brandes' recursion for many sources at once: in each round all paths grow by one edge.
     """
     n = network.n_features
     total = np.zeros(n)
@@ -292,7 +291,7 @@ def _betweenness(network: Network) -> FloatArray:
             grown = np.asarray((last * grown[:, tail]) @ into)
             paths += grown
         share = np.divide(1.0, paths, out=np.zeros_like(paths), where=paths > 0)
-        carried = (paths > 0).astype(np.float64)  # what flows through a node of what goes to nodes behind it
+        carried = (paths > 0).astype(np.float64)  # dependency of the source on each node
         passing = np.zeros_like(paths)
         while carried.any():
             carried = paths * np.asarray((last * (carried * share)[:, head]) @ out_of)
@@ -303,37 +302,22 @@ def _betweenness(network: Network) -> FloatArray:
 
 
 def communities(
-    network: Any,
-    *,
-    method: str = "louvain",
-    resolution: float = 1.0,
-    positive_only: bool = True,
-    random_state: RandomSource = 0,
+    network: Any, *, resolution: float = 1.0, positive_only: bool = True, random_state: RandomSource = 0
 ) -> NDArray[np.intp]:
-    """Return the community of every node, numbered from 0, the largest first.
+    """Return the community of every node by Louvain's method, numbered from 0, the largest first.
+
+    A node without edges is a community of its own. networkx comes with ``pip install "isinglass[graph]"``.
 
     Parameters
     ----------
     network : Network, Solution, fitted estimator or matrix
         The network.
-    method : {"louvain", "greedy"}, default "louvain"
-        How modularity is maximized: Louvain's moves from a random order, or merging (Clauset, Newman and Moore).
     resolution : float, default 1
         Above 1 for more and smaller communities.
     positive_only : bool, default True
-        Whether negative couplings are left out, as they keep nodes apart; otherwise |θ_st| counts.
+        Whether negative couplings are left out; otherwise |θ_st| counts.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Seed of Louvain's order: the same seed gives the same communities.
-
-    Returns
-    -------
-    ndarray of int, shape (n_features,)
-        A node without edges is a community of its own.
-
-    Raises
-    ------
-    ImportError
-        If networkx is not installed: ``pip install "isinglass[graph]"``.
+        Seed of the order in which nodes are visited.
 
     Examples
     --------
@@ -343,41 +327,30 @@ def communities(
     """
     read = as_network(network)
     resolution = check_positive("resolution", resolution)
-    if method not in ("louvain", "greedy"):
-        raise ArgumentError("method", "must be one of louvain, greedy", method)
     try:
         networkx = import_module("networkx")
     except ImportError as error:
         raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
-    graph, search = networkx.Graph(), networkx.algorithms.community
+    graph = networkx.Graph()
     graph.add_nodes_from(range(read.n_features))
     for (s, t), value in zip(read.edge_index.tolist(), read.edge_values.tolist(), strict=True):
         if value > 0 or not positive_only:
             graph.add_edge(s, t, weight=abs(value))
     seed = int(as_generator(random_state).integers(2**31))
-    if not graph.number_of_edges():
-        found = [{k} for k in range(read.n_features)]
-    elif method == "louvain":
-        found = search.louvain_communities(graph, weight="weight", resolution=resolution, seed=seed)
-    else:
-        found = search.greedy_modularity_communities(graph, weight="weight", resolution=resolution)
+    found = [{k} for k in range(read.n_features)]
+    if graph.number_of_edges():
+        search = networkx.algorithms.community.louvain_communities
+        found = search(graph, weight="weight", resolution=resolution, seed=seed)
     member = np.empty(read.n_features, dtype=np.intp)
     for number, nodes in enumerate(sorted(map(sorted, found), key=lambda nodes: (-len(nodes), nodes[0]))):
         member[nodes] = number
     return member
 
 
-def modularity(network: Any, members: Any, *, resolution: float = 1.0, positive_only: bool = True) -> float:
-    """Return how much more weight lies within communities than if edges were joined at random.
+def modularity(network: Any, members: Sequence[Any], *, resolution: float = 1.0, positive_only: bool = True) -> float:
+    """Return the modularity of communities: the weight within them minus that expected if edges were random.
 
-    Parameters
-    ----------
-    network : Network, Solution, fitted estimator or matrix
-        The network.
-    members : sequence
-        The community of every node, in order.
-    resolution, positive_only
-        As for `communities`.
+    ``members`` is the community of every node, in order; the other arguments are those of `communities`.
 
     Examples
     --------
