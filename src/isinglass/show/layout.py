@@ -1,8 +1,7 @@
-"""Where the nodes of a network are drawn: a seeded force layout.
+"""A seeded force-directed layout.
 
-Edges attract and all nodes repel each other, by powers of the distance as in Noack's energy models (2007), to which
-Fruchterman and Reingold's (1991) belongs. Components are laid out one by one and put on shelves, so that nothing drifts
-away; nodes without edges are the last shelves.
+Edges attract and all nodes repel each other by powers of the distance (Noack 2007; Fruchterman and Reingold 1991 is a
+special case). Components are laid out one by one and arranged in rows, nodes without edges last.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ __all__ = ["force_layout", "shared_layout"]
 ATTRACTION = 1.5
 """Exponent of the distance in the pull of an edge: 0 is LinLog, 1 ForceAtlas2, 2 Fruchterman and Reingold."""
 ALL_PAIRS_UP_TO = 1500
-"""Nodes of a component up to which every pair repels each other; above, distant nodes act as the centers of cells."""
+"""Largest component in which all pairs repel each other; in larger ones distant nodes are merged in cells of a grid."""
 BLOCK = 16_384
-"""Pairs at a time there, so that intermediate results stay in the cache."""
+"""Pairs at a time, to stay in the cache."""
 CELLS = 16
 """Cells per side of that grid."""
 NEIGHBOURS = 6
-"""Nearest nodes that still repel one by one there."""
+"""Nearest nodes that repel one by one beside the grid."""
 PIVOTS = 50
-"""Nodes whose distances give the first positions."""
+"""Nodes whose graph distances give the first positions."""
 SPACING = 1.5
-"""Side of the square that one node gets on the drawing, in units of the distance between isolated nodes."""
+"""Square root of the area per node, in units of the distance between isolated nodes."""
 CLEARANCE = 0.8
 """Least distance between two nodes, in the same units."""
 
@@ -62,18 +61,14 @@ def force_layout(
         Strength of the attraction, usually the absolute coupling; default 1. Edges whose weight is not positive do not
         attract. A common factor does not matter.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Where the small shifts come from that tell nodes with the same neighbors apart.
+        Seed of the small shifts that separate nodes with the same neighbors.
     n_iter : int, optional
-        Rounds of moving every node; default 250, or 80 for more than 1 500 nodes.
+        Number of rounds; default 250, or 80 for more than 1 500 nodes.
 
     Returns
     -------
     ndarray of shape (n_nodes, 2)
-        Positions in the square from −1 to 1, centered, no two of them equal; the wider side reaches the border.
-
-    Notes
-    -----
-    A round costs O(n²) for components of up to 1 500 nodes and about O(n) above.
+        Distinct positions in the square from −1 to 1, centered; the wider side reaches the border.
 
     Examples
     --------
@@ -103,14 +98,9 @@ def force_layout(
 
 
 def shared_layout(networks: Iterable[Any], *, random_state: RandomSource = 0) -> FloatArray:
-    """Return one place per node for several networks of the same nodes: the layout of their mean absolute couplings.
+    """Return one position per node for several networks of the same nodes: the layout of their mean couplings.
 
-    Parameters
-    ----------
-    networks : iterable of Network, Solution, fitted estimator or matrix
-        The networks; they must have the same nodes in the same order.
-    random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        As for `force_layout`.
+    ``networks`` are Networks, Solutions, fitted estimators or matrices.
 
     Examples
     --------
@@ -155,13 +145,13 @@ def _lay_out(graph: sp.csr_array, rng: Generator, n_iter: int) -> FloatArray:
         return np.column_stack([np.arange(n_nodes), np.zeros(n_nodes)])
     xy = _turn_wide(_relax(_first_positions(graph, rng), graph, n_iter))
     width, height = np.ptp(xy, axis=0)
-    # A drawing that is all but one line is measured as if it were a fifth as high as it is wide.
+    # A drawing that is nearly a line counts as a fifth as high as wide.
     xy = _push_apart(xy * (SPACING * np.sqrt(n_nodes) / np.sqrt(width * max(height, width / 5))))
     return np.asarray(xy - xy.min(axis=0))
 
 
 def _first_positions(graph: sp.csr_array, rng: Generator) -> FloatArray:
-    """Return the two main directions of the distances to some nodes (Brandes and Pich's pivot MDS), a little shaken."""
+    """Return the two main directions of graph distances to some nodes (pivot MDS, Brandes and Pich 2007), jittered."""
     n_nodes = graph.shape[0]
     pivots = rng.choice(n_nodes, min(PIVOTS, n_nodes), replace=False)
     hops = dijkstra(graph, directed=False, indices=pivots, unweighted=True) ** 2
@@ -173,13 +163,11 @@ def _first_positions(graph: sp.csr_array, rng: Generator) -> FloatArray:
 
 
 def _relax(xy: FloatArray, graph: sp.csr_array, n_iter: int) -> FloatArray:
-    """Move the nodes until pull and push balance, all at once, in ever smaller steps.
+    """Move all nodes at once, in decreasing steps, until attraction and repulsion balance.
 
-    The pull of an edge is w d^ATTRACTION, the push of two nodes the product of their masses times d^−2; a mass is
-    1 + the node's weights, so that hubs get room.
-
-    Each force is a spring towards a target: of an edge its other end, of a repulsion the node's mirror image. A node
-    goes to the mean of its targets, weighted by how stiff the springs are, which needs no step size.
+    An edge attracts by w d^ATTRACTION; two nodes repel by the product of their masses times d^−2, and a mass is 1 plus
+    the node's weights. Each force is treated as a spring towards a target (the other end of an edge, the mirror image
+    for a repulsion), and a node moves towards the mean of its targets weighted by stiffness: there is no step size.
     """
     pull = graph.tocoo()
     s, t, weight = pull.row, pull.col, pull.data
@@ -190,8 +178,7 @@ def _relax(xy: FloatArray, graph: sp.csr_array, n_iter: int) -> FloatArray:
         distance = np.sqrt((gap**2).sum(axis=1)) + 1e-9
         stiff = weight * distance ** (ATTRACTION - 1.0)
         push, push_stiff = repel(xy, mass)
-        # Pushes are scaled to balance the pulls as a whole (equal virials): the drawing keeps its size, only its
-        # shape changes.
+        # Equal virials of repulsion and attraction: the drawing keeps its size.
         scale = (stiff * distance**2).sum() / (2.0 * (xy * push).sum())
         force = np.column_stack([np.bincount(s, stiff * gap[:, k], len(xy)) for k in (0, 1)]) + scale * push
         total = np.bincount(s, stiff, len(xy)) + scale * push_stiff
@@ -202,13 +189,13 @@ def _relax(xy: FloatArray, graph: sp.csr_array, n_iter: int) -> FloatArray:
 
 def _springs(squared_distance: FloatArray) -> FloatArray:
     """Return push / distance of two unit masses, d^−3."""
-    # The usual push of d^−1 reaches further: it tears the Senate so far apart that neither party can be read.
+    # The usual repulsion d^−1 reaches further: it separates clusters so far that they become unreadable.
     inverse = 1.0 / squared_distance
     return np.asarray(inverse * np.sqrt(inverse))
 
 
 def _repel_all(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the push on every node by all others, and how stiff these springs are together."""
+    """Return the repulsion of every node by all others, and its total stiffness."""
     x, y = xy.T
     push, total = np.empty_like(xy), np.empty(len(xy))
     rows = max(1, BLOCK // len(xy))
@@ -224,14 +211,14 @@ def _repel_all(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def _repel_by_cells(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the same for many nodes: near ones count one by one, the rest as the centers of a grid's cells."""
+    """Return the same for many nodes: near ones one by one, the others merged in cells of a grid."""
     low, extent = xy.min(axis=0), np.ptp(xy, axis=0) + 1e-9
     place = np.minimum(((xy - low) / extent * CELLS).astype(np.int64), CELLS - 1) @ np.array([CELLS, 1])
     cells, cell = np.unique(place, return_inverse=True)
     total = np.bincount(cell, mass, len(cells))
     center = np.column_stack([np.bincount(cell, mass * xy[:, k], len(cells)) / total for k in (0, 1)])
     dx, dy = (xy[:, k, None] - center[:, k] for k in (0, 1))
-    # Inside its own cell a node must not be pushed by itself; a softened distance keeps that push small.
+    # A softened distance keeps small the repulsion of a node by its own cell.
     soft = float((extent / CELLS).prod()) / 4
     stiff = mass[:, None] * total * _springs(dx * dx + dy * dy + soft)
     push, push_stiff = np.column_stack([(stiff * dx).sum(axis=1), (stiff * dy).sum(axis=1)]), stiff.sum(axis=1)
@@ -242,14 +229,14 @@ def _repel_by_cells(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, Float
 
 
 def _turn_wide(xy: FloatArray) -> FloatArray:
-    """Return the positions with their longest direction from left to right, where screens have room."""
+    """Return the positions rotated so that their longest direction is horizontal."""
     _, axes = np.linalg.eigh(np.cov(xy.T))
     axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
     return np.asarray(xy @ axes[:, ::-1])
 
 
 def _push_apart(xy: FloatArray) -> FloatArray:
-    """Return the positions with pairs that are nearer than CLEARANCE moved apart, a few times over."""
+    """Return the positions with pairs nearer than CLEARANCE moved apart."""
     for _ in range(40):
         pairs = cKDTree(xy).query_pairs(CLEARANCE, output_type="ndarray")
         if len(pairs) == 0:
@@ -257,7 +244,7 @@ def _push_apart(xy: FloatArray) -> FloatArray:
         s, t = pairs.T
         gap = xy[t] - xy[s]
         distance = np.sqrt((gap**2).sum(axis=1))
-        # Nodes at one place part in directions of their own.
+        # Nodes at the same position move in different directions.
         gap = np.where((distance > 1e-9)[:, None], gap, np.column_stack([np.cos(s + 2.0 * t), np.sin(s + 2.0 * t)]))
         shift = gap / np.maximum(distance, 1e-9)[:, None] * (0.55 * (CLEARANCE - distance) / 2)[:, None]
         moves = [np.bincount(t, part, len(xy)) - np.bincount(s, part, len(xy)) for part in shift.T]
@@ -266,7 +253,7 @@ def _push_apart(xy: FloatArray) -> FloatArray:
 
 
 def _shelve(boxes: list[FloatArray]) -> list[FloatArray]:
-    """Return a corner for every component so that they stand in centered rows, the largest first, without touching."""
+    """Return a corner for every component in centered rows without overlap, the largest first."""
     # Half a unit of margin around isolated nodes, one around others.
     margins = [1.0 if len(box) == 1 else 2.0 for box in boxes]
     sizes = np.array([box.max(axis=0) + margin for box, margin in zip(boxes, margins, strict=True)])

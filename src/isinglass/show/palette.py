@@ -1,7 +1,7 @@
-"""Colors that people with the common color vision deficiencies can tell apart, for files, figures and pages.
+"""Color-blind-safe colors (Okabe and Ito 2008) for files, figures and pages.
 
-They are those of Okabe and Ito (2008). Blue and vermillion are kept for the sign of an edge and purple for edges
-between groups, so that the colors of groups begin with the others. Edges without a sign are gray.
+Blue and vermillion are for the sign of an edge, purple for edges between groups, gray for edges without a sign; the
+colors of groups begin with the others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNSIGNED = "#6b7075"  # darker than nodes without a group, which the edges end i
 SIGNS: Mapping[int, str] = {1: POSITIVE, -1: NEGATIVE, 0: UNSIGNED}
 """Color of an edge by its sign; 0 for those that have none."""
 GROUPS = tuple(NAMED[name] for name in ("orange", "sky blue", "green", "yellow", "black", "blue", "vermillion"))
-"""Colors of groups in the order in which they are given out; with more groups they come round again."""
+"""Colors of groups in the order of use; they repeat for more groups."""
 
 
 def read_color(color: object) -> str:
