@@ -18,15 +18,14 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass import CategoryTable, ising_path
-from isinglass.categories import CategoryNetwork
+from isinglass import CategoryTable, Network, Variables, ising_path
 from isinglass.network import all_pairs
 from isinglass.simulate.completions import CategoryChains
 
 SWEEPS = 100
 
 
-def plant(n_columns: int, n_letters: int, n_contacts: int, strength: float, seed: int) -> CategoryNetwork:
+def plant(n_columns: int, n_letters: int, n_contacts: int, strength: float, seed: int) -> Network:
     """Return a Potts model with so many contacts, drawn from all pairs, and letters of unequal frequency."""
     rng = np.random.default_rng(seed)
     pairs = all_pairs(n_columns)
@@ -35,13 +34,14 @@ def plant(n_columns: int, n_letters: int, n_contacts: int, strength: float, seed
     for axis in (1, 2):
         blocks -= blocks.mean(axis=axis, keepdims=True)
     fields = rng.normal(size=(n_columns, n_letters))
-    return CategoryNetwork(list(fields - fields[:, :1]), [None] * n_columns, contacts, blocks=list(blocks))
+    variables = Variables.of([n_letters] * n_columns, "nominal")
+    return Network((fields - fields[:, :1])[:, 1:].ravel(), contacts, variables=variables, parameters=list(blocks))
 
 
-def draw(model: CategoryNetwork, n_rows: int, seed: int) -> NDArray[np.uint8]:
+def draw(model: Network, n_rows: int, seed: int) -> NDArray[np.uint8]:
     """Return rows drawn by Gibbs sampling, one chain each."""
     rng = np.random.default_rng(seed)
-    start = rng.integers(0, model.n_categories, size=(n_rows, model.n_features)).astype(np.uint8)
+    start = rng.integers(0, model.variables.sizes, size=(n_rows, model.n_features)).astype(np.uint8)
     chains = CategoryChains(start, random_state=rng)
     chains.sweep(model, SWEEPS)
     return chains.table

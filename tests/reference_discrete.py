@@ -184,7 +184,7 @@ def parts(reference, solution):
             for phi in (reference.scores[s], reference.scores[t])
         )
         theta[s, t] = left @ block @ right.T
-    return theta, list(solution.network.category_fields)
+    return theta, solution.network.variables.split(solution.network.category_fields)
 
 
 def assert_certified(reference, path):

@@ -4,11 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from networks import log_probabilities, make_network
 from reference_discrete import Discrete
 
-from isinglass import CategoryNetwork, CategoryTable, Network, ising_path
-from isinglass.categories import corners
+from isinglass import CategoryTable, Network, ising_path
 from isinglass.errors import DataError
+from isinglass.variables import corners
 
 KINDS = ["nominal", "ordinal", "binary", "nominal"]
 LEVELS = [3, 4, 2, 4]
@@ -25,14 +26,14 @@ def mixed_network(seed=0):
     corners = [np.ones((1, 1)) if lines[s] else twin.scores[s] for s in range(4)]
     blocks = [corners[s] @ theta[s, t] @ corners[t].T for s, t in twin.pairs]
     scores = [twin.scores[s][:, 0] if lines[s] else None for s in range(4)]
-    return CategoryNetwork(fields, scores, twin.pairs, blocks=blocks), twin, theta, fields
+    return make_network(fields, scores, twin.pairs, blocks=blocks), twin, theta, fields
 
 
 def test_conditionals_are_those_of_the_slow_twin():
     network, twin, theta, fields = mixed_network()
     expected = twin.probabilities(theta, fields)
     for mine, logs, other in zip(
-        network.category_probabilities(twin.X), network.category_log_probabilities(twin.X), expected, strict=True
+        network.probabilities(twin.X), log_probabilities(network, twin.X), expected, strict=True
     ):
         np.testing.assert_allclose(mine, other, atol=1e-13)
         np.testing.assert_allclose(logs, np.log(other), atol=1e-12)
@@ -66,7 +67,7 @@ def test_the_energy_gives_the_conditionals():
     rows = np.array(list(product(*map(range, LEVELS))))
     joint = np.exp(-network.energy(rows)).reshape(LEVELS)
     row = twin.X[:1]
-    for s, P in enumerate(network.category_probabilities(row)):
+    for s, P in enumerate(network.probabilities(row)):
         place = tuple(slice(None) if t == s else row[0, t] for t in range(4))
         np.testing.assert_allclose(P[0], joint[place] / joint[place].sum(), rtol=1e-12)
 
@@ -74,7 +75,7 @@ def test_the_energy_gives_the_conditionals():
 def test_pairs_are_put_in_order_and_zeros_left_out():
     block = np.array([[1.0], [0.0], [-1.0]])
     fields, scores = [[0, 0], [0, 0, 0], [0, 1]], [[0, 1], None, [0, 1]]
-    network = CategoryNetwork(fields, scores, [[1, 0], [2, 0], [2, 1]], blocks=[block, [[0.0]], block.T])
+    network = make_network(fields, scores, [[1, 0], [2, 0], [2, 1]], blocks=[block, [[0.0]], block.T])
     assert network.edge_index.tolist() == [[0, 1], [1, 2]]
     assert [B.shape for B in network.blocks] == [(1, 3), (3, 1)]
     np.testing.assert_allclose(network.edge_values, 2.0)
@@ -84,20 +85,20 @@ def test_pairs_are_put_in_order_and_zeros_left_out():
     assert other != network
     assert other.with_names(network.names) == network
     assert network != Network([0, 0, 0], network.edge_index, network.edge_values)
-    assert repr(network) == "CategoryNetwork(3 nodes, 2 edges: x0–x1 2, x1–x2 2)"
+    assert repr(network) == "Network(3 nodes, 2 edges: x0–x1 2, x1–x2 2)"
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"blocks": None, "edge_values": [1.0]}, "blocks must be given"),
+        ({"blocks": None, "edge_values": [1.0]}, "parameters must be given"),
+        ({"blocks": None}, "edge_values or parameters must be given"),
+        ({"blocks": [[[1.0, 0.0, -1.0]]] * 2}, "one block per edge"),
+        ({"blocks": np.ones(4)}, "entries of all blocks"),
         ({"blocks": [[[1.0]]]}, r"shape \(1, 3\)"),
         ({"blocks": [[[1.0, np.nan, 0.0]]]}, "finite"),
-        ({"edge_values": [3.0]}, "those of the blocks"),
-        ({"kinds": ["binary", "ordinal"]}, "nominal for nodes without scores"),
-        ({"categories": [(0, 1), ("a", "b")]}, "one entry per category"),
-        ({"scores": [[0, 1, 2], None]}, "one number per category"),
-        ({"scores": [[0, 1]]}, "one entry per node"),
+        ({"edge_values": [3.0]}, "those of the parameters"),
+        ({"categories": [(0, 1), ("a", "b")]}, "one value per node"),
         ({"edge_index": [[0, 0]]}, "two different nodes"),
         ({"edge_index": [[0, 7]]}, "nodes from 0 to 1"),
     ],
@@ -109,9 +110,9 @@ def test_bad_networks(changed, message):
         "edge_index": [[0, 1]],
         "blocks": [[[1.0, 0.0, -1.0]]],
     }
-    CategoryNetwork(**parts)
+    make_network(**parts)
     with pytest.raises(DataError, match=message):
-        CategoryNetwork(**{**parts, **changed})
+        make_network(**{**parts, **changed})
 
 
 def test_a_path_keeps_what_categories_are_called():
@@ -149,9 +150,9 @@ def test_units_of_mgm():
     # What R's glmnet 4.1.6 returns for the table of these probabilities at lambda = 1e-7.
     np.testing.assert_allclose(beta, [[-1.9, -1.3], [1.0, 0.0], [0.0, 2.5]], atol=1e-12)
     fields = [np.array([0.0, 0.2, -0.3]), np.zeros(3)]
-    network = CategoryNetwork(fields, [None, None], [(0, 1)], None, ["s", "t"], blocks=[block])
+    network = make_network(fields, [None, None], [(0, 1)], None, ["s", "t"], blocks=[block])
     X = np.array([[0, 0], [0, 1], [0, 2]], dtype=np.uint8)
-    ours = network.category_probabilities(X)[0]
+    ours = network.probabilities(X)[0]
     logits = fields[0] + block[:, 0] + np.vstack([np.zeros(3), beta.T])  # rows: categories of t
     np.testing.assert_allclose(np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True), ours, rtol=1e-12)
     for shift in (-0.3, -1e-3, 1e-3, 0.3):  # no other way to write the same probabilities has a smaller sum
@@ -163,9 +164,9 @@ def test_units_of_mgm():
 def test_units_of_bgms():
     theta, fields = 0.4, [np.array([0.0, 0.3, -0.2]), np.array([0.0, 0.1, 0.5, 0.2])]
     scores = [np.arange(3.0), np.arange(4.0)]
-    network = CategoryNetwork(fields, scores, [(0, 1)], [theta], ["s", "t"])
+    network = make_network(fields, scores, [(0, 1)], [theta], ["s", "t"])
     X = np.array([[0, j] for j in range(4)], dtype=np.uint8)
     omega = theta / 2
     logits = fields[0] + 2 * omega * np.outer(np.arange(4), np.arange(3))
     expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(network.category_probabilities(X)[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(network.probabilities(X)[0], expected, rtol=1e-12)

@@ -168,7 +168,7 @@ def test_what_the_header_says(tmp_path):
     save(FITTED["IsingLassoStARS"], tmp_path / "model.npz")
     header = header_of(tmp_path / "model.npz")
     assert header["format"] == "isinglass model"
-    assert (header["schema"], header["class"], header["criterion"]) == (3, "Fit", "stars")
+    assert (header["schema"], header["class"], header["criterion"]) == (4, "Fit", "stars")
     assert header["names"] == NAMES
     assert dict(header["choice"]["mapping"])["threshold"] == 0.1
     assert header["versions"]["isinglass"] == isinglass.__version__
@@ -354,8 +354,9 @@ def drop(name):
 DAMAGE = [
     ("IsingLasso", change_header(format="other"), "not a model file"),
     ("IsingLasso", change_header(schema=1), "written by an older isinglass.*fit the table again"),
+    ("IsingLasso", change_header(schema=3), "written by an older isinglass.*fit the table again"),
     ("IsingLasso", change_header(schema=2), "written by an older isinglass.*fit the table again"),
-    ("IsingLasso", change_header(schema=4), "layout 4, and this version of isinglass reads 3"),
+    ("IsingLasso", change_header(schema=5), "layout 5, and this version of isinglass reads 4"),
     ("IsingLasso", change_header(**{"class": "Pipeline"}), "unknown class, 'Pipeline'"),
     ("IsingLasso", change_header(**{"class": "IsingEstimator"}), "unknown class"),
     ("IsingLasso", change_header(n_features="6"), "number of columns is not a number"),

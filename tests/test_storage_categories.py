@@ -8,9 +8,10 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from networks import make_network
 from test_categories import mixed_network
 
-from isinglass import CategoryNetwork, Fit, ising_path, load, read_categories, save
+from isinglass import Fit, Network, ising_path, load, read_categories, save
 from isinglass.errors import DataError
 from isinglass.results import Path, Solution
 
@@ -35,12 +36,12 @@ def fit_of(table=TABLE, n_alphas=3):
 def nominal_path():
     """A made-up path whose networks have blocks, and none at its sparse end."""
     dense = mixed_network()[0]
-    empty = CategoryNetwork(dense.category_fields, dense.scores, np.empty((0, 2), int), [])
+    empty = Network(dense.fields, [], [], variables=dense.variables)
     return Path((Solution(empty, 0.3), Solution(dense, 0.1)), tol=1e-7)
 
 
 def test_networks_come_back(tmp_path):
-    labeled = CategoryNetwork(
+    labeled = make_network(
         [[0, 1, -1], [0, 2]],
         [None, [0, 1]],
         [[0, 1]],
@@ -103,7 +104,7 @@ def test_counts_are_those_of_the_rows(weight):
 
 
 def test_labels_that_a_file_cannot_hold(tmp_path):
-    network = CategoryNetwork([[0, 1]], [[0, 1]], np.empty((0, 2), int), [], categories=[(pd.Timestamp(0), "b")])
+    network = make_network([[0, 1]], [[0, 1]], np.empty((0, 2), int), [], categories=[(pd.Timestamp(0), "b")])
     with pytest.raises(DataError, match="numbers or text"):
         save(network, tmp_path / "net.npz")
 
@@ -152,19 +153,21 @@ SCORES = {"tuple": [0.0, 1.0, 2.0]}
     ("change", "message"),
     [
         (changed_header("categories", kinds=["ordinal"]), "one word per column"),
-        (changed_header("categories", kinds=["cardinal"] * 4), "one word per column"),
+        (changed_header("categories", kinds=["cardinal"] * 4), "kinds must be binary"),
         (changed_header("categories", kinds=None), "no kinds"),
-        (changed_header("categories", labels=[["a"]] * 4), "not called by numbers or text"),
+        (changed_header("categories", labels=[["a"]] * 4), "2 to 256"),
+        (changed_header("categories", labels=[["a"] * 257] * 4), "2 to 256"),
+        (changed_header("categories", labels=[["a", "b"]] * 4), "scores has shape"),
+        (changed_header("categories", labels=[["a", "b"]] * 3), "not called by numbers or text"),
         (changed_header("categories", labels=[3] * 4), "not called by numbers or text"),
-        (changed_header("categories", kinds=["nominal"] * 4), "scores has shape"),
-        (changed_array("n_categories", lambda a: a * 0), "2 to 256"),
-        (changed_array("n_categories", lambda a: a * 1000), "2 to 256"),
-        (changed_array("n_categories", lambda a: a[:-1]), "n_categories has shape"),
-        (changed_array("category_fields", lambda a: a[:-1]), "category_fields has shape"),
-        (changed_array("category_fields", lambda a: a * np.nan), "category_fields is not finite"),
+        (changed_header("categories", kinds=["nominal"] * 4), "nominal column"),
+        (changed_header("categories", kinds=["binary"] * 4), "is binary"),
+        (changed_array("fields", lambda a: a[:-1]), "fields has shape"),
+        (changed_array("fields", lambda a: a * np.nan), "fields is not finite"),
+        (changed_array("scores", lambda a: a[:-1]), "scores has shape"),
         (changed_array("scores", lambda a: a + np.inf), "scores is not finite"),
-        (changed_array("blocks", lambda a: np.ones(3)), "blocks has shape"),
-        (changed_array("path.blocks", lambda a: np.ones(3)), "path.blocks has shape"),
+        (changed_array("parameters", lambda a: np.ones(99)), "parameters has shape"),
+        (changed_array("path.parameters", lambda a: np.ones(99)), "path.parameters has shape"),
         (changed_array("path.fields", lambda a: a[:, 1:]), "path.fields has shape"),
         (changed_array("marginals", lambda a: a + 1), "not in"),
         (changed_array("edge_counts", lambda a: a - 99), "not counts"),
@@ -193,7 +196,7 @@ def test_blocks_must_match_their_norms(tmp_path):
     found = entries(mixed_network()[0], tmp_path)
     path = tmp_path / "damaged.npz"
     with zipfile.ZipFile(path, "w") as archive:
-        for name, data in changed_array("blocks", lambda a: a * 2)(found).items():
+        for name, data in changed_array("parameters", lambda a: a * 2)(found).items():
             archive.writestr(name, data)
-    with pytest.raises(DataError, match="those of the blocks"):
+    with pytest.raises(DataError, match="those of the parameters"):
         load(path)

@@ -45,7 +45,7 @@ axes[1].set_title("cut into two")
 # The probabilities of all five answers of the first person, given the other items: the model predicts categories,
 # not only yes and no.
 
-chances = ordinal.network.category_probabilities(items.head(1).to_numpy())
+chances = ordinal.network.probabilities(items.head(1).to_numpy())
 pd.DataFrame(
     np.vstack(chances), index=items.columns, columns=["never", "rarely", "sometimes", "often", "always"]
 ).round(2)

@@ -7,7 +7,6 @@ from isinglass.version import __version__
 
 # Module -> the public names it defines; loaded on first use (PEP 562): `import isinglass` costs next to nothing.
 _NAMES = {
-    "categories": "CategoryNetwork",
     "data": "BinaryTable CategoryTable Coding read_binary read_categories read_parts",
     "data.files": "read_table",
     "estimators": "ExactIsing IsingLasso IsingLassoCV IsingLassoEBIC IsingLassoStARS IsingNetwork NodewiseIsing",
@@ -25,6 +24,7 @@ _NAMES = {
     "solve.path": "ising_path",
     "solve.published.stacked": "stacked_design",
     "solve.regressions": "NodewisePath",
+    "variables": "Variables",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 # Public module -> where it is.

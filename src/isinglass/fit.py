@@ -37,7 +37,7 @@ from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.storage import NotStorableError, Reading, Writing, from_json, require, to_json
 from isinglass.version import __version__
 
-FORMAT, SCHEMA = "isinglass model", 3
+FORMAT, SCHEMA = "isinglass model", 4
 MAX_BYTES = 1 << 31
 """Default limit of what a file unpacks to: 2 GiB."""
 METHODS = ("joint", "nodewise", "exact", "plg", "bmn")
@@ -350,10 +350,10 @@ def _read(archive: Archive) -> Any:
     layout, kind = header.get("schema"), header.get("class")
     require(header.get("format") == FORMAT, "it is not a model file")
     old = "it was written by an older isinglass, whose files can no longer be read: fit the table again"
-    require(layout not in (1, 2), old)
+    require(layout not in (1, 2, 3), old)
     require(layout == SCHEMA, f"it has layout {layout!r}, and this version of isinglass reads {SCHEMA}")
     reading = Reading(archive)
-    require(kind in ("Fit", "Network", "CategoryNetwork"), f"it holds an unknown class, {str(kind)[:80]!r}")
+    require(kind in ("Fit", "Network"), f"it holds an unknown class, {str(kind)[:80]!r}")
     return _read_fit(reading) if kind == "Fit" else reading.network()
 
 

@@ -9,38 +9,54 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import FloatArray, read_only
+from isinglass.arrays import FloatArray, Mask, read_only
 from isinglass.data import to_binary
+from isinglass.data.table import CategoryTable, read_codes
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.names import check_names
+from isinglass.variables import Variables
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
 _SYMMETRY_RTOL = 1e-12
 _SHOWN_EDGES = 3  # in the repr
+_ARRAYS = ("fields", "edge_index", "edge_values", "parameters")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Network:
-    """Distribution of p yes/no variables, P(x) ∝ exp(Σ_s θ_ss x_s + Σ_{s<t} θ_st x_s x_t).
+    """Distribution of p variables with categories, P(x) ∝ exp(Σ_s μ_s(x_s) + Σ_{s<t} e_st(x_s, x_t)).
+
+    Category k of a binary or ordinal variable has the score φ_s(k). The term of two such variables is
+    θ_st φ_s(x_s) φ_t(x_t): one coupling, with a sign. A nominal variable has no scores. The term of two of them is
+    B_st(x_s, x_t), a table whose rows and columns sum to zero; that of a nominal and an ordinal variable is
+    B_st(x_s) φ_t(x_t). With two values this is P(x) ∝ exp(Σ_s θ_ss x_s + Σ_{s<t} θ_st x_s x_t).
 
     Arrays are copied and read-only. To start from a matrix, use `from_couplings` or `from_theta`.
 
     Parameters
     ----------
-    fields : array-like of shape (n_features,)
-        θ_ss.
+    fields : array-like
+        μ_s(k) of every category but the first of each variable, where it is 0: one flat vector, or one array per
+        variable. For two values θ_ss, shape (n_features,).
     edge_index : array-like of int, shape (n_edges, 2)
         Pairs of nodes. Stored with s < t, in lexicographic order.
-    edge_values : array-like of shape (n_edges,)
-        θ_st of these pairs. Pairs whose coupling is zero are left out.
+    edge_values : array-like of shape (n_edges,), optional
+        The signed coupling of a pair with one parameter, per unit of both scores; of any other pair what is penalized,
+        ‖Θ_st‖: 2‖B_st‖ for two nominal variables, √2‖B_st‖ for one. Not needed beside ``parameters``. Pairs whose
+        value is zero are left out.
     names : sequence of str, optional
         One distinct name per node; ``x0``, ``x1``, … by default.
+    variables : Variables, optional
+        What the nodes are; 0 and 1 by default.
+    parameters : array-like, optional
+        B_st of every edge, of shape (q_s or 1) × (q_t or 1), with a row or column per category of a nominal variable
+        and one of any other: one array per edge, or all of them in one flat vector. Needed where a pair has more than
+        one parameter.
 
     Examples
     --------
@@ -49,30 +65,58 @@ class Network:
     Network(2 nodes, 1 edge: rain–umbrella +2)
     >>> network.conditional_probabilities([[0, 1]]).round(3).tolist()
     [[0.731, 0.5]]
+    >>> party = Variables.of([3, 2], ["nominal", "binary"], names=["party", "vote"])
+    >>> network = Network([0, 0, 0], [[0, 1]], variables=party, parameters=[[[1], [0], [-1]]])
+    >>> network.edges()["sign"].tolist(), network.edge_values
+    ([0], array([2.]))
+    >>> [P.round(2).tolist() for P in network.probabilities([[2, 0]])]
+    [[[0.33, 0.33, 0.33]], [[0.73, 0.27]]]
     """
 
-    fields: FloatArray
+    variables: Variables
+    fields: FloatArray  # one per category but the first of its variable
     edge_index: NDArray[np.int32]
     edge_values: FloatArray
-    names: tuple[str, ...]
+    parameters: FloatArray  # the blocks of all edges; edge_values where each is one number
 
     def __init__(
-        self, fields: ArrayLike, edge_index: ArrayLike, edge_values: ArrayLike, names: Sequence[str] | None = None
+        self,
+        fields: ArrayLike | Sequence[ArrayLike],
+        edge_index: ArrayLike,
+        edge_values: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        *,
+        variables: Variables | None = None,
+        parameters: ArrayLike | Sequence[ArrayLike] | None = None,
     ) -> None:
-        node_fields = _vector(fields, "fields")
-        if not len(node_fields):
-            raise DataError("fields must be a vector with one value per node; got shape (0,).")
-        index, values = canonical_edges(edge_index, edge_values, len(node_fields))
-        self._hold(fields=node_fields, edge_index=index, edge_values=values, names=check_names(names, len(node_fields)))
+        flat = _read_fields(fields)
+        if variables is None:
+            variables = Variables.binary(len(flat))
+        variables = variables.with_names(names)
+        n_fields = int(variables.sizes.sum()) - variables.n_features
+        if len(flat) != n_fields:
+            what = "one value per node" if variables.is_binary else "one value per category but the first of each node"
+            raise DataError(f"fields must be a vector with {what} ({n_fields}); got {len(flat)}.")
+        index, values, entries = _read_edges(edge_index, edge_values, parameters, variables)
+        self._hold(variables=variables, fields=flat, edge_index=index, edge_values=values, parameters=entries)
 
     @classmethod
-    def trusted(cls, **parts: Any) -> Self:
+    def trusted(
+        cls,
+        variables: Variables,
+        fields: FloatArray,
+        edge_index: NDArray[np.int32],
+        edge_values: FloatArray,
+        parameters: FloatArray | None = None,
+    ) -> Network:
         """Take the solver's own arrays as they are: sorted pairs s < t, no zeros. Checks cost more than a small fit."""
         network = object.__new__(cls)
-        network._hold(**parts)
+        entries = edge_values if parameters is None else parameters
+        known = {"fields": fields, "edge_index": edge_index, "edge_values": edge_values, "parameters": entries}
+        network._hold(variables=variables, **known)
         return network
 
-    def _hold(self, **parts: Any) -> None:
+    def _hold(self, **parts: Any) -> None:  # Any: the fields of this record
         for value in parts.values():
             if isinstance(value, np.ndarray):
                 read_only(value)
@@ -124,13 +168,54 @@ class Network:
         """
         return self.couplings / 4, self.fields / 2 + self.expected_influence / 4
 
-    def with_names(self, names: Sequence[str] | None) -> Self:
+    def with_names(self, names: Sequence[str] | None) -> Network:
         """Return the same network with other names; None keeps those it has."""
-        if names is None or tuple(names) == self.names:
+        return self.with_variables(self.variables.with_names(names))
+
+    def with_variables(self, variables: Variables) -> Network:
+        """Return the same network of other variables, which have as many categories and the same scores."""
+        if variables is self.variables:
             return self
         renamed = copy.copy(self)
-        renamed._hold(names=check_names(names, self.n_features))
+        renamed._hold(variables=variables)
         return renamed
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the nodes."""
+        return self.variables.names
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kind of every node."""
+        return self.variables.kinds
+
+    @property
+    def categories(self) -> tuple[tuple[Any, ...], ...]:
+        """What stands for the categories of every node in the source."""
+        return self.variables.categories
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        """The categories of every node as texts."""
+        return self.variables.labels
+
+    @cached_property
+    def category_fields(self) -> FloatArray:
+        """The field of every category, 0 for the first of each node, in the flat layout of the variables."""
+        flat = np.zeros(len(self.variables.column))
+        flat[self.variables.is_later] = self.fields
+        return read_only(flat)
+
+    @property
+    def blocks(self) -> list[FloatArray]:
+        """B of every edge: a row or column per category of a nominal node, one of any other."""
+        return self.variables.split_blocks(self.edge_index, self.parameters)
+
+    @cached_property
+    def is_signed(self) -> Mask:
+        """Which edges have one parameter, and so a sign."""
+        return read_only(self.has_sign(self.edge_index))
 
     @cached_property
     def couplings(self) -> FloatArray:
@@ -155,7 +240,7 @@ class Network:
     @property
     def n_features(self) -> int:
         """Number of nodes, isolated ones included."""
-        return len(self.names)
+        return self.variables.n_features
 
     @property
     def n_edges(self) -> int:
@@ -173,8 +258,8 @@ class Network:
         return np.abs(self.edge_values)
 
     def has_sign(self, pairs: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-        """Tell which pairs of nodes, shape (n_pairs, 2), have a coupling with a sign: here all of them."""
-        return np.ones(len(pairs), dtype=bool)
+        """Tell which pairs of nodes, shape (n_pairs, 2), have one parameter, and so a sign."""
+        return self.variables.has_sign(pairs)
 
     @property
     def edge_signs(self) -> NDArray[np.int64]:
@@ -219,39 +304,86 @@ class Network:
         return {"source": source, "target": target, "coupling": values, "sign": signs, "weight": np.abs(values)}
 
     def conditional_probabilities(self, X: ArrayLike) -> FloatArray:
-        """Return P(x_s = 1 | the rest of the row) for every cell, shape (n_samples, n_features)."""
-        return expit(self.logits(self._table(X)))
+        """Return P(x_s = 1 | the rest) for every cell, shape (n_samples, n_features); for columns of two values."""
+        self.variables.require_two_values("The network")
+        return expit(self._predictors(self._codes(X)).T)
+
+    def probabilities(self, X: ArrayLike) -> list[FloatArray]:
+        """Return P(x_s = k | the rest of the row) for every node s: one array (n_samples, categories) each."""
+        return [np.exp(logs.T, order="C") for logs in self.variables.split(self.log_conditionals(X))]
+
+    def log_conditionals(self, X: ArrayLike) -> FloatArray:
+        """Return log P(x_s = k | the rest of the row) for every category, in the variables' layout, (T, n_samples)."""
+        codes = self._codes(X)
+        if not self.variables.is_binary:
+            return self.variables.log_softmax(self.logits(codes))
+        eta = self._predictors(codes)
+        return -np.logaddexp(0.0, np.stack([eta, -eta], axis=1)).reshape(-1, len(codes))
+
+    def cell_scores(self, X: ArrayLike) -> FloatArray:
+        """Return log P(x_s | the rest of the row) of every cell, shape (n_features, n_samples)."""
+        codes = self._codes(X)
+        if self.variables.is_binary:
+            # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
+            return -np.logaddexp(0.0, (1.0 - 2.0 * codes.T) * self._predictors(codes))
+        logits = self.logits(codes)
+        chosen = np.take_along_axis(logits, self.variables.flat(codes), axis=0)
+        return np.asarray(chosen - self.variables.log_sums(logits))
 
     def log_pseudolikelihood(self, X: ArrayLike) -> FloatArray:
         """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
-        table = self._table(X)
-        # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
-        return np.asarray(-np.logaddexp(0.0, (1.0 - 2.0 * table) * self.logits(table)).sum(axis=1))
+        return np.asarray(self.cell_scores(X).sum(axis=0))
 
     def energy(self, X: ArrayLike) -> FloatArray:
         """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""
-        table = self._table(X)
-        # Each coupling is in two logits, each field in one.
-        return np.asarray(-0.5 * np.einsum("ns,ns->n", self.logits(table) + self.fields, table))
+        codes = self._codes(X)
+        # Each pair is in two logits, each field in one.
+        if self.variables.is_binary:
+            return np.asarray(-0.5 * np.einsum("sn,ns->n", self._predictors(codes) + self.fields[:, None], codes))
+        flat = self.variables.flat(codes)
+        chosen = np.take_along_axis(self.logits(codes), flat, axis=0)
+        return np.asarray(-0.5 * (chosen + self.category_fields[flat]).sum(axis=0))
 
-    def logits(self, table: NDArray[Any]) -> FloatArray:
-        """Return θ_ss + Σ_t θ_st x_t for every cell of a table with one column per node."""
-        return np.asarray(self.fields + (self.couplings_sparse @ table.T.astype(np.float64)).T)
+    def logits(self, codes: NDArray[np.uint8]) -> FloatArray:
+        """Return μ_s(k) plus what the rest of the row adds to it for every category, shape (T, n_samples)."""
+        eta = self._matrix @ self.variables.place(self.variables.flat(codes))
+        return self.variables.logits(self.category_fields, eta)
 
-    def _table(self, X: ArrayLike) -> NDArray[np.uint8]:
-        table = to_binary(X)
-        if table.shape[1] != self.n_features:
+    def _predictors(self, codes: NDArray[np.uint8]) -> FloatArray:
+        """Return θ_ss + Σ_t θ_st x_t of every cell of two-valued columns, shape (n_features, n_samples)."""
+        return np.asarray(self.fields[:, None] + self.couplings_sparse @ codes.T.astype(np.float64))
+
+    @cached_property
+    def _matrix(self) -> sp.csr_array:
+        return coordinate_matrix(self.variables, self.edge_index, self.parameters)
+
+    def _codes(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return the category numbers of a table, which must fit the nodes."""
+        codes = to_binary(X) if self.variables.is_binary else read_codes(X)
+        if codes.shape[1] != self.n_features:
             raise DataError(
-                f"{setting('X')} must have one column per node ({self.n_features}); got {table.shape[1]}. Pass "
+                f"{setting('X')} must have one column per node ({self.n_features}); got {codes.shape[1]}. Pass "
                 "the columns the network was made from, in the same order."
             )
-        return table
+        over = np.flatnonzero(codes.max(axis=0, initial=0) >= self.variables.sizes)
+        if len(over):
+            s, last = over[0], self.variables.sizes[over[0]] - 1
+            raise DataError(f"column {self.names[s]!r} has categories 0 to {last}; got {codes[:, s].max()}.")
+        return codes
+
+    def table(self, X: ArrayLike) -> CategoryTable:
+        """Return a table of category numbers as one with the categories of this network."""
+        codes = self._codes(X)
+        if isinstance(X, CategoryTable):
+            return X
+        points = tuple(self.variables.score(s) for s in range(self.n_features))
+        return CategoryTable(codes, self.kinds, points, self.categories, names=self.names)
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
+        if not isinstance(other, Network):
             return NotImplemented
-        mine, theirs = vars(self), vars(other)
-        return all(_same(mine[name], theirs[name]) for name in self.__dataclass_fields__ if name in mine)
+        same = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
+        return same and self.variables == other.variables
 
     __hash__ = None  # type: ignore[assignment]  # holds arrays; equal networks need not be the same object
 
@@ -265,12 +397,6 @@ class Network:
         more = ", …" if self.n_edges > _SHOWN_EDGES else ""
         counts = f"{self.n_features} node{'s' * (self.n_features != 1)}, {self.n_edges} edge{'s' * (self.n_edges != 1)}"
         return f"{type(self).__name__}({counts}" + (f": {shown}{more})" if shown else ")")
-
-
-def _same(one: Any, two: Any) -> bool:
-    if isinstance(one, tuple) and isinstance(two, tuple):
-        return len(one) == len(two) and all(map(_same, one, two))
-    return np.array_equal(one, two) if isinstance(one, np.ndarray) or isinstance(two, np.ndarray) else one == two
 
 
 def as_network(source: Any, names: Sequence[str] | None = None) -> Network:
@@ -315,6 +441,59 @@ def _vector(values: Any, name: str) -> FloatArray:
     if vector.ndim != 1:
         raise DataError(f"{name} must be a vector with one value per node; got shape {vector.shape}.")
     return vector
+
+
+def _read_fields(fields: Any) -> FloatArray:
+    """Return the fields as one vector."""
+    if isinstance(fields, list | tuple) and any(np.ndim(each) == 1 for each in fields):
+        fields = np.concatenate([_vector(each, "fields") for each in fields])
+    vector = _vector(fields, "fields")
+    if not len(vector):
+        raise DataError("fields must be a vector with one value per node; got shape (0,).")
+    return vector
+
+
+def _read_edges(
+    edge_index: Any, edge_values: Any, parameters: Any, variables: Variables
+) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
+    """Return the pairs s < t in order, their values and their parameters, without those that are zero."""
+    if parameters is None:
+        if edge_values is None:
+            raise DataError("edge_values or parameters must be given.")
+        index, values = canonical_edges(edge_index, edge_values, variables.n_features)
+        if not variables.has_sign(index).all():
+            raise DataError("parameters must be given where a node is nominal.")
+        return index, values, values
+    given = np.asarray(edge_index, dtype=np.int64).reshape(-1, 2)
+    index, places = canonical_edges(given, np.arange(1.0, len(given) + 1.0), variables.n_features)
+    order = places.astype(np.intp) - 1
+    blocks = _read_blocks(given, parameters, variables)
+    entries = [(blocks[k].T if given[k, 0] > given[k, 1] else blocks[k]).ravel() for k in order.tolist()]
+    flat = np.concatenate([*entries, np.empty(0)])
+    values = variables.block_values(index, flat)
+    stated = values if edge_values is None else _vector(edge_values, "edge_values")[order]
+    if not np.allclose(stated, values, rtol=1e-9, atol=0.0):
+        raise DataError("edge_values must be those of the parameters: the coupling, or the norm of Theta.")
+    kept = values != 0.0
+    return index[kept], values[kept], flat[np.repeat(kept, variables.block_sizes(index))]
+
+
+def _read_blocks(pairs: NDArray[np.int64], parameters: Any, variables: Variables) -> list[FloatArray]:
+    """Return one block per pair as given, from such a list or from all their entries one after the other."""
+    if isinstance(parameters, np.ndarray) and parameters.ndim == 1:
+        flat = _vector(parameters, "parameters")
+        if len(flat) != variables.block_sizes(pairs).sum():
+            expected = int(variables.block_sizes(pairs).sum())
+            raise DataError(f"parameters must have the entries of all blocks ({expected}); got {len(flat)}.")
+        return variables.split_blocks(pairs, flat)
+    blocks = [_numbers(block, "parameters") for block in parameters]
+    if len(blocks) != len(pairs):
+        raise DataError(f"parameters must have one block per edge ({len(pairs)}); got {len(blocks)}.")
+    for (s, t), block in zip(pairs.tolist(), blocks, strict=True):
+        shape = variables.block_shape(s, t)
+        if block.shape != shape:
+            raise DataError(f"parameters must be of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
+    return blocks
 
 
 def canonical_edges(edge_index: Any, edge_values: Any, n_features: int) -> tuple[NDArray[np.int32], FloatArray]:
@@ -404,6 +583,22 @@ def spread(values: NDArray[Any], keys: NDArray[np.int64], over: NDArray[np.int64
         there = over[place] == keys
         found[place[there]] = values[there]
     return found
+
+
+def coordinate_matrix(
+    variables: Variables, edge_index: NDArray[np.integer[Any]], parameters: FloatArray
+) -> sp.csr_array:
+    """Return the blocks of pairs as a symmetric matrix over the coordinates of all variables."""
+    s, t = variables.first[edge_index.T]
+    rows, columns = s, t
+    if not variables.has_scores.all():
+        sizes = variables.block_sizes(edge_index)
+        edge = np.repeat(np.arange(len(sizes)), sizes)
+        within = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        down, across = np.divmod(within, variables.widths[edge_index[edge, 1]])
+        rows, columns = s[edge] + down, t[edge] + across
+    ends = np.r_[rows, columns], np.r_[columns, rows]
+    return sp.csr_array((np.r_[parameters, parameters], ends), shape=(variables.n_coordinates,) * 2)
 
 
 def symmetric_matrix(edge_index: NDArray[Any], values: NDArray[Any], n_features: int) -> sp.csr_array:

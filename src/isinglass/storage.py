@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from isinglass.archive import Archive, DamagedError
 from isinglass.arguments import is_real, is_whole
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork, flat_fields
-from isinglass.data.coding import KINDS
 from isinglass.errors import DataError
 from isinglass.network import Network, pair_keys, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
+from isinglass.variables import MAX_CATEGORIES, Variables
 
 SCALARS = ("objective", "kkt_residual", "duality_gap")
 COUNTS = ("certified_zeros", "n_iter", "n_screened")
@@ -84,25 +83,20 @@ class Writing:
         self.arrays |= {f"{section}.{name}": array for name, array in arrays.items() if array is not None}
 
     def network(self, network: Network) -> None:
-        """Take names, fields and edges; of columns with categories, what these are, and the blocks."""
-        self.header |= {"names": list(network.names), "n_features": network.n_features}
-        self.arrays |= {name: getattr(network, name) for name in ("edge_index", "edge_values")}
-        if not isinstance(network, CategoryNetwork):
-            self.arrays["fields"] = network.fields
+        """Take the variables, fields and edges; where pairs have several parameters, these too."""
+        variables = network.variables
+        self.header |= {"names": list(network.names), "named": variables.named, "n_features": network.n_features}
+        self.arrays |= {name: getattr(network, name) for name in ("fields", "edge_index", "edge_values")}
+        if variables.is_plain:
             return
         try:
-            labels = None if network.categories is None else [to_json(list(values)) for values in network.categories]
+            labels = [to_json(list(values)) for values in network.categories]
         except NotStorableError as error:
             raise DataError(
                 f"categories must be called by numbers or text to be saved; got {error}. Replace them by text first."
             ) from None
         self.header["categories"] = {"kinds": list(network.kinds), "labels": labels}
-        self.arrays |= {
-            "n_categories": network.n_categories.astype(np.int64),
-            "category_fields": flat_fields(network),
-            "scores": _join(score for score in network.scores if score is not None),
-            "blocks": _join(_wide_blocks(network)),
-        }
+        self.arrays |= {"scores": variables.factor, "parameters": network.parameters}
 
     def sums(self, marginals: Any, edge_counts: Any) -> None:
         """Take the sums over rows."""
@@ -127,10 +121,10 @@ class Writing:
             "bounds": np.cumsum([0, *(s.n_edges for s in path)], dtype=np.int64),
             "edge_index": np.concatenate([s.edge_index for s in path]),
             "edge_values": np.concatenate([s.edge_values for s in path]),
-            "fields": np.array([flat_fields(network) for network in networks]),
+            "fields": np.array([network.fields for network in networks]),
         }
-        if isinstance(networks[0], CategoryNetwork):
-            columns["blocks"] = _join(block for network in networks for block in _wide_blocks(network))
+        if not networks[0].variables.is_plain:
+            columns["parameters"] = np.concatenate([network.parameters for network in networks])
         self._take("path", path, ("tol",), columns)
 
     def stability(self, stability: Stability) -> None:
@@ -152,11 +146,6 @@ class Writing:
         """Take where cells were missing, and what was done."""
         arrays = {name: value for name, value in vars(missing).items() if isinstance(value, np.ndarray)}
         self._take("missing", missing, ("treatment", "noise", *MISSING_COUNTS), arrays)
-
-
-def _wide_blocks(network: Any) -> list[FloatArray]:
-    """Return the blocks of the pairs with several parameters."""
-    return [block for block, signed in zip(network.blocks, network.is_signed.tolist(), strict=True) if not signed]
 
 
 def _join(arrays: Iterable[NDArray[Any]], kind: Any = np.float64) -> NDArray[Any]:
@@ -184,33 +173,37 @@ class Reading:
         require(texts, "its names are not one text per column")
         require(len(set(names)) == n_features, "two of its columns have one name")
         self.names, self.n_features = names, n_features
-        self.sizes: list[int] | None = None  # numbers of categories
-        self.nodes: dict[str, Any] = {}  # what a network with categories says about its columns
-        if "categories" in self.header:
-            self._read_categories()
-        self.n_fields = n_features if self.sizes is None else sum(self.sizes)
+        self.variables = self._read_variables()
+        self.n_fields = int(self.variables.sizes.sum()) - n_features
 
-    def _read_categories(self) -> None:
+    def _read_variables(self) -> Variables:
+        """Return what the columns are: 0 and 1 unless the file says more."""
+        named = self.header.get("named")
+        require(isinstance(named, bool), "it does not say whether its columns had names")
+        if "categories" not in self.header:
+            return Variables.binary(self.names) if named else Variables.binary(self.n_features)
         part, p = self.header["categories"], self.n_features
         require(isinstance(part, dict) and isinstance(part.get("kinds"), list), "its categories have no kinds")
-        kinds, labels = part["kinds"], part.get("labels")
-        require(len(kinds) == p and all(kind in KINDS for kind in kinds), "its kinds are not one word per column")
-        self.sizes = sizes = self.archive.array("n_categories", "i8", (p,)).tolist()
-        require(all(2 <= q <= 256 for q in sizes), "its columns do not have 2 to 256 categories")
-        lines = [(q,) for q, kind in zip(sizes, kinds, strict=True) if kind != "nominal"]
-        points = iter(_cut(self.numbers("scores", (sum(q for (q,) in lines),)), lines))
-        words = None if labels is None else [from_json(values) for values in labels]
-        plain = str | int | float | None
-        require(
-            words is None
-            or (
-                [len(values) for values in words if isinstance(values, list)] == sizes
-                and all(isinstance(value, plain) for values in words for value in values)
-            ),
-            "its categories are not called by numbers or text",
+        require(len(part["kinds"]) == p, "its kinds are not one word per column")
+        labels = part.get("labels")
+        values = [from_json(each) for each in labels] if isinstance(labels, list) else []
+        plain = all(isinstance(each, list) for each in values) and all(
+            isinstance(value, str | int | float | None) for each in values for value in each
         )
-        scores = [None if kind == "nominal" else next(points) for kind in kinds]
-        self.nodes = {"scores": scores, "kinds": kinds, "categories": words, "names": self.names}
+        require(len(values) == p and plain, "its categories are not called by numbers or text")
+        sizes = [len(each) for each in values]
+        require(all(2 <= q <= MAX_CATEGORIES for q in sizes), f"columns do not have 2 to {MAX_CATEGORIES} categories")
+        points = _cut(self.numbers("scores", (sum(sizes),)), [(q,) for q in sizes])
+        return Variables(
+            names=tuple(self.names),
+            kinds=tuple(part["kinds"]),
+            categories=tuple(map(tuple, values)),
+            scores=tuple(
+                None if kind == "nominal" else tuple(each.tolist())
+                for kind, each in zip(part["kinds"], points, strict=True)
+            ),
+            named=bool(named),
+        )
 
     def numbers(self, name: str, shape: tuple[int | None, ...], *, finite: bool = True) -> FloatArray:
         """Return an array of floats."""
@@ -225,7 +218,7 @@ class Reading:
 
     def network(self) -> Network:
         """Return the network by itself."""
-        fields = self.numbers("fields" if self.sizes is None else "category_fields", (self.n_fields,))
+        fields = self.numbers("fields", (self.n_fields,))
         return self._networks("", fields[None])[0]
 
     def _networks(self, prefix: str, fields: FloatArray) -> list[Network]:
@@ -235,38 +228,29 @@ class Reading:
         edges = self._edges(f"{prefix}edge_index", bounds)
         require(bool(values.all()), f"an edge of its {prefix}edge_values has the coupling 0")
         parts = [slice(a, b) for a, b in pairwise(bounds.tolist())]
-        if self.sizes is None:
-            each = zip(fields, parts, strict=True)
-            return [Network(row, edges[part], values[part], self.names) for row, part in each]
-        widths = [q if score is None else 1 for q, score in zip(self.sizes, self.nodes["scores"], strict=True)]
-        shapes = [(widths[s], widths[t]) for s, t in edges.tolist()]
-        wide = [shape for shape in shapes if shape != (1, 1)]
-        tables = iter(_cut(self.numbers(f"{prefix}blocks", (sum(map(math.prod, wide)),)), wide))
-        blocks = [
-            np.array([[value]]) if shape == (1, 1) else next(tables)
-            for value, shape in zip(values.tolist(), shapes, strict=True)
-        ]
+        if self.variables.is_plain:
+            entries, ends = values, bounds
+        else:
+            ends = np.concatenate([[0], np.cumsum(self.variables.block_sizes(edges))])[bounds]
+            entries = self.numbers(f"{prefix}parameters", (int(ends[-1]),))
+        blocks = [entries[a:b] for a, b in pairwise(ends.tolist())]
         return [
-            CategoryNetwork(
-                self._split(row), edge_index=edges[part], edge_values=values[part], blocks=blocks[part], **self.nodes
-            )
-            for row, part in zip(fields, parts, strict=True)
+            Network(row, edges[part], values[part], variables=self.variables, parameters=block)
+            for row, part, block in zip(fields, parts, blocks, strict=True)
         ]
-
-    def _split(self, values: FloatArray) -> tuple[FloatArray, ...]:
-        """Return the values of the categories of every column."""
-        return _cut(values, [(q,) for q in self.sizes or ()])
 
     def sums(self, solution: Solution) -> tuple[Any, Any]:
         """Return the sums over rows: shares of values, and counts behind edges."""
-        marginals = self.numbers("marginals", (self.n_fields,))
+        sizes = None if self.variables.is_binary else self.variables.sizes.tolist()
+        marginals = self.numbers("marginals", (self.n_features if sizes is None else sum(sizes),))
         require(bool(((marginals >= 0.0) & (marginals <= 1.0 + 1e-12)).all()), "marginals are not in [0, 1]")
-        sizes = self.sizes
         shapes = [] if sizes is None else [(sizes[s], sizes[t]) for s, t in solution.edge_index.tolist()]
         shape = (solution.n_edges, 4) if sizes is None else (sum(map(math.prod, shapes)),)
         counts = self.archive.array("edge_counts", "i8|f8", shape)
         require(bool(np.isfinite(counts).all() and (counts >= 0).all()), "edge_counts are not counts")
-        return (marginals, counts) if sizes is None else (self._split(marginals), _cut(counts, shapes))
+        if sizes is None:
+            return marginals, counts
+        return tuple(self.variables.split(marginals)), _cut(counts, shapes)
 
     def solution(self) -> Solution:
         """Return the network with its certificate."""

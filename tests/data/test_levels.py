@@ -137,7 +137,7 @@ def test_another_table_is_read_the_same_way():
     assert np.array_equal(again.codes, table.codes[::-1])
     assert again.categories == table.categories
     one = read_categories(frame.iloc[:1], encode=table.coding)  # a level may be absent
-    assert one.n_categories.tolist() == [3, 3, 2, 2]
+    assert one.variables.sizes.tolist() == [3, 3, 2, 2]
     with pytest.raises(
         DataError, match=r"'pink' in column 'party' \(first in row 2\), which has 'blue', 'green', 'red'"
     ):

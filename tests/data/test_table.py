@@ -89,7 +89,7 @@ def test_kinds_scores_and_categories():
     assert table.scores[0].tolist() == [0, 1]
     assert table.scores[1].tolist() == [0, 1, 2]
     assert table.scores[2] is None
-    assert table.n_categories.tolist() == [2, 3, 3]
+    assert table.variables.sizes.tolist() == [2, 3, 3]
     assert (table.shape, len(table), table.is_binary) == ((4, 3), 4, False)
     assert np.array_equal(np.asarray(table), CODES)
     assert repr(table) == "CategoryTable(4 rows × 3 columns: 'a', 'b', 'c'; 1 binary, 1 ordinal, 1 nominal)"

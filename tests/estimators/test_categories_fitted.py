@@ -10,7 +10,6 @@ from sklearn.model_selection import cross_val_score
 from test_categories import mixed_network
 
 from isinglass import (
-    CategoryNetwork,
     CategoryTable,
     ExactIsing,
     IsingLasso,
@@ -87,7 +86,7 @@ def test_predictions_are_labels():
 )
 def test_every_way_to_choose(net, tmp_path):
     net.fit(FRAME)
-    assert isinstance(net.network_, CategoryNetwork)
+    assert not net.network_.variables.is_binary
     assert net.converged_
     net.fit_.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
@@ -141,7 +140,7 @@ def test_methods_for_two_values_say_so():
 
 def exact_marginals(network, row, gone):
     """Slow twin: P(x_s = k | the observed cells of the others) by summing over all states."""
-    sizes = network.n_categories.tolist()
+    sizes = network.variables.sizes.tolist()
     states = np.array(list(product(*map(range, sizes))))
     weights = np.exp(-network.energy(states))
     answers = []
@@ -176,7 +175,7 @@ def test_tables_with_holes_are_fitted_and_filled():
     hidden = frame.where(np.random.default_rng(2).random(frame.shape) > 0.05)
     hidden["mood"] = hidden["mood"].astype(FRAME["mood"].dtype)
     net = IsingNetwork(reading={**READING, "missing": "impute"}).fit(hidden)
-    assert isinstance(net.network_, CategoryNetwork)
+    assert not net.network_.variables.is_binary
     assert net.fit_.missing.treatment == "impute"
     assert np.isfinite(net.score(hidden))
     filled = net.impute(hidden)

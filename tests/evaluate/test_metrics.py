@@ -6,8 +6,9 @@ import scipy.sparse as sp
 import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
+from networks import make_network
 
-from isinglass import CategoryNetwork, ising_path
+from isinglass import ising_path
 from isinglass.errors import DataError
 from isinglass.evaluate.metrics import (
     EdgeConfusion,
@@ -277,14 +278,14 @@ def test_nodes_with_categories_are_measured_as_by_hand():
     rng = np.random.default_rng(0)
     codes = np.column_stack([rng.integers(0, 3, 60), rng.integers(0, 4, 60), rng.integers(0, 2, 60)]).astype(np.uint8)
     weight = rng.integers(0, 3, 60).astype(np.float64)
-    network = CategoryNetwork(
+    network = make_network(
         [[0, 0.3, -0.2], [0, 0.1, 0.2, -0.5], [0, 0.4]],
         [None, [0, 1, 2, 3], [0, 1]],
         [[0, 1], [0, 2], [1, 2]],
         blocks=[[[0.5], [0.1], [-0.6]], [[0.2], [0.3], [-0.5]], [[0.4]]],
     )
     found = node_table(network, codes, weight)
-    P = network.category_probabilities(codes)
+    P = network.probabilities(codes)
     for s in range(3):
         share = np.array([weight[codes[:, s] == k].sum() for k in range(P[s].shape[1])]) / weight.sum()
         right = deviance = 0.0
@@ -300,5 +301,5 @@ def test_nodes_with_categories_are_measured_as_by_hand():
 
 def test_ties_of_categories_count_their_share():
     codes = np.array([[0, 0], [1, 1], [2, 0]], dtype=np.uint8)
-    network = CategoryNetwork([[0, 0, 0], [0, 0]], [None, [0, 1]], [], [])
+    network = make_network([[0, 0, 0], [0, 0]], [None, [0, 1]], [], [])
     np.testing.assert_allclose(node_table(network, codes).accuracy, [1 / 3, 1 / 2])

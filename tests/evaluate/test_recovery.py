@@ -36,9 +36,9 @@ def test_networks_with_categories_are_compared_by_their_blocks():
     assert metrics.relative_difference(one, one) == 0.0
     total, size = 0.0, 0.0
     for a, b, (s, t) in zip(one.blocks, two.blocks, one.edge_index.tolist(), strict=True):
-        factor = 2.0 ** sum(one.scores[node] is None for node in (s, t))  # ‖Θ‖² over ‖B‖²
+        factor = 2.0 ** sum(one.variables.scores[node] is None for node in (s, t))  # ‖Θ‖² over ‖B‖²
         total, size = total + factor * ((a - b) ** 2).sum(), size + factor * (b**2).sum()
-    fields = [np.concatenate(network.category_fields) for network in (one, two)]
+    fields = [network.category_fields for network in (one, two)]
     total, size = total + ((fields[0] - fields[1]) ** 2).sum(), size + (fields[1] ** 2).sum()
     assert metrics.relative_difference(one, two) == pytest.approx(np.sqrt(total / size))
     assert metrics.sign_accuracy(one, two) == 1.0  # of the one edge with a sign

@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 import networkx
 import numpy as np
 import pytest
+from networks import make_network
 
-from isinglass import CategoryNetwork, Network
+from isinglass import Network
 from isinglass.errors import DataError
 from isinglass.export import edge_table, to_json, to_networkx, write_network
 from isinglass.show.palette import SIGNS
@@ -26,7 +27,7 @@ BLOCKS = {
 def network():
     fields = [[0, 0.1, 0.2], [0, -1, 1], [0, 0.5], [0, 0, 0, 0]]
     scores = [None, [0, 1, 3], [0, 1], None]
-    return CategoryNetwork(
+    return make_network(
         fields,
         scores,
         list(BLOCKS),
@@ -105,12 +106,11 @@ def test_json_holds_the_whole_network(network):
     found = json.loads(to_json(network))
     nodes, edges = found["nodes"], found["edges"]
     blocks = {(edge["source"], edge["target"]): edge.get("block", [[edge["coupling"]]]) for edge in edges}
-    again = CategoryNetwork(
+    again = make_network(
         [node["fields"] for node in nodes],
         [node["scores"] for node in nodes],
         list(blocks),
         names=[node["name"] for node in nodes],
-        kinds=[node["kind"] for node in nodes],
         categories=[LABELS[2] if k == 2 else node["categories"] for k, node in enumerate(nodes)],
         blocks=list(blocks.values()),
     )

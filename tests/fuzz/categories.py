@@ -17,6 +17,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import extended
+from networks import split_fields
 
 from isinglass import CategoryTable, ising_path, nodewise_path, two_stage
 from isinglass.errors import DataError, LimitError
@@ -272,7 +273,7 @@ def joint_claims(table, path, weight, omega, top=math.inf):
         pairs = [tuple(pair) for pair in network.edge_index.tolist()]
         blocks = both_orders(pairs, network.blocks)
         problem, *point = extended.categories(
-            table, network.category_fields, blocks, solution.alpha, joint=True, weight=weight, omega=omega
+            table, split_fields(network), blocks, solution.alpha, joint=True, weight=weight, omega=omega
         )
         norms = [
             (abs(float(value)), block_norm(table, pair, block))
@@ -292,7 +293,9 @@ def node_claims(table, path, weight, omega, top=math.inf):
             (s, t): block if s < t else block.T
             for s, t, block in zip(nodes, fits.columns.tolist(), fits.blocks, strict=True)
         }
-        fields = [rows[0] for rows in fits.category_fields]
+        flat = np.zeros(len(fits.variables.column))
+        flat[fits.variables.is_later] = fits.category_fields[0]
+        fields = fits.variables.split(flat)
         problem, *point = extended.categories(
             table, fields, blocks, solution.alpha, joint=False, weight=weight, omega=omega
         )

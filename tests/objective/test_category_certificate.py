@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from networks import make_network, split_fields
 from reference_discrete import Discrete
 
 from isinglass import ising_path, objective, simulate
-from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable
 from isinglass.errors import ArgumentError, DataError
 
@@ -18,7 +18,7 @@ ALPHA = 0.05
 
 def twin_of(penalty=None):
     """The slow twin, and the couplings of the model in its coordinates."""
-    twin = Discrete(TABLE.codes, TABLE.kinds, TABLE.n_categories, sample_weight=WEIGHT)
+    twin = Discrete(TABLE.codes, TABLE.kinds, TABLE.variables.sizes, sample_weight=WEIGHT)
     if penalty == "standardized":
         twin.omega = twin.standardized()
     theta, _ = twin.null()
@@ -32,8 +32,8 @@ def twin_of(penalty=None):
 def test_value_and_residual_are_those_of_the_slow_twin(penalty):
     twin, theta = twin_of(penalty)
     found = objective.category_certificate(TABLE, MODEL, ALPHA, sample_weight=WEIGHT, penalty_weights=penalty)
-    assert found.objective == pytest.approx(twin.objective(theta, MODEL.category_fields, ALPHA), rel=1e-12)
-    assert found.kkt_residual == pytest.approx(twin.kkt_residual(theta, MODEL.category_fields, ALPHA), rel=1e-9)
+    assert found.objective == pytest.approx(twin.objective(theta, split_fields(MODEL), ALPHA), rel=1e-12)
+    assert found.kkt_residual == pytest.approx(twin.kkt_residual(theta, split_fields(MODEL), ALPHA), rel=1e-9)
     assert found.duality_gap > 0
 
 
@@ -42,7 +42,7 @@ def test_the_gap_at_an_optimum_is_that_of_the_slow_twin():
     theta, fields = twin.solve(ALPHA, tol=1e-9)
     blocks = twin.blocks(theta)
     pairs = [pair for pair in twin.pairs if theta[pair].any()]
-    network = CategoryNetwork(fields, TABLE.scores, pairs, kinds=TABLE.kinds, blocks=[blocks[pair] for pair in pairs])
+    network = make_network(fields, TABLE.scores, pairs, blocks=[blocks[pair] for pair in pairs])
     found = objective.category_certificate(TABLE, network, ALPHA, sample_weight=WEIGHT)
     assert found.kkt_residual < 1e-8
     assert 0 <= found.duality_gap < 1e-8

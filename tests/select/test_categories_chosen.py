@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from networks import log_probabilities, make_network, split_fields
 from reference_discrete import Discrete
 
 from isinglass import ising_path, refit, simulate
-from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, column_spread, count_categories
 from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
 from isinglass.results import Solution
@@ -20,7 +20,7 @@ from isinglass.select.scoring import AicPrice, edge_price, row_scores
 
 def draw(network, n_rows, seed=0):
     """Rows of a small network, by listing all states."""
-    states = np.array(list(product(*(range(q) for q in network.n_categories))), dtype=np.uint8)
+    states = np.array(list(product(*(range(q) for q in network.variables.sizes))), dtype=np.uint8)
     chance = np.exp(-network.energy(states))
     return states[np.random.default_rng(seed).choice(len(states), n_rows, p=chance / chance.sum())]
 
@@ -31,7 +31,7 @@ def ordinal_chain(p=6, q=4, strength=0.4):
     edges = [[s, s + 1] for s in range(p - 1)]
     degree = np.bincount(np.ravel(edges), minlength=p)
     fields = [-strength * degree[s] * middle * (scores[s] - 0.0) for s in range(p)]
-    return CategoryNetwork(fields, scores, edges, np.full(p - 1, strength))
+    return make_network(fields, scores, edges, np.full(p - 1, strength))
 
 
 def mixed_network():
@@ -40,7 +40,7 @@ def mixed_network():
     blocks = [[[0.8], [-0.3], [-0.5]], nominal, [[0.5]]]
     fields = [[0, 0.3, -0.2], [0, 0.1, 0.2], [0, -0.4], [0, 0.2, 0.1]]
     scores = [None, np.arange(3.0), np.arange(2.0), None]
-    return CategoryNetwork(fields, scores, [[0, 1], [0, 3], [1, 2]], blocks=blocks)
+    return make_network(fields, scores, [[0, 1], [0, 3], [1, 2]], blocks=blocks)
 
 
 CHAIN = ordinal_chain()
@@ -53,17 +53,17 @@ MIXED = CategoryTable(draw(mixed_network(), 500), ["nominal", "ordinal", "binary
 
 def test_row_scores_are_the_loss_of_the_slow_twin():
     network = mixed_network()
-    twin = Discrete(MIXED.codes, MIXED.kinds, MIXED.n_categories)
+    twin = Discrete(MIXED.codes, MIXED.kinds, MIXED.variables.sizes)
     theta, _ = twin.null()
     for pair, block in zip(network.edge_index.tolist(), network.blocks, strict=True):
         s, t = pair
         sides = [phi if phi.shape[1] > 1 else None for phi in (twin.scores[s], twin.scores[t])]
         left, right = (np.ones((1, 1)) if side is None else 2 * side for side in sides)
         theta[s, t] = left.T @ block @ right
-    loss = twin.loss(theta, network.category_fields)
+    loss = twin.loss(theta, split_fields(network))
     np.testing.assert_allclose(-row_scores(Solution(network, 0.1), MIXED).mean(), loss, rtol=1e-12)
     some = row_scores(Solution(network, 0.1), MIXED, np.array([1, 3]))
-    logs = network.category_log_probabilities(MIXED)
+    logs = log_probabilities(network, MIXED)
     rows = np.arange(len(MIXED))
     by_hand = sum(logs[s][rows, MIXED.codes[:, s]] for s in (1, 3))
     np.testing.assert_allclose(some, by_hand, rtol=1e-12)
@@ -73,7 +73,7 @@ def test_counts_and_spreads_of_columns():
     weight = np.random.default_rng(0).random(len(MIXED))
     for s, counts in enumerate(count_categories(MIXED, weight)):
         assert counts.tolist() == pytest.approx([weight[MIXED.codes[:, s] == k].sum() for k in range(len(counts))])
-    twin = Discrete(MIXED.codes, MIXED.kinds, MIXED.n_categories, sample_weight=weight)
+    twin = Discrete(MIXED.codes, MIXED.kinds, MIXED.variables.sizes, sample_weight=weight)
     sd, widths = column_spread(MIXED, weight)
     np.testing.assert_allclose(sd, twin.sd, rtol=1e-12)
     np.testing.assert_allclose(widths, twin.widths, rtol=1e-12)
@@ -277,7 +277,7 @@ def test_refit_of_two_nominal_columns_is_the_table_of_their_log_odds():
     logs = np.log(counts)
     block = logs - logs.mean(axis=0) - logs.mean(axis=1, keepdims=True) + logs.mean()
     near = block + 0.1 * np.outer([1, -1, 0], [0, 1, -1])
-    start = CategoryNetwork([[0, 0, 0]] * 2, [None, None], [[0, 1]], blocks=[near])
+    start = make_network([[0, 0, 0]] * 2, [None, None], [[0, 1]], blocks=[near])
     support = Support.of(start, table, None)
     values, free = newton(support, support.read(start), table, None, 1e-12)
     np.testing.assert_allclose(free.network.blocks[0], block, atol=1e-9)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from networks import make_network, split_fields
 
 from isinglass import CategoryTable, complete, load, two_stage
-from isinglass.categories import CategoryNetwork
 from isinglass.errors import DataError
 from isinglass.select import pool
 from isinglass.select.impute import distance, mean_network
@@ -14,7 +14,7 @@ from isinglass.simulate.completions import CategoryChains
 P = 6
 LINE = [-1.5, -0.5, 0.5, 1.5]
 SCORES = [*[LINE] * (P - 1), [0, 1]]
-CHAIN = CategoryNetwork(
+CHAIN = make_network(
     [np.zeros(len(score)) for score in SCORES],
     SCORES,
     [[k, k + 1] for k in range(P - 1)],
@@ -55,7 +55,7 @@ def test_cells_follow_the_network():
     """The scores of drawn cells have the mean that the network gives them, row by row."""
     table, column = FOUND.table, 2
     drawn = GONE[table.rows, column]
-    chances = FOUND.network.category_probabilities(table)[column][drawn]
+    chances = FOUND.network.probabilities(table)[column][drawn]
     means, squares = chances @ LINE, chances @ np.square(LINE)
     seen = np.asarray(LINE)[table.codes[drawn, column]]
     assert drawn.sum() > 500
@@ -108,20 +108,20 @@ def test_a_column_without_an_answer_is_named():
 
 def test_networks_are_averaged_and_compared_by_blocks():
     """A mean of two nominal networks: blocks that only one has count half, and distances are those of all numbers."""
-    block = np.array([[0.8, -0.8], [-0.4, 0.4], [-0.4, 0.4]])
-    one = CategoryNetwork([[0, 1, 0], [0, 2]], [None, None], [[0, 1]], blocks=[block])
-    other = CategoryNetwork([[0, 0, 0], [0, 0]], [None, None], np.empty((0, 2)), blocks=[])
+    block = np.array([[0.8], [-0.4], [-0.4]])
+    one = make_network([[0, 1, 0], [0, 2]], [None, [0, 1]], [[0, 1]], blocks=[block])
+    other = make_network([[0, 0, 0], [0, 0]], [None, [0, 1]], np.empty((0, 2)), blocks=[])
     mean = mean_network([one, other])
     np.testing.assert_allclose(mean.blocks[0], block / 2)
-    np.testing.assert_allclose(mean.category_fields[1], [0, 1])
-    numbers = np.r_[0, 1, 0, 0, 2, block.ravel()]
+    np.testing.assert_allclose(split_fields(mean)[1], [0, 1])
+    numbers = np.r_[1, 0, 2, block.ravel()]
     assert distance(one, other) == pytest.approx(np.sqrt((numbers**2).mean()))
 
 
 def test_nominal_columns_are_drawn_too():
     """Nominal, ordinal and binary columns in one table: the network is found again, and drawn cells follow it."""
     block = np.where(np.eye(3), 1.2, -0.6)
-    truth = CategoryNetwork(
+    truth = make_network(
         [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0]],
         [None, None, [-1, 0, 1], [0, 1]],
         [[0, 1], [1, 2], [2, 3]],
@@ -130,16 +130,16 @@ def test_nominal_columns_are_drawn_too():
     chains = CategoryChains(np.zeros((800, 4), dtype=np.uint8), random_state=0)
     chains.sweep(truth, 50)
     gone = np.random.default_rng(1).random(chains.table.shape) < 0.2
-    parts = {"scores": truth.scores, "holes": gone}
+    parts = {"scores": truth.variables.scores, "holes": gone}
     found = complete(CategoryTable(np.where(gone, 0, chains.table), truth.kinds, **parts), n_imputations=5)
     seen = ~gone[found.table.rows]
     np.testing.assert_array_equal(found.table.codes[seen], chains.table[found.table.rows][seen])
     solution = two_stage(found.table, errors=False).solution
     assert solution.edge_index.tolist() == truth.edge_index.tolist()
-    whole = two_stage(CategoryTable(chains.table, truth.kinds, scores=truth.scores), errors=False).solution
+    whole = two_stage(CategoryTable(chains.table, truth.kinds, scores=truth.variables.scores), errors=False).solution
     np.testing.assert_allclose(solution.edge_values, whole.edge_values, rtol=0.2)
     drawn = gone[found.table.rows, 0]
-    chances = found.network.category_probabilities(found.table)[0][drawn]
+    chances = found.network.probabilities(found.table)[0][drawn]
     counts, spread = chances.sum(axis=0), np.sqrt((chances * (1 - chances)).sum(axis=0))
     assert (abs(np.bincount(found.table.codes[drawn, 0], minlength=3) - counts) < 4 * spread).all()
     pooled = pool(found, solution)

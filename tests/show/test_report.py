@@ -19,10 +19,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from networks import make_network
 
 import isinglass
 from isinglass import (
-    CategoryNetwork,
     CategoryTable,
     Network,
     Path,
@@ -540,7 +540,7 @@ def test_versions_are_on_the_page(path):
 def test_tables_of_edges_stop_where_the_page_would_grow_too_large(monkeypatch):
     rng = np.random.default_rng(0)
     blocks = [b - b.mean(0) - b.mean(1)[:, None] + b.mean() for b in rng.normal(size=(3, 4, 4))]
-    network = CategoryNetwork([[0.0] * 4] * 3, [None] * 3, [[0, 1], [0, 2], [1, 2]], blocks=blocks)
+    network = make_network([[0.0] * 4] * 3, [None] * 3, [[0, 1], [0, 2], [1, 2]], blocks=blocks)
     every = data_of(build_report(network))
     monkeypatch.setattr(payload, "MOST_CELLS", 40)
     some = data_of(build_report(network))
@@ -554,7 +554,7 @@ def test_tables_of_edges_stop_where_the_page_would_grow_too_large(monkeypatch):
 def test_null_objective_of_categories_is_their_entropy():
     codes = np.array([[0, 0], [1, 1], [2, 0], [2, 1]], dtype=np.uint8)
     table = CategoryTable(codes, ["nominal", "binary"], sample_weight=np.array([1.0, 1.0, 1.0, 1.0]))
-    network = CategoryNetwork([[0, 0, 0], [0, 0]], [None, [0, 1]], [[0, 1]], blocks=[[[1.0], [0.0], [-1.0]]])
+    network = make_network([[0, 0, 0], [0, 0]], [None, [0, 1]], [[0, 1]], blocks=[[[1.0], [0.0], [-1.0]]])
     found = data_of(build_report(network, X=table))
     shares = [[0.25, 0.25, 0.5], [0.5, 0.5]]
     expected = -sum(p * np.log(p) for share in shares for p in share)

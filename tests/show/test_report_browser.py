@@ -8,9 +8,9 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from networks import make_network
 
 from isinglass import (
-    CategoryNetwork,
     CategoryTable,
     IsingLasso,
     IsingLassoStARS,
@@ -827,7 +827,7 @@ BLOCKS = {
 def mixed():
     rng = np.random.default_rng(0)
     codes = np.column_stack([rng.integers(0, len(labels), 200) for labels in LABELS]).astype(np.uint8)
-    network = CategoryNetwork(
+    network = make_network(
         [np.zeros(len(labels)) for labels in LABELS],
         [None, [0, 1], [0, 1, 2, 3], None],
         list(BLOCKS),

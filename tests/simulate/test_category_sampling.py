@@ -4,9 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from networks import make_network, split_fields
 
 from isinglass import IsingLasso, bootstrap, simulate
-from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.select import compare_groups, sample_size
@@ -18,12 +18,12 @@ MIXED = simulate.category_network(
 
 def probabilities(network):
     """P(x) of all states, from the definition."""
-    states = np.array(list(product(*(range(q) for q in network.n_categories))))
+    states = np.array(list(product(*(range(q) for q in network.variables.sizes))))
     weights = np.empty(len(states))
     for n, x in enumerate(states):
-        total = sum(field[k] for field, k in zip(network.category_fields, x, strict=True))
+        total = sum(field[k] for field, k in zip(split_fields(network), x, strict=True))
         for (s, t), block in zip(network.edge_index.tolist(), network.blocks, strict=True):
-            left, right = (network.scores[node] for node in (s, t))
+            left, right = (network.variables.score(node) for node in (s, t))
             term = block[x[s] if left is None else 0, x[t] if right is None else 0]
             term = term * (1.0 if left is None else left[x[s]]) * (1.0 if right is None else right[x[t]])
             total += term
@@ -33,8 +33,8 @@ def probabilities(network):
 
 def shares(network, rows):
     """How often every state occurs."""
-    codes = np.ravel_multi_index(np.asarray(rows).T, network.n_categories)
-    return np.bincount(codes, minlength=int(network.n_categories.prod())) / len(rows)
+    codes = np.ravel_multi_index(np.asarray(rows).T, network.variables.sizes)
+    return np.bincount(codes, minlength=int(network.variables.sizes.prod())) / len(rows)
 
 
 @pytest.mark.parametrize("sampler", ["exact", "gibbs"])
@@ -54,7 +54,7 @@ def test_states_occur_as_often_as_they_should(sampler):
 def test_chains_are_reproducible_and_start_where_they_are_told():
     one, two = (simulate.gibbs_sample(MIXED, 11, burn_in=2, n_chains=3, random_state=5) for _ in range(2))
     assert np.array_equal(np.asarray(one), np.asarray(two))
-    still = CategoryNetwork([[0, 90.0, 0], [0, 90.0]], [None, [0, 1]], [], blocks=[])
+    still = make_network([[0, 90.0, 0], [0, 90.0]], [None, [0, 1]], [], blocks=[])
     rows = simulate.gibbs_sample(still, 4, burn_in=0, start=[2, 0], random_state=0)
     assert np.asarray(rows).tolist() == [[1, 1]] * 4
     with pytest.raises(DataError, match="categories 0 to 2"):
@@ -81,7 +81,7 @@ def test_edges_are_as_easy_to_find_as_those_of_balanced_yes_no_columns():
         network = simulate.category_network(binary, kinds, sizes, random_state=0)
         (value,) = network.edge_values
         total = value**2
-        for score, q in zip(network.scores, network.n_categories.tolist(), strict=True):
+        for score, q in zip(network.variables.scores, network.variables.sizes.tolist(), strict=True):
             m, variance = (q - 1, 0.5 * (1 - 1 / q)) if score is None else (1, np.var(score))
             total *= variance / m
         assert total == pytest.approx(0.8**2 / 16)
@@ -116,7 +116,7 @@ def test_sample_sizes_of_an_ordinal_network():
 def test_bootstrap_of_an_ordinal_table():
     table = simulate.exact_sample(ORDINAL, 300, random_state=0)
     found = bootstrap(table, 0.1, n_boot=12, random_state=0)
-    assert found.fields.shape == (12, 12)
+    assert found.fields.shape == (12, 8)
     chain = [k for k, (s, t) in enumerate(found.edge_index.tolist()) if t == s + 1]
     assert (found.inclusion[chain] == 1.0).all()
     assert found.node_draws("expected_influence").shape == (12, 4)

@@ -4,20 +4,20 @@ from itertools import product
 
 import numpy as np
 import pytest
+from networks import log_probabilities, make_network
 from reference import gibbs_cells
 from scipy.special import log_softmax
 from scipy.stats import chisquare
 
 from isinglass import Network, simulate
 from isinglass._core import gibbs_sweep_cells
-from isinglass.categories import CategoryNetwork
 from isinglass.simulate.completions import CategoryChains, Completions, kernel_arrays, node_logits, start_values
 
 MODEL = simulate.random_network(9, 0.4, coupling_range=(-2.0, 2.0), random_state=4)
 ROWS = simulate.exact_sample(MODEL, 30, random_state=0)
 GONE = np.random.default_rng(1).random(ROWS.shape) < 0.4
 BLOCK = np.array([[0.8, -0.4, -0.4], [-0.8, 0.4, 0.4], [0.0, 0.0, 0.0]])
-MIXED = CategoryNetwork(
+MIXED = make_network(
     [[0, 0.3, -0.2], [0, 0.5], [0, 0.1, 0.2], [0, -0.3, 0.1]],
     [[0, 1, 2], [0, 1], None, None],
     [[0, 1], [0, 2], [1, 2], [2, 3]],
@@ -81,7 +81,7 @@ def test_the_kernel_refuses_what_does_not_fit():
 @pytest.mark.parametrize("s", range(4))
 def test_logits_are_those_of_the_network(s):
     logits = node_logits(MIXED, s)(STATES, np.arange(len(STATES)))
-    np.testing.assert_allclose(log_softmax(logits, axis=1), MIXED.category_log_probabilities(STATES)[s], atol=1e-12)
+    np.testing.assert_allclose(log_softmax(logits, axis=1), log_probabilities(MIXED, STATES)[s], atol=1e-12)
 
 
 def test_chains_reach_the_joint_distribution():
@@ -100,7 +100,7 @@ def test_observed_cells_are_held_and_the_others_follow_them():
     chains = CategoryChains(start, gone, random_state=2)
     chains.sweep(MIXED, 1)
     np.testing.assert_array_equal(chains.table[~gone], start[~gone])
-    chances = MIXED.category_probabilities(start)[2]
+    chances = MIXED.probabilities(start)[2]
     for k in range(3):
         spread = np.sqrt((chances[:, k] * (1 - chances[:, k])).sum())
         assert abs((chains.table[:, 2] == k).sum() - chances[:, k].sum()) < 4 * spread

@@ -8,7 +8,6 @@ from commands import run
 from reference_discrete import OneNode
 
 from isinglass import NodewiseIsing, load, nodewise_ebic, nodewise_path
-from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, read_categories
 from isinglass.errors import ArgumentError
 from isinglass.solve.nodewise import nodewise_at
@@ -36,7 +35,9 @@ def regression(reference, fits, k):
         sides = (reference.scores[s], reference.scores[t])
         left, right = (np.eye(1) if phi.shape[1] == 1 else np.linalg.pinv(phi) for phi in sides)
         theta[s, t] = left @ fits.blocks[at] @ right.T
-    fields[reference.node] = fits.category_fields[reference.node][k]
+    variables = fits.variables
+    found = fits.category_fields[k][variables.column[variables.is_later] == reference.node]
+    fields[reference.node] = np.append(0.0, found)
     return theta, fields
 
 
@@ -90,11 +91,10 @@ def test_two_categories_give_the_binary_path(monkeypatch):
     declared = nodewise_path(CategoryTable(X.astype(np.uint8), "ordinal"), 8, tol=1e-11)
     corners = CategoryTable(X.astype(np.uint8), "nominal", categories=[(0, 1, 2)] * 6)  # the third never occurs
     for one, ordinal, nominal in zip(binary, declared, nodewise_path(corners, 8, tol=1e-11), strict=True):
-        assert isinstance(ordinal.network, CategoryNetwork)
         assert ordinal.edge_index.tolist() == nominal.edge_index.tolist() == one.edge_index.tolist()
         np.testing.assert_allclose(ordinal.edge_values, one.edge_values, atol=1e-9)
         np.testing.assert_allclose(nominal.edge_values, abs(one.edge_values), atol=1e-9)
-        np.testing.assert_allclose([field[1] for field in ordinal.network.category_fields], one.fields, atol=1e-9)
+        np.testing.assert_allclose(ordinal.network.fields, one.fields, atol=1e-9)
         assert ordinal.objective == pytest.approx(one.objective, rel=1e-11)
 
 
@@ -177,8 +177,8 @@ def test_constant_columns_and_categories_that_do_not_occur():
     with pytest.warns(UserWarning, match="constant"):
         path = nodewise_path(table, [0.02], rule="or")
     assert 2 not in path[0].edge_index
-    assert all(np.isfinite(field).all() for field in path[0].network.category_fields)
-    P = path[0].network.category_probabilities(X)
+    assert all(np.isfinite(field).all() for field in [path[0].fields])
+    P = path[0].network.probabilities(X)
     assert 0.9 < P[1].sum(axis=1).min() <= P[1].sum(axis=1).max() < 1.1
 
 
@@ -191,7 +191,7 @@ def test_unpenalized_regressions_are_refused():
 def test_estimator_and_file(criterion, tmp_path):
     X = answers(11, n=300)
     net = NodewiseIsing(alpha=0.02, criterion=criterion, alphas=20, reading={"kinds": KINDS}).fit(X)
-    assert isinstance(net.network_, CategoryNetwork)
+    assert not net.network_.variables.is_binary
     assert [P.shape for P in net.predict_proba(X[:4])] == [(4, q) for q in LEVELS]
     net.fit_.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")

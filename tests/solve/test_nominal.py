@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from networks import log_probabilities, split_fields
 from oracles import discrete_cases
 from reference_discrete import Discrete, assert_certified, parts
 
 from isinglass import ising_path
-from isinglass.categories import block_scale
 from isinglass.data import CategoryTable
 from isinglass.errors import DataError, LimitError
 from isinglass.solve import path as path_module
@@ -41,7 +41,7 @@ def test_stored_optima_are_reached(case, screened, monkeypatch):
     ):
         assert abs(value) == pytest.approx(case.norms[tuple(pair)], abs=1e-6)
         np.testing.assert_allclose(block, case.blocks[tuple(pair)], atol=1e-6)
-    for mine, stored in zip(solution.network.category_fields, case.fields, strict=True):
+    for mine, stored in zip(split_fields(solution.network), case.fields, strict=True):
         np.testing.assert_allclose(mine, stored, atol=1e-6)
     top = ising_path(case.X, 2, kinds=case.kinds)[0]
     assert (top.alpha, top.n_edges) == (pytest.approx(case.alpha_max, rel=1e-9), 0)
@@ -122,8 +122,8 @@ def test_relabeling_changes_nothing():
         np.testing.assert_allclose(two.edge_values, one.edge_values, atol=1e-9)
         for (s, _), block, moved in zip(one.edge_index, one.network.blocks, two.network.blocks, strict=True):
             np.testing.assert_allclose(moved[order] if s == 0 else moved, block, atol=1e-9)
-        fields = two.network.category_fields[0][order]
-        np.testing.assert_allclose(fields - fields[0], one.network.category_fields[0], atol=1e-8)
+        fields = split_fields(two.network)[0][order]
+        np.testing.assert_allclose(fields - fields[0], split_fields(one.network)[0], atol=1e-8)
 
 
 def test_threads_change_no_bit_and_screening_changes_nothing(monkeypatch):
@@ -161,11 +161,11 @@ def test_a_category_that_does_not_occur_is_left_out():
     plain, wide = ising_path(X, [0.03], kinds="nominal", tol=1e-10)[0], ising_path(table, [0.03], tol=1e-10)[0]
     assert wide.objective == plain.objective
     assert wide.edge_values == pytest.approx(plain.edge_values, rel=1e-12)
-    assert wide.network.category_fields[1][4] < plain.network.category_fields[1].min()
-    assert wide.network.category_fields[1][:4] == pytest.approx(plain.network.category_fields[1], abs=1e-12)
+    assert split_fields(wide.network)[1][4] < split_fields(plain.network)[1].min()
+    assert split_fields(wide.network)[1][:4] == pytest.approx(split_fields(plain.network)[1], abs=1e-12)
     some = ising_path(table[np.flatnonzero(X[:, 1] < 2)], [0.03])[0]  # two of the five are left
     assert some.converged
-    assert np.isfinite(some.network.category_log_probabilities(X)[1]).all()
+    assert np.isfinite(log_probabilities(some.network, X)[1]).all()
 
 
 def test_blocks_belong_to_scores_that_are_not_centered():
@@ -175,11 +175,11 @@ def test_blocks_belong_to_scores_that_are_not_centered():
     solution = ising_path(X, [0.01], kinds=kinds)[0]
     assert solution.n_edges == 3
     for mine, expected in zip(
-        solution.network.category_probabilities(X), reference.probabilities(*parts(reference, solution)), strict=True
+        solution.network.probabilities(X), reference.probabilities(*parts(reference, solution)), strict=True
     ):
         np.testing.assert_allclose(mine, expected, atol=1e-12)
     for (s, t), block in zip(solution.edge_index.tolist(), solution.network.blocks, strict=True):
-        scale = block_scale(solution.network.scores[s], solution.network.scores[t])
+        scale = float(solution.network.variables.block_scale(np.array([[s, t]]))[0])
         assert scale * np.linalg.norm(block) == pytest.approx(abs(solution.couplings[s, t]), rel=1e-12)
         for axis, node in enumerate((s, t)):
             if kinds[node] == "nominal":

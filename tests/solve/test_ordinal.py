@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from networks import split_fields
 from oracles import discrete_cases
 from reference_discrete import Discrete, assert_certified, parts
 
 from isinglass import CategoryTable, ising_path
-from isinglass.categories import CategoryNetwork
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.solve import path as path_module
 
@@ -40,7 +40,7 @@ def test_stored_optima_are_reached(case, screened, monkeypatch):
     for pair, norm in case.norms.items():
         assert abs(couplings[pair]) == pytest.approx(norm, abs=1e-6)
         assert couplings[pair] == pytest.approx(case.blocks[pair].item(), abs=1e-6)
-    for mine, stored in zip(solution.network.category_fields, case.fields, strict=True):
+    for mine, stored in zip(split_fields(solution.network), case.fields, strict=True):
         np.testing.assert_allclose(mine, stored, atol=1e-6)
     top = ising_path(case.X, 2, kinds=case.kinds)[0]
     assert (top.alpha, top.n_edges) == (pytest.approx(case.alpha_max, rel=1e-9), 0)
@@ -92,7 +92,7 @@ def test_the_slow_twin_finds_the_same_network():
     theta, fields = reference.solve(0.1)
     for (s, t), value in theta.items():
         assert solution.couplings[s, t] == pytest.approx(value.item(), abs=1e-8)
-    for mine, expected in zip(solution.network.category_fields, fields, strict=True):
+    for mine, expected in zip(split_fields(solution.network), fields, strict=True):
         np.testing.assert_allclose(mine, expected, atol=1e-7)
 
 
@@ -100,14 +100,14 @@ def test_two_categories_are_binary(monkeypatch):
     X = likert(np.random.default_rng(4), 200, [2] * 8)
     binary = ising_path(X, 8, tol=1e-10)
     declared = ising_path(X, 8, tol=1e-10, kinds={0: "ordinal", 3: "nominal"})
-    assert not isinstance(declared[0].network, CategoryNetwork)
+    assert declared[0].network.variables.is_binary
     assert all(a.network == b.network for a, b in zip(binary, declared, strict=True))
     monkeypatch.setattr(CategoryTable, "is_binary", False)  # through the rows of categories
     table = CategoryTable(X.astype(np.uint8), "ordinal")
     for one, other in zip(binary, ising_path(table, 8, tol=1e-10), strict=True):
         assert other.objective == pytest.approx(one.objective, rel=1e-11)
         np.testing.assert_allclose(other.couplings, one.couplings, atol=1e-8)
-        np.testing.assert_allclose([field[1] for field in other.network.category_fields], one.fields, atol=1e-8)
+        np.testing.assert_allclose([field[1] for field in split_fields(other.network)], one.fields, atol=1e-8)
 
 
 def test_reversing_a_column_flips_signs_only():
@@ -152,9 +152,9 @@ def test_a_category_that_does_not_occur_is_left_out():
     expected = ising_path(X, [0.05], kinds="ordinal", scores={0: [0, 1, 3, 4]}, tol=1e-10)[0]
     found = ising_path(CategoryTable(wide.astype(np.uint8), "ordinal"), [0.05], tol=1e-10)[0]
     np.testing.assert_allclose(found.couplings, expected.couplings, atol=1e-9)
-    seen = found.network.category_fields[0][[0, 1, 3, 4]]
-    np.testing.assert_allclose(seen, expected.network.category_fields[0], atol=1e-7)
-    assert found.network.category_fields[0][2] < seen.min()
+    seen = split_fields(found.network)[0][[0, 1, 3, 4]]
+    np.testing.assert_allclose(seen, split_fields(expected.network)[0], atol=1e-7)
+    assert split_fields(found.network)[0][2] < seen.min()
     read = ising_path(wide, [0.05], kinds="ordinal", tol=1e-10)[0]  # numbers lie where they are
     assert read.network.categories[0] == (0, 1, 3, 4)
     assert read.edge_values.tobytes() == expected.edge_values.tobytes()
@@ -165,10 +165,10 @@ def test_probabilities_of_categories():
     reference = Discrete(X, ["ordinal"] * 3, [4, 3, 2])
     solution = ising_path(X, [0.05], kinds="ordinal")[0]
     expected = reference.probabilities(*parts(reference, solution))
-    for mine, other in zip(solution.network.category_probabilities(X), expected, strict=True):
+    for mine, other in zip(solution.network.probabilities(X), expected, strict=True):
         np.testing.assert_allclose(mine, other, atol=1e-12)
     with pytest.raises(DataError, match="categories 0 to 3"):
-        solution.network.category_probabilities([[4, 0, 0]])
+        solution.network.probabilities([[4, 0, 0]])
 
 
 def test_constant_columns_and_bad_tables():
@@ -178,9 +178,7 @@ def test_constant_columns_and_bad_tables():
         solution = ising_path(X, [0.05], kinds="ordinal")[0]
     assert not (solution.edge_index == 1).any()
     assert solution.network.categories[1] == (2, None)
-    assert solution.network.category_fields[1].argmax() == 0
-    with pytest.raises(DataError, match="one field per category"):
-        solution.network.fields  # noqa: B018
+    assert split_fields(solution.network)[1].argmax() == 0
     for kinds, scores, message in [
         ("binary", None, "must hold only 0 and 1"),
         ("cardinal", None, "binary, ordinal or nominal"),

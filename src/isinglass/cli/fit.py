@@ -101,15 +101,10 @@ def _describe(found: Fit) -> dict[str, Any]:
 
 def _nodes(network: Network) -> dict[str, Any]:
     """Return the nodes by column: names and fields, and of categories what they are."""
-    fields = getattr(network, "category_fields", None)
-    if fields is None:
+    if network.variables.is_binary:
         return {"name": network.names, "field": network.fields}
-    return {
-        "name": network.names,
-        "kind": network.kinds,  # type: ignore[attr-defined]
-        "categories": network.labels,  # type: ignore[attr-defined]
-        "fields": fields,
-    }
+    fields = network.variables.split(network.category_fields)
+    return {"name": network.names, "kind": network.kinds, "categories": network.labels, "fields": fields}
 
 
 def _fit_path(
@@ -136,7 +131,6 @@ def write_files(
     here: Path, found: Fit, data: BinaryTable, columns: dict[str, list[str | None]], color_by: str | None
 ) -> None:
     """Write nodes, model and GEXF of a fit into a folder, and the blocks of categories."""
-    from isinglass.categories import CategoryNetwork
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_network
     from isinglass.fit import save
@@ -146,7 +140,7 @@ def write_files(
     measured = node_table(model, data).columns
     nodes: dict[str, Any] = {**columns, **{name: measured[name] for name in NODE_MEASURES}}
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
-    if isinstance(model, CategoryNetwork):
+    if not model.variables.is_binary:
         write_network(model, here / BLOCKS, "blocks")
     save(found, here / "model.npz")
     write_network(

@@ -152,7 +152,7 @@ def _cells(loaded: Loaded, data: BinaryTable, cells: Any) -> tuple[str, dict[str
 
     names = list(loaded.model.names)
     if isinstance(cells, list):  # a column for each category: party=red
-        both = zip(names, loaded.model.labels, strict=True)  # type: ignore[attr-defined]
+        both = zip(names, loaded.model.labels, strict=True)
         names = [f"{name}={word}" for name, words in both for word in words]
         cells = np.concatenate(cells, axis=1)
     labels, rows = row_labels(data), cells.tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from isinglass.data.levels import MOST_CATEGORIES, check_scores, per_column
 from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import check_names
+from isinglass.variables import Variables
 
 Kinds = str | Sequence[str] | Mapping[Any, str]
 Scores = Mapping[Any, ArrayLike]
@@ -197,6 +199,11 @@ class BinaryTable(RowTable):
         self._check_rows()
 
     @property
+    def variables(self) -> Variables:
+        """What the columns are."""
+        return Variables.binary(self.shape[1] if self.names is None else self.names)
+
+    @property
     def reading(self) -> Coding:
         """How another table is read in the same way."""
         return self.coding or Coding(self.names, (BITS,) * self.shape[1])
@@ -275,10 +282,15 @@ class CategoryTable(RowTable):
         """The table without its weights: what functions of a table and of weights take."""
         return self if self.sample_weight is None else replace(self, sample_weight=None, weight_kind=None)
 
+    @cached_property
+    def variables(self) -> Variables:
+        """What the columns are."""
+        return Variables.of(self.categories, self.kinds, self.scores, self.names)
+
     @property
     def n_categories(self) -> NDArray[np.intp]:
         """Number of categories of every column."""
-        return np.array([len(values) for values in self.categories], dtype=np.intp)
+        return self.variables.sizes
 
     @property
     def is_binary(self) -> bool:

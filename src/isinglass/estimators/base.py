@@ -13,7 +13,6 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _n
 
 from isinglass.arguments import RandomSource, is_real
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.categories import CategoryNetwork
 from isinglass.data import (
     BinaryTable,
     CategoryTable,
@@ -231,7 +230,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         list, an array per part.
         """
         found = self.predict_proba(X)
-        if isinstance(self.network_, CategoryNetwork):
+        if not self.network_.variables.is_binary:
             return label_cells(self.network_, np.column_stack([P.argmax(axis=1) for P in found]))
         parts = [(part > 0.5).astype(np.uint8) for part in (found if isinstance(found, list) else [found])]
         return parts if isinstance(found, list) else parts[0]

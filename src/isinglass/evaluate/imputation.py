@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, ConvergenceWarning, warn
 from isinglass.network import Network, expit
 from isinglass.simulate.completions import CategoryChains, Completions
@@ -27,9 +26,9 @@ def cell_probabilities(network: Network, table: Any) -> Any:
 
     Missing cells are averaged over by Gibbs draws, and have a probability as well.
     """
-    if isinstance(network, CategoryNetwork):
+    if not network.variables.is_binary:
         if table.holes is None:
-            return network.category_probabilities(table)
+            return network.probabilities(table)
         return category_marginals(network, table.codes, table.holes)
     if table.holes is None:
         return network.conditional_probabilities(table.X)
@@ -40,7 +39,7 @@ def score_rows(network: Network, table: Any) -> FloatArray:
     """Return the log pseudo-likelihood of every row: over its observed cells, where some are missing."""
     if table.holes is None:
         return network.log_pseudolikelihood(table.X)
-    score: Callable[..., FloatArray] = score_categories if isinstance(network, CategoryNetwork) else log_score
+    score: Callable[..., FloatArray] = log_score if network.variables.is_binary else score_categories
     return score(cell_probabilities(network, table), np.asarray(table), table.holes)
 
 
@@ -52,7 +51,7 @@ def fill_cells(
     Each gets its more probable value, or a draw if ``draws`` has the settings of one; of columns with categories, these
     as they are called.
     """
-    if isinstance(network, CategoryNetwork):
+    if not network.variables.is_binary:
         if probabilities:
             constraint = "must be False for a network with categories"
             raise ArgumentError("probabilities", constraint, True, "Use predict_proba.")
@@ -160,7 +159,7 @@ def _chains(
 ) -> Iterator[tuple[NDArray[np.intp], Mask, Any]]:
     """Yield some of the rows with missing cells at a time, and chains of them that have forgotten their start."""
     holed = np.flatnonzero(missing.any(axis=1))
-    kind = CategoryChains if isinstance(model, CategoryNetwork) else Completions
+    kind = Completions if model.variables.is_binary else CategoryChains
     for first in range(0, len(holed), _ROWS_AT_ONCE):
         rows = holed[first : first + _ROWS_AT_ONCE]
         chains: Any = kind(table[rows], missing[rows], random_state=rng)
@@ -185,7 +184,7 @@ def _start(X: ArrayLike, missing: Mask, marginals: ArrayLike) -> FloatArray:
 
 
 def category_marginals(
-    model: CategoryNetwork, codes: Bytes, missing: Mask, *, n_draws: int = 200, random_state: RandomSource = 0
+    model: Network, codes: Bytes, missing: Mask, *, n_draws: int = 200, random_state: RandomSource = 0
 ) -> list[FloatArray]:
     """Return the same for categories: an array (n_samples, categories) per column.
 
@@ -194,12 +193,12 @@ def category_marginals(
     """
     count, rng = check_count("n_draws", n_draws), as_generator(random_state)
     table = np.where(missing, 0, codes).astype(np.uint8)
-    result = model.category_probabilities(table)
+    result = model.probabilities(table)
     for rows, gone, chains in _chains(model, table, missing, max(10, count // 10), rng):
         totals = [np.zeros((len(rows), P.shape[1])) for P in result]
         for _ in range(count):
             chains.sweep(model, 1)
-            for s, logs in enumerate(model.category_log_probabilities(chains.table)):
+            for s, logs in enumerate(each.T for each in model.variables.split(model.log_conditionals(chains.table))):
                 own = np.take_along_axis(logs, chains.table[:, s : s + 1].astype(np.intp), axis=1)
                 totals[s] += np.exp(np.where(gone[:, s : s + 1], logs, logs - own))
         for s, total in enumerate(totals):
@@ -216,7 +215,7 @@ def score_categories(probabilities: list[FloatArray], codes: Bytes, missing: Mas
 
 
 def fill_categories(
-    model: CategoryNetwork, codes: Bytes, missing: Mask | None, *, draws: Mapping[str, Any] | None = None
+    model: Network, codes: Bytes, missing: Mask | None, *, draws: Mapping[str, Any] | None = None
 ) -> Bytes:
     """Return the table with every missing cell filled: its most probable category, or a draw after ``n_sweeps``."""
     if missing is None:
@@ -229,12 +228,12 @@ def fill_categories(
     return chains.table
 
 
-def label_cells(network: CategoryNetwork, codes: NDArray[Any]) -> NDArray[Any]:
+def label_cells(network: Network, codes: NDArray[Any]) -> NDArray[Any]:
     """Return the values that category numbers stand for."""
     cells = np.empty(codes.shape, dtype=object)
-    for s, field in enumerate(network.category_fields):
-        values = np.empty(len(field), dtype=object)
-        values[:] = range(len(field)) if network.categories is None else network.categories[s]
+    for s, known in enumerate(network.categories):
+        values = np.empty(len(known), dtype=object)
+        values[:] = known
         cells[:, s] = values[codes[:, s]]
-    plain = all(isinstance(value, int | float) for values in network.categories or () for value in values)
+    plain = all(isinstance(value, int | float) for values in network.categories for value in values)
     return cells.astype(np.float64 if any(isinstance(v, float) for v in cells.flat) else np.int64) if plain else cells

@@ -12,13 +12,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.categories import CategoryNetwork, block_scale, flat_fields
 from isinglass.errors import DataError
 from isinglass.evaluate.nodes import Centrality, NodeTable, centrality, communities, modularity, node_table
-from isinglass.network import Network, as_network, pair_keys, spread
+from isinglass.network import Network, as_network, coordinate_matrix, pair_keys, spread
 from isinglass.results import Path
 
 __all__ = [
@@ -149,17 +149,11 @@ def relative_difference(a: Any, b: Any) -> float:
     0.7453559924999299
     """
     one, two = _same_size(a, b)
-    fields = flat_fields(one), flat_fields(two)
-    if type(one) is not type(two) or len(fields[0]) != len(fields[1]):
+    if (one.variables.kinds, one.variables.scores) != (two.variables.kinds, two.variables.scores):
         raise DataError("The networks must have the same categories.")
-    if isinstance(one, CategoryNetwork) and isinstance(two, CategoryNetwork):
-        difference = _theta(one) - _theta(two)
-        edges = float(np.sqrt((difference**2).sum() / 2.0))  # either side of the diagonal
-    else:
-        pairs = np.union1d(_keys(one), _keys(two))
-        edges = float(np.linalg.norm(_at(pairs, one) - _at(pairs, two)))
-    top = math.hypot(edges, float(np.linalg.norm(fields[0] - fields[1])))
-    bottom = math.hypot(float(np.linalg.norm(two.edge_values)), float(np.linalg.norm(fields[1])))
+    edges = float(np.sqrt(((_theta(one) - _theta(two)) ** 2).sum() / 2.0))  # either side of the diagonal
+    top = math.hypot(edges, float(np.linalg.norm(one.fields - two.fields)))
+    bottom = math.hypot(float(np.linalg.norm(two.edge_values)), float(np.linalg.norm(two.fields)))
     return top / bottom if bottom else math.inf if top else 0.0
 
 
@@ -227,12 +221,11 @@ def _same_size(a: Any, b: Any) -> tuple[Network, Network]:
     return one, two
 
 
-def _theta(network: CategoryNetwork) -> Any:
+def _theta(network: Network) -> sp.csr_array:
     """Return a sparse matrix over the coordinates of all nodes, whose norm is that of Θ."""
-    ends = network.edge_index.tolist()
-    sizes = [block_scale(network.scores[s], network.scores[t]) for s, t in ends]
-    blocks = [size * block for size, block in zip(sizes, network.blocks, strict=True)]
-    return network.points.couplings(network.edge_index, network.edge_values, blocks)
+    variables, pairs = network.variables, network.edge_index
+    scales = np.repeat(variables.block_scale(pairs), variables.block_sizes(pairs))
+    return coordinate_matrix(variables, pairs, scales * network.parameters)
 
 
 def _keys(network: Network) -> NDArray[np.int64]:

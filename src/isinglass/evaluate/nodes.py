@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_positive
 from isinglass.arrays import FloatArray, Frozen, read_only
-from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, count_categories, count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import ArgumentError, DataError
 from isinglass.names import by_node
@@ -101,12 +100,12 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
     x1          1     2.800               2.800     0.800              0.500                0.600               0.278
     """
     read = as_network(network)
-    table, weight = to_weighted(read.table(X) if isinstance(read, CategoryNetwork) else X, sample_weight)
+    table, weight = to_weighted(X if read.variables.is_binary else read.table(X), sample_weight)
     if table.shape[1] != read.n_features:
         raise DataError(f"X must have one column per node ({read.n_features}); got {table.shape[1]}.")
     total = count_rows(table, weight)
     predicted: Callable[..., Any] = _predicted_categories
-    if isinstance(read, CategoryNetwork):
+    if not read.variables.is_binary:
         frequent = [counts / total for counts in count_categories(table, weight)]
         marginal = np.array([each.max() for each in frequent])
         entropy = np.array([float(scipy.special.entr(each).sum()) for each in frequent])
@@ -122,7 +121,7 @@ def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = Non
 
 
 def _predicted_categories(
-    table: CategoryTable, weight: FloatArray | None, network: CategoryNetwork
+    table: CategoryTable, weight: FloatArray | None, network: Network
 ) -> tuple[FloatArray, FloatArray]:
     """Return the same as `_predicted` for columns with categories; of equally probable ones, each counts its share."""
     right, deviance = np.zeros((2, network.n_features))
@@ -131,7 +130,7 @@ def _predicted_categories(
     for first in range(0, len(table), step):
         codes, w = table.codes[first : first + step], unit[first : first + step]
         rows = np.arange(len(codes))
-        for s, logs in enumerate(network.category_log_probabilities(codes)):
+        for s, logs in enumerate(each.T for each in network.variables.split(network.log_conditionals(codes))):
             seen, most = logs[rows, codes[:, s]], logs.max(axis=1)
             right[s] += w @ ((seen == most) / (logs == most[:, None]).sum(axis=1))
             deviance[s] -= w @ seen
@@ -145,7 +144,7 @@ def _predicted(table: NDArray[np.uint8], weight: FloatArray | None, network: Net
     step = max(CELLS_AT_ONCE // table.shape[1], 1)
     for first in range(0, len(table), step):
         some, w = table[first : first + step], unit[first : first + step]
-        logits = network.logits(some)
+        logits = (network.fields[:, None] + network.couplings_sparse @ some.T.astype(np.float64)).T
         right += w @ np.where(logits == 0, 0.5, (logits > 0) == some)
         # −log P(x_s | rest) = log(1 + exp(∓η)): no overflow, whatever η.
         deviance += w @ np.logaddexp(0.0, (1.0 - 2.0 * some) * logits)

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.escaping import storable
 from isinglass.names import by_node, find_nodes
@@ -67,7 +66,7 @@ def annotate(
     read = as_network(network, names)
     own: dict[str, Column]
     taken: Mapping[str, Sequence[str]] = {"node": (), "edge": ()}
-    if isinstance(read, CategoryNetwork):
+    if not read.variables.is_binary:
         listed = tuple(storable(" | ".join(labels)) for labels in read.labels)
         own, taken = {"kind": Column("text", read.kinds), "categories": Column("text", listed)}, _OF_CATEGORIES
     else:

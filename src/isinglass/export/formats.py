@@ -15,7 +15,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from isinglass.atomic import Target, TextStream, write_lines
-from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import Annotated, Cell, Column, annotate
 from isinglass.export.escaping import cell_text, csv_line, storable, xml_element
@@ -198,10 +197,10 @@ def _block_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
     network = graph.network
     for k, (s, t) in zip(network.by_strength.tolist(), graph.pairs, strict=True):
         ends = network.names[s], network.names[t]
-        if not isinstance(network, CategoryNetwork) or network.is_signed[k]:
+        if network.is_signed[k]:
             yield *ends, None, None, network.edge_values[k].item()
             continue
-        rows, columns = ([None] if network.scores[node] is not None else network.labels[node] for node in (s, t))
+        rows, columns = ([None] if network.variables.has_scores[node] else network.labels[node] for node in (s, t))
         for row, line in zip(rows, network.blocks[k].tolist(), strict=True):
             for column, coupling in zip(columns, line, strict=True):
                 yield *ends, row, column, coupling
@@ -268,17 +267,17 @@ def _json_lines(graph: Annotated, _: bool = False) -> Iterator[str]:
     yield '"nodes": ['
     for k, name in enumerate(network.names):
         node: dict[str, Any] = {"id": k, "name": storable(name), **_json_cells(nodes, k)}
-        if isinstance(network, CategoryNetwork):
-            score = network.scores[k]
+        if not network.variables.is_binary:
+            score = network.variables.score(k)
             node["categories"] = [storable(label) for label in network.labels[k]]
             node["scores"] = None if score is None else score.tolist()
-            node["fields"] = network.category_fields[k].tolist()
+            node["fields"] = network.variables.split(network.category_fields)[k].tolist()
         yield _dump(node) + ("," if k + 1 < network.n_features else "")
     yield "],"
     yield '"edges": ['
     for k, (number, (s, t)) in enumerate(zip(network.by_strength.tolist(), graph.pairs, strict=True)):
         edge: dict[str, Any] = {"source": s, "target": t, **_json_cells(graph.edges, k)}
-        if isinstance(network, CategoryNetwork) and not network.is_signed[number]:
+        if not network.is_signed[number]:
             edge["block"] = network.blocks[number].tolist()
         yield _dump(edge) + ("," if k + 1 < network.n_edges else "")
     yield "]}"

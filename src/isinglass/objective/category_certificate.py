@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.categories import CategoryNetwork, block_scale, flat_fields
 from isinglass.data import CategoryTable, check_penalty_weights, column_spread, count_categories, to_weighted
 from isinglass.errors import ArgumentError, DataError
+from isinglass.network import Network
 from isinglass.objective.reduced import Penalty
 
 _STEPS = 100
@@ -35,7 +35,7 @@ class CategoryCertificate(Frozen):
 
 def category_certificate(
     X: CategoryTable,
-    network: CategoryNetwork,
+    network: Network,
     alpha: float,
     *,
     sample_weight: ArrayLike | None = None,
@@ -47,7 +47,7 @@ def category_certificate(
     ----------
     X : CategoryTable
         The table.
-    network : CategoryNetwork
+    network : Network
         Any network of its columns, such as ``solution.network`` of a path.
     alpha : float
         Penalty strength, positive.
@@ -64,7 +64,7 @@ def category_certificate(
     (True, True)
     """
     table, weight = to_weighted(X, sample_weight)
-    if not isinstance(table, CategoryTable) or not isinstance(network, CategoryNetwork):
+    if not isinstance(table, CategoryTable) or network.variables.is_binary:
         raise DataError("X and network must have categories; use the other functions of objective for 0 and 1.")
     if not (np.isfinite(alpha) and alpha > 0.0):
         raise ArgumentError("alpha", "must be positive and finite", alpha)
@@ -75,13 +75,13 @@ class _Problem:
     """A table and the couplings of a network; fields vary."""
 
     def __init__(
-        self, table: CategoryTable, weight: FloatArray | None, network: CategoryNetwork, alpha: float, weights: Penalty
+        self, table: CategoryTable, weight: FloatArray | None, network: Network, alpha: float, weights: Penalty
     ) -> None:
         raw = np.ones(len(table)) if weight is None else weight
-        self.network, self.points, self.codes = network, network.points, network.read_codes(table)
+        self.network, self.points, self.codes = network, network.variables, table.codes
         self.weight = raw / raw.sum()
         self.absent = np.concatenate(count_categories(table, weight)) == 0.0
-        self.seen = self.points.seen(self.codes)
+        self.seen = self.points.flat(self.codes)
         self.sd, self.widths = column_spread(table, weight)
         penalty = check_penalty_weights(weights, table.shape[1])
         if isinstance(penalty, str):
@@ -89,7 +89,7 @@ class _Problem:
             penalty = half + half.T
         self.limits = alpha * (np.ones((table.shape[1],) * 2) if penalty is None else penalty)
         # What the rest of a row says for every category, without the fields.
-        self.said = network.logits(self.codes) - flat_fields(network)[:, None]
+        self.said = network.logits(self.codes) - network.category_fields[:, None]
         self.observed = np.zeros_like(self.said)
         np.put_along_axis(self.observed, self.seen, 1.0, axis=0)
 
@@ -107,7 +107,7 @@ class _Problem:
 
     def profile(self) -> FloatArray:
         """Return the fields at their optimum given the couplings: Newton's method, column by column."""
-        fields = flat_fields(self.network).copy()
+        fields = self.network.category_fields.copy()
         bounds = [*self.points.starts.tolist(), len(fields)]
         for _ in range(_STEPS):
             P = np.exp(self.logs(fields))
@@ -131,18 +131,18 @@ class _Problem:
         both = cross + cross.T
         bounds = np.r_[self.points.first, len(coordinates)]
         found = {}
+        has_scores = self.points.has_scores
         for s, t in combinations(range(self.network.n_features), 2):
             block = both[bounds[s] : bounds[s + 1], bounds[t] : bounds[t + 1]]
-            scores = self.network.scores[s], self.network.scores[t]
-            for axis, score in enumerate(scores):
-                block = block - block.mean(axis=axis, keepdims=True) if score is None else block
-            found[s, t] = block / block_scale(*scores)
+            for axis, node in enumerate((s, t)):
+                block = block if has_scores[node] else block - block.mean(axis=axis, keepdims=True)
+            found[s, t] = block / float(self.points.block_scale(np.array([[s, t]]))[0])
         return found
 
     def certify(self) -> CategoryCertificate:
         """Put everything together."""
         network, (s, t) = self.network, np.triu_indices(self.network.n_features, 1)
-        given, best = self.logs(flat_fields(network)), self.logs(self.profile())
+        given, best = self.logs(network.category_fields), self.logs(self.profile())
         norms = np.array([np.linalg.norm(block) for block in self.pair_gradients(np.exp(best)).values()])
         limits = self.limits[s, t]
         c = float(min(1.0, (limits / np.maximum(norms, 1e-300)).min(initial=1.0)))

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.categories import flat_fields
 from isinglass.data import CategoryTable, are_counts, bare_rows, read_categories, scaled_weights_of, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
 from isinglass.network import pair_keys, pairs_of
@@ -206,7 +205,7 @@ def _fit_resample(table: Any, method: Method, draw: _Draw, seed: SeedSequence, s
     return {
         "edges": solution.edge_index,
         "values": solution.edge_values,
-        "fields": flat_fields(solution.network),
+        "fields": solution.fields,
         "alpha": solution.alpha,
         "constant": became_constant.any(),
         "converged": not failed(solution),

@@ -8,17 +8,17 @@ the categories that occur.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork, corners
 from isinglass.data import CategoryTable, count_categories, count_rows
 from isinglass.errors import DataError, SeparationError
+from isinglass.network import Network
 from isinglass.results import Solution
+from isinglass.variables import corners
 
 LEAST_INFORMATION = 0.05
 """Information on a coupling, in rows, below which its estimate counts as infinite..."""
@@ -42,18 +42,19 @@ class Sums:
 class Support:
     """Where the parameters of the edges of a network stand, for a table."""
 
-    network: CategoryNetwork  # whose edges and scores are used
+    network: Network  # whose edges and scores are used
     seen: tuple[NDArray[np.bool_], ...]  # which categories of each column occur
     points: tuple[FloatArray, ...]  # (q, m) of each column; zero for categories that do not occur
     fields: tuple[NDArray[np.intp], ...]  # place of the field of each category; -1 where there is none
     first: NDArray[np.intp]  # place of the first entry of every edge, and the number of all parameters
 
     @classmethod
-    def of(cls, network: CategoryNetwork, table: CategoryTable, weight: FloatArray | None) -> Support:
+    def of(cls, network: Network, table: CategoryTable, weight: FloatArray | None) -> Support:
         """Give every parameter a place; a column that takes one value has none."""
         seen = tuple(counts > 0 for counts in count_categories(table, weight))
         points, fields, size = [], [], 0
-        for s, score in enumerate(network.scores):
+        for s in range(network.n_features):
+            score = network.variables.score(s)
             occurs = np.flatnonzero(seen[s])
             point = np.zeros((len(seen[s]), 1 if score is not None else max(len(occurs) - 1, 1)))
             point[occurs] = score[occurs, None] if score is not None else corners(max(len(occurs), 2))[: len(occurs)]
@@ -78,10 +79,11 @@ class Support:
         shape = self.points[s].shape[1], self.points[t].shape[1]
         return np.arange(self.first[edge], self.first[edge + 1]).reshape(shape)
 
-    def read(self, network: CategoryNetwork) -> FloatArray:
+    def read(self, network: Network) -> FloatArray:
         """Return the parameters of a network, whose edges are some of these."""
         values = np.zeros(self.n_parameters)
-        for place, field, seen in zip(self.fields, network.category_fields, self.seen, strict=True):
+        every = network.variables.split(network.category_fields)
+        for place, field, seen in zip(self.fields, every, self.seen, strict=True):
             values[place[place >= 0]] = field[place >= 0] - field[seen.argmax()]
         known = {(s, t): block for (s, t), block in zip(network.edge_index.tolist(), network.blocks, strict=True)}
         for edge, (s, t) in enumerate(self.network.edge_index.tolist()):
@@ -91,21 +93,21 @@ class Support:
                 values[self.entries(edge)] = up * down * (left.T @ block @ right)
         return values
 
-    def build(self, values: FloatArray) -> CategoryNetwork:
+    def build(self, values: FloatArray) -> Network:
         """Return the network with these parameters; categories that do not occur keep the fields they have."""
         net, every, blocks = self.network, [], []
-        for place, field, seen in zip(self.fields, net.category_fields, self.seen, strict=True):
+        own = net.variables.split(net.category_fields)
+        for place, field, seen in zip(self.fields, own, self.seen, strict=True):
             base = field - field[seen.argmax()]
             new = np.where(place >= 0, values[place], np.where(seen, 0.0, base))
-            every.append(new - new[0])
+            every.append(new[1:] - new[0])
         for edge, (s, t) in enumerate(net.edge_index.tolist()):
             blocks.append(self._sides(s)[0] @ values[self.entries(edge)] @ self._sides(t)[0].T)
-        known: dict[str, Any] = {"kinds": net.kinds, "categories": net.categories, "blocks": blocks}
-        return CategoryNetwork(every, net.scores, net.edge_index, names=net.names, **known)
+        return Network(every, net.edge_index, variables=net.variables, parameters=blocks)
 
     def _sides(self, node: int) -> tuple[FloatArray, float]:
         """Return L of B = L Θ Lᵀ for one side of a block, and the factor that undoes it."""
-        return (np.ones((1, 1)), 1.0) if self.network.scores[node] is not None else (self.points[node], 2.0)
+        return (np.ones((1, 1)), 1.0) if self.network.variables.has_scores[node] else (self.points[node], 2.0)
 
     def sums(
         self,
@@ -126,8 +128,8 @@ class Support:
             w, squared, codes = raw[rows][kept], squares[rows][kept], table.codes[rows][kept]
             logits = network.logits(codes)
             logits[absent] = -np.inf
-            logs = network.points.log_softmax(logits)
-            chosen = np.take_along_axis(logs, network.points.seen(codes), axis=0)
+            logs = network.variables.log_softmax(logits)
+            chosen = np.take_along_axis(logs, network.variables.flat(codes), axis=0)
             part = self._add(total, codes, w, squared, np.exp(logs))
             total = Sums(total.loss - float((chosen @ w).sum()), *part)
         return total
@@ -138,7 +140,7 @@ class Support:
         """Add what some rows contribute to gradient, Hessian and outer products."""
         scores, hessian = np.zeros((len(w), self.n_parameters)), total.hessian
         placed = [point[codes[:, t]] for t, point in enumerate(self.points)]
-        parts = np.split(chances, self.network.points.starts[1:])
+        parts = self.network.variables.split(chances)
         for s, (P, fields, point) in enumerate(zip(parts, self.fields, self.points, strict=True)):
             kept = np.flatnonzero(fields >= 0)
             if len(kept) == 0:
@@ -185,9 +187,9 @@ class BlockErrors:
     dimensions: NDArray[np.intp]  # its degrees of freedom: the parameters of the edge
 
 
-def network_of(solution: Solution) -> CategoryNetwork:
+def network_of(solution: Solution) -> Network:
     """Return the network of a solution, which must have categories."""
-    if not isinstance(solution.network, CategoryNetwork):
+    if solution.network.variables.is_binary:
         raise DataError("solution must be a network with categories for this table; got one of columns of 0 and 1.")
     return solution.network
 

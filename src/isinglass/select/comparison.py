@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError
 from isinglass.network import Network, pair_keys, spread, union_keys
 from isinglass.results import Solution
@@ -238,8 +237,8 @@ class GroupComparison(Frozen):
                 raise ArgumentError("group", f"must be one of {', '.join(map(repr, self.groups))}", group)
         one, other = map(self.groups.index, chosen)
         networks, values = self.networks, self.couplings()
-        has_categories = isinstance(networks[0], CategoryNetwork)
-        fields = np.zeros(len(self.names)) if has_categories else networks[one].fields - networks[other].fields
+        two_values = networks[0].variables.is_binary
+        fields = networks[one].fields - networks[other].fields if two_values else np.zeros(len(self.names))
         return Network(fields, self.edge_index, values[one] - values[other], self.names)
 
     def __repr__(self) -> str:

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
-from isinglass.categories import CategoryNetwork
 from isinglass.data import BinaryTable, CategoryTable, read_binary, scaled_weights_of, to_weighted
 from isinglass.data.table import RowTable
 from isinglass.data.weights import kind_of
@@ -33,7 +32,7 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.names import default_names
-from isinglass.network import Network, pair_keys, pairs_of, spread, union_keys
+from isinglass.network import Network, pair_keys, pairs_of, union_keys
 from isinglass.results import Missing, Solution
 from isinglass.select.contract import Method, labels_of, run_method
 from isinglass.select.method import keep_penalty, run_quickly, solution_of
@@ -410,28 +409,23 @@ def make_chains(
 def distance(one: Network, other: Network) -> float:
     """Return the root mean square difference of fields and of the couplings that one of two networks has."""
     keys = union_keys([one, other])
-    here, there = (np.concatenate([part.ravel() for part in _parameters(each, keys)]) for each in (one, other))
+    here, there = (np.concatenate(_parameters(each, keys)) for each in (one, other))
     return float(np.sqrt(((here - there) ** 2).mean()))
 
 
 def mean_network(networks: Sequence[Network]) -> Network:
     """Return the network whose parameters are the means of those of some networks."""
-    keys, first = union_keys(networks), networks[0]
+    keys, variables = union_keys(networks), networks[0].variables
+    edges = pairs_of(keys, variables.n_features)
     each = [_parameters(network, keys) for network in networks]
-    parts, edges = [np.mean(some, axis=0) for some in zip(*each, strict=True)], pairs_of(keys, first.n_features)
-    if not isinstance(first, CategoryNetwork):
-        return Network(parts[0], edges, parts[1])
-    fields, blocks = parts[: first.n_features], parts[first.n_features :]
-    return CategoryNetwork(fields, first.scores, edges, None, first.names, categories=first.categories, blocks=blocks)
+    fields, couplings = (np.mean(some, axis=0) for some in zip(*each, strict=True))
+    return Network(fields, edges, variables=variables, parameters=couplings)
 
 
-def _parameters(network: Network, pairs: NDArray[np.int64]) -> list[FloatArray]:
-    """Return the fields, then the couplings of some pairs; 0 where a pair has no edge."""
-    keys = pair_keys(network.edge_index, network.n_features)
-    if not isinstance(network, CategoryNetwork):
-        return [network.fields, spread(network.edge_values, keys, pairs)]
-    wide = [len(f) if score is None else 1 for f, score in zip(network.category_fields, network.scores, strict=True)]
-    ends = zip(pairs.tolist(), pairs_of(pairs, network.n_features).tolist(), strict=True)
-    couplings = {key: np.zeros((wide[s], wide[t])) for key, (s, t) in ends}
-    couplings |= zip(keys.tolist(), network.blocks, strict=True)
-    return [*network.category_fields, *couplings.values()]
+def _parameters(network: Network, pairs: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+    """Return the fields, and the parameters of some pairs; 0 where a pair has no edge."""
+    keys, variables = pair_keys(network.edge_index, network.n_features), network.variables
+    sizes = variables.block_sizes(pairs_of(pairs, network.n_features))
+    couplings = np.zeros(int(sizes.sum()))
+    couplings[np.repeat(np.isin(pairs, keys), sizes)] = network.parameters
+    return network.fields, couplings

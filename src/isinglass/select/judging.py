@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, PartedTable, count_categories, count_columns, over_rows
 from isinglass.data.parts import Fold
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings
@@ -179,8 +178,8 @@ def _without_edges(case: Case) -> Solution:
     """Return the network of independent columns, with smoothed fields."""
     if isinstance(case.table, CategoryTable):
         logs = [np.log(counts + 0.5) for counts in count_categories(case.table, case.weight)]
-        fields = [log - log[0] for log in logs]
-        return Solution(CategoryNetwork(fields, case.table.scores, np.empty((0, 2), int), blocks=()), np.inf)
+        fields = [log[1:] - log[0] for log in logs]
+        return Solution(Network(fields, [], [], variables=case.table.variables), np.inf)
     ones = count_columns(case.table, case.weight)[0]
     return Solution(Network(smoothed_field(ones, case.n_rows), [], []), np.inf)
 

@@ -219,7 +219,8 @@ def _refit_categories(
     values, free = newton(support, values, table, weight, tol)
     found = block_errors(support, values, support.sums(values, table, weight, squares))
     index, edges = solution.edge_index.copy(), free.edge_values.copy()
-    return Refit(free, index, edges, found.edges, found.fields, None, found.chi2, found.dimensions)
+    fields = found.fields[free.network.variables.is_later]
+    return Refit(free, index, edges, found.edges, fields, None, found.chi2, found.dimensions)
 
 
 def _near_support(solution: Solution, table: CategoryTable, weight: FloatArray | None) -> tuple[Support, FloatArray]:

@@ -12,7 +12,6 @@ from numpy.random import SeedSequence
 
 from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray, read_only
-from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError
 from isinglass.evaluate.metrics import edge_confusion, weight_correlation
 from isinglass.network import Network, as_network
@@ -141,10 +140,9 @@ def sample_size(
 
 def _refit(truth: Network, method: Method, n_rows: int, seed: SeedSequence) -> dict[str, float]:
     """Return how well the network is found in one table."""
-    sizes = truth.n_categories if isinstance(truth, CategoryNetwork) else np.full(truth.n_features, 2)
-    if sizes.prod(dtype=object) <= 2**ENUMERATED:
+    if truth.variables.sizes.prod(dtype=object) <= 2**ENUMERATED:
         X = exact_sample(truth, n_rows, random_state=seed)
-    elif isinstance(truth, CategoryNetwork):  # each row from a chain of its own
+    elif not truth.variables.is_binary:  # each row from a chain of its own
         X = gibbs_sample(truth, n_rows, burn_in=BURN_IN // 10, n_chains=n_rows, random_state=seed)
     else:
         X = gibbs_sample(truth, n_rows, burn_in=BURN_IN, thin=THIN, random_state=seed, n_threads=1)

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork
 from isinglass.data import CategoryTable, column_spread, count_categories, count_rows, which_vary
 from isinglass.errors import ArgumentError, DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
@@ -33,21 +32,11 @@ def row_scores(solution: Solution, table: Any, columns: NDArray[np.intp] | slice
 
     The table is one of bytes, or a CategoryTable where the network has categories.
     """
-    scores = np.empty(len(table))
-    network = solution.network
-    if isinstance(network, CategoryNetwork):
-        codes = network.read_codes(table)
-        step = max(CELLS_AT_ONCE // len(network.points.column), 1)
-        for first in range(0, len(codes), step):
-            scores[first : first + step] = network.cell_scores(codes[first : first + step])[columns].sum(axis=0)
-        return scores
-    step = max(CELLS_AT_ONCE // table.shape[1], 1)
-    for first in range(0, len(table), step):
-        some = np.asarray(table[first : first + step]).T
-        logits = solution.fields[:, None] + solution.couplings_sparse @ some.astype(np.float64)
-        # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
-        cells = np.logaddexp(0.0, (1.0 - 2.0 * some[columns]) * logits[columns])
-        scores[first : first + step] = -cells.sum(axis=0)
+    network, codes = solution.network, np.asarray(table)
+    scores = np.empty(len(codes))
+    step = max(CELLS_AT_ONCE // len(network.fields), 1)
+    for first in range(0, len(codes), step):
+        scores[first : first + step] = network.cell_scores(codes[first : first + step])[columns].sum(axis=0)
     return scores
 
 
@@ -58,23 +47,23 @@ def path_scores(solutions: Sequence[Solution], table: Any) -> FloatArray:
     it begins.
     """
     networks = [solution.network for solution in solutions]
-    lines = [network for network in networks if isinstance(network, CategoryNetwork) and network.points.on_line.all()]
-    if not networks or len(lines) < len(networks) or len(lines[0].points.starts) > FEW:
+    variables = networks[0].variables if networks else None
+    if variables is None or variables.is_binary or not variables.has_scores.all() or variables.n_features > FEW:
         return np.array([row_scores(solution, table) for solution in solutions])
-    codes, points = lines[0].read_codes(table), lines[0].points
-    seen, p = points.seen(codes), len(points.starts)
-    placed, scores = points.place(seen), np.empty((len(lines), len(codes)))
-    step = max(CELLS_AT_ONCE // max(len(points.column) * len(codes), p * p), 1)
-    for first in range(0, len(lines), step):
-        some = lines[first : first + step]
+    codes, p = np.asarray(table), variables.n_features
+    seen = variables.flat(codes)
+    placed, scores = variables.place(seen), np.empty((len(networks), len(codes)))
+    step = max(CELLS_AT_ONCE // max(len(variables.column) * len(codes), p * p), 1)
+    for first in range(0, len(networks), step):
+        some = networks[first : first + step]
         couplings = np.zeros((len(some), p, p))
         for matrix, network in zip(couplings, some, strict=True):
             s, t = network.edge_index.T
             matrix[s, t] = matrix[t, s] = network.edge_values
-        fields = np.array([np.concatenate(network.category_fields) for network in some])
-        logits = points.logits(fields, couplings @ placed)
+        fields = np.array([network.category_fields for network in some])
+        logits = variables.logits(fields, couplings @ placed)
         chosen = np.take_along_axis(logits, seen[None], axis=1)
-        scores[first : first + step] = (chosen - points.log_sums(logits)).sum(axis=1)
+        scores[first : first + step] = (chosen - variables.log_sums(logits)).sum(axis=1)
     return scores
 
 
@@ -164,7 +153,7 @@ class AicPrice:
 
     def of(self, solution: Solution, penalties: FloatArray) -> float:
         """Return the price of all edges of a network, given α ω of each."""
-        if self.dimensions is None or not isinstance(solution.network, CategoryNetwork):
+        if self.dimensions is None:
             return AIC * solution.network.n_edges
         m, share = self.dimensions[solution.edge_index], np.abs(solution.edge_values)
         curvature = 2.0 * (self.variances[solution.edge_index] / m).prod(axis=1)

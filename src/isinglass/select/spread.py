@@ -15,6 +15,7 @@ from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.nodes import node_measure
 from isinglass.network import Network, pair_keys, spread
 from isinglass.results import Solution
+from isinglass.variables import Variables
 
 QUANTILES = (0.025, 0.5, 0.975)
 COLUMNS = ("q2.5", "q50", "q97.5")
@@ -123,15 +124,14 @@ class Bootstrap(Frozen):
         if of == "expected_influence":
             signed = sp.diags_array(self.solution.network.has_sign(self.edge_index).astype(np.float64))
             return _sums_over_pairs(sp.csc_array(self.draws @ signed), self.edge_index, len(self.names))
-        rows = sp.csr_array(self.draws)
+        rows, nodes = sp.csr_array(self.draws), Variables.binary(self.names)
         measured = []
         for k in range(self.n_boot):
             some = slice(rows.indptr[k], rows.indptr[k + 1])
             order = np.argsort(rows.indices[some])
             pairs, values = self.edge_index[rows.indices[some][order]], rows.data[some][order]
             present = values != 0.0
-            parts = {"edge_index": pairs[present], "edge_values": values[present], "names": self.names}
-            network = Network.trusted(fields=np.zeros(len(self.names)), **parts)
+            network = Network.trusted(nodes, np.zeros(len(self.names)), pairs[present], values[present])
             measured.append(node_measure(network, of, communities))
         return np.array(measured)
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from isinglass._core import gibbs_sweep_cells
 from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.categories import CategoryNetwork
 from isinglass.machine import thread_count
 from isinglass.network import Network
 
@@ -55,7 +54,7 @@ class CategoryChains:
         self._rows = {s: np.flatnonzero(gone[:, s]) for s in np.flatnonzero(gone.any(axis=0)).tolist()}
         self._rng = as_generator(random_state)
 
-    def sweep(self, network: CategoryNetwork, n_sweeps: int) -> None:
+    def sweep(self, network: Network, n_sweeps: int) -> None:
         """Redraw every cell that is not held so many times, in the order of the columns."""
         columns = [(s, rows, node_logits(network, s)) for s, rows in self._rows.items()]
         for _ in range(n_sweeps):
@@ -65,15 +64,16 @@ class CategoryChains:
                 self.table[rows, s] = (logits + self._rng.gumbel(size=logits.shape)).argmax(axis=1)
 
 
-def node_logits(network: CategoryNetwork, s: int) -> Callable[[Bytes, NDArray[np.intp]], FloatArray]:
+def node_logits(network: Network, s: int) -> Callable[[Bytes, NDArray[np.intp]], FloatArray]:
     """Return a function of a table and some rows that gives log P(x_s = k | the rest), up to a constant."""
-    field, score = network.category_fields[s], network.scores[s]
+    variables, blocks = network.variables, network.blocks
+    field, score = variables.split(network.category_fields)[s], variables.score(s)
     # For each neighbor t the terms e_st(k, l) as rows l and columns k; where both are on a line, θ_st φ_t(l) alone.
     tables = []
     for k in np.flatnonzero((network.edge_index == s).any(axis=1)).tolist():
         first, second = network.edge_index[k].tolist()
-        t, block = (second, network.blocks[k]) if first == s else (first, network.blocks[k].T)
-        points = network.scores[t]  # the block has a row per category of s, or one; and columns likewise for t
+        t, block = (second, blocks[k]) if first == s else (first, blocks[k].T)
+        points = variables.score(t)  # the block has a row per category of s, or one; and columns likewise for t
         seen = block.T if points is None else points[:, None] * block[:, 0]
         tables.append((t, seen if score is None else seen[:, 0]))
 

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
-from isinglass.categories import CategoryNetwork
 from isinglass.data import to_binary
 from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.machine import thread_count
@@ -77,13 +76,13 @@ def gibbs_sample(
     network = as_network(model)
     share, more = divmod(n_rows, several)
     offsets = np.concatenate([[0], np.cumsum(share + (np.arange(several) < more))])
-    if isinstance(network, CategoryNetwork):
+    if not network.variables.is_binary:
         return network.table(_sample_categories(network, offsets, before, apart, start, as_generator(random_state)))
     return _sample_binary(network, offsets, before, apart, start, random_state, thread_count(n_threads))
 
 
 def _sample_categories(
-    network: CategoryNetwork,
+    network: Network,
     offsets: NDArray[np.int64],
     burn_in: int,
     thin: int,
@@ -92,9 +91,9 @@ def _sample_categories(
 ) -> NDArray[np.uint8]:
     """Return the rows ``offsets[c] … offsets[c + 1] - 1`` of every chain c."""
     shape = (len(offsets) - 1, network.n_features)
-    states = rng.integers(0, network.n_categories, shape, dtype=np.uint8)
+    states = rng.integers(0, network.variables.sizes, shape, dtype=np.uint8)
     if start is not None:
-        states[:] = _fitting(network.read_codes(np.atleast_2d(start)), start, shape)
+        states[:] = _fitting(np.asarray(network.table(np.atleast_2d(start))), start, shape)
     chains = CategoryChains(states, random_state=rng)
     chains.sweep(network, burn_in)
     rows = np.empty((int(offsets[-1]), shape[1]), dtype=np.uint8)
@@ -182,7 +181,7 @@ def gibbs_diagnostics(
     n_draws, m = check_count("n_samples", n_samples, least=4), check_count("n_chains", n_chains, least=2)
     whole = as_network(model)
     at_start, at_run = spawn_seeds(random_state, 2)
-    last = whole.n_categories - 1 if isinstance(whole, CategoryNetwork) else np.ones(whole.n_features, dtype=np.intp)
+    last = whole.variables.sizes - 1
     start = as_generator(at_start).integers(0, last + 1, (m, whole.n_features), dtype=np.uint8)
     start[0], start[1] = 0, last
     run: dict[str, Any] = {"burn_in": burn_in, "thin": thin, "n_threads": n_threads}

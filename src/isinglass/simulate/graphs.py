@@ -14,11 +14,11 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count, is_real
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork, block_scale
 from isinglass.data.levels import MOST_CATEGORIES, per_column
 from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError
 from isinglass.network import Network
+from isinglass.variables import Variables
 
 Couplings = str | float | tuple[float, float]
 
@@ -149,7 +149,7 @@ def category_network(
     n_categories: int | Sequence[int] = 5,
     *,
     random_state: RandomSource = None,
-) -> CategoryNetwork:
+) -> Network:
     """Put categories on the nodes of a network, with the same edges and couplings that are as easy to find.
 
     An edge of coupling θ becomes ‖Θ_st‖ = |θ| √(m_s m_t) / (4 sd_s sd_t), with sd the standard deviation of the points
@@ -183,23 +183,21 @@ def category_network(
         2 if word == "binary" else check_count("n_categories", q, least=2, most=MOST_CATEGORIES)
         for word, q in zip(words, given, strict=True)
     ]
-    scores = [
-        None if word == "nominal" and q > 2 else np.arange(float(q)) for word, q in zip(words, sizes, strict=True)
-    ]
+    variables = Variables.of(sizes, words, names=network.names)
+    scores = [variables.score(s) for s in range(p)]
     # Variance per coordinate of equally frequent categories: (1 − 1/q)/2 over q − 1 of them, or (q² − 1)/12.
     spread = [0.5 / q if score is None else (q * q - 1) / 12.0 for score, q in zip(scores, sizes, strict=True)]
-    widths = [q if score is None else 1 for score, q in zip(scores, sizes, strict=True)]
     blocks, fields = [], [np.zeros(q) for q in sizes]
-    for (s, t), theta in zip(network.edge_index.tolist(), network.edge_values.tolist(), strict=True):
+    scales = variables.block_scale(network.edge_index).tolist()
+    for (s, t), theta, scale in zip(network.edge_index.tolist(), network.edge_values.tolist(), scales, strict=True):
         norm = theta / (4.0 * np.sqrt(spread[s] * spread[t]))
-        block = _block(widths[s], widths[t], rng) * norm / block_scale(scores[s], scores[t])
+        block = _block(*variables.block_shape(s, t), rng) * norm / scale
         blocks.append(block)
         for here, there, table in ((s, t, block), (t, s, block.T)):
             middle = 0.0 if scores[there] is None else (sizes[there] - 1) / 2.0
             fields[here] -= middle * (table[:, 0] if scores[here] is None else scores[here] * table[0, 0])
-    fields = [field - field[0] for field in fields]
-    known = ["binary" if q == 2 else word for word, q in zip(words, sizes, strict=True)]
-    return CategoryNetwork(fields, scores, network.edge_index, names=network.names, kinds=known, blocks=blocks)
+    own = [field[1:] - field[0] for field in fields]
+    return Network(own, network.edge_index, variables=variables, parameters=blocks)
 
 
 def _network(

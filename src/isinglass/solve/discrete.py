@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,15 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import Problem, max_features, path_bytes
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
-from isinglass.categories import CategoryNetwork, Points, block_values
 from isinglass.data import CategoryTable, check_penalty_weights
 from isinglass.data.levels import MOST_STEPS, whole_steps
 from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.machine import memory_for, thread_count, within_memory
 from isinglass.names import check_names
+from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE, Penalty, refuse_vanishing
 from isinglass.results import Solution
 from isinglass.solve.estimable import as_solution, warn_constant
+from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -85,15 +85,14 @@ class Scaled:
         return cls(table, weight, shares, columns, widths, n_rows, names, points, ranges)
 
     @cached_property
-    def empty(self) -> CategoryNetwork:
-        """A network of these columns without edges: independent, at their shares."""
-        known: dict[str, Any] = {"kinds": self.table.kinds, "categories": self.table.categories}
-        return CategoryNetwork(self.fields([], None), self.table.scores, [], [], self.names, **known)
+    def variables(self) -> Variables:
+        """What the columns are."""
+        return self.table.variables
 
-    @cached_property
+    @property
     def on_line(self) -> Mask:
         """Which columns have scores."""
-        return np.array([score is not None for score in self.table.scores])
+        return self.variables.has_scores
 
     @cached_property
     def means(self) -> FloatArray:
@@ -110,13 +109,14 @@ class Scaled:
         """Number of categories that occur, of every column."""
         return np.array([np.count_nonzero(share) for share in self.shares])
 
-    def fields(self, solved: ArrayLike, centers: Sequence[FloatArray] | FloatArray | None) -> list[FloatArray]:
-        """Return every field. The solver's belong to centered scores, of the categories that occur, in their order.
+    def fields(self, solved: ArrayLike, centers: Sequence[FloatArray] | FloatArray | None) -> FloatArray:
+        """Return the field of every category but the first of its column.
 
+        The solver's belong to centered scores, of the categories that occur, in their order.
         A category that does not occur gets half a row. ``centers``: what the neighbors' mean scores add to the
         predictor of every column; for a nominal one, of every category.
         """
-        layout, points = self._layout, self._layout.points
+        layout, points = self._layout, self.variables
         fields = layout.logs.copy()
         if len(layout.places) == len(np.asarray(solved)):
             fields[layout.places] = solved
@@ -127,8 +127,7 @@ class Scaled:
             sizes = zip(centers, self.shares, strict=True)
             fields -= points.factor * np.concatenate([np.broadcast_to(center, len(share)) for center, share in sizes])
         fields -= fields[points.starts][points.column]
-        ends = [*points.starts.tolist(), len(fields)]
-        return [read_only(fields[start:end]) for start, end in pairwise(ends)]  # np.split takes longer than all above
+        return fields[points.is_later]
 
     def centers(
         self, nodes: Sequence[int], neighbors: Sequence[int], blocks: Iterable[FloatArray], rows: Sequence[int], n: int
@@ -187,21 +186,19 @@ class _Layout:
     places: NDArray[np.intp]  # where the solver's fields belong
     is_solved: Mask  # which are among these
     firsts: NDArray[np.intp]  # the first category that the solver has of its column
-    points: Points
 
     @classmethod
     def of(cls, scaled: Scaled) -> _Layout:
         scores, lengths = scaled.table.scores, [len(share) for share in scaled.shares]
-        points = Points.of(scores, lengths)
         orders = []
-        for start, score, share in zip(points.starts, scores, scaled.shares, strict=True):
+        for start, score, share in zip(scaled.variables.starts, scores, scaled.shares, strict=True):
             seen = np.flatnonzero(share)
             orders.append(start + (seen if score is None else seen[np.argsort(score[seen])]))
         places = np.concatenate([*(orders[s] for s in scaled.columns.tolist()), np.empty(0, dtype=np.intp)])
         is_solved = np.zeros(sum(lengths), dtype=bool)
         is_solved[places.astype(np.intp)] = True
         logs = np.log(np.maximum(np.concatenate(scaled.shares), 0.5 / scaled.n_rows))
-        return cls(logs, places.astype(np.intp), is_solved, np.repeat([order[0] for order in orders], lengths), points)
+        return cls(logs, places.astype(np.intp), is_solved, np.repeat([order[0] for order in orders], lengths))
 
 
 @dataclass(frozen=True)
@@ -262,14 +259,15 @@ class DiscreteCase:
             (s, t), means = edges.T, scaled.means
             added = [np.bincount(s, values * means[t], len(means)), np.bincount(t, values * means[s], len(means))]
             fields = scaled.fields(state.category_fields, np.asarray(added[0] + added[1], dtype=np.float64))
-            blocks: Sequence[FloatArray] = tuple(read_only(values.reshape(-1, 1, 1)))
+            parameters = values
         else:
             blocks = scaled.blocks(edges, state.values)
-            values = block_values(scaled.table.scores, edges, blocks)
+            parameters = np.concatenate([*(block.ravel() for block in blocks), np.empty(0)])
+            values = scaled.variables.block_values(edges, parameters)
             both = edges.ravel().tolist(), edges[:, ::-1].ravel().tolist(), [block for block in blocks for _ in (0, 1)]
             centers = scaled.centers(*both, [0] * edges.size, 1)
             fields = scaled.fields(state.category_fields, [center[0] for center in centers])
-        network = scaled.empty.refitted(fields, edges, values, blocks)
+        network = Network.trusted(scaled.variables, fields, edges, values, parameters)
         return as_solution(network, state, self.problem, alpha, tol)
 
 

@@ -24,6 +24,7 @@ from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.results import Solution
 from isinglass.solve.seam import PartedRows
+from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -83,13 +84,12 @@ class Varying:
         every[self.columns] = fields
         return every
 
-    def whole_network(self, state: State, names: tuple[str, ...]) -> Network:
+    def whole_network(self, state: State, variables: Variables) -> Network:
         """Return the network of all columns, given the solution for the varying ones."""
         if len(state.fields) == len(self.fields):
-            return Network.trusted(fields=state.fields, edge_index=state.edges, edge_values=state.values, names=names)
+            return Network.trusted(variables, state.fields, state.edges, state.values)
         edges = self.columns[state.edges].astype(np.int32)
-        fields = self.whole_fields(state.fields)
-        return Network.trusted(fields=fields, edge_index=edges, edge_values=state.values, names=names)
+        return Network.trusted(variables, self.whole_fields(state.fields), edges, state.values)
 
     def problem(self, penalty: FloatArray | None, standardized: bool, n_threads: int) -> Problem:
         """Return the compiled problem: over this table, or over the seam for a table in parts."""

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_count, is_whole
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork
 from isinglass.data import check_sample_weight
 from isinglass.errors import ArgumentError, LimitError, SeparationError
 from isinglass.network import Network
@@ -255,17 +254,18 @@ def exact_sample(model: Network, n_samples: int, *, random_state: RandomSource =
     """
     if not is_whole(n_samples) or n_samples < 1:
         raise ArgumentError("n_samples", "must be an integer of at least 1", n_samples)
-    probabilities = _category_weights(model) if isinstance(model, CategoryNetwork) else state_probabilities(model)
+    two_values = model.variables.is_binary
+    probabilities = state_probabilities(model) if two_values else _category_weights(model)
     cumulative = np.cumsum(probabilities)
     # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.
     draws = as_generator(random_state).random(int(n_samples)) * cumulative[-1]
     states = np.searchsorted(cumulative, draws, side="right")
-    if isinstance(model, CategoryNetwork):
+    if not two_values:
         return model.table(_states(states, model))
     return ((states[:, None] >> np.arange(model.n_features)) & 1).astype(np.uint8)
 
 
-def _category_weights(model: CategoryNetwork) -> FloatArray:
+def _category_weights(model: Network) -> FloatArray:
     """Return exp(−energy) of all states, the largest of them 1."""
     n_states = _count_states(model)
     if not can_enumerate(model):
@@ -278,12 +278,12 @@ def _category_weights(model: CategoryNetwork) -> FloatArray:
     return np.asarray(np.exp(weights - weights.max()))
 
 
-def _states(numbers: NDArray[np.intp], model: CategoryNetwork) -> NDArray[np.uint8]:
-    return np.column_stack(np.unravel_index(numbers, model.n_categories)).astype(np.uint8)
+def _states(numbers: NDArray[np.intp], model: Network) -> NDArray[np.uint8]:
+    return np.column_stack(np.unravel_index(numbers, model.variables.sizes)).astype(np.uint8)
 
 
 def _count_states(model: Network) -> int:
-    return int(model.n_categories.prod(dtype=object)) if isinstance(model, CategoryNetwork) else 1 << model.n_features
+    return int(model.variables.sizes.prod(dtype=object))
 
 
 def can_enumerate(model: Network) -> bool:

@@ -22,13 +22,13 @@ from isinglass.data.blocks import is_in_parts
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine import thread_count, within_memory
-from isinglass.names import check_names
 from isinglass.network import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.discrete import DiscreteCase
 from isinglass.solve.estimable import Varying, as_solution, split_sparse
 from isinglass.solve.grid import alpha_grid
+from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -90,7 +90,7 @@ def ising_path(
     kinds, scores : optional
         Which columns have categories, ordinal or nominal, and where those of ordinal columns lie, as for
         `read_categories`; by default the columns that are categorical by their type. A network of columns with more
-        than two categories is a ``CategoryNetwork``. Scores must be multiples of one step.
+        than two categories has categories. Scores must be multiples of one step.
 
     Returns
     -------
@@ -181,7 +181,7 @@ class _Case:
     varying: Varying
     matrix: FloatArray | None  # penalty weights of the varying columns
     free: NDArray[np.int32]
-    names: tuple[str, ...]
+    variables: Variables
 
     @classmethod
     def prepare(
@@ -205,7 +205,8 @@ class _Case:
                 problem = varying.problem(*penalized)
             else:
                 problem = Problem(DeviceRows(varying.table, varying.weight, find_device(where)), *penalized)
-        return cls(problem, varying, matrix, problem.free_pairs(), check_names(varying.names, n_features))
+        variables = Variables.binary(n_features).with_names(varying.names)
+        return cls(problem, varying, matrix, problem.free_pairs(), variables)
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""
@@ -228,7 +229,7 @@ class _Case:
 
     def solution(self, state: State, alpha: float, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        return as_solution(self.varying.whole_network(state, self.names), state, self.problem, alpha, tol)
+        return as_solution(self.varying.whole_network(state, self.variables), state, self.problem, alpha, tol)
 
 
 def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from isinglass._core import NodePaths, Nodewise
 from isinglass.arrays import FloatArray, Frozen, Mask
-from isinglass.categories import CategoryNetwork, block_values
 from isinglass.data import CategoryTable
 from isinglass.errors import ArgumentError
 from isinglass.machine import thread_count
@@ -26,6 +25,7 @@ from isinglass.objective.reduced import refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.solve.discrete import Scaled, refuse_free
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS
+from isinglass.variables import Variables
 
 RULES = ("and", "or", "mean", "min", "max")
 
@@ -206,16 +206,17 @@ class CategoryNodeFits(NodeFits):
     """
 
     blocks: tuple[FloatArray, ...]  #: B of every coefficient, with a row for each category of the lower column
-    category_fields: tuple[FloatArray, ...]  #: of every node: one row per alpha, one column per category
+    category_fields: FloatArray  #: one row per alpha, a column per category but the first of every node
     dimensions: NDArray[np.intp]  #: m of every column
-    empty: CategoryNetwork  #: the nodes, without edges
+    variables: Variables  #: the nodes
 
     def take(self, choice: int | NDArray[np.intp]) -> Self:
         """Return the fits at one alpha number, or at one for each node, as a list of length one."""
         alpha, node = self._owners
         picked = np.broadcast_to(choice, self.counts.shape[1])
         wanted = np.flatnonzero(alpha == picked[node])
-        fields = tuple(rows[[k]] for rows, k in zip(self.category_fields, picked.tolist(), strict=True))
+        node_of = self.variables.column[self.variables.is_later]
+        fields = self.category_fields[picked[node_of], np.arange(len(node_of))][None]
         blocks = tuple(self.blocks[k] for k in wanted.tolist())
         return replace(super().take(choice), blocks=blocks, category_fields=fields)
 
@@ -236,10 +237,11 @@ class CategoryNodeFits(NodeFits):
         networks: list[Network] = []
         for k in range(len(self.counts)):
             kept = [e for e in range(bounds[k], bounds[k + 1]) if merged[e].any()]
-            fields = [rows[k] for rows in self.category_fields]
-            blocks = [merged[e] for e in kept]
-            values = block_values(self.empty.scores, pairs[kept], blocks)
-            networks.append(self.empty.refitted(fields, pairs[kept], values, blocks))
+            parameters = np.concatenate([*(merged[e].ravel() for e in kept), np.empty(0)])
+            values = self.variables.block_values(pairs[kept], parameters)
+            networks.append(
+                Network.trusted(self.variables, self.category_fields[k].copy(), pairs[kept], values, parameters)
+            )
         return networks
 
 
@@ -347,11 +349,11 @@ class CategoryNodes(Nodes):
         return CategoryNodeFits(
             **known,
             fields=np.full(known["counts"].shape, np.nan),
-            values=block_values(scaled.table.scores, pairs, blocks),
+            values=scaled.variables.block_values(pairs, np.concatenate([*(b.ravel() for b in blocks), np.empty(0)])),
             blocks=tuple(blocks),
-            category_fields=tuple(map(np.array, zip(*fields, strict=True))),
+            category_fields=np.array(fields),
             dimensions=scaled.dimensions,
-            empty=scaled.empty,
+            variables=scaled.variables,
         )
 
     def _solved_fields(self, solved: FloatArray, is_solved: Mask) -> FloatArray:

@@ -12,10 +12,9 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
-from isinglass.categories import CategoryNetwork
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import MEASURES, node_measure
-from isinglass.network import as_network
+from isinglass.network import Network, as_network
 from isinglass.select.spread import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot import canvas
@@ -241,7 +240,7 @@ def edge_block(result: Any, ax: Axes | None = None, *, source: str | int, target
 
     Parameters
     ----------
-    result : CategoryNetwork, Solution or fitted estimator
+    result : Network, Solution or fitted estimator
         The network.
     ax : Axes, optional
         Where to draw; a new figure by default.
@@ -250,14 +249,13 @@ def edge_block(result: Any, ax: Axes | None = None, *, source: str | int, target
 
     Examples
     --------
-    >>> from isinglass import CategoryNetwork, plot
-    >>> network = CategoryNetwork([[0, 0, 0], [0, 0]], [None, [0, 1]], [[0, 1]], blocks=[[[1.0], [0.5], [-1.5]]])
+    >>> from isinglass import Network, Variables, plot
+    >>> party = Variables.of([3, 2], ["nominal", "binary"])
+    >>> network = Network([0, 0, 0], [[0, 1]], variables=party, parameters=[[[1.0], [0.5], [-1.5]]])
     >>> plot.edge_block(network, source="x0", target="x1").images[0].get_array().tolist()
     [[1.0], [0.5], [-1.5]]
     """
     network = as_network(result)
-    if not isinstance(network, CategoryNetwork):
-        raise DataError(f"result must be a network with categories; got a {type(network).__name__}.")
     s, t = (_node(network, end, name) for end, name in ((source, "source"), (target, "target")))
     found = np.flatnonzero((np.sort([s, t]) == network.edge_index).all(axis=1))
     if not len(found):
@@ -322,7 +320,7 @@ def _name_sides(ax: Axes, texts: list[str], otherwise: str) -> None:
         ax.set(xlabel=otherwise, ylabel=otherwise, xticks=[], yticks=[])
 
 
-def _node(network: CategoryNetwork, end: str | int, argument: str) -> int:
+def _node(network: Network, end: str | int, argument: str) -> int:
     if isinstance(end, str) and end in network.names:
         return network.names.index(end)
     if isinstance(end, int) and 0 <= end < network.n_features:
@@ -330,7 +328,7 @@ def _node(network: CategoryNetwork, end: str | int, argument: str) -> int:
     raise ArgumentError(argument, "must be the name or the number of a node", end)
 
 
-def _labels(network: CategoryNetwork, node: int) -> list[str]:
-    if network.scores[node] is None:
+def _labels(network: Network, node: int) -> list[str]:
+    if not network.variables.has_scores[node]:
         return [readable(label, 20) for label in network.labels[node]]
     return ["1 rather than 0" if network.kinds[node] == "binary" else "per point"]

@@ -10,7 +10,6 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork
 from isinglass.data import BinaryTable, CategoryTable, read_binary
 from isinglass.data.conversion import refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
@@ -97,7 +96,7 @@ def read_settings(given: Mapping[str, Any] | None, result: Any, fit: Fit | None)
 
 def read_rows(X: Any, model: Network, fit: Fit | None) -> Table:
     """Return the table, read as that of the fit or, for a network by itself, as its columns are."""
-    if not isinstance(model, CategoryNetwork):
+    if model.variables.is_binary:
         return refuse_holes(read_binary(X))
     table: Table = refuse_holes(model.table(X if fit is None else fit.read(X)))
     return table
@@ -136,8 +135,8 @@ def count_values(
 def node_columns(model: Network, wording: Any, table: Any, missing: Missing | None) -> dict[str, Any]:
     """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing."""
     found: dict[str, Any] = {}
-    if isinstance(model, CategoryNetwork):
-        found = {"kind": model.kinds, "categories": model.n_categories}
+    if not model.variables.is_binary:
+        found = {"kind": model.kinds, "categories": model.variables.sizes}
     if wording is not None:
         texts = by_node(wording, model.names, "wording")
         found["wording"] = ["" if text is None else str(text) for text in texts]

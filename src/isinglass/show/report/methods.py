@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from isinglass.categories import CategoryNetwork
 from isinglass.data.coding import KINDS
 from isinglass.fit import Fit
 from isinglass.network import Network
@@ -51,10 +50,10 @@ def describe_fit(fit: Fit) -> str:
         rule = fit.settings.get("rule", "and")
         choice += f"; the two estimates of a pair were combined by the {str(rule).upper()} rule"
     tables = ""
-    if "nominal" in getattr(network, "kinds", ()):
+    if "nominal" in network.kinds:
         tables = "; for a pair with a nominal variable one table of couplings, penalized by its Frobenius norm"
     sentences = [
-        f"A pairwise Markov {'' if isinstance(network, CategoryNetwork) else '(Ising) '}network of "
+        f"A pairwise Markov {'(Ising) ' if network.variables.is_binary else ''}network of "
         f"{_describe_columns(network)} was estimated from {_describe_rows(fit)} {_describe_estimate(fit)} "
         f"(one coupling per pair of variables{tables}), with isinglass {__version__}.",
         choice + (f" (α = {solution.alpha:.4g})." if solution.alpha == solution.alpha else "."),
@@ -72,7 +71,7 @@ def describe_fit(fit: Fit) -> str:
 def _describe_estimate(fit: Fit) -> str:
     """Say what was maximized; regressions have the likelihood of their variable's kind."""
     text = ESTIMATES.get(fit.method, "as described")
-    if fit.method == "nodewise" and isinstance(fit.network, CategoryNetwork):
+    if fit.method == "nodewise" and not fit.network.variables.is_binary:
         likelihoods = {"binary": "logistic", "ordinal": "adjacent-category logistic", "nominal": "multinomial logistic"}
         present = [likelihoods[kind] for kind in KINDS if kind in fit.network.kinds]
         text = f"by a penalized regression of every variable on all others ({', '.join(present)})"
@@ -81,11 +80,13 @@ def _describe_estimate(fit: Fit) -> str:
 
 def _describe_columns(network: Network) -> str:
     """Say how many variables of which kind the network has."""
-    if not isinstance(network, CategoryNetwork):
+    if network.variables.is_binary:
         return f"{network.n_features} binary variables"
     parts = []
     for kind in KINDS:
-        sizes = sorted({int(q) for q, other in zip(network.n_categories, network.kinds, strict=True) if other == kind})
+        sizes = sorted(
+            {int(q) for q, other in zip(network.variables.sizes, network.kinds, strict=True) if other == kind}
+        )
         if sizes:
             several = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
             levels = "" if kind == "binary" else f" ({several} categories)"

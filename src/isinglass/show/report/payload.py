@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
-from isinglass.categories import CategoryNetwork
 from isinglass.network import Network, pair_keys, pairs_of, spread
 from isinglass.results import Missing, Solution, Stability
 from isinglass.show.layout import force_layout
@@ -49,8 +48,8 @@ def place_nodes(solutions: Sequence[Solution], selected: int, random_state: Rand
         drawn = max(solutions, key=lambda solution: solution.n_edges)
     pull = np.where(drawn.edge_values > 0, drawn.edge_values, -NEGATIVE_PULL * drawn.edge_values)
     xy = force_layout(drawn.n_features, drawn.edge_index, pull, random_state=random_state).round(4)
-    has_fields = not isinstance(network.network, CategoryNetwork)
-    return {"x": xy[:, 0], "y": xy[:, 1], "fields": network.fields if has_fields else None}
+    two_values = network.network.variables.is_binary
+    return {"x": xy[:, 0], "y": xy[:, 1], "fields": network.fields if two_values else None}
 
 
 def stored_pairs(solutions: Sequence[Solution], selected: int, max_edges: int) -> NDArray[np.int64]:
@@ -117,7 +116,8 @@ def edge_columns(
         same = np.isclose(known[nearest], shown.alpha, rtol=SAME_ALPHA, atol=0.0)
         words = ("in subsamples", "stability") if same else (f"in subsamples at α = {at}", f"stability_at_alpha_{at}")
         columns.append((*words, np.asarray(stability.edge_frequencies[nearest][s, t]).ravel()))
-    if isinstance(network := shown.network, CategoryNetwork):
+    network = shown.network
+    if not network.variables.is_binary:
         columns.append(("kinds", "kinds", [f"{network.kinds[a]} – {network.kinds[b]}" for a, b in pairs]))
     columns += [(label, label, [by_pair.get(pair) for pair in pairs]) for label, by_pair in further.items()]
     return [dict(zip(("label", "field", "values"), column, strict=True)) for column in columns]
@@ -125,13 +125,14 @@ def edge_columns(
 
 def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -> dict[str, Any] | None:
     """Return kinds, labels, scores, fields and shares of the categories of every node; None if all are 0 and 1."""
-    if not isinstance(network, CategoryNetwork):
+    variables = network.variables
+    if variables.is_binary:
         return None
     return {
         "kinds": network.kinds,
         "labels": network.labels,
-        "scores": network.scores,
-        "fields": [_round(field) for field in network.category_fields],
+        "scores": variables.scores,
+        "fields": [_round(field) for field in variables.split(network.category_fields)],
         "shares": None if shares is None else [_round(share) for share in shares],
     }
 
@@ -141,13 +142,13 @@ def list_tables(
 ) -> list[dict[str, Any] | None]:
     """Return block and counts of every stored pair that is an edge of the network, the strongest as far as they fit."""
     found: list[dict[str, Any] | None] = [None] * len(stored)
-    if not isinstance(network, CategoryNetwork):
+    if network.variables.is_binary:
         return found
     place = {(s, t): k for k, (s, t) in enumerate(pairs_of(stored, network.n_features).tolist())}
-    room = MOST_CELLS
+    room, blocks = MOST_CELLS, network.blocks
     for k in network.by_strength.tolist():
         s, t = network.edge_index[k].tolist()
-        block, count = network.blocks[k], counts.get((s, t))
+        block, count = blocks[k], counts.get((s, t))
         room -= block.size + (0 if count is None else count.size)
         if room < 0:
             break

@@ -1,0 +1,350 @@
+"""What the columns of a table are: names, kinds, categories, scores, and how categories lie in flat arrays.
+
+Tables, codings and networks share this record. A variable with *scores* is binary or ordinal: its categories are points
+on a line, and others see a cell by its score, one coordinate. A nominal variable has a coordinate per category: 1 for
+that of the cell, 0 for the others. Flat arrays have one entry per category, variable after variable (length T).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.arrays import FloatArray, Mask, read_only
+from isinglass.errors import ArgumentError, DataError
+from isinglass.names import check_names, default_names
+
+KINDS = ("binary", "ordinal", "nominal")
+MAX_CATEGORIES = 256  # codes are bytes
+_BITS, _BIT_SCORES = (0, 1), (0.0, 1.0)
+
+Integers = NDArray[np.intp]
+
+
+@dataclass(frozen=True, repr=False)
+class Variables:
+    """The variables of a table or network. Immutable; equal if their content is.
+
+    Parameters
+    ----------
+    names : tuple of str
+        One distinct name per variable.
+    kinds : tuple of {"binary", "ordinal", "nominal"}
+        Binary: two categories with the scores 0 and 1. Ordinal: categories with any other scores. Nominal: three or
+        more categories without scores.
+    categories : tuple of tuples
+        The value of the source that stands for each category, in the order of their codes; (0, 1) where the source
+        holds 0 and 1. None for a category that has no value there, which only a binary variable may have.
+    scores : tuple
+        The points on a line that the categories lie at; None for a nominal variable.
+    named : bool
+        Whether the names come from the source. Otherwise they count the columns, and others are joined by position.
+        Not part of comparisons.
+
+    Examples
+    --------
+    >>> Variables.of([2, ("low", "mid", "high"), 4], ["binary", "ordinal", "nominal"], names=["a", "b", "c"])
+    Variables(3: 'a', 'b', 'c'; 1 binary, 1 ordinal, 1 nominal)
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    categories: tuple[tuple[Any, ...], ...]  # values of the source: numbers, text, dates
+    scores: tuple[tuple[float, ...] | None, ...]
+    named: bool = field(default=True, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", check_names(self.names, len(self.kinds)))
+        if not len(self.kinds) == len(self.categories) == len(self.scores) > 0:
+            raise DataError("names, kinds, categories and scores must have one entry per variable.")
+        for s, (kind, values, points) in enumerate(zip(self.kinds, self.categories, self.scores, strict=True)):
+            _check(self.called(s), kind, len(values), points)
+
+    @classmethod
+    def binary(cls, names: Sequence[str] | int) -> Variables:
+        """Return p variables of 0 and 1, of these names or without."""
+        if isinstance(names, int):
+            return _unnamed_bits(names)
+        checked = check_names(names, len(names))
+        return _unnamed_bits(len(checked))._with(names=checked, named=True)
+
+    @classmethod
+    def of(
+        cls,
+        categories: Sequence[int | Sequence[Any]],
+        kinds: str | Sequence[str],
+        scores: Sequence[Any] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Variables:
+        """Return variables from their categories, or from the number of them; what is not said has its default.
+
+        One kind may hold for all. A variable of two categories is binary unless it has other scores than 0 and 1, and
+        an ordinal one has the scores 0, 1, 2, ….
+        """
+        p = len(categories)
+        words = [kinds] * p if isinstance(kinds, str) else list(kinds)
+        points = [None] * p if scores is None else list(scores)
+        if not len(words) == len(points) == p:
+            raise DataError(f"kinds and scores must have one entry per variable ({p}).")
+        values = [tuple(range(given)) if isinstance(given, int | np.integer) else tuple(given) for given in categories]
+        found = [_complete(*each) for each in zip(words, map(len, values), points, strict=True)]
+        return cls(
+            names=check_names(names, p),
+            kinds=tuple(kind for kind, _ in found),
+            categories=tuple(values),
+            scores=tuple(score for _, score in found),
+            named=names is not None,
+        )
+
+    def _with(self, **changes: Any) -> Variables:  # Any: the fields of this record
+        """Return a copy with other entries, unchecked."""
+        copy = object.__new__(Variables)
+        for name in self.__dataclass_fields__:
+            object.__setattr__(copy, name, changes.get(name, getattr(self, name)))
+        return copy
+
+    def with_names(self, names: Sequence[str] | None) -> Variables:
+        """Return the same variables with other names; None keeps those they have."""
+        if names is None or (self.named and tuple(names) == self.names):
+            return self
+        renamed = self._with(names=check_names(names, self.n_features), named=True)
+        for name, layout in vars(self).items():  # what was computed holds for any names
+            if name not in self.__dataclass_fields__:
+                renamed.__dict__[name] = layout
+        return renamed
+
+    def take(self, columns: Sequence[int] | NDArray[Any]) -> Variables:
+        """Return some of the variables, in this order."""
+        chosen = np.arange(self.n_features)[np.asarray(columns)].tolist()
+        if self.is_plain and not self.named:
+            return _unnamed_bits(len(chosen))._with(names=tuple(self.names[s] for s in chosen))
+        entries = ("names", "kinds", "categories", "scores")
+        return self._with(**{name: tuple(getattr(self, name)[s] for s in chosen) for name in entries})
+
+    @property
+    def n_features(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    def called(self, column: int) -> str:
+        """Return what messages call a variable: its name in quotes, or its number if the source had no names."""
+        return repr(self.names[column]) if self.named else str(column)
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether every variable has two categories with the scores 0 and 1."""
+        return self.kinds.count("binary") == len(self.kinds)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every variable is 0 and 1 in the source, too."""
+        return self.is_binary and all(values is _BITS or values == _BITS for values in self.categories)
+
+    def require_two_values(self, what: str) -> None:
+        """Raise DataError unless every variable is binary; ``what`` begins the sentence."""
+        if not self.is_binary:
+            s = next(s for s, kind in enumerate(self.kinds) if kind != "binary")
+            raise DataError(
+                f"{what} must have columns of two values here; got the {self.kinds[s]} column {self.called(s)} with "
+                f"{self.sizes[s]} categories. Leave the column out, or merge its categories into two; ising_path, the "
+                "choice of the penalty, IsingNetwork and the report take categories."
+            )
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        """The categories as texts."""
+        return tuple(tuple(map(str, values)) for values in self.categories)
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """Number of categories of every variable, shape (p,)."""
+        return read_only(np.array([len(values) for values in self.categories], dtype=np.intp))
+
+    @cached_property
+    def has_scores(self) -> Mask:
+        """Which variables have scores, shape (p,)."""
+        return read_only(np.array([points is not None for points in self.scores]))
+
+    @cached_property
+    def widths(self) -> Integers:
+        """Number of coordinates of every variable, shape (p,): 1 with scores, else one per category."""
+        return read_only(np.where(self.has_scores, 1, self.sizes))
+
+    @cached_property
+    def starts(self) -> Integers:
+        """First category of every variable in flat arrays, shape (p,)."""
+        return read_only(np.cumsum(self.sizes) - self.sizes)
+
+    @cached_property
+    def first(self) -> Integers:
+        """First coordinate of every variable, shape (p,)."""
+        return read_only(np.cumsum(self.widths) - self.widths)
+
+    @cached_property
+    def column(self) -> Integers:
+        """Variable of every category, shape (T,)."""
+        return read_only(np.repeat(np.arange(self.n_features), self.sizes))
+
+    @cached_property
+    def is_later(self) -> Mask:
+        """Which categories are not the first of their variable, shape (T,): those with a field of their own."""
+        later = np.ones(len(self.column), dtype=bool)
+        later[self.starts] = False
+        return read_only(later)
+
+    @cached_property
+    def coordinate(self) -> Integers:
+        """Coordinate of every category, shape (T,)."""
+        within = np.arange(len(self.column)) - self.starts[self.column]
+        return read_only(self.first[self.column] + np.where(self.has_scores[self.column], 0, within))
+
+    @cached_property
+    def factor(self) -> FloatArray:
+        """Score of every category, 1 for those of nominal variables, shape (T,)."""
+        each = zip(self.scores, self.sizes.tolist(), strict=True)
+        return read_only(np.array([x for points, q in each for x in ((1.0,) * q if points is None else points)]))
+
+    @cached_property
+    def ranges(self) -> FloatArray:
+        """Largest distance of two categories of every variable, shape (p,); 1 for a nominal one."""
+        high, low = (extreme.reduceat(self.factor, self.starts) for extreme in (np.maximum, np.minimum))
+        return read_only(np.where(self.has_scores, high - low, 1.0))
+
+    @property
+    def n_coordinates(self) -> int:
+        """Number of coordinates of all variables."""
+        return int(self.widths.sum())
+
+    def score(self, column: int) -> FloatArray | None:
+        """Return the scores of one variable; None if it is nominal."""
+        return np.array(self.scores[column]) if self.scores[column] is not None else None
+
+    def split(self, flat: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return views of the parts of a flat array that belong to each variable."""
+        ends = np.cumsum(self.sizes).tolist()
+        return [flat[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+    def flat(self, codes: NDArray[np.uint8]) -> Integers:
+        """Return the place of every cell's category in flat arrays, shape (p, n)."""
+        return np.asarray(self.starts[:, None] + codes.T)
+
+    def place(self, flat: Integers) -> FloatArray:
+        """Return the coordinates of cells given by `flat`, shape (n_coordinates, n)."""
+        placed = np.zeros((self.n_coordinates, flat.shape[1]))
+        placed[self.coordinate[flat], np.arange(flat.shape[1])] = self.factor[flat]
+        return placed
+
+    def logits(self, fields: FloatArray, eta: FloatArray) -> FloatArray:
+        """Return the field of every category plus what the rest of the row adds to it, shape (T, n).
+
+        ``eta`` has a row per coordinate. Several networks at once if there is an axis in front; so in what follows.
+        """
+        return np.asarray(fields[..., None] + self.factor[:, None] * eta[..., self.coordinate, :])
+
+    def log_sums(self, logits: FloatArray) -> FloatArray:
+        """Return log Σ exp over the categories of every variable, shape (p, n)."""
+        top = np.maximum.reduceat(logits, self.starts, axis=-2)
+        total = np.add.reduceat(np.exp(logits - top[..., self.column, :]), self.starts, axis=-2)
+        return np.asarray(top + np.log(total))
+
+    def log_softmax(self, logits: FloatArray) -> FloatArray:
+        """Return the logarithms of probabilities that sum to 1 within every variable, shape (T, n)."""
+        return np.asarray(logits - self.log_sums(logits)[..., self.column, :])
+
+    def has_sign(self, pairs: NDArray[np.integer[Any]]) -> Mask:
+        """Tell which pairs, shape (n, 2), have one parameter, and so a sign."""
+        return np.asarray(self.has_scores[pairs].all(axis=1))
+
+    def block_shape(self, s: int, t: int) -> tuple[int, int]:
+        """Return the shape of B_st: a row or column per category of a nominal variable, one of any other."""
+        return int(self.widths[s]), int(self.widths[t])
+
+    def block_sizes(self, pairs: NDArray[np.integer[Any]]) -> Integers:
+        """Return the number of entries of B_st of every pair."""
+        return np.asarray(self.widths[pairs].prod(axis=1, dtype=np.intp))
+
+    def block_scale(self, pairs: NDArray[np.integer[Any]]) -> FloatArray:
+        """Return ‖Θ_st‖ / ‖B_st‖ of every pair: 2 for two nominal variables, √2 for one, else 1."""
+        return np.asarray(np.sqrt(2.0) ** (~self.has_scores[pairs]).sum(axis=1))
+
+    def split_blocks(self, pairs: NDArray[np.integer[Any]], parameters: FloatArray) -> list[FloatArray]:
+        """Return views of the blocks of these pairs, which lie one after the other."""
+        ends = np.cumsum(self.block_sizes(pairs)).tolist()
+        shapes = self.widths[pairs].tolist()
+        bounds = zip([0, *ends[:-1]], ends, shapes, strict=True) if shapes else ()
+        return [parameters[start:end].reshape(shape) for start, end, shape in bounds]
+
+    def block_values(self, pairs: NDArray[np.integer[Any]], parameters: FloatArray) -> FloatArray:
+        """Return what stands for the blocks of pairs: the coupling of one with one parameter, ‖Θ‖ of any other."""
+        if self.has_scores.all() or not len(pairs):
+            return parameters
+        sizes = self.block_sizes(pairs)
+        norms = np.sqrt(np.add.reduceat(parameters * parameters, np.cumsum(sizes) - sizes))
+        signed = self.has_sign(pairs)
+        values = self.block_scale(pairs) * norms
+        values[signed] = parameters[np.cumsum(sizes)[signed] - 1]
+        return values
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.names[:3])) + (", …" if self.n_features > 3 else "")
+        counts = ", ".join(f"{self.kinds.count(kind)} {kind}" for kind in KINDS if kind in self.kinds)
+        return f"Variables({self.n_features}: {shown}; {counts})"
+
+
+def corners(n_categories: int) -> FloatArray:
+    """Return the corners of a regular simplex with edges of length 1, centered: one row per category."""
+    points = np.zeros((n_categories, n_categories - 1))
+    for k in range(1, n_categories):  # Helmert's contrasts
+        points[:k, k - 1], points[k, k - 1] = 1.0, -k
+        points[:, k - 1] /= np.sqrt(2.0 * k * (k + 1.0))
+    return points
+
+
+@lru_cache(maxsize=64)
+def _unnamed_bits(p: int) -> Variables:
+    variables = object.__new__(Variables)
+    entries = (default_names(p), ("binary",) * p, (_BITS,) * p, (_BIT_SCORES,) * p, False)
+    for name, entry in zip(Variables.__dataclass_fields__, entries, strict=True):
+        object.__setattr__(variables, name, entry)
+    return variables
+
+
+def _complete(kind: str, n_categories: int, scores: Sequence[float] | None) -> tuple[str, tuple[float, ...] | None]:
+    """Return the kind and the scores of a variable, given its number of categories and what was said about it."""
+    if n_categories == 2:
+        points = _BIT_SCORES if scores is None else _floats(scores)
+        return ("binary" if points == _BIT_SCORES else "ordinal"), points
+    if kind == "nominal":
+        return kind, None if scores is None else _floats(scores)
+    return kind, tuple(map(float, range(n_categories))) if scores is None else _floats(scores)
+
+
+def _floats(scores: Sequence[float]) -> tuple[float, ...]:
+    try:
+        return tuple(float(point) for point in scores)
+    except (TypeError, ValueError):
+        raise ArgumentError("scores", "must be numbers", scores) from None
+
+
+def _check(called: str, kind: str, n_categories: int, scores: tuple[float, ...] | None) -> None:
+    """Refuse a variable that is none."""
+    if kind not in KINDS:
+        raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)
+    if not 2 <= n_categories <= MAX_CATEGORIES:
+        raise DataError(f"column {called} must have 2 to {MAX_CATEGORIES} categories; got {n_categories}.")
+    if kind == "binary" and (n_categories != 2 or scores != _BIT_SCORES):
+        raise DataError(
+            f"column {called} is binary and must hold 0 and 1; got {n_categories} categories with the scores {scores}. "
+            "Declare it as ordinal if its categories have an order, as nominal if they have none."
+        )
+    if kind == "nominal" and (scores is not None or n_categories == 2):
+        raise DataError(f"scores must be None for the nominal column {called}; got {n_categories} categories.")
+    if kind == "ordinal" and not (scores is not None and len(set(filter(math.isfinite, scores))) == n_categories):
+        rule = f"must be one finite number for each of the {n_categories} categories of column {called}, all different"
+        raise ArgumentError("scores", rule, scores)

@@ -1,0 +1,137 @@
+"""Variables: what they are, how their categories lie in flat arrays, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from isinglass import Variables
+from isinglass.errors import DataError
+
+MIXED = Variables.of([("no", "yes"), 3, ("a", "b", "c", "d"), 3], ["binary", "ordinal", "nominal", "nominal"])
+
+
+def test_bits_are_shared_and_cost_nothing():
+    one, two = Variables.binary(5), Variables.binary(5)
+    assert one is two
+    assert one.is_binary
+    assert one.is_plain
+    assert not one.named
+    named = Variables.binary(["a", "b"])
+    assert (named.names, named.named, named.kinds, named.categories) == (
+        ("a", "b"),
+        True,
+        ("binary",) * 2,
+        ((0, 1),) * 2,
+    )
+    assert named == Variables.of([2, 2], "ordinal", names=["a", "b"])
+    assert hash(named) == hash(Variables.of([2, 2], "nominal", names=["a", "b"]))
+    assert named != Variables.binary(["a", "c"])
+
+
+def test_words_of_two_values_are_binary_and_not_plain():
+    words = Variables.of([("no", "yes")], "nominal")
+    assert words.is_binary
+    assert not words.is_plain
+    assert words.labels == (("no", "yes"),)
+    assert words != Variables.binary(1)
+    assert not Variables.of([2], "ordinal", [[1, 2]]).is_binary
+
+
+def test_what_is_not_said_has_its_default():
+    assert MIXED.names == ("x0", "x1", "x2", "x3")
+    assert MIXED.kinds == ("binary", "ordinal", "nominal", "nominal")
+    assert MIXED.scores == ((0.0, 1.0), (0.0, 1.0, 2.0), None, None)
+    assert MIXED.score(1).tolist() == [0.0, 1.0, 2.0]
+    assert MIXED.score(2) is None
+    assert repr(MIXED) == "Variables(4: 'x0', 'x1', 'x2', …; 1 binary, 1 ordinal, 2 nominal)"
+
+
+def test_copies_are_equal():
+    again = pickle.loads(pickle.dumps(MIXED))
+    assert again == MIXED
+    assert again.starts.tolist() == MIXED.starts.tolist()
+    named = MIXED.with_names(["a", "b", "c", "d"])
+    assert named.named
+    assert named != MIXED
+    assert named.with_names(MIXED.names) == MIXED
+    assert named.with_names(None) is named
+    assert named.take([2, 0]) == Variables.of([("a", "b", "c", "d"), ("no", "yes")], "nominal", names=["c", "a"])
+    assert Variables.binary(4).take(np.array([True, False, False, True])).names == ("x0", "x3")
+
+
+def test_the_layout_by_hand():
+    assert MIXED.sizes.tolist() == [2, 3, 4, 3]
+    assert MIXED.starts.tolist() == [0, 2, 5, 9]
+    assert MIXED.column.tolist() == [0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3]
+    assert MIXED.widths.tolist() == [1, 1, 4, 3]
+    assert MIXED.first.tolist() == [0, 1, 2, 6]
+    assert MIXED.n_coordinates == 9
+    assert MIXED.coordinate.tolist() == [0, 0, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8]
+    assert MIXED.factor.tolist() == [0, 1, 0, 1, 2, 1, 1, 1, 1, 1, 1, 1]
+    assert MIXED.ranges.tolist() == [1, 2, 1, 1]
+    assert MIXED.is_later.tolist() == [k not in (0, 2, 5, 9) for k in range(12)]
+    assert [part.tolist() for part in MIXED.split(np.arange(12))] == [[0, 1], [2, 3, 4], [5, 6, 7, 8], [9, 10, 11]]
+
+
+def test_cells_are_placed_by_their_categories():
+    codes = np.array([[1, 2, 3, 0], [0, 1, 0, 2]], dtype=np.uint8)
+    flat = MIXED.flat(codes)
+    assert flat.T.tolist() == [[1, 4, 8, 9], [0, 3, 5, 11]]
+    assert MIXED.place(flat).T.tolist() == [[1, 2, 0, 0, 0, 1, 1, 0, 0], [0, 1, 1, 0, 0, 0, 0, 0, 1]]
+
+
+def test_softmax_within_every_variable():
+    logits = np.random.default_rng(0).normal(scale=300, size=(12, 5))
+    expected = np.concatenate([log_softmax(part, axis=0) for part in MIXED.split(logits)])
+    np.testing.assert_allclose(MIXED.log_softmax(logits), expected, atol=1e-12)
+
+
+def test_blocks_of_pairs():
+    pairs = np.array([[0, 1], [0, 2], [1, 3], [2, 3]])
+    assert MIXED.has_sign(pairs).tolist() == [True, False, False, False]
+    assert [MIXED.block_shape(s, t) for s, t in pairs] == [(1, 1), (1, 4), (1, 3), (4, 3)]
+    assert MIXED.block_sizes(pairs).tolist() == [1, 4, 3, 12]
+    np.testing.assert_allclose(MIXED.block_scale(pairs), [1, np.sqrt(2), np.sqrt(2), 2])
+    flat = np.random.default_rng(1).normal(size=20)
+    blocks = MIXED.split_blocks(pairs, flat)
+    np.testing.assert_array_equal(np.concatenate([block.ravel() for block in blocks]), flat)
+    assert all(np.shares_memory(block, flat) for block in blocks)
+    norms = [np.linalg.norm(block) for block in blocks]
+    expected = [flat[0], np.sqrt(2) * norms[1], np.sqrt(2) * norms[2], 2 * norms[3]]
+    np.testing.assert_allclose(MIXED.block_values(pairs, flat), expected)
+    assert MIXED.split_blocks(pairs[:0], flat[:0]) == []
+
+
+def test_the_first_column_with_more_than_two_values_is_named():
+    Variables.binary(3).require_two_values("X")
+    with pytest.raises(DataError, match="X must have columns of two values here; got the ordinal column 1 with 3"):
+        MIXED.require_two_values("X")
+    with pytest.raises(DataError, match="got the ordinal column 'b' with 3"):
+        MIXED.with_names(list("abcd")).require_two_values("X")
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (((2,), ["cardinal"]), None),
+        (((3,), ["cardinal"]), "kinds must be binary, ordinal or nominal"),
+        (((1,), "ordinal"), "2 to 256 categories"),
+        (((257,), "nominal"), "2 to 256 categories"),
+        (((3,), "binary"), "is binary"),
+        (((3,), "nominal", [[0, 1, 2]]), "scores must be None for the nominal"),
+        (((3,), "ordinal", [[0, 1]]), "one finite number for each of the 3"),
+        (((3,), "ordinal", [[0, 1, 1]]), "all different"),
+        (((3,), "ordinal", [[0, 1, np.inf]]), "one finite number"),
+        (((3,), "ordinal", [["a", "b", "c"]]), "must be numbers"),
+        (((3, 2), ["ordinal"]), "one entry per variable"),
+        (((3,), "ordinal", None, ["a", "b"]), "one entry per node"),
+    ],
+)
+def test_what_is_no_variable(parts, message):
+    if message is None:  # two categories are binary, whatever they are called
+        assert Variables.of(*parts).kinds == ("binary",)
+        return
+    with pytest.raises(DataError, match=message):
+        Variables.of(*parts)
