@@ -321,7 +321,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         how = missing or (("error" if is_in_parts(X) else "impute") if never_drops else before)
         coding = replace(self.fit_.coding, names=None)  # columns are in the order of fit
         table = _open_table(X, sample_weight, vars(self).get("_block"), encode=coding, missing=how)
-        ours, theirs = (getattr(of, "categories", None) for of in (self.network_, table))
+        ours, theirs = self.network_.categories, table.variables.categories if isinstance(X, RowTable) else None
         if isinstance(X, RowTable) and ours != theirs:
             raise DataError(
                 f"{setting('X')} must have the categories of fit in the same order; got others. Read it with the "
