@@ -85,7 +85,7 @@ class Loaded:
             known["missing"] = missing
         if known.get("weights") in reading.said.get("drop", ()):
             del known["weights"]
-        kinds = getattr(self.model, "kinds", ())
+        kinds = () if self.model.variables.is_binary else self.model.kinds
         if self.fit is None:
             known["kinds"] = dict(zip(self.model.names, kinds, strict=True)) if kinds else None
         elif kinds:
@@ -141,7 +141,7 @@ class Loaded:
         if not np.isclose(fitted, here, rtol=1e-9):
             difference = f"its rows counted {fitted:.6g} in all, and these count {here:.6g}"
         elif not np.isclose(means[worst], marginals[worst], rtol=0, atol=1e-9):
-            what = "of a category" if hasattr(self.model, "kinds") else "ones"
+            what = "ones" if self.model.variables.is_binary else "of a category"
             shares = f"{marginals[worst]:.2%} {what} in the fit, {means[worst]:.2%} here"
             difference = f"{self.model.names[worst]!r} has {shares}"
         else:

@@ -185,7 +185,7 @@ def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: Any) -> Any:
     """Return the table with its missing cells filled."""
     from isinglass.evaluate.imputation import fill_cells
 
-    if hasattr(loaded.model, "kinds"):
+    if not loaded.model.variables.is_binary:
         if fill == "probability":
             raise click.UsageError("--fill probability is for columns of 0 and 1: leave --impute out instead.")
     elif data.filled is None and data.holes is None:
