@@ -9,7 +9,7 @@ import pytest
 from networks import log_probabilities, make_network, split_fields
 from reference_discrete import Discrete
 
-from isinglass import ising_path, refit, simulate
+from isinglass import ising_path, nodewise_ebic, nodewise_path, refit, simulate
 from isinglass.data import CategoryTable, column_spread, count_categories
 from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
 from isinglass.results import Solution
@@ -299,3 +299,24 @@ def test_refit_says_what_it_cannot_do():
         refit(apart, ising_path(apart, [0.1])[0])
     with pytest.raises(DataError, match="categories"):
         refit(ORDINAL, Solution.from_dense(0.1, np.zeros((6, 6)), np.zeros(6)))
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "nominal"])
+@pytest.mark.parametrize(
+    "choose",
+    [
+        *(two_stage, select_ebic, nodewise_ebic, partial(cross_validate, n_folds=3, random_state=0)),
+        *(lambda table: ising_path(table, 30)[0], lambda table: nodewise_path(table, 30)[0]),
+    ],
+)
+def test_columns_that_vary_with_no_other_give_an_empty_network(kind, choose):
+    independent = CategoryTable(np.array(list(product(range(3), range(4))), dtype=np.uint8), kind)
+    found = choose(independent)
+    solution = getattr(found, "solution", found)
+    assert (solution.n_edges, solution.converged) == (0, True)
+    assert solution.alphas_per_node is not None or solution.alpha > 0.0
+
+
+def test_stars_of_one_column_has_one_alpha():
+    one = CategoryTable(np.arange(12, dtype=np.uint8)[:, None] % 3, "ordinal")
+    assert stars(one, random_state=0).alphas.tolist() == [1 / 12]

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, is_whole, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import are_counts, which_vary
+from isinglass.data import CategoryTable, are_counts, which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -202,7 +202,8 @@ def _make_grid(
     parts: list[Any] = [slice(None), *(sample.rows(seed) for seed in seeds)]
     alpha_max = alpha_max_of(path_function)
     tops = [sample.give(alpha_max, rows) for rows in parts]
-    return alpha_grid(ABOVE * max(tops), alphas, alpha_min_ratio=ratio)
+    at_zero = 1.0 / len(sample.table) if isinstance(sample.table, CategoryTable) else 0.0  # where none must be zero
+    return alpha_grid(ABOVE * max(tops), alphas, alpha_min_ratio=ratio, at_zero=at_zero)
 
 
 def _fit_subsample(

@@ -240,6 +240,11 @@ class DiscreteCase:
             problem = Problem(*given, isinstance(penalty, str), thread_count(n_threads), most, *categories)
         return cls(problem, scaled, unit, float(least))
 
+    @property
+    def alpha_at_zero(self) -> float:
+        """The alpha of a path where no alpha gives an edge: the penalty of one row, because none must be zero."""
+        return self.unit / len(self.scaled.points)
+
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Return the smallest alpha without edges."""
         return self.problem.alpha_max() * self.unit

@@ -14,8 +14,12 @@ __all__ = ["alpha_grid"]
 _REMEDY = "Pass a count such as alphas=30, one value such as alphas=0.1, or a list of values."
 
 
-def alpha_grid(alpha_max: float, alphas: int | float | ArrayLike, *, alpha_min_ratio: float) -> NDArray[np.float64]:
+def alpha_grid(
+    alpha_max: float, alphas: int | float | ArrayLike, *, alpha_min_ratio: float, at_zero: float = 0.0
+) -> NDArray[np.float64]:
     """Return the penalty strengths of a path, decreasing.
+
+    ``at_zero`` is the only one where ``alpha_max`` is 0: then no alpha gives an edge.
 
     Examples
     --------
@@ -33,17 +37,17 @@ def alpha_grid(alpha_max: float, alphas: int | float | ArrayLike, *, alpha_min_r
     if values.dtype.kind not in "iuf":  # booleans would silently be the counts 0 and 1
         raise ArgumentError("alphas", "must be a count, a value or a list of values", alphas, _REMEDY)
     if values.ndim == 0 and values.dtype.kind in "iu":
-        return _geometric(float(alpha_max), int(values), alpha_min_ratio)
+        return _geometric(float(alpha_max), int(values), alpha_min_ratio, at_zero)
     return _given(values)
 
 
-def _geometric(alpha_max: float, count: int, ratio: float) -> NDArray[np.float64]:
+def _geometric(alpha_max: float, count: int, ratio: float, at_zero: float) -> NDArray[np.float64]:
     if count < 1:
         raise ArgumentError("alphas", "must be a count of at least 1", count, _REMEDY)
     if not 0 < ratio < 1:
         raise ArgumentError("alpha_min_ratio", "must be between 0 and 1, both excluded", ratio)
     if alpha_max == 0:
-        return np.zeros(1)
+        return np.array([at_zero])
     grid = alpha_max * np.geomspace(1.0, ratio, count)
     if grid[-1] <= 0 or (np.diff(grid) >= 0).any():
         raise DataError(

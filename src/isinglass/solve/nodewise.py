@@ -98,7 +98,9 @@ def nodewise_path(
     """
     _check_options(rule, tol, max_iter)
     case = _prepare(X, sample_weight, standardize, n_threads, kinds=kinds, scores=scores)
-    grid = alpha_grid(float(case.alpha_max().max(initial=0.0)), alphas, alpha_min_ratio=alpha_min_ratio)
+    top = float(case.alpha_max().max(initial=0.0))
+    at_zero = 0.0 if isinstance(case, _BinaryNodes) else float(case.alphas_at_zero.max())  # no category without penalty
+    grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=at_zero)
     fits = case.solve(np.tile(grid, (case.n_features, 1)), tol, max_iter, stops_early=False)
     path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
     for solution in path:
@@ -212,8 +214,7 @@ def choose_per_node(
     shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)
     top = np.full(case.n_features, np.nan)
     top[case.varying] = case.alpha_max()
-    # A column that varies with no other has nothing to choose: any positive alpha gives the model without predictors.
-    grids = np.where(top == 0.0, np.finfo(np.float64).eps, top)[:, None] * shape
+    grids = np.where(top == 0.0, case.alphas_at_zero, top)[:, None] * shape
     fits = case.solve(grids, tol, max_iter, stops_early=True)
     solution = fits.select_ebic(gamma, rule, tol)
     path = NodewisePath((solution,), tol=tol, nodes=fits.take(fits.choose_ebic(gamma)), rule=rule)

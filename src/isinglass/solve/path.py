@@ -120,7 +120,8 @@ def ising_path(
     if isinstance(X, CategoryTable) and device not in (None, "cpu"):
         raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
     case = _prepare(X, sample_weight, penalty_weights, n_threads, where)
-    grid = alpha_grid(case.fit_null(tol, max_iter), alphas, alpha_min_ratio=alpha_min_ratio)
+    top = case.fit_null(tol, max_iter)
+    grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=case.alpha_at_zero)
     case.check(grid)
     solutions = []
     for solution in _follow(case, grid, tol, max_iter):
@@ -177,6 +178,7 @@ class _Case:
 
     cell_cost: ClassVar[int] = 1
     unit: ClassVar[float] = 1.0
+    alpha_at_zero: ClassVar[float] = 0.0
     problem: Problem
     varying: Varying
     matrix: FloatArray | None  # penalty weights of the varying columns

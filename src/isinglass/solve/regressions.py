@@ -276,6 +276,11 @@ class Nodes:
         """Number of columns, constant ones included."""
         return len(self.units)
 
+    @property
+    def alphas_at_zero(self) -> FloatArray:
+        """An alpha of one row for nodes that vary with no other, to which every positive one gives no coefficients."""
+        return self.units / max(self.n_rows, 1.0)
+
     def alpha_max(self) -> FloatArray:
         """Return each varying node's smallest alpha without coefficients."""
         return np.asarray(self.problem.alpha_max(self.omega) * self.units[self.varying])
