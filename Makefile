@@ -53,8 +53,9 @@ build/sanitize-%: $(INSTALLED) FORCE
 
 FORCE:
 
-test-oldest: $(OLDEST)/.installed  ## run the tests of the estimators with the oldest supported packages
-	$(OLDEST)/bin/python -m pytest tests/estimators/test_estimators.py tests/estimators/test_sklearn_checks.py
+test-oldest: $(OLDEST)/.installed  ## run estimators and command line with the oldest supported packages
+	$(OLDEST)/bin/python -m pytest tests/estimators/test_estimators.py tests/estimators/test_sklearn_checks.py \
+		tests/cli/test_oldest.py
 
 check: $(INSTALLED)  ## lint, formatting, types and documentation (no tests)
 	$(BIN)/ruff check .

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from isinglass import bootstrap, compare_groups, ising_path, nodewise_ebic, stars, two_stage
 from isinglass.arguments import as_generator, check_count, check_positive, spawn_seeds
 from isinglass.errors import DataError
+from isinglass.select import cross_validate
 
 
 @pytest.mark.parametrize("value", [1, np.int64(1), np.uint8(1)])
@@ -12,10 +14,33 @@ def test_counts(value):
     assert check_count("n", value) == 1
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.0, True, "1", None, 2**31, float("nan")])
+@pytest.mark.parametrize("value", [0, -1, 1.0, True, "1", None, float("nan")])
 def test_what_is_no_count(value):
     with pytest.raises(DataError, match=r"n must be an integer of at least 1; got"):
         check_count("n", value)
+
+
+def test_counts_have_a_largest_value():
+    with pytest.raises(DataError, match=r"max_iter must be at most 2147483647; got 1000000000000000000"):
+        ising_path([[0, 1], [1, 1]], max_iter=10**18)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "name"),
+    [
+        (ising_path, {"alphas": 10**9}, "alphas"),
+        (two_stage, {"alphas": 10**9}, "alphas"),
+        (nodewise_ebic, {"alphas": 10**9}, "alphas"),
+        (bootstrap, {"method": 0.1, "n_boot": 10**9}, "n_boot"),
+        (stars, {"n_subsamples": 10**9}, "n_subsamples"),
+        (cross_validate, {"n_repeats": 10**9}, "n_repeats"),
+        (compare_groups, {"groups": [0, 0, 1, 1], "n_permutations": 10**9}, "n_permutations"),
+    ],
+)
+def test_counts_that_would_fill_the_memory_are_refused_before_it_is_taken(function, arguments, name):
+    X = [[0, 1], [1, 1], [0, 0], [1, 0]]
+    with pytest.raises(DataError, match=rf"{name} must be .*at most \d+.*; got 1000000000"):
+        function(X, **arguments)
 
 
 def test_counts_have_a_least_value():

@@ -105,6 +105,37 @@ def test_standard_output(capsys):
     assert capsys.readouterr().out == "one\ntwo\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
+@pytest.mark.parametrize("size", [10, 100_000])  # less and more than a buffer
+def test_fault_14_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, size):
+    import resource
+
+    path = tmp_path / "edges.csv"
+    path.write_text("old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5, limits[1]))  # a write beyond fails as one to a full disk does
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write_lines(["x" * size], path)
+        with pytest.raises(OSError, match="File too large"), replacing(path) as file:
+            file.write(b"x" * size)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["edges.csv"]
+    assert path.read_text() == "old"
+
+
+def test_the_content_is_on_the_disk_before_the_file_has_its_name(tmp_path, monkeypatch):
+    synced = []
+
+    def fsync(handle):
+        synced.append((os.fstat(handle).st_size, (tmp_path / "a").exists()))
+
+    monkeypatch.setattr(atomic.os, "fsync", fsync)
+    write_lines(["12345"], tmp_path / "a")
+    assert synced == [(6, False)]
+
+
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")

@@ -10,6 +10,10 @@ from numpy.random import Generator, RandomState, SeedSequence
 
 from isinglass.errors import ArgumentError
 
+LARGEST = 2**31 - 1
+MOST_TASKS = 10**6
+"""Resamples, permutations or subsamples of one call: each has a seed and a result in memory."""
+
 RandomSource = int | Generator | RandomState | SeedSequence | None
 """What ``random_state`` may be. A Generator or a RandomState is advanced: the next call differs."""
 
@@ -31,12 +35,12 @@ def check_positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def check_count(name: str, value: Any, *, least: int = 1, most: int | None = 2**31 - 1) -> int:
+def check_count(name: str, value: Any, *, least: int = 1, most: int | None = LARGEST) -> int:
     """Return ``value`` as an int if it is a whole number within bounds; by default it must fit 32 bits."""
-    if not is_whole(value) or value < least or (most is not None and value >= 2**31):
+    if not is_whole(value) or value < least:
         raise ArgumentError(name, f"must be an integer of at least {least}", value)
     if most is not None and value > most:
-        raise ArgumentError(name, f"must be at most {most} here", value)
+        raise ArgumentError(name, f"must be at most {most}" + (" here" if most < LARGEST else ""), value)
     return int(value)
 
 

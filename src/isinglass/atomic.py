@@ -78,17 +78,22 @@ def check_place(path: str | PathLike[str]) -> Path:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Yield a new file in the folder of the target; when the block ends well it takes the target's place."""
+    """Yield a new file in the folder of the target; when the block ends well it takes the target's place.
+
+    Its content is on the disk before it has the name, so that a crash of the system leaves the old file or the new one.
+    """
     with _temporary(target.parent, "tmp") as temporary, temporary.open("xb") as file:
         try:
             _lock(file.fileno())
             yield file
             file.flush()
+            os.fsync(file.fileno())
             if fcntl is None:  # Windows renames no open file
                 file.close()
             temporary.replace(target)
         except BaseException:
-            file.close()
+            with suppress(OSError):  # what is still in a buffer does not fit on a full disk either
+                file.close()
             temporary.unlink(missing_ok=True)
             raise
 

@@ -603,7 +603,7 @@ def coordinate_matrix(
 
 def symmetric_matrix(edge_index: NDArray[Any], values: NDArray[Any], n_features: int) -> sp.csr_array:
     """Return the symmetric matrix, in compressed and sorted rows, that has these values at the pairs."""
-    s, t = edge_index.T
+    s, t = edge_index.astype(np.int32).T  # graph functions of scipy before 1.15 take no others
     matrix = sp.csr_array((np.r_[values, values], (np.r_[s, t], np.r_[t, s])), shape=(n_features, n_features))
     matrix.sort_indices()
     return matrix

@@ -1,5 +1,7 @@
 """Signals while a kernel runs, those that no other test sends one to: heard soon, also beside other tests."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,3 +20,11 @@ NAMES = ["exact", "published plg", "kept tasks", "linear program", "all pairs", 
 def test_fault_08_a_kernel_ends_soon_after_a_signal(name):
     counts, cases = interrupts.run(60.0, 0, most=1, names=[name], within=BESIDE_OTHERS)
     assert interrupts.complaints(counts, cases) == []
+
+
+@pytest.mark.parametrize("words", [["-m", "isinglass"], ["-c", "from isinglass.__main__ import run; run()"]])
+def test_an_interrupt_while_the_command_line_is_loaded_is_no_traceback(tmp_path, words):
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    found = subprocess.run([sys.executable, *words], capture_output=True, text=True, env=environment, check=False)
+    assert (found.returncode, found.stdout, found.stderr) == (130, "", "Interrupted.\n")

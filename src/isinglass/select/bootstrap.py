@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import RandomSource, check_count, spawn_seeds
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
 from isinglass.data import CategoryTable, are_counts, bare_rows, read_categories, scaled_weights_of, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
@@ -96,7 +96,7 @@ def bootstrap(
     >>> found.edge_index.tolist(), found.inclusion.tolist(), bool(found.edge_quantiles[0, 0] > 1)
     ([[0, 1]], [1.0], True)
     """
-    count = check_count("n_boot", n_boot)
+    count = check_count("n_boot", n_boot, most=MOST_TASKS)
     wanted = as_method(method)
     data = _read(X, method, wanted)
     if data.holes is not None:

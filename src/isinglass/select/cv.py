@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import RandomSource, check_count, spawn_seeds
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import which_vary
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
@@ -136,7 +136,8 @@ def cross_validate(
     _check_rule(rule)
     parts: list[Any] | None
     if splits is None:
-        folds, repeats = check_count("n_folds", n_folds, least=2), check_count("n_repeats", n_repeats)
+        folds = check_count("n_folds", n_folds, least=2, most=max(len(table), MOST_TASKS))
+        repeats = check_count("n_repeats", n_repeats, most=MOST_TASKS)
         seeds = spawn_seeds(random_state, repeats)
         alone = groups is None and len(np.unique(units)) == len(units)
         parts, origin = _divide(weight, folds, seeds) if alone else None, seeds[0].entropy

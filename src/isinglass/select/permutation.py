@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import RandomSource, check_count, spawn_seeds
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import (
     BinaryTable,
@@ -114,7 +114,7 @@ def compare_groups(
     >>> found.groups, found.p_structure
     (('first', 'second'), 0.01)
     """
-    count = check_count("n_permutations", n_permutations)
+    count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
     data, plan = _read_groups(X, groups, paired, sample_weight)
     sample = _Sample.of(data, wanted)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from isinglass.arguments import RandomSource, check_count, spawn_seeds
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError
 from isinglass.evaluate.metrics import edge_confusion, weight_correlation
@@ -116,7 +116,7 @@ def sample_size(
     ((100, 1000), True)
     """
     truth = as_network(network)
-    repeats = check_count("n_repeats", n_repeats)
+    repeats = check_count("n_repeats", n_repeats, most=MOST_TASKS)
     sizes = tuple(check_count("rows", n, least=2) for n in (rows if hasattr(rows, "__iter__") else [rows]))
     if not sizes or len(set(sizes)) < len(sizes):
         raise ArgumentError("rows", "must be different numbers of rows, at least one", rows)

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import RandomSource, is_whole, spawn_seeds
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, is_whole, spawn_seeds
 from isinglass.arrays import FloatArray
 from isinglass.data import CategoryTable, are_counts, which_vary
 from isinglass.errors import (
@@ -161,6 +161,7 @@ def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | Non
             raise ArgumentError(name, "must be an integer", value)
     if n_subsamples < 2:
         raise ArgumentError("n_subsamples", "must be at least 2, or nothing can disagree", n_subsamples)
+    check_count("n_subsamples", n_subsamples, most=MOST_TASKS)
     if not 0.0 <= threshold <= 0.5:
         raise ArgumentError("threshold", "must be from 0 to 0.5, the range of 2 f (1 − f)", threshold)
     if n_samples < 3:

@@ -11,6 +11,7 @@ from isinglass.errors import ArgumentError, DataError, setting
 
 __all__ = ["alpha_grid"]
 
+MOST = 100_000
 _REMEDY = "Pass a count such as alphas=30, one value such as alphas=0.1, or a list of values."
 
 
@@ -44,6 +45,8 @@ def alpha_grid(
 def _geometric(alpha_max: float, count: int, ratio: float, at_zero: float) -> NDArray[np.float64]:
     if count < 1:
         raise ArgumentError("alphas", "must be a count of at least 1", count, _REMEDY)
+    if count > MOST:
+        raise ArgumentError("alphas", f"must be a count of at most {MOST}", count, _REMEDY)
     if not 0 < ratio < 1:
         raise ArgumentError("alpha_min_ratio", "must be between 0 and 1, both excluded", ratio)
     if alpha_max == 0:
