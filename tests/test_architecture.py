@@ -23,13 +23,13 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 # From the bottom to the top. A module may import from its own layer and from the layers before it.
 LAYERS = (
     ("_core",),
-    ("version", "arrays", "errors", "arguments", "names"),
-    ("machine", "atomic", "archive"),
-    ("data", "variables", "network", "results", "storage", "fit"),
+    ("version", "arrays", "errors", "arguments", "names", "json_text"),
+    ("machine", "atomic", "storage"),
+    ("data", "variables", "network", "results", "fit"),
     ("objective", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),
-    ("select",),
+    ("select", "model_file"),
     ("estimators",),
     ("cli", "show", "export"),
     ("__init__", "__main__"),  # the public names, and python -m isinglass
@@ -39,7 +39,7 @@ EDGE = set(LAYERS[-2])
 HEAVY = {"matplotlib", "networkx", "pandas", "rich", "click"}
 EAGER = {"cli", "show"}  # the rooms that may load a heavy package as soon as they are imported
 # Below the edge, inside a function only: the progress bar of long runs, and frames.
-ON_DEMAND = {("select", "rich"), ("data", "pandas")}
+ON_DEMAND = {("select", "rich"), ("data", "pandas"), ("storage", "pandas")}
 VAGUE = {"utils", "helpers", "common", "misc"}
 LONGEST_BODY = 60
 MOST_PARAMETERS = 13  # but for the edge, where figures, pages and options are described, and kernels on a device

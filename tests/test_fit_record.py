@@ -1,7 +1,5 @@
-import json
 import subprocess
 import sys
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -19,10 +17,8 @@ from isinglass import (
     NodewiseIsing,
     bootstrap,
     load,
-    save,
     simulate,
 )
-from isinglass.errors import DataError
 from isinglass.show.report import build_report
 
 NAMES = ["tea", "milk", "rain", "sun", "rum"]
@@ -38,8 +34,6 @@ ESTIMATORS = [
     NodewiseIsing(criterion="ebic", alphas=20),
     ExactIsing(0.03),
 ]
-COUNTED = ("n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
-NOTHING_MISSING = {"treatment": "zero", "noise": 0.0} | dict.fromkeys(COUNTED, 0)
 every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 
 
@@ -75,38 +69,6 @@ def test_without_edges_the_stability_is_an_empty_column():
     assert fit.network.n_edges == 0
     assert {len(column) for column in fit.edges().values()} == {0}
     assert fit.edge_attributes["stability"].nnz == 0
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"method": "magic"}, "its method is unknown"),
-        ({"method": None}, "its method is unknown"),
-        ({"settings": [1]}, "its settings are not named values"),
-        ({"choice": {"mapping": [[1, 2]]}}, "its settings are not named values"),
-        ({"criterion": 3}, "its criterion is not a text"),
-        ({"tol": "small"}, "its tol is not a number"),
-        ({"stages": [[1]]}, "its stages are not plain values"),
-        ({"missing": NOTHING_MISSING | {"treatment": "magic"}}, "treated missing cells in an unknown way"),
-        ({"missing": NOTHING_MISSING | {"n_cells": -1}}, "a count of its missing cells is negative"),
-        ({"missing": NOTHING_MISSING | {"settled": "soon"}}, "missing.settled is not a whole number"),
-        ({"evidence": {"kind": "omen", "choice": 0, "settings": {"mapping": []}}}, "unknown kind"),
-        (
-            {"evidence": {"kind": "ebic", "choice": 10**6, "settings": {"mapping": []}}},
-            "its choice is not on the curve",
-        ),
-    ],
-)
-def test_damaged_files_are_refused(change, message, tmp_path):
-    save(IsingNetwork(alphas=6).fit(FRAME).fit_, tmp_path / "good.npz")
-    with zipfile.ZipFile(tmp_path / "good.npz") as archive:
-        entries = {entry.filename: archive.read(entry) for entry in archive.infolist()}
-    entries["header.json"] = json.dumps(json.loads(entries["header.json"]) | change).encode()
-    with zipfile.ZipFile(tmp_path / "bad.npz", "w") as archive:
-        for name, content in entries.items():
-            archive.writestr(name, content)
-    with pytest.raises(DataError, match=message):
-        load(tmp_path / "bad.npz")
 
 
 SCRIPT = """

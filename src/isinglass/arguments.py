@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 
-from isinglass.errors import ArgumentError
+from isinglass.errors import ArgumentError, DataError
 
 LARGEST = 2**31 - 1
 MOST_TASKS = 10**6
@@ -16,6 +16,12 @@ MOST_TASKS = 10**6
 
 RandomSource = int | Generator | RandomState | SeedSequence | None
 """What ``random_state`` may be. A Generator or a RandomState is advanced: the next call differs."""
+
+
+def require(condition: Any, otherwise: str) -> None:
+    """Raise a DataError unless the parts of a record fit together."""
+    if not condition:
+        raise DataError(otherwise)
 
 
 def is_whole(value: Any) -> bool:

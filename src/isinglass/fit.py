@@ -1,25 +1,18 @@
-"""One fit: what a run found and what it was asked, as a plain record. Files hold it, and pages are made of it.
-
-A model file is an ``.npz`` archive. Its ``header.json`` holds the version of the layout, the names, the settings, the
-certificate and the versions of the software; the arrays hold everything else. Nothing is pickled.
-"""
+"""One fit: what a run found and what it was asked, as a plain record. Files hold it, and pages are made of it."""
 
 from __future__ import annotations
 
-import os
-import pathlib
 import platform
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.archive import Archive, OversizedError, most_unpacked, write_archive
-from isinglass.arguments import check_count
+from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import (
     BinaryTable,
@@ -31,20 +24,17 @@ from isinglass.data import (
     over_rows,
     read_categories,
 )
-from isinglass.errors import DataError, LimitError, setting
+from isinglass.errors import DataError
 from isinglass.network import Network, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
-from isinglass.storage import NotStorableError, Reading, Writing, from_json, require, to_json
+from isinglass.storage import NotStorableError, write_record
 from isinglass.version import __version__
 
-FORMAT, SCHEMA = "isinglass model", 4
-MAX_BYTES = 1 << 31
-"""Default limit of what a file unpacks to: 2 GiB."""
+KIND, VERSION = "isinglass model", 5
+"""What the header of a model file says."""
 METHODS = ("joint", "nodewise", "exact", "plg", "bmn")
-MAPPINGS = ("settings", "choice", "reading")
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
 CELLS_AT_ONCE = 1 << 22
-PLAIN = ("method", "settings", "criterion", "choice", "chosen", "tol", "n_rows", "reading", "stages")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -113,6 +103,37 @@ class Fit(Frozen):
     edge_errors: FloatArray | None = None
     missing: Missing | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        p, edges, variables = self.network.n_features, self.network.edge_index, self.network.variables
+        require(self.method in METHODS, f"A fit has one of the methods {', '.join(METHODS)}, not {self.method!r}.")
+        require(0 < self.n_rows < float("inf"), "The number of rows of a fit is positive.")
+        require(len(self.coding.columns) == p, "The coding of a fit has one rule per column.")
+        shares, counts = self.marginals, self.edge_counts
+        if variables.is_binary:
+            shapes = shares.shape == (p,) and counts.shape == (len(edges), 4)
+        else:
+            sizes = variables.sizes.tolist()
+            tables = [(sizes[s], sizes[t]) for s, t in edges.tolist()]
+            shapes = [part.shape for part in shares] == [(q,) for q in sizes] and [c.shape for c in counts] == tables
+            shares, counts = (np.concatenate([np.zeros(0), *map(np.ravel, parts)]) for parts in (shares, counts))
+        require(shapes, "The shares and counts of a fit are those of the columns and edges of its network.")
+        require(((shares >= 0) & (shares <= 1 + 1e-12)).all(), "The marginals of a fit are shares, from 0 to 1.")
+        require((np.isfinite(counts) & (counts >= 0)).all(), "The counts behind the edges are not negative.")
+        errors = self.edge_errors
+        require(
+            errors is None or (errors.shape == (len(edges),) and not (errors < 0).any()),
+            "A fit has one standard error per edge, which is not negative.",
+        )
+        same = self.path is None or all(solution.n_features == p for solution in self.path)
+        require(same, "All networks along the path of a fit have the same columns.")
+        square = self.stability is None or all(f.shape == (p, p) for f in self.stability.edge_frequencies)
+        require(square, "The stability of a fit has one share for every pair of columns.")
+        require(
+            self.missing is None or self.missing.describes(p, len(edges)),
+            "The record of missing cells has one entry per column, or per edge.",
+        )
+
     @classmethod
     def of(cls, solution: Solution, table: BinaryTable | CategoryTable, **found: Any) -> Fit:
         """Put a solution together with the sums over the rows of its table."""
@@ -146,7 +167,7 @@ class Fit(Frozen):
         return read_categories(X, encode=self.coding, missing=missing)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the fit to a file that `load` reads; see `save`."""
+        """Write the fit to a file that `isinglass.load` reads; see `isinglass.save`."""
         save(self, path)
 
     @property
@@ -222,173 +243,45 @@ class Fit(Frozen):
 
 
 def save(fitted: Any, path: str | PathLike[str]) -> None:
-    """Write a `Fit` or a `Network` to a file that `load` reads.
+    """Write a `Fit`, a fitted estimator or a `Network` to a file that `load` reads.
 
     The same content gives the same bytes, and the file appears under its name when it is whole. Settings that a file
     cannot hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header names
-    them under ``not_stored``. Values that the coding has to remember must be numbers or text.
+    them under ``not_stored``. The values of the table that the fit has to remember must be numbers, text, or tuples or
+    intervals of these.
 
     Parameters
     ----------
-    fitted : Fit or Network
-        The ``fit_`` of an estimator, the record of a run, or the network by itself.
+    fitted : Fit, estimator or Network
+        What was found. Of an estimator, its ``fit_`` is written.
     path : path
         The file, usually ``something.npz``; one that exists is replaced.
 
     Examples
     --------
     >>> import tempfile
-    >>> from isinglass import IsingLasso, load
+    >>> from isinglass import IsingLasso, load, save
     >>> net = IsingLasso(alpha=0.1).fit([[0, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     net.fit_.save(f"{folder}/net.npz")
+    ...     save(net, f"{folder}/net.npz")
     ...     again = load(f"{folder}/net.npz")
     >>> bool((again.network.couplings == net.couplings_).all()), again.method, again.solution.alpha
     (True, 'joint', 0.1)
     """
-    versions = {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
-    writing = Writing({"format": FORMAT, "schema": SCHEMA, "class": type(fitted).__name__, "versions": versions})
-    if isinstance(fitted, Network):
-        writing.network(fitted)
-    elif isinstance(fitted, Fit):
-        _write_fit(fitted, writing)
-    else:
-        hint = " Pass its fit_." if hasattr(fitted, "get_params") else ""
-        raise DataError(f"fitted must be a Fit or a Network; got {type(fitted).__name__}.{hint}")
-    write_archive(path, writing.header, writing.arrays)
-
-
-def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
-    """Read what `save` wrote: a `Fit` or a `Network`, the same to the bit.
-
-    Nothing is unpickled, and everything is checked: a file that is truncated, damaged, of another kind or of a later
-    layout gives one error. Still, a model file says what a network is, not that it is true: take it from people you
-    trust.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    max_bytes : int, optional
-        Limit of what the file unpacks to. By default 2 GiB, or 25 times the size of the file or 256 MiB, if that is
-        less. A larger file is a LimitError, one that is not a model file, or not whole, a DataError.
-    """
-    if max_bytes is not None:
-        check_count("max_bytes", max_bytes, most=None)
-    file, shown = pathlib.Path(path), os.fspath(path)
-    if file.is_dir():
-        raise DataError(f"{setting('path')} must be a model file; got the folder {shown!r}.")
-    with file.open("rb") as stream:
-        return read_model(stream, shown, max_bytes)
-
-
-def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> Any:
-    """Read a model from an open file; ``shown`` is its name in messages."""
-    size = stream.seek(0, os.SEEK_END)
-    limit = most_unpacked(size, MAX_BYTES) if max_bytes is None else max_bytes
-    try:
-        if size > (max_bytes or MAX_BYTES):
-            raise OversizedError(f"it has {size} bytes")
-        archive = Archive(stream, limit)
-        found = _read(archive)
-        archive.refuse_rest()
-        return found
-    except OversizedError as error:
-        raise LimitError(
-            f"{setting('path')} must be a model file of at most {limit} bytes when unpacked; {shown!r}: "
-            f"{error}. If you trust it, pass a larger {setting('max_bytes')}."
-        ) from None
-    except Exception as error:  # damaged archives raise whatever their bytes lead to
-        reason = str(error) or type(error).__name__
+    record = getattr(fitted, "fit_", fitted)
+    if not isinstance(record, Fit | Network):
+        hint = " Fit it first." if hasattr(fitted, "get_params") else ""
         raise DataError(
-            f"{setting('path')} must be a complete model file that isinglass wrote; {shown!r} cannot be read "
-            f"({reason[:200].rstrip('.')})."
-        ) from error
-
-
-def _write_fit(fit: Fit, writing: Writing) -> None:
-    not_stored: list[str] = []
-    for name in PLAIN:
-        value = getattr(fit, name)
-        writing.header[name] = to_json(_storable(value, name, writing, not_stored) if name in MAPPINGS else value)
-    writing.header["not_stored"] = not_stored
+            f"Only a fit, a fitted estimator or a network can be saved, not a {type(fitted).__name__}.{hint}"
+        )
+    versions = {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
     try:
-        writing.header["coding"] = to_json(fit.coding.to_plain())
+        write_record(path, record, KIND, VERSION, versions=versions)
     except NotStorableError as error:
         raise DataError(
-            f"fitted must have read numbers or text to be saved; got {error} as a value that stands for 0 or 1, which "
-            "a file cannot hold. Replace these values by text before fit."
+            f"This cannot be saved, because {error}, and a file holds numbers and text only. Turn the values of the "
+            "table into text before the fit."
         ) from None
-    writing.solution(fit.solution)
-    writing.sums(fit.marginals, fit.edge_counts)
-    for name in ("path", "stability", "edge_errors", "evidence", "missing"):
-        part = getattr(fit, name)
-        if isinstance(part, np.ndarray):
-            writing.arrays[name] = part
-        elif part is not None:
-            getattr(writing, name)(part)
-
-
-def _storable(mapping: Mapping[str, Any], name: str, writing: Writing, not_stored: list[str]) -> dict[str, Any]:
-    """Return the settings that JSON can hold; arrays of numbers are stored beside the header, others left out."""
-    kept = {}
-    for key, item in mapping.items():
-        if isinstance(item, np.ndarray) and item.dtype.kind in "fiu" and item.ndim in (1, 2):
-            writing.arrays[f"{name}.{key}"] = item.astype(np.float64)
-            kept[key] = {"array": item.ndim}
-            continue
-        try:
-            to_json(item)
-            kept[key] = item
-        except NotStorableError:
-            not_stored.append(f"{name}.{key}")
-    return kept
-
-
-def _read(archive: Archive) -> Any:
-    header = archive.header
-    layout, kind = header.get("schema"), header.get("class")
-    require(header.get("format") == FORMAT, "it is not a model file")
-    old = "it was written by an older isinglass, whose files can no longer be read: fit the table again"
-    require(layout not in (1, 2, 3), old)
-    require(layout == SCHEMA, f"it has layout {layout!r}, and this version of isinglass reads {SCHEMA}")
-    reading = Reading(archive)
-    require(kind in ("Fit", "Network"), f"it holds an unknown class, {str(kind)[:80]!r}")
-    return _read_fit(reading) if kind == "Fit" else reading.network()
-
-
-def _read_fit(reading: Reading) -> Fit:
-    header, solution = reading.header, reading.solution()
-    texts = {name: from_json(header.get(name)) for name in ("method", "criterion", "chosen", *MAPPINGS)}
-    require(texts["method"] in METHODS and isinstance(texts["chosen"], str), "its method is unknown")
-    for name in MAPPINGS:
-        named = isinstance(texts[name], dict) and all(isinstance(key, str) for key in texts[name])
-        require(named, "its settings are not named values")
-        for key, value in texts[name].items():
-            if isinstance(value, dict) and value.keys() == {"array"} and value["array"] in (1, 2):
-                shape = (None,) * value["array"]
-                texts[name][key] = reading.numbers(f"{name}.{key}", shape, finite=False)
-    require(isinstance(texts["criterion"], str | None), "its criterion is not a text")
-    n_rows = reading.header_number("n_rows")
-    require(0 < n_rows < float("inf"), "its number of rows is not a positive number")
-    marginals, counts = reading.sums(solution)
-    errors = reading.known("edge_errors", (solution.n_edges,))
-    require(errors is None or not (errors < 0.0).any(), "edge_errors are negative")
-    return Fit(
-        solution=solution,
-        tol=reading.header_number("tol"),
-        n_rows=n_rows,
-        marginals=marginals,
-        edge_counts=counts,
-        coding=Coding.from_plain(from_json(header.get("coding")), reading.names),
-        path=reading.path() if "path" in header else None,
-        stability=reading.stability() if "stability" in header else None,
-        evidence=reading.evidence() if "evidence" in header else None,
-        stages=None if header.get("stages") is None else reading.stages(),
-        edge_errors=errors,
-        missing=reading.missing(solution.n_edges) if "missing" in header else None,
-        **texts,
-    )
 
 
 def summarize(table: BinaryTable | CategoryTable, edge_index: NDArray[np.int32]) -> tuple[float, Any, Any]:

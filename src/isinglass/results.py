@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.data.table import RowTable, hole_patterns
 from isinglass.network import Network
@@ -57,6 +58,10 @@ class Solution(Frozen):
     n_screened: int = 0
     converged: bool = False
     alphas_per_node: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(not self.alpha < 0.0, f"The penalty strength of a network is not negative; got {self.alpha}.")
 
     @classmethod
     def from_dense(
@@ -190,6 +195,13 @@ class Stability(Frozen):
     n_fits_saved: int
     n_constant: int
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        curves = self.instability.shape == self.monotone.shape == self.alphas.shape
+        require(curves, "The instability of StARS has one value per alpha.")
+        on_grid = 0 <= self.index < len(self.edge_frequencies) <= len(self.alphas)
+        require(on_grid, "The choice of StARS is one of the alphas that all subsamples ran.")
+
     def frequencies(self, index: int | None = None) -> FloatArray:
         """Return the share of subsamples with each pair as a dense symmetric matrix, at the choice or at an alpha."""
         shares = self.edge_frequencies[self.index if index is None else index]
@@ -216,6 +228,16 @@ class Evidence(Frozen):
     #: what the criterion was set to: gamma and relaxed, or the rule
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.kind in ("ebic", "score"), f"The kind of a curve is 'ebic' or 'score', not {self.kind!r}.")
+        shapes = self.values.shape == self.alphas.shape and (
+            self.errors is None or self.errors.shape == self.alphas.shape
+        )
+        require(
+            shapes and 0 <= self.choice < len(self.alphas), "A curve has one value per alpha, and chooses one of them."
+        )
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Missing(Frozen):
@@ -240,6 +262,23 @@ class Missing(Frozen):
     column_information: FloatArray | None = None
     edge_information: FloatArray | None = None
     edge_noise: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = self.treatment in ("impute", "zero", "drop")
+        require(known, f"Missing cells are treated by 'impute', 'zero' or 'drop', not by {self.treatment!r}.")
+        counts = (self.n_rows, self.n_cells, self.n_left_out, self.n_holed, self.n_patterns, self.n_imputations)
+        require(min(counts) >= 0, "The counts of missing cells are not negative.")
+
+    def describes(self, n_features: int, n_edges: int) -> bool:
+        """Tell whether the entries are those of so many columns and edges."""
+        columns, edges = (self.column_shares, self.column_information), (self.edge_information, self.edge_noise)
+        shown = 0 if self.pattern_counts is None else len(self.pattern_counts)
+        return (
+            all(part is None or part.shape == (n_features,) for part in columns)
+            and all(part is None or part.shape == (n_edges,) for part in edges)
+            and (self.patterns is None or self.patterns.shape == (shown, n_features))
+        )
 
     @classmethod
     def of(cls, table: RowTable) -> Missing | None:

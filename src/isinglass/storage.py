@@ -1,380 +1,432 @@
-"""Records as JSON and arrays, for the files that hold them, and the checks on the way back."""
+"""Records in files: frozen dataclasses of arrays, numbers, text and other records, as one ``.npz`` file.
+
+The member ``header`` is JSON: what the file is, and the tree of its records. Arrays are taken out of the tree: all
+those of one type are stored end to end in one member that is called by the type, such as ``f8``, and the tree keeps
+their shapes. Fields of dataclasses are written by their names and passed to the constructor when they are read. What a
+record holds is said by its annotations, which are checked here, and what fits together by its constructor.
+
+Nothing is pickled, sizes are checked before memory is taken, and the same content gives the same bytes.
+"""
 
 from __future__ import annotations
 
+import functools
+import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+import types
+import typing
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from os import PathLike, fspath
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from isinglass.archive import Archive, DamagedError
 from isinglass.arguments import is_real, is_whole
-from isinglass.arrays import FloatArray
-from isinglass.errors import DataError
-from isinglass.network import Network, pair_keys, symmetric_matrix
-from isinglass.results import Evidence, Missing, Path, Solution, Stability
-from isinglass.variables import MAX_CATEGORIES, Variables
+from isinglass.atomic import check_place, replacing
+from isinglass.errors import LimitError
+from isinglass.json_text import json_text
 
-SCALARS = ("objective", "kkt_residual", "duality_gap")
-COUNTS = ("certified_zeros", "n_iter", "n_screened")
-STABILITY_NUMBERS = ("alpha", "threshold", "dense_end")
-STABILITY_COUNTS = ("index", "subsample_size", "n_subsamples", "n_extensions", "n_fits", "n_fits_saved", "n_constant")
-MISSING_COUNTS = ("n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
-BYTES_PER_NETWORK = 1 << 13
-"""What one of very many small networks counts for when a file is read: memory, and the time it takes to make it."""
-_WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+HEADER = "header"
+MAX_MEMBERS = 100
+MAX_HEADER_BYTES = 1 << 24
+"""Objects of JSON take 25 times the memory of their text, so this is 400 MB at worst; a name per column fits easily."""
+BYTES_PER_RECORD = 1 << 11
+"""What each record counts for when a file is read: its memory, and the time that it takes to make it."""
+ALWAYS_UNPACKED_BYTES, EXPANSION = 1 << 28, 25
+SHARED_CHARACTERS = 100
+"""Longer parts without arrays are stored once."""
+DROPPABLE: Mapping[str, bool] = types.MappingProxyType({"droppable": True})
+"""Metadata of a dataclass field that takes its default in the file where its value cannot be stored."""
+_NOTHING = object()
+_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class DamagedError(Exception):
+    """What is wrong with the content of a file; the caller, who knows its name, makes a sentence of it."""
+
+
+class OversizedError(Exception):
+    """What is larger in a file than it may be."""
 
 
 class NotStorableError(Exception):
-    """A value that JSON cannot hold, such as a generator or a splitter."""
+    """A value that a file cannot hold, such as a generator or a date."""
 
 
-def to_json(value: Any) -> Any:
-    """Return a value in the form it has in the header: tuples, mappings and odd floats say what they are."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, PathLike):
-        value = fspath(value)
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": str(value)}
-    if isinstance(value, tuple):
-        return {"tuple": [to_json(item) for item in value]}
-    if isinstance(value, list):
-        return [to_json(item) for item in value]
-    if isinstance(value, Mapping):
-        return {"mapping": [[to_json(key), to_json(item)] for key, item in value.items()]}
-    raise NotStorableError(f"{type(value).__name__}")
+def default_limit(size: int, limit: int) -> int:
+    """Return to how many bytes a file of this size may unpack unless the user allows more."""
+    return max(size, min(limit, max(ALWAYS_UNPACKED_BYTES, EXPANSION * size)))
 
 
-def from_json(value: Any) -> Any:
-    """Return what `to_json` was given."""
-    if isinstance(value, list):
-        return [from_json(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == {"float"} and value["float"] in _WORDS:
-        return _WORDS[value["float"]]
-    if value.keys() == {"tuple"} and isinstance(value["tuple"], list):
-        return tuple(from_json(item) for item in value["tuple"])
-    if value.keys() == {"mapping"} and isinstance(value["mapping"], list):
-        pairs = [from_json(pair) for pair in value["mapping"]]
-        if all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-            return dict(pairs)
-    raise DamagedError("its header holds a value of an unknown kind")
+# --- arrays -----------------------------------------------------------------------------------------------------------
 
 
-class Writing:
-    """Header and arrays of a file that is being put together."""
+def read_array(stream: IO[bytes], size: int) -> NDArray[Any]:
+    """Read an ``.npy`` file of so many bytes, of numbers or text; its shape is compared with its size first."""
+    version = npy.read_magic(stream)
+    if version not in ((1, 0), (2, 0)):
+        raise DamagedError("it has structured arrays, or is of a later version of NumPy")
+    shape, fortran_order, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(
+        stream
+    )
+    if dtype.kind not in "biufcSUMm" or dtype.itemsize == 0:
+        raise DamagedError(f"it holds an array of type {dtype}, not of numbers or text")
+    if math.prod(shape) * dtype.itemsize != size - stream.tell():
+        raise DamagedError(f"an array of shape {shape} and type {dtype} does not have the bytes that follow it")
+    array = np.frombuffer(stream.read(), dtype=dtype)
+    if dtype.kind == "U":  # NumPy makes strings of any numbers, and invalid ones bring the interpreter down
+        points = array.view(np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if ((points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000))).any():
+            raise DamagedError("it holds text with invalid characters")
+    plain = array.astype(dtype.newbyteorder("="), copy=False).reshape(shape, order="F" if fortran_order else "C")
+    return np.ascontiguousarray(plain).reshape(shape)
 
-    def __init__(self, header: dict[str, Any]) -> None:
-        self.header = header
-        self.arrays: dict[str, NDArray[Any]] = {}
 
-    def _take(self, section: str, record: Any, entries: Sequence[str], arrays: Mapping[str, Any]) -> None:
-        """Take entries of a record into a section of the header, and arrays under the name of the section."""
-        self.header[section] = {name: to_json(getattr(record, name)) for name in entries}
-        self.arrays |= {f"{section}.{name}": array for name, array in arrays.items() if array is not None}
+def read_arrays(stream: IO[bytes], max_bytes: int, max_members: int = MAX_MEMBERS) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an ``.npz`` file, which together take at most so many bytes; other members are left alone."""
+    archive = zipfile.ZipFile(stream)
+    members = archive.infolist()
+    if len(members) > max_members or len({member.filename for member in members}) < len(members):
+        raise DamagedError(f"it has {len(members)} members, too many or two of one name")
+    if {member.compress_type for member in members} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise DamagedError("it is compressed in another way")  # in ways that are unpacked without a bound
+    unpacked = sum(member.file_size for member in members)
+    if unpacked > max_bytes:
+        raise OversizedError(f"it unpacks to {unpacked} bytes")
+    found = {}
+    for member in members:
+        if member.filename.endswith(".npy"):
+            with archive.open(member) as part:
+                found[member.filename.removesuffix(".npy")] = read_array(part, member.file_size)
+    return found
 
-    def network(self, network: Network) -> None:
-        """Take the variables, fields and edges; where pairs have several parameters, these too."""
-        variables = network.variables
-        self.header |= {"names": list(network.names), "named": variables.named, "n_features": network.n_features}
-        self.arrays |= {name: getattr(network, name) for name in ("fields", "edge_index", "edge_values")}
-        if variables.is_plain:
-            return
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_record(
+    path: str | PathLike[str], record: Any, kind: str, version: int, *, follow_links: bool = True, **about: Any
+) -> None:
+    """Write a record to a file, whole or not at all; ``about`` is put into the header for those who look there.
+
+    A link stays a link, to a new file, unless ``follow_links`` is off: then the file takes its place.
+    """
+    target = check_place(path)
+    writing = _Writing()
+    content = writing.tree(record, "")
+    header = {"kind": kind, "version": version, **about, "not_stored": writing.left_out}
+    text = json_text({**header, "shared": writing.shared, "content": content}, compact=True)
+    if len(text) > MAX_HEADER_BYTES:
+        raise LimitError(
+            f"The header of the file would have {len(text)} bytes, and at most {MAX_HEADER_BYTES} can be read back. "
+            "Save fewer networks, or shorter names."
+        )
+    members: dict[str, Any] = {HEADER: np.frombuffer(text.encode("ascii"), dtype=np.uint8)}
+    members |= {name: np.concatenate(parts) for name, parts in sorted(writing.arrays.items()) if parts}
+    with replacing(target.resolve() if follow_links else target) as file:
+        np.savez_compressed(file, **members)
+
+
+class _Writing:
+    """The tree of a record as JSON, and the arrays that were taken out of it.
+
+    An object of JSON has one key, which says what it is: a float that JSON lacks, a tuple, a tuple of equal entries, a
+    mapping, an array, a tuple of arrays of one type, a sparse matrix, an interval, a part that is stored once, or a
+    record by the name of its class.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, list[NDArray[Any]]] = {}
+        self.left_out: list[str] = []
+        self.shared: list[Any] = []
+        self._numbers: dict[str, int] = {}  # of these, by their text
+        self._known: dict[int, Any] = {}  # references to these, by the identity of the value
+        self._n_taken = 0
+
+    def tree(self, value: Any, where: str) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, PathLike):
+            value = fspath(value)
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": str(value)}
+        if isinstance(value, np.ndarray):
+            return {"array": [self._take(value, where), *value.shape]}
+        if isinstance(value, list):
+            return [self.tree(item, where) for item in value]
+        if isinstance(value, tuple):
+            return self._tuple(value, where)
+        if isinstance(value, Mapping):
+            return {"mapping": list(self._entries(value, where))}
+        if is_dataclass(value) and not isinstance(value, type):
+            return {type(value).__name__: self._fields(value, where)}
+        if hasattr(value, "indptr"):
+            parts = [self.tree(part, where) for part in (value.data, value.indices, value.indptr)]
+            return {"sparse": [list(value.shape), *parts]}
+        if type(value).__name__ == "Interval":  # of pandas, as its function cut makes them
+            return {"interval": [self.tree(value.left, where), self.tree(value.right, where), value.closed]}
+        raise NotStorableError(f"{where} holds a {type(value).__name__}")
+
+    def _take(self, array: NDArray[Any], where: str) -> str:
+        if array.dtype.kind not in "biufcSUMm":
+            raise NotStorableError(f"{where} holds an array of type {array.dtype}")
+        plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        name = plain.dtype.str.lstrip("<|")
+        self.arrays.setdefault(name, []).append(plain.ravel())
+        self._n_taken += 1
+        return name
+
+    def _tuple(self, values: tuple[Any, ...], where: str) -> dict[str, Any]:
+        """Return many small arrays as one, such as a table of counts for every edge, and equal entries once."""
+        kinds = {(value.dtype, value.ndim) if isinstance(value, np.ndarray) else None for value in values}
+        if len(values) > 1 and len(kinds) == 1 and None not in kinds:
+            shapes = self.tree(np.array([value.shape for value in values], dtype=np.int64), where)
+            names = [self._take(value, where) for value in values]
+            return {"arrays": [shapes, names[0]]}
+        trees, taken = [self.tree(value, where) for value in values[:1]], self._n_taken
+        for value in values[1:]:
+            again = value is values[0] and taken == self._n_taken  # quick: most columns of a table are alike
+            trees.append(trees[0] if again else self.tree(value, where))
+        if len(trees) > 2 and taken == self._n_taken:
+            text = json_text(trees[0])
+            if all(tree is trees[0] or json_text(tree) == text for tree in trees):
+                return {"repeated": [len(trees), trees[0]]}
+        return {"tuple": trees}
+
+    def _entries(self, mapping: Mapping[Any, Any], where: str) -> Iterator[list[Any]]:
+        """Yield the entries of a mapping; settings that cannot be stored are left out, and named."""
+        for key, value in mapping.items():
+            tree = self._tree_or_nothing(value, f"{where}.{key}", droppable=isinstance(key, str))
+            if tree is not _NOTHING:
+                yield [self.tree(key, where), tree]
+
+    def _fields(self, record: Any, where: str) -> dict[str, Any]:
+        found = {}
+        for field in fields(record):
+            value, taken = vars(record).get(field.name, _NOTHING), self._n_taken
+            if value is _NOTHING:  # a field of the base class that this one does not have
+                continue
+            tree = self._known.get(id(value))
+            if tree is None:
+                place, droppable = f"{where}.{field.name}".lstrip("."), field.metadata.get("droppable", False)
+                tree = self._tree_or_nothing(value, place, droppable=droppable)
+                if isinstance(tree, dict) and taken == self._n_taken:
+                    tree = self._share(value, tree)
+            if tree is not _NOTHING:
+                found[field.name] = tree
+        return found
+
+    def _share(self, value: Any, tree: Any) -> Any:
+        """Store a part without arrays once if it is long: all networks of a path have the same variables."""
+        text = json_text(tree, compact=True)
+        if len(text) <= SHARED_CHARACTERS:
+            return tree
+        number = self._numbers.setdefault(text, len(self.shared))
+        self.shared += [tree] if number == len(self.shared) else []
+        self._known[id(value)] = {"shared": number}
+        return self._known[id(value)]
+
+    def _tree_or_nothing(self, value: Any, where: str, *, droppable: bool) -> Any:
+        before = {name: len(parts) for name, parts in self.arrays.items()}
         try:
-            labels = [to_json(list(values)) for values in network.categories]
-        except NotStorableError as error:
-            raise DataError(
-                f"categories must be called by numbers or text to be saved; got {error}. Replace them by text first."
-            ) from None
-        self.header["categories"] = {"kinds": list(network.kinds), "labels": labels}
-        self.arrays |= {"scores": variables.factor, "parameters": network.parameters}
-
-    def sums(self, marginals: Any, edge_counts: Any) -> None:
-        """Take the sums over rows."""
-        if isinstance(marginals, tuple):
-            marginals, edge_counts = np.concatenate(marginals), _join(edge_counts, np.int64)
-        self.arrays |= {"marginals": marginals, "edge_counts": edge_counts}
-
-    def solution(self, solution: Solution) -> None:
-        """Take a network with its certificate."""
-        self.network(solution.network)
-        self._take("certificate", solution, ("alpha", *SCALARS, *COUNTS, "converged"), {})
-        if solution.alphas_per_node is not None:
-            self.arrays["alphas_per_node"] = solution.alphas_per_node
-
-    def path(self, path: Path) -> None:
-        """Take all solutions of a path, their edges one alpha after the other."""
-        networks = [s.network for s in path]
-        columns = {name: np.array([getattr(s, name) for s in path]) for name in ("alpha", *SCALARS)}
-        columns |= {name: np.array([getattr(s, name) for s in path], np.int64) for name in COUNTS}
-        columns |= {
-            "converged": np.array([s.converged for s in path], dtype=bool),
-            "bounds": np.cumsum([0, *(s.n_edges for s in path)], dtype=np.int64),
-            "edge_index": np.concatenate([s.edge_index for s in path]),
-            "edge_values": np.concatenate([s.edge_values for s in path]),
-            "fields": np.array([network.fields for network in networks]),
-        }
-        if not networks[0].variables.is_plain:
-            columns["parameters"] = np.concatenate([network.parameters for network in networks])
-        self._take("path", path, ("tol",), columns)
-
-    def stability(self, stability: Stability) -> None:
-        """Take what StARS found; of the shares of every alpha the upper triangle."""
-        upper = [sp.triu(shares, 1, format="csr").tocoo() for shares in stability.edge_frequencies]
-        arrays = {name: getattr(stability, name) for name in ("alphas", "instability", "monotone")} | {
-            "bounds": np.cumsum([0, *(part.nnz for part in upper)], dtype=np.int64),
-            "edge_index": np.concatenate([np.column_stack([u.row, u.col]) for u in upper]).astype(np.int32),
-            "shares": np.concatenate([part.data for part in upper]),
-        }
-        self._take("stability", stability, (*STABILITY_NUMBERS, *STABILITY_COUNTS), arrays)
-
-    def evidence(self, evidence: Evidence) -> None:
-        """Take the curve that a penalty was read from."""
-        arrays = {name: getattr(evidence, name) for name in ("alphas", "values", "errors")}
-        self._take("evidence", evidence, ("kind", "choice", "settings"), arrays)
-
-    def missing(self, missing: Missing) -> None:
-        """Take where cells were missing, and what was done."""
-        arrays = {name: value for name, value in vars(missing).items() if isinstance(value, np.ndarray)}
-        self._take("missing", missing, ("treatment", "noise", *MISSING_COUNTS), arrays)
+            return self.tree(value, where)
+        except NotStorableError:
+            if not droppable:
+                raise
+        for name, parts in self.arrays.items():
+            del parts[before.get(name, 0) :]
+        self.left_out.append(where)
+        return _NOTHING
 
 
-def _join(arrays: Iterable[NDArray[Any]], kind: Any = np.float64) -> NDArray[Any]:
-    """Return the entries of one array after the other; an empty one of nothing."""
-    parts = [array.ravel() for array in arrays]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=kind)
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _cut(values: NDArray[Any], shapes: Sequence[tuple[int, ...]]) -> tuple[NDArray[Any], ...]:
-    """Return tables of these shapes that `_join` put together."""
-    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
-    parts = np.split(values, ends) if shapes else []
-    return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
+def read_record(stream: IO[bytes], kind: str, version: int, max_bytes: int, classes: tuple[type, ...] = ()) -> Any:
+    """Read what `write_record` wrote: records of these classes and of those that their annotations name.
+
+    Raises OversizedError, or DamagedError for everything else that can be wrong with the bytes.
+    """
+    try:
+        members = read_arrays(stream, max_bytes)
+        header = json.loads(_text(members.pop(HEADER, None)), parse_constant=_refuse_constant)
+        if header["kind"] != kind:
+            raise DamagedError(f"it is not a file of this kind, but {str(header['kind'])[:80]!r}")
+        if header["version"] != version:
+            raise DamagedError(_other_version(header["version"], version))
+        reading = _Reading(members, header["shared"], _record_classes(classes), max_bytes)
+        found = reading.value(header["content"])
+        reading.refuse_rest()
+    except (DamagedError, OversizedError):
+        raise
+    except Exception as error:  # damaged bytes lead to errors of every kind
+        raise DamagedError(str(error) or type(error).__name__) from error
+    return found
 
 
-class Reading:
-    """Records of a file, checked: whatever passes here is a network that `save` could have written."""
-
-    def __init__(self, archive: Archive) -> None:
-        self.archive, self.header = archive, archive.header
-        n_features: Any = self.header.get("n_features")
-        names: Any = self.header.get("names")
-        require(is_whole(n_features) and n_features >= 1, "its number of columns is not a number")
-        texts = isinstance(names, list) and len(names) == n_features and all(isinstance(name, str) for name in names)
-        require(texts, "its names are not one text per column")
-        require(len(set(names)) == n_features, "two of its columns have one name")
-        self.names, self.n_features = names, n_features
-        self.variables = self._read_variables()
-        self.n_fields = int(self.variables.sizes.sum()) - n_features
-
-    def _read_variables(self) -> Variables:
-        """Return what the columns are: 0 and 1 unless the file says more."""
-        named = self.header.get("named")
-        require(isinstance(named, bool), "it does not say whether its columns had names")
-        if "categories" not in self.header:
-            return Variables.binary(self.names) if named else Variables.binary(self.n_features)
-        part, p = self.header["categories"], self.n_features
-        require(isinstance(part, dict) and isinstance(part.get("kinds"), list), "its categories have no kinds")
-        require(len(part["kinds"]) == p, "its kinds are not one word per column")
-        labels = part.get("labels")
-        values = [from_json(each) for each in labels] if isinstance(labels, list) else []
-        plain = all(isinstance(each, list) for each in values) and all(
-            isinstance(value, str | int | float | None) for each in values for value in each
-        )
-        require(len(values) == p and plain, "its categories are not called by numbers or text")
-        sizes = [len(each) for each in values]
-        require(all(2 <= q <= MAX_CATEGORIES for q in sizes), f"columns do not have 2 to {MAX_CATEGORIES} categories")
-        points = _cut(self.numbers("scores", (sum(sizes),)), [(q,) for q in sizes])
-        return Variables(
-            names=tuple(self.names),
-            kinds=tuple(part["kinds"]),
-            categories=tuple(map(tuple, values)),
-            scores=tuple(
-                None if kind == "nominal" else tuple(each.tolist())
-                for kind, each in zip(part["kinds"], points, strict=True)
-            ),
-            named=bool(named),
-        )
-
-    def numbers(self, name: str, shape: tuple[int | None, ...], *, finite: bool = True) -> FloatArray:
-        """Return an array of floats."""
-        array = self.archive.array(name, "f8", shape)
-        if finite:
-            require(bool(np.isfinite(array).all()), f"{name} is not finite")
-        return array
-
-    def known(self, name: str, shape: tuple[int | None, ...]) -> FloatArray | None:
-        """Return an array of floats that need not be there, and need not be finite."""
-        return self.numbers(name, shape, finite=False) if self.archive.has(name) else None
-
-    def network(self) -> Network:
-        """Return the network by itself."""
-        fields = self.numbers("fields", (self.n_fields,))
-        return self._networks("", fields[None])[0]
-
-    def _networks(self, prefix: str, fields: FloatArray) -> list[Network]:
-        """Return networks with these fields, a row each; the edges and blocks of all are end to end."""
-        values = self.numbers(f"{prefix}edge_values", (None,))
-        bounds = self._bounds(f"{prefix}bounds", len(fields), len(values)) if prefix else np.array([0, len(values)])
-        edges = self._edges(f"{prefix}edge_index", bounds)
-        require(bool(values.all()), f"an edge of its {prefix}edge_values has the coupling 0")
-        parts = [slice(a, b) for a, b in pairwise(bounds.tolist())]
-        if self.variables.is_plain:
-            entries, ends = values, bounds
-        else:
-            ends = np.concatenate([[0], np.cumsum(self.variables.block_sizes(edges))])[bounds]
-            entries = self.numbers(f"{prefix}parameters", (int(ends[-1]),))
-        blocks = [entries[a:b] for a, b in pairwise(ends.tolist())]
-        return [
-            Network(row, edges[part], values[part], variables=self.variables, parameters=block)
-            for row, part, block in zip(fields, parts, blocks, strict=True)
-        ]
-
-    def sums(self, solution: Solution) -> tuple[Any, Any]:
-        """Return the sums over rows: shares of values, and counts behind edges."""
-        sizes = None if self.variables.is_binary else self.variables.sizes.tolist()
-        marginals = self.numbers("marginals", (self.n_features if sizes is None else sum(sizes),))
-        require(bool(((marginals >= 0.0) & (marginals <= 1.0 + 1e-12)).all()), "marginals are not in [0, 1]")
-        shapes = [] if sizes is None else [(sizes[s], sizes[t]) for s, t in solution.edge_index.tolist()]
-        shape = (solution.n_edges, 4) if sizes is None else (sum(map(math.prod, shapes)),)
-        counts = self.archive.array("edge_counts", "i8|f8", shape)
-        require(bool(np.isfinite(counts).all() and (counts >= 0).all()), "edge_counts are not counts")
-        if sizes is None:
-            return marginals, counts
-        return tuple(self.variables.split(marginals)), _cut(counts, shapes)
-
-    def solution(self) -> Solution:
-        """Return the network with its certificate."""
-        network = self.network()
-        part = self._section("certificate", ("alpha", *SCALARS), COUNTS, ("converged",))
-        require(isinstance(part["converged"], bool), "its certificate does not say whether it converged")
-        per_node = self.known("alphas_per_node", (self.n_features,))
-        require(part["alpha"] >= 0.0 or per_node is not None, "its alpha is not a number of at least 0")
-        return Solution(network, alphas_per_node=per_node, **part)
-
-    def path(self) -> Path:
-        """Return the solutions along alpha."""
-        part = self._section("path", ("tol",), ())
-        alphas = self._grid("path.alpha")
-        n = len(alphas)
-        networks = self._networks("path.", self.numbers("path.fields", (n, self.n_fields)))
-        columns = {name: self.numbers(f"path.{name}", (n,), finite=False).tolist() for name in SCALARS}
-        columns |= {name: self.archive.array(f"path.{name}", "i8", (n,)).tolist() for name in COUNTS}
-        columns |= {"alpha": alphas.tolist(), "converged": self.archive.array("path.converged", "b1", (n,)).tolist()}
-        found = [{name: column[k] for name, column in columns.items()} for k in range(n)]
-        return Path(tuple(Solution(network, **each) for network, each in zip(networks, found, strict=True)), **part)
-
-    def stability(self) -> Stability:
-        """Return what StARS found."""
-        part = self._section("stability", STABILITY_NUMBERS, STABILITY_COUNTS)
-        alphas = self._grid("stability.alphas")
-        curves = [self.numbers(f"stability.{c}", alphas.shape, finite=False) for c in ("instability", "monotone")]
-        shares = self.numbers("stability.shares", (None,))
-        require(bool(((shares > 0.0) & (shares <= 1.0)).all()), "a share of subsamples is not in (0, 1]")
-        bounds = self._bounds("stability.bounds", None, len(shares))
-        require(0 <= part["index"] < len(bounds) - 1 <= len(alphas), "its choice is not on the grid")
-        edges = self._edges("stability.edge_index", bounds)
-        matrices = [symmetric_matrix(edges[a:b], shares[a:b], self.n_features) for a, b in pairwise(bounds.tolist())]
-        return Stability(
-            alphas=alphas, instability=curves[0], monotone=curves[1], edge_frequencies=tuple(matrices), **part
-        )
-
-    def evidence(self) -> Evidence:
-        """Return the curve that a penalty was read from."""
-        part = self._section("evidence", (), ("choice",), ("kind", "settings"))
-        alphas = self.numbers("evidence.alphas", (None,))
-        require(part["kind"] in ("ebic", "score"), "its evidence is of an unknown kind")
-        require(isinstance(part["settings"], dict), "its evidence has no settings")
-        require(0 <= part["choice"] < len(alphas), "its choice is not on the curve")
-        values = self.numbers("evidence.values", alphas.shape, finite=False)
-        return Evidence(alphas=alphas, values=values, errors=self.known("evidence.errors", alphas.shape), **part)
-
-    def missing(self, n_edges: int) -> Missing:
-        """Return where cells were missing, and what was done."""
-        part = self._section("missing", ("noise",), MISSING_COUNTS, ("treatment",))
-        require(part["treatment"] in ("impute", "zero", "drop"), "it treated missing cells in an unknown way")
-        require(all(part[name] >= 0 for name in MISSING_COUNTS[:-1]), "a count of its missing cells is negative")
-        p = self.n_features
-        shapes = {"column_shares": p, "column_information": p, "edge_information": n_edges, "edge_noise": n_edges}
-        found: dict[str, Any] = {name: self.known(f"missing.{name}", (size,)) for name, size in shapes.items()}
-        for name in ("column_shares", "column_information", "edge_information"):
-            if found[name] is not None:
-                shares = found[name][~np.isnan(found[name])]
-                require(bool(((shares >= 0.0) & (shares <= 1.0)).all()), f"missing.{name} is not a share")
-        found["changes"] = self.known("missing.changes", (None,))
-        if self.archive.has("missing.patterns"):
-            found["pattern_counts"] = self.archive.array("missing.pattern_counts", "i8", (None,))
-            found["patterns"] = self.archive.array("missing.patterns", "b1", (len(found["pattern_counts"]), p))
-        return Missing(**part, **found)
-
-    def stages(self) -> list[dict[str, Any]]:
-        """Return what each stage of the default estimate chose."""
-        stages = from_json(self.header.get("stages"))
-        plain = (str, float, int)  # bool is an int
-        whole = isinstance(stages, list) and all(
-            isinstance(stage, dict) and all(isinstance(k, str) and isinstance(v, plain) for k, v in stage.items())
-            for stage in stages
-        )
-        require(whole, "its stages are not plain values")
-        return list(stages)
-
-    def header_number(self, name: str) -> float:
-        """Return a number of the header."""
-        value = from_json(self.header.get(name))
-        require(is_real(value), f"its {name} is not a number")
-        return float(value)
-
-    def _section(
-        self, name: str, numbers: Sequence[str], counts: Sequence[str], others: Sequence[str] = ()
-    ) -> dict[str, Any]:
-        """Return entries of an object of the header: numbers, whole numbers, and others that are to be checked."""
-        raw = self.header.get(name)
-        require(isinstance(raw, dict), f"its header has no {name}")
-        part = {key: from_json((raw or {}).get(key)) for key in (*numbers, *counts, *others)}
-        for key in numbers:
-            require(is_real(part[key]), f"{name}.{key} is not a number")
-            part[key] = float(part[key])
-        for key in counts:
-            require(is_whole(part[key]), f"{name}.{key} is not a whole number")
-        return part
-
-    def _grid(self, name: str) -> FloatArray:
-        """Return decreasing alphas, no more than there is room for networks."""
-        alphas = self.numbers(name, (None,))
-        falls = len(alphas) > 0 and alphas[-1] >= 0.0 and bool((np.diff(alphas) < 0.0).all())
-        require(falls, f"{name} does not decrease to a value of at least 0")
-        self.archive.check_room(len(alphas), BYTES_PER_NETWORK, "networks along alpha")
-        return alphas
-
-    def _bounds(self, name: str, n: int | None, total: int) -> NDArray[np.int64]:
-        """Return where each of n parts (or of any number) begins, and where the last one ends."""
-        bounds = self.archive.array(name, "i8", (None if n is None else n + 1,))
-        whole = len(bounds) and bounds[0] == 0 and bounds[-1] == total and bool((np.diff(bounds) >= 0).all())
-        require(bool(whole), f"{name} does not divide {total} entries")
-        return bounds
-
-    def _edges(self, name: str, bounds: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return pairs s < t, sorted within each part."""
-        edges = self.archive.array(name, "i4", (int(bounds[-1]), 2))
-        s, t = edges.T
-        require(bool(((s >= 0) & (s < t) & (t < self.n_features)).all()), f"{name} has a pair that is not there")
-        steps = np.diff(pair_keys(edges, self.n_features))
-        inner = np.ones(len(steps), dtype=bool)
-        inner[[k - 1 for k in bounds[1:-1].tolist() if 0 < k <= len(steps)]] = False
-        require(bool((steps > 0)[inner].all()), f"{name} is not in order")
-        return edges
+def _text(header: NDArray[Any] | None) -> bytes:
+    if header is None or header.dtype != np.uint8:
+        raise DamagedError("it has no header that can be read, or was written by an older isinglass: make it again")
+    if header.size > MAX_HEADER_BYTES:
+        raise OversizedError(f"its header has {header.size} bytes")
+    return header.tobytes()
 
 
-def require(condition: bool, otherwise: str) -> None:
-    """Refuse a file in which something is not as it must be."""
-    if not condition:
-        raise DamagedError(otherwise)
+def _refuse_constant(word: str) -> None:
+    raise DamagedError(f"its header holds {word}")
+
+
+def _other_version(found: Any, version: int) -> str:
+    if is_whole(found) and found < version:
+        return "it was written by an older isinglass, whose files can no longer be read: make it again"
+    return f"it has layout {str(found)[:80]}, and this version of isinglass reads {version}"
+
+
+class _Reading:
+    """The values of a tree, with the arrays put back in the order in which they were taken out."""
+
+    def __init__(self, members: dict[str, NDArray[Any]], shared: list[Any], classes: Any, max_bytes: int) -> None:
+        self._members, self._places = members, dict.fromkeys(members, 0)
+        self._classes, self._room = classes, max_bytes
+        self._shared: list[Any] = []
+        for tree in shared:  # each may refer to those before it
+            self._shared.append(self.value(tree))
+
+    def value(self, tree: Any) -> Any:
+        if isinstance(tree, list):
+            return [self.value(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        ((kind, content),) = tree.items()
+        if kind == "float":
+            return _FLOATS[content]
+        if kind == "tuple":
+            return tuple([self.value(item) for item in content])
+        if kind == "repeated":
+            self._spend(content[0], 8)
+            return (self.value(content[1]),) * content[0]
+        if kind == "mapping":
+            return {self.value(key): self.value(item) for key, item in content}
+        if kind == "array":
+            return self._next(content[0], tuple(content[1:]))
+        if kind == "arrays":
+            return self._many(*content)
+        if kind == "sparse":
+            return self._sparse(*content)
+        if kind == "interval":
+            from pandas import Interval  # type: ignore[import-untyped]
+
+            return Interval(self.value(content[0]), self.value(content[1]), content[2])
+        return self._record(kind, content)
+
+    def _next(self, name: str, shape: tuple[Any, ...]) -> NDArray[Any]:
+        if not all(is_whole(length) and length >= 0 for length in shape):
+            raise DamagedError(f"an array has the shape {str(shape)[:80]}")
+        start, size = self._places[name], math.prod(shape)
+        if size > len(self._members[name]) - start:
+            raise DamagedError(f"it has fewer numbers of type {name} than its arrays")
+        self._places[name] = start + size
+        return self._members[name][start : start + size].reshape(shape)
+
+    def _many(self, shapes: Any, name: str) -> tuple[NDArray[Any], ...]:
+        lengths = self.value(shapes)
+        self._spend(len(lengths), 1 << 8)
+        return tuple([self._next(name, tuple(shape)) for shape in lengths.tolist()])
+
+    def _sparse(self, shape: Any, *parts: Any) -> Any:
+        import scipy.sparse as sp
+
+        matrix = sp.csr_array(tuple(map(self.value, parts)), shape=tuple(shape))
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _record(self, name: str, content: Any) -> Any:
+        if name not in self._classes:
+            raise DamagedError(f"it holds an unknown class, {name[:80]!r}")
+        self._spend(1, BYTES_PER_RECORD)
+        cls = self._classes[name]
+        hints, found = _hints(cls), {}
+        for key, tree in content.items():
+            found[key] = self._shared_or_value(tree)
+            if key not in hints or not _fits(found[key], hints[key]):
+                raise DamagedError(f"{name}.{key[:80]} is not {_shown(hints.get(key))}")
+        return cls(**found)
+
+    def _shared_or_value(self, tree: Any) -> Any:
+        if not isinstance(tree, dict) or tree.keys() != {"shared"}:
+            return self.value(tree)
+        if not is_whole(tree["shared"]) or not 0 <= tree["shared"] < len(self._shared):
+            raise DamagedError("it refers to a part that is not there")
+        return self._shared[tree["shared"]]
+
+    def _spend(self, number: int, each: int) -> None:
+        self._room -= number * each
+        if self._room < 0:
+            raise OversizedError("it has more records than there is room for")
+
+    def refuse_rest(self) -> None:
+        """Raise if something has not been read: nothing that we do not know may hide in a file of ours."""
+        for name, array in self._members.items():
+            if array.ndim != 1 or self._places[name] != len(array):
+                raise DamagedError(f"its member {name[:80]!r} holds more than its records")
+
+
+# --- what the annotations of a record say -----------------------------------------------------------------------------
+
+
+@functools.cache
+def _hints(cls: type) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls)
+    return {field.name: hints[field.name] for field in fields(cls)}
+
+
+def _record_classes(roots: tuple[Any, ...]) -> dict[str, type]:
+    """Return the dataclasses that a record may hold: those that annotations name, and their subclasses."""
+    found: dict[str, type] = {}
+    waiting = list(roots)
+    while waiting:
+        hint = waiting.pop()
+        waiting += typing.get_args(hint)
+        if isinstance(hint, type) and hint.__module__.startswith("isinglass") and hint.__name__ not in found:
+            waiting += hint.__subclasses__()
+            if is_dataclass(hint):
+                found[hint.__name__] = hint
+                waiting += _hints(hint).values()
+    return found
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Tell whether a value is what an annotation says."""
+    if hint is Any or isinstance(hint, typing.TypeVar):
+        return True
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, one) for one in inner)
+    if origin is typing.Literal:
+        return value in inner
+    if hint is float:
+        return is_real(value)
+    if hint is int:
+        return is_whole(value)
+    if origin is np.ndarray:
+        kind = (typing.get_args(inner[1]) or (Any,))[0]
+        return isinstance(value, np.ndarray) and (kind is Any or np.issubdtype(value.dtype, kind))
+    if not isinstance(value, hint if origin is None else origin):
+        return False
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return len(value) == len(inner) and all(map(_fits, value, inner))
+    if isinstance(value, Mapping) and inner:
+        return all(_fits(key, inner[0]) and _fits(item, inner[1]) for key, item in value.items())
+    return all(_fits(item, inner[0]) for item in value) if inner else True
+
+
+def _shown(hint: Any) -> str:
+    if hint is None:
+        return "one of its fields"
+    return hint.__name__ if isinstance(hint, type) else str(hint)[:80]

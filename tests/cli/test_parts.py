@@ -11,7 +11,7 @@ import pytest
 
 from isinglass.cli import COMMANDS, main
 from isinglass.cli import console as console_module
-from isinglass.cli.console import Console, format_seconds, json_text
+from isinglass.cli.console import Console, format_seconds, record_text
 from isinglass.cli.descriptions import format_bytes
 from isinglass.cli.exits import spell
 from isinglass.cli.fit import fit
@@ -33,7 +33,9 @@ def test_every_schema_is_described_in_the_documentation():
 def test_json_has_no_nan():
     import numpy as np
 
-    text = json_text("score", {"a": np.array([1.0, np.nan]), "b": np.float64("inf"), "c": np.int64(3), "d": {"e": ()}})
+    text = record_text(
+        "score", {"a": np.array([1.0, np.nan]), "b": np.float64("inf"), "c": np.int64(3), "d": {"e": ()}}
+    )
     assert json.loads(text)["a"] == [1.0, None]
     assert json.loads(text)["b"] is None
     assert json.loads(text)["c"] == 3

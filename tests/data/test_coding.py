@@ -185,20 +185,11 @@ def test_a_rule_treats_arrays_and_single_values_alike(values, rule):
     assert rule.convert(table).tolist() == [rule.target(value) for value in table.tolist()]
 
 
-@given(st.lists(st.sampled_from(RULES), min_size=1), st.booleans(), st.sampled_from(["error", "zero", "drop"]))
-def test_codings_are_plain_values(rules, named, missing):
-    names = [f"q{j}" for j in range(len(rules))]
-    coding = Coding(tuple(names) if named else None, tuple(rules), missing)
-    assert Coding.from_plain(coding.to_plain(), names) == coding
-
-
-@pytest.mark.parametrize(
-    "change", [{"missing": "?"}, {"named": 1}, {"columns": [[9, 0.5]]}, {"columns": [[0, {1: 7}]]}]
-)
-def test_codings_are_checked(change):
-    plain = Coding(("a", "b"), (BITS, Cut(0.5))).to_plain()
-    with pytest.raises((ValueError, IndexError)):
-        Coding.from_plain({**plain, **change}, ["a", "b"])
+def test_codings_are_checked():
+    with pytest.raises(DataError, match="not as '\\?'"):
+        Coding(("a", "b"), (BITS, Cut(0.5)), "?")
+    with pytest.raises(DataError, match="stands for 0 or 1"):
+        Values({1: 7})
 
 
 HALF = 2.5

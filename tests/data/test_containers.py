@@ -97,9 +97,9 @@ def test_numbers_that_are_no_characters(order, point):
 
 def test_nothing_is_unpickled():
     objects = written(np.save, BITS.astype(object), allow_pickle=True)
-    with pytest.raises(DataError, match=r"an array of numbers or text; got dtype .O"):
+    with pytest.raises(DataError, match="an array of type object, not of numbers or text"):
         read_table(io.BytesIO(objects))
-    with pytest.raises(DataError, match=r"an array of numbers or text; got dtype .O"):
+    with pytest.raises(DataError, match="an array of type object, not of numbers or text"):
         read_table(io.BytesIO(written(np.savez, X=BITS.astype(object))))
 
 
@@ -107,9 +107,9 @@ def test_nothing_is_unpickled():
     ("data", "message"),
     [
         (written(np.save, BITS[0]), r"1 dimension\(s\)"),
-        (written(np.save, np.zeros(2, dtype=[("a", int)])), "of objects and not of numbers or text"),
+        (written(np.save, np.zeros(2, dtype=[("a", int)])), "not of numbers or text"),
         (written(np.savez, a=BITS, b=BITS), r"one called X; got \['a', 'b'\]"),
-        (written(np.save, BITS).replace(b"<i8", b"|S0"), "numbers or text; got dtype .S0"),
+        (written(np.save, BITS).replace(b"<i8", b"|S0"), "not of numbers or text"),
         (written(np.save, BITS).replace(b"(2, 3)", b"(2,-3)"), "cannot read this npy file"),
         (written(np.save, BITS).replace(b"descr", b"descx"), "cannot read this npy file"),
         (b"PK\x03\x04" + b"\x00" * 50, "cannot read this npz file"),
@@ -125,7 +125,7 @@ def test_bad_files(data, message):
 def test_files_that_claim_to_be_huge_are_not_allocated():
     header = {"descr": "<i8", "fortran_order": False, "shape": (10**9, 10**9)}
     data = written(np.lib.format.write_array_header_1_0, header)
-    with pytest.raises(LimitError, match="max_bytes must be at least the size of the data; got 268435456"):
+    with pytest.raises(DataError, match="does not have the bytes that follow it"):
         read_table(io.BytesIO(data))
 
 

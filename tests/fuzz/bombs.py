@@ -302,47 +302,31 @@ def header_bomb(source):
         "text": b'{"a":"' + b"\\u0000" * (size // 6) + b'"}',
         "names": b'{"names":[' + repeat(b'"a",', size) + b'"b"]}',
     }
-    return zipped({"header.json": source.choice(list(pieces.values()))})
+    text = source.choice(list(pieces.values()))
+    return zipped({"header.npy": written(lambda file: np.save(file, np.frombuffer(text, dtype=np.uint8)))})
 
 
-def longer(array, name, times):
-    """Return an array of a model as it would be with many times the alphas."""
-    if name.endswith(("alpha", "alphas")):
-        return np.linspace(1.0, 0.0, times)
-    if name.endswith("bounds"):
-        return np.zeros(times + 1, np.int64)
-    if name.endswith(("edge_index", "edge_values", "shares")):
-        return array[:0]
-    return np.repeat(array[:1], times, axis=0)
+def longer_model(name, times, n_numbers=0):
+    """Return a model whose path or stability has very many entries, and so many numbers for their arrays."""
+    import fuzz_load
+
+    entries = dict(fuzz_load.ENTRIES[1])
+    header = json.loads(np.load(io.BytesIO(entries["header.npy"])).tobytes())
+    record = header["content"]["Fit"][name]
+    many = record["Path"]["solutions"] if name == "path" else record["Stability"]["edge_frequencies"]
+    many["tuple"] *= times // len(many["tuple"])
+    for name in ("f8.npy", "i4.npy"):
+        array = np.resize(np.load(io.BytesIO(entries[name])), n_numbers or 1000)
+        entries[name] = written(lambda file, array=array: np.save(file, array))
+    text = json.dumps(header).encode()
+    entries["header.npy"] = written(lambda file: np.save(file, np.frombuffer(text, dtype=np.uint8)))
+    return zipped(entries)
 
 
 def model_bomb(source):
-    """A model with a path, a stability or a curve of very many alphas, whose arrays compress well."""
-    import fuzz_load
-
-    entries = dict(fuzz_load.ENTRIES[source.choice([1, 2, 3])])
-    part = source.choice(["path.", "stability.", "evidence.", ""])
-    times = source.choice([10**4, 10**5, 10**6])
-    for name in entries:
-        if name.startswith(part) and "." in name.removesuffix(".npy") and name.endswith(".npy"):
-            array = np.load(io.BytesIO(entries[name]))
-            array = longer(array, name.removesuffix(".npy"), times)
-            entries[name] = written(lambda file, array=array: np.save(file, array))
-    header = json.loads(entries["header.json"])
-    if source.random() < 0.3:
-        wide = source.choice([10**4, 10**5])
-        header |= {"names": [f"x{k}" for k in range(wide)], "n_features": wide}
-        for name in ("fields", "marginals"):
-            entries[f"{name}.npy"] = written(lambda file: np.save(file, np.full(wide, 0.5)))
-        for name in ("edge_index", "edge_values", "edge_counts"):
-            array = np.load(io.BytesIO(entries[f"{name}.npy"]))[:0]
-            entries[f"{name}.npy"] = written(lambda file, array=array: np.save(file, array))
-        if "path.fields.npy" in entries:
-            alphas = len(np.load(io.BytesIO(entries["path.alpha.npy"])))
-            fields = np.zeros((min(alphas, 3 * 10**7 // wide), wide))
-            entries["path.fields.npy"] = written(lambda file: np.save(file, fields))
-    entries["header.json"] = json.dumps(header).encode()
-    return zipped(entries)
+    """A model of many networks, whose header and arrays compress well."""
+    times, numbers = source.choice([10**3, 10**4, 10**5]), source.choice([0, 10**6, 3 * 10**7])
+    return longer_model(source.choice(["path", "stability"]), times, numbers)
 
 
 def draw_model(source):

@@ -30,7 +30,7 @@ from isinglass import (
     save,
 )
 from isinglass.errors import DataError, LimitError
-from isinglass.fit import read_model
+from isinglass.model_file import read_model
 
 MAX_BYTES = 2**22
 
@@ -103,4 +103,4 @@ def seeds() -> list[bytes]:
 
 
 if __name__ == "__main__":
-    fuzz(check, seeds(), ("isinglass.fit", "isinglass.storage"))
+    fuzz(check, seeds(), ("isinglass.model_file", "isinglass.storage"))

@@ -127,7 +127,7 @@ def test_a_failed_write_leaves_what_is_finished(folder, monkeypatch):
     def fail(*args, **options):
         raise OSError("disk full")
 
-    monkeypatch.setattr("zipfile.ZipFile.writestr", fail)
+    monkeypatch.setattr("zipfile.ZipFile.open", fail)
     with pytest.raises(OSError, match="disk full"):
         store.put("a/2", {"edges": np.arange(2)})
     assert contents(folder) == before

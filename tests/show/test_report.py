@@ -10,7 +10,6 @@ from fnmatch import fnmatch
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path as FilePath
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -520,12 +519,6 @@ def test_a_missing_folder_is_refused(tmp_path, path):
 
 
 # ------------------------------------------------------------------------------------------- small parts
-
-
-def test_plain_values():
-    odd = SimpleNamespace()
-    assert payload.to_plain({1: (np.bool_(True), np.inf, odd)}) == {"1": [True, None, str(odd)]}
-    assert payload.to_plain([np.arange(2), float("nan"), np.float64(0.5)]) == [[0, 1], None, 0.5]
 
 
 def test_rounding_never_makes_zero():

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import logging
-import math
 import sys
 import threading
 import time
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from isinglass import errors
 from isinglass.cli.exits import printable, spell
+from isinglass.json_text import json_text
 from isinglass.version import __version__
 
 if TYPE_CHECKING:
@@ -51,15 +50,15 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return stream.getvalue()
 
 
-def json_text(command: str, record: Mapping[str, Any]) -> str:
-    """Return the record as JSON text, its schema first.
+def record_text(command: str, record: Mapping[str, Any]) -> str:
+    """Return what a command prints with --json, its schema first.
 
     A field may be added without a new version; the meaning of a field never changes within one. No times: two runs with
     one seed print the same bytes.
 
     Examples
     --------
-    >>> print(json_text("score", {"rows": 3, "mean": float("nan")}), end="")
+    >>> print(record_text("score", {"rows": 3, "mean": float("nan")}), end="")
     {
       "schema": "isinglass/score/1",
       "version": "0.1.0",
@@ -68,24 +67,7 @@ def json_text(command: str, record: Mapping[str, Any]) -> str:
     }
     """
     whole = {"schema": f"isinglass/{command}/1", "version": __version__, **record}
-    return json.dumps(plain(whole), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON has it: arrays become lists, what is not a finite number becomes null.
-
-    Examples
-    --------
-    >>> plain({"a": (1, float("nan"))})
-    {'a': [1, None]}
-    """
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json_text(whole, indent=2) + "\n"
 
 
 def text_of(writer: Callable[[io.StringIO], object]) -> str:
@@ -118,7 +100,7 @@ class Console:
 
     def write_json(self, record: Mapping[str, Any], schema: str | None = None) -> None:
         """Write one object to stdout, with the name and version of its schema first and the warnings last."""
-        self.write(json_text(schema or self.command, {**record, "warnings": self.warnings}))
+        self.write(record_text(schema or self.command, {**record, "warnings": self.warnings}))
 
     @cached_property
     def stderr(self) -> RichConsole:

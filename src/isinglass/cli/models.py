@@ -30,7 +30,8 @@ class Loaded:
     @classmethod
     def open(cls, path: str) -> Loaded:
         """Load a model file."""
-        from isinglass.fit import Fit, load
+        from isinglass.fit import Fit
+        from isinglass.model_file import load
         from isinglass.network import as_network
 
         found = load(path)

@@ -18,6 +18,7 @@ from isinglass.atomic import folder_lock, open_plain, replacing, workshop, write
 from isinglass.cli.console import Console, columns_text, format_seconds
 from isinglass.cli.exits import undivided
 from isinglass.cli.options import FORCE, Bundle, Option, command_line
+from isinglass.json_text import json_text
 from isinglass.version import __version__
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class OutputFolder:
 
     def _write_record(self, record: Mapping[str, object]) -> None:
         with replacing(self.path / RECORD) as file:
-            file.write((json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
+            file.write((json_text(record, indent=2) + "\n").encode())
 
     def _ours(self) -> dict[str, str]:
         """Return the digests of the files that an earlier run of this command wrote; refuse what stands in the way."""

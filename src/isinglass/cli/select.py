@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isinglass.cli.console import Console, plain
+from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_stability, describe_table, records
 from isinglass.cli.estimate import SELECTING, Estimate
 from isinglass.cli.options import TABLE, command
@@ -44,7 +44,8 @@ def select(console: Console, table: str, estimate: Estimate, reading: Reading) -
         **{name: estimate.said[name] for name in ("alphas", "n_folds") if name in estimate.said},
         **run,
     )
-    columns = dict(zip(COLUMNS, map(plain, found.columns.values()), strict=True))
+    known = ([None if value != value else value for value in column] for column in found.columns.values())
+    columns = dict(zip(COLUMNS, known, strict=True))
     facts = {
         "Table": reading.describe(raw, table),
         **describe_imputation(imputed),

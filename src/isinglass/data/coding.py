@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arguments import require
 from isinglass.data.sources import UNTYPED, Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
@@ -42,6 +43,9 @@ class Values(_Bits):
     """Every value has its entry: 0, 1 or `MISSING`."""
 
     entries: Mapping[Any, int]
+
+    def __post_init__(self) -> None:
+        require(set(self.entries.values()) <= {0, 1, MISSING}, "A value of a column with two values stands for 0 or 1.")
 
     def target(self, value: Any) -> int:
         """Return what one value stands for."""
@@ -93,6 +97,14 @@ class Levels:
     bad_code: ClassVar[int] = UNKNOWN
     dtype: ClassVar[type] = np.int16
 
+    def __post_init__(self) -> None:
+        q, scores = len(self.values), self.scores
+        require(self.kind in KINDS, f"The kind of a column is one of {', '.join(KINDS)}, not {self.kind!r}.")
+        require(2 <= q <= 256 and len(set(self.values)) == q, "A column has 2 to 256 different categories.")
+        require((scores is None) == (self.kind == "nominal"), "A column has scores unless it is nominal.")
+        different = scores is None or (len(set(scores)) == len(scores) == q and all(map(math.isfinite, scores)))
+        require(different, "The scores of a column are one finite number per category, all different.")
+
     @cached_property
     def _numbers(self) -> dict[Any, int]:
         known = {value: k for k, value in enumerate(self.values) if value is not None}
@@ -135,6 +147,10 @@ class Coding:
     columns: tuple[AnyRule, ...]
     missing: str = "error"
 
+    def __post_init__(self) -> None:
+        known = self.missing in ("error", "impute", "zero", "drop")
+        require(known, f"Missing cells are read as 'error', 'impute', 'zero' or 'drop', not as {self.missing!r}.")
+
     @property
     def encoding(self) -> dict[Hashable, tuple[Any, Any]]:
         """The values that stand for 0 and 1, for each column of other values than 0 and 1 or a threshold."""
@@ -151,44 +167,6 @@ class Coding:
         """Return the same coding of columns that all have two categories, as that of a table of 0 and 1."""
         rules = (rule.simplest() if isinstance(rule, Levels) else rule for rule in self.columns)
         return replace(self, columns=tuple(rules))
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the coding as plain values; names are those of the network beside it."""
-        parts = [[j, _to_plain(rule)] for j, rule in enumerate(self.columns) if rule != BITS]
-        return {"named": self.names is not None, "missing": self.missing, "columns": parts}
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any], names: Sequence[str]) -> Coding:
-        """Return what `to_plain` was given; plain values of another kind raise any exception."""
-        columns: list[AnyRule] = [BITS] * len(names)
-        for j, said in plain["columns"]:
-            if isinstance(said, tuple):
-                columns[j] = _levels_from_plain(*said)
-            else:
-                columns[j] = Values(said) if isinstance(said, dict) else Cut(float(said))
-        if plain["missing"] not in ("error", "impute", "zero", "drop") or not isinstance(plain["named"], bool):
-            raise ValueError("its coding is not one")
-        entries = [rule.entries for rule in columns if isinstance(rule, Values)]
-        if any(bit not in (0, 1, MISSING) for each in entries for bit in each.values()):
-            raise ValueError("its coding gives values that are not bits")
-        return cls(tuple(names) if plain["named"] else None, tuple(columns), plain["missing"])
-
-
-def _to_plain(rule: AnyRule) -> Any:
-    if isinstance(rule, Levels):
-        return rule.kind, rule.values, rule.scores, rule.missing
-    return rule.threshold if isinstance(rule, Cut) else dict(rule.entries)
-
-
-def _levels_from_plain(kind: Any, values: Any, scores: Any, missing: Any) -> Levels:
-    points = None if scores is None else tuple(float(score) for score in scores)
-    if kind not in KINDS or not isinstance(values, tuple) or not isinstance(missing, tuple):
-        raise ValueError("its coding is not one")
-    if (points is None) != (kind == "nominal") or not 2 <= len(values) <= 256 or len(set(values)) < len(values):
-        raise ValueError("its coding has categories that are none")
-    if points is not None and (len(set(points)) < len(values) or not all(map(math.isfinite, points))):
-        raise ValueError("its coding has scores that are none")
-    return Levels(kind, values, points, missing)
 
 
 def find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize: Any) -> list[Rule]:

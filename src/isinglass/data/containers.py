@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
@@ -23,12 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.archive import Archive, OversizedError, read_array
 from isinglass.data import worker
 from isinglass.data.documents import Limits
 from isinglass.data.sheet import Sheet, as_sheet
 from isinglass.data.sources import Column, Grid, open_source
 from isinglass.errors import DataError, LimitError, setting
+from isinglass.storage import OversizedError, read_array, read_arrays
 
 _SPARSE_FORMATS = ("csr", "csc", "coo", "bsr", "dia")
 FORMATS = {
@@ -47,7 +48,7 @@ ALONE |= {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 
 def load_npy(data: bytes, limits: Limits) -> Sheet:
     """Read an array of NumPy; objects are refused, nothing is unpickled."""
-    return _as_table(_guard("npy", limits, lambda: read_array(io.BytesIO(data), limits.n_bytes)), limits)
+    return _as_table(_guard("npy", limits, lambda: read_array(io.BytesIO(data), len(data))), limits)
 
 
 def load_npz(data: bytes, limits: Limits) -> Sheet:
@@ -90,11 +91,9 @@ def _as_table(array: NDArray[Any], limits: Limits) -> Sheet:
 
 
 def _read_archive(data: bytes, limits: Limits) -> dict[str, NDArray[Any]]:
-    archive = Archive(io.BytesIO(data), limits.n_bytes)
-    if any(name.startswith(("xl/", "[Content_Types]")) for name in archive.names):
+    if any(name.startswith(("xl/", "[Content_Types]")) for name in zipfile.ZipFile(io.BytesIO(data)).namelist()):
         raise DataError("the file must be a table; got a spreadsheet. Save it as CSV first.")
-    names = [name.removesuffix(".npy") for name in archive.names if name.endswith(".npy")]
-    return {name: archive.array(name) for name in names}
+    return read_arrays(io.BytesIO(data), limits.n_bytes)
 
 
 def _read_sparse(arrays: dict[str, NDArray[Any]], limits: Limits) -> Any:
@@ -170,8 +169,8 @@ def _ask(reader: str, folder: str, size: int, limits: Limits) -> Any:
 def _as_sheet(found: dict[str, Any], path: Path, limits: Limits) -> Sheet:
     names, kinds = [str(name) for name in found["names"]], found["columns"]
     with path.open("rb") as file:
-        archive = Archive(file, 8 * limits.n_bytes, most_entries=limits.max_columns)
-        numbers = [archive.array(str(k)) for k in range(len(kinds))]
+        arrays = read_arrays(file, 8 * limits.n_bytes, max_members=limits.max_columns)
+    numbers = [arrays.pop(str(k)) for k in range(len(kinds))]
     shape = n_rows, _ = len(numbers[0]), len(numbers)
     limits.check_shape(*shape)
     if len(names) != len(numbers) or any(array.shape != (n_rows,) for array in numbers):

@@ -15,9 +15,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from isinglass.archive import most_unpacked
 from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError, setting
+from isinglass.storage import default_limit
 
 _CHUNK = 2**20
 _LZMA_MEMORY = 2**28  # an xz header may ask for 4 GiB; the strongest preset needs 65 MiB
@@ -50,7 +50,7 @@ class Limits:
     @cached_property
     def n_bytes(self) -> int:
         """The limit in bytes that is in force."""
-        return most_unpacked(self.size, LARGEST) if self.max_bytes is None else self.max_bytes
+        return default_limit(self.size, LARGEST) if self.max_bytes is None else self.max_bytes
 
     def check_shape(self, n_rows: int, n_columns: int) -> None:
         """Refuse a table with too many rows, columns or cells."""

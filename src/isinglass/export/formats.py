@@ -5,7 +5,6 @@ CSV is UTF-8 with line feeds, quoted as in RFC 4180. GEXF is version 1.2draft: n
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -18,6 +17,7 @@ from isinglass.atomic import Target, TextStream, write_lines
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import Annotated, Cell, Column, annotate
 from isinglass.export.escaping import cell_text, csv_line, storable, xml_element
+from isinglass.json_text import json_text
 from isinglass.show.palette import SIGNS, channels
 
 SPREAD = 1000.0
@@ -263,7 +263,7 @@ def _json_lines(graph: Annotated, _: bool = False) -> Iterator[str]:
     if graph.positions is not None:
         nodes |= {axis: Column("real", tuple(graph.positions[:, k].tolist())) for k, axis in enumerate("xy")}
     head = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False}
-    yield _dump({**head, "graph": {name: _json_cell(value) for name, value in graph.facts.items()}})[:-1] + ","
+    yield json_text({**head, "graph": {name: _json_cell(value) for name, value in graph.facts.items()}})[:-1] + ","
     yield '"nodes": ['
     for k, name in enumerate(network.names):
         node: dict[str, Any] = {"id": k, "name": storable(name), **_json_cells(nodes, k)}
@@ -272,14 +272,14 @@ def _json_lines(graph: Annotated, _: bool = False) -> Iterator[str]:
             node["categories"] = [storable(label) for label in network.labels[k]]
             node["scores"] = None if score is None else score.tolist()
             node["fields"] = network.variables.split(network.category_fields)[k].tolist()
-        yield _dump(node) + ("," if k + 1 < network.n_features else "")
+        yield json_text(node) + ("," if k + 1 < network.n_features else "")
     yield "],"
     yield '"edges": ['
     for k, (number, (s, t)) in enumerate(zip(network.by_strength.tolist(), graph.pairs, strict=True)):
         edge: dict[str, Any] = {"source": s, "target": t, **_json_cells(graph.edges, k)}
         if not network.is_signed[number]:
             edge["block"] = network.blocks[number].tolist()
-        yield _dump(edge) + ("," if k + 1 < network.n_edges else "")
+        yield json_text(edge) + ("," if k + 1 < network.n_edges else "")
     yield "]}"
 
 
@@ -290,10 +290,6 @@ def _json_cells(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
 def _json_cell(value: Cell) -> Cell:
     """Return the value, or a text for infinity, which strict JSON does not have."""
     return cell_text(value) if isinstance(value, float) and math.isinf(value) else value
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 _EVERYTHING = ("names", "node_attributes", "edge_attributes", "color_by", "group_colors", "positions")

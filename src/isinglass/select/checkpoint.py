@@ -25,11 +25,12 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.archive import Archive, write_archive
 from isinglass.atomic import folder_lock, open_plain, remove_abandoned, replacing
 from isinglass.errors import ArgumentError, DataError
+from isinglass.json_text import json_text
+from isinglass.storage import read_record, write_record
 
-KIND, VERSION = "isinglass checkpoint", 2
+KIND, TASK_KIND, VERSION = "isinglass checkpoint", "isinglass task", 3
 RECORD = "checkpoint.json"
 LONGEST_RECORD, LARGEST_TASK = 1 << 24, 1 << 33
 LONGEST_TEXT = 300
@@ -169,7 +170,7 @@ class Checkpoint:
             if not any(self.path.iterdir()):
                 record = {"kind": KIND, "version": VERSION, "fingerprint": self.fingerprint}
                 with replacing(self.path / RECORD) as file:
-                    file.write(json.dumps(record, indent=1).encode())
+                    file.write(json_text(record, indent=1).encode())
             self._refuse_other()
 
     def get(self, key: str) -> dict[str, NDArray[Any]] | None:
@@ -179,12 +180,11 @@ class Checkpoint:
             return None
         try:
             with open_plain(place) as file:
-                archive = Archive(file, LARGEST_TASK)
-                names = archive.header["names"]
-                if archive.header["key"] != key:
-                    raise ValueError("it is of another task")
-                return {name: archive.array(str(number)) for number, name in enumerate(names)}
-        except Exception as error:  # damaged archives raise whatever their bytes lead to
+                task = read_record(file, TASK_KIND, VERSION, LARGEST_TASK)
+            if task["key"] != key:
+                raise ValueError("it is of another task")
+            return {str(name): np.array(array) for name, array in task["result"].items()}
+        except Exception as error:  # damaged bytes lead to errors of every kind
             raise DataError(
                 f"checkpoint must hold whole files of an earlier run; {str(place)!r} cannot be read ({error}). Remove "
                 "this file to compute the task again, or name another folder."
@@ -192,9 +192,7 @@ class Checkpoint:
 
     def put(self, key: str, result: Mapping[str, NDArray[Any]]) -> None:
         """Write the result of a task."""
-        header = {"key": key, "names": list(result)}
-        arrays = {str(number): array for number, array in enumerate(result.values())}
-        write_archive(self._place(key), header, arrays, follow_links=False)
+        write_record(self._place(key), {"key": key, "result": dict(result)}, TASK_KIND, VERSION, follow_links=False)
 
     def _place(self, key: str) -> Path:
         return self.path / f"{quote(key, safe='')}.npz"

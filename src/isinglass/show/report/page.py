@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import json
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from isinglass.arguments import RandomSource, check_count
 from isinglass.atomic import Target, write_lines
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.fit import Fit
+from isinglass.json_text import json_text
 from isinglass.network import as_network
 from isinglass.results import Path, Solution, Stability
 from isinglass.show.report import contents, payload
@@ -147,7 +147,7 @@ def build_report(
             "python": platform.python_version(),
         },
     }
-    return _assemble(str(title), payload.to_plain(data))
+    return _assemble(str(title), data)
 
 
 def write_report(result: Any, filename: Target, **options: Any) -> None:
@@ -174,7 +174,7 @@ def _assemble(title: str, payload: Mapping[str, Any]) -> str:
 
 def _as_script_text(payload: Mapping[str, Any]) -> str:
     """Return JSON in ASCII that cannot end the script or open a comment."""
-    text = json.dumps(payload, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json_text(payload, compact=True)
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

@@ -23,19 +23,6 @@ MOST_CELLS = 200_000
 """Cells of tables that a page stores: those of the strongest edges come first."""
 
 
-def to_plain(value: Any) -> Any:
-    """Return the value with nothing in it but what JSON has: NumPy's types unpacked, NaN and infinity as None."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {str(key): to_plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
-
-
 def _round(values: FloatArray) -> list[float]:
     """Return the values with a few significant digits; what is not zero stays so."""
     return [float(f"{value:.{DIGITS}g}") for value in values.tolist()]

@@ -1,0 +1,35 @@
+"""The one writer of JSON; nothing heavy is loaded for it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def json_text(value: Any, *, indent: int | None = None, compact: bool = False) -> str:
+    """Return a value as strict JSON, on one line or indented; compact is ASCII without spaces.
+
+    Floats that are not finite become null, and objects that JSON does not have become text.
+
+    Examples
+    --------
+    >>> json_text({"a": (1, float("nan")), 2: "ä"})
+    '{"a": [1, null], "2": "ä"}'
+    """
+    separators = (",", ":") if compact else None
+    return json.dumps(
+        _plain(value), indent=indent, ensure_ascii=compact, allow_nan=False, separators=separators, default=str
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return arrays, tuples and numbers of NumPy as JSON has them."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
