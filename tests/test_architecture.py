@@ -179,6 +179,7 @@ def wide_signatures(modules: Mapping[str, str]) -> list[str]:
         most = MOST_OF_AN_ESTIMATOR if room_of(module) == "estimators" else MOST_PARAMETERS
         for node in ast.walk(ast.parse(source)):
             exempt = room_of(module) in EDGE or module.endswith("device_kernels")
+            exempt |= getattr(node, "name", "") == "read_table"  # readers of files have many, here as elsewhere
             if isinstance(node, ast.FunctionDef) and not exempt:
                 parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
                 count = len([parameter for parameter in parameters if parameter.arg not in ("self", "cls")])

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +37,8 @@ def test_nothing_breaks_it(word):
 def test_more_spellings():
     vocabulary = Vocabulary.build([-9, "refused", "99"])
     assert [vocabulary.read(w) for w in ("-9", "-9.0", "refused", "99.00", "NA", "9")] == [None] * 5 + [9]
-    assert [vocabulary.read_value(v) for v in (-9.0, 99, "refused", "", 1, "99", None)] == [None] * 4 + [1, None, None]
+    assert all(map(vocabulary.is_missing, (-9.0, 99, "refused", "", "99", np.int8(99))))
+    assert not any(map(vocabulary.is_missing, (1, "9", "Refused")))
     with pytest.raises(DataError, match="na_values must be a sequence of spellings; got the text 'NA'"):
         Vocabulary.build("NA")
 
@@ -53,3 +55,17 @@ def test_words_in_encode_are_read_like_cells():
     assert vocabulary.read_encode({"1": 0, "2": 1, "x": None}) == {1: 0, 2: 1, "x": None}
     assert vocabulary.read_encode({"Q": {"1": 0}, "R": ("1", ("2", "3"))}) == {"Q": {1: 0}, "R": (1, (2, 3))}
     assert vocabulary.read_encode("auto") == "auto"
+
+
+def test_decimal_commas():
+    words = Vocabulary(decimal=",")
+    assert [words.read(word) for word in ("1,5", "-,5", "2", "1.5", "1,5e1", "1,2,3")] == [
+        1.5,
+        -0.5,
+        2,
+        "1.5",
+        15,
+        "1,2,3",
+    ]
+    assert Vocabulary().with_decimal([["0", "1"], ["a", "1,5"], ["1", "2,5", "NA"]]).decimal == ","
+    assert Vocabulary().with_decimal([["0", "1"], ["a", "1,5"], ["1,2,3", "1,2"]]).decimal == "."

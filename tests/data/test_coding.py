@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass.data import read_binary
-from isinglass.data.coding import BITS, MISSING, Coding, Cut, Values, distinct
-from isinglass.data.sources import Column
+from isinglass.data.coding import BITS, MISSING, Coding, Cut, Values
+from isinglass.data.sources import number_objects
 from isinglass.errors import DataError
 
 
@@ -197,7 +197,5 @@ HALF = 2.5
 
 @given(st.lists(st.sampled_from([0, 1, HALF, None, "a", "b", float("nan"), pd.NA, pd.NaT, Decimal("NaN")])))
 def test_distinct_values_are_those_that_are_not_missing(values):
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
     present = [value for value in values if isinstance(value, str | int) or value is HALF]
-    assert distinct(Column(column), "a") == list(dict.fromkeys(present))
+    assert number_objects(values).distinct == list(dict.fromkeys(present))

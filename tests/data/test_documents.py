@@ -51,13 +51,6 @@ def test_broken_compression(ending):
             open_document(io.BytesIO(broken), Limits())
 
 
-def test_an_xz_file_cannot_ask_for_gigabytes():
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 2**30}]
-    data = lzma.compress(TEXT, filters=filters)
-    with pytest.raises(DataError, match="Memory usage limit"):
-        open_document(io.BytesIO(data), Limits())
-
-
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
     assert open_document("-", Limits()).data == TEXT

@@ -1,8 +1,7 @@
 """Hostile files just below 10 MB, of every format: each is read or refused within 1 GB and ten seconds.
 
 A kind is a function that draws one file of its kind and the options to read it with. Every file is read by a process of
-its own with the default limits; its memory is the largest of it and of the process it may start, its time what both
-took of the processors.
+its own with the default limits.
 """
 
 import bz2

@@ -2,8 +2,8 @@
 
 python tests/fuzz/fuzz_tables.py -runs=20000
 
-The first byte of an input chooses the options, the others are the file. Files of Stata and SPSS are left out: they are
-read by a process of their own, which takes its time and may crash without harm. ``--surveys`` puts them in.
+The first byte of an input chooses the options, the others are the file. Files of Stata and SPSS are left out,
+because pyreadstat reads from disk, which is slow. ``--surveys`` puts them in.
 """
 
 import io

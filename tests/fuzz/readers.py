@@ -56,7 +56,7 @@ def suite_inputs(name):
     import seeds
 
     files = {**seeds.TEXTS, **seeds.packed_files(), **seeds.numpy_files()}
-    rare = seeds.arrow_files()  # each starts a process
+    rare = seeds.arrow_files() | seeds.survey_files()
     chosen = [bytes([option]) + data for data in files.values() for option in range(len(fuzz_tables.OPTIONS))]
     return chosen + [bytes([option]) + data for data in rare.values() for option in (0, 1)], fuzz_tables.check
 

@@ -21,9 +21,17 @@ if TYPE_CHECKING:
     from isinglass.data.coding import Coding
     from isinglass.select.impute import Imputation
 
-FORMATS = ("text", "npy", "npz", "parquet", "feather", "stata", "spss")
+FORMATS = ("text", "npy", "npz", "parquet", "feather", "excel", "stata", "spss", "sas", "xport")
 OF_THE_FILE = ("format", "max_rows", "max_columns", "max_bytes")
 """Options that say nothing about another copy of the table."""
+_DETECTED = {
+    "delimiter": "fields separated by",
+    "decimal": "decimals after",
+    "comments": "lines of comment left out:",
+    "sheet": "sheet",
+    "id_column": "rows named by",
+}
+"""What was found out about a file, in words."""
 LISTED = 12  # columns up to which each is named with what became 1
 
 
@@ -96,6 +104,11 @@ class Reading:
             elif not data.n_dropped:
                 done = "imputed"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
+        parts += [
+            f"{_DETECTED[name]} {value!r}"
+            for name, value in getattr(data, "detected", {}).items()
+            if name in _DETECTED and name not in self.said and value != "comma"
+        ]
         if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}: {describe_weights(data)}")
         return ", ".join(parts)
@@ -320,6 +333,8 @@ FILE = under(
     ),
     Option("--format", OneOf(*FORMATS), "Kind of file.", otherwise="detected"),
     Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),
+    Option("--decimal", OneOf(".", ","), "What separates the decimals of numbers in a text.", otherwise="detected"),
+    Option("--sheet", str, "Sheet of a spreadsheet.", otherwise="the first"),
     *(
         Option(f"--max-{what}", click.IntRange(1), f"Refuse tables with more {what}.")
         for what in ("rows", "columns", "bytes")

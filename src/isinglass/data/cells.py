@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ NA_VALUES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null
 
 _TRUTH = {"TRUE": True, "True": True, "true": True, "FALSE": False, "False": False, "false": False}
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_SWAPPED = str.maketrans(",.", ".,")
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Vocabulary:
     missing: frozenset[str] = frozenset(NA_VALUES)  # spellings of a missing cell
     # numbers that stand for a missing cell, however they are spelled
     missing_numbers: frozenset[float] = field(default_factory=frozenset)
+    decimal: str = "."  # what separates the decimals of a number
 
     @classmethod
     def build(cls, na_values: Iterable[Any], encode: Any = None) -> Vocabulary:
@@ -46,18 +48,26 @@ class Vocabulary:
             return None
         if word in _TRUTH:
             return _TRUTH[word]
-        number = _read_number(word)
+        number = _read_number(word, self.decimal)
         if number is None:
             return word
         return None if number in self.missing_numbers else number
 
-    def read_value(self, value: Any) -> Any:
-        """Return a value of a file that has types of its own, or None if it stands for a missing cell."""
+    def is_missing(self, value: Any) -> bool:
+        """Tell whether a value of a file that has types of its own stands for a missing cell."""
         if isinstance(value, str):
-            return None if value.strip() in self.missing else value.strip()
-        if isinstance(value, int | float | np.number) and value in self.missing_numbers:
-            return None
-        return value
+            return value.strip() in self.missing
+        return isinstance(value, int | float | np.number) and value in self.missing_numbers
+
+    def with_decimal(self, columns: Iterable[Iterable[str]]) -> Vocabulary:
+        """Return how words are read with a decimal comma, if a column has only numbers of this kind."""
+        comma = replace(self, decimal=",")
+        for words in columns:
+            read = [comma.read(word) for word in words]
+            numbers = all(value is None or isinstance(value, int | float) for value in read)
+            if numbers and any("," in word for word in words):
+                return comma
+        return self
 
     def read_encode(self, encode: Any) -> Any:
         """Return ``encode`` with its words read as the cells of a text file are."""
@@ -74,7 +84,9 @@ class Vocabulary:
         return self.read(word) if isinstance(word, str) else word
 
 
-def _read_number(word: str) -> float | int | None:
+def _read_number(word: str, decimal: str = ".") -> float | int | None:
+    if decimal == ",":
+        word = word.translate(_SWAPPED)
     if not _NUMBER.fullmatch(word):
         return None
     number = float(word)

@@ -7,7 +7,6 @@ import math
 import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.data.sources import UNTYPED, Column, Source
-from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
+from isinglass.errors import ArgumentError, DataError, setting
 
 KINDS = ("binary", "ordinal", "nominal")
 MISSING, BAD = 2, 3  # what a value can stand for beside 0 and 1
@@ -185,7 +184,7 @@ def find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize
     rules: list[Rule] = [BITS] * len(labels)
     if is_auto:
         rules = _choose_pairs(
-            source, [[] if label in cuts else distinct_in(source, j) for j, label in enumerate(labels)]
+            source, [[] if label in cuts else source.column(j).distinct for j, label in enumerate(labels)]
         )
     elif encode is not None:
         if not isinstance(encode, Mapping) or not encode:
@@ -238,7 +237,7 @@ def _choose_pairs(source: Source, levels: Sequence[list[Any]]) -> list[Rule]:
     """
     pairs: list[tuple[Any, Any] | None] = []
     for j, values in enumerate(levels):
-        column = source.typed(j)
+        column = source.column(j)
         two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
         if len(two) > 2 or (len(two) == 2 and not column.ordered and _is_unclear(two)):
             raise DataError(
@@ -297,43 +296,6 @@ def _pair_of_single(values: list[Any], others: list[tuple[Any, Any]]) -> tuple[A
         return 0, 1
     word = value.strip().casefold() if isinstance(value, str) else None
     return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)
-
-
-def distinct(column: Column, where: str) -> list[Any]:
-    """Return the values of a column that are not missing; ``where`` is what messages call it."""
-    cells = column.values if column.masked is None else column.values[~column.masked]
-    if cells.dtype.kind != "O":
-        found = np.unique(cells)
-        return found[~np.isnan(found)].tolist() if found.dtype.kind == "f" else found.tolist()  # type: ignore[no-any-return]
-    seen: dict[Any, None] = {}
-    for cell in cells:
-        try:
-            seen.setdefault(cell)
-        except TypeError:
-            raise CellTypeError(
-                f"X must hold numbers or text; got {show_value(cell)} in {where}. Every cell that is an argument "
-                f"must be a string or a number, not a {type(cell).__name__}."
-            ) from None
-    return [value for value in seen if not is_missing(value)]
-
-
-def distinct_in(source: Source, j: int) -> list[Any]:
-    """Return the values of a column of a table that are not missing."""
-    if source.grid is None:
-        return distinct(source.column(j), source.where(j))
-    values = (source.grid.values[code] for code in np.unique(source.grid.codes[:, j]))
-    return [value for value in dict.fromkeys(values) if value is not None]
-
-
-def is_missing(value: Any) -> bool:
-    """Tell whether a value stands for a missing cell whatever the rule."""
-    if value is None or value is np.ma.masked or type(value).__name__ in {"NAType", "NaTType"}:
-        return True
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(value))
-    return isinstance(value, float | np.floating) and math.isnan(value)
 
 
 def is_number(value: Any) -> bool:

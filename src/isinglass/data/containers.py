@@ -1,72 +1,59 @@
-"""Tables in other files than text: of NumPy and scipy, and those that a process of its own reads.
+"""Tables in other files than text: of NumPy and scipy, Arrow, spreadsheets, and survey programs.
 
-The libraries that read Parquet, Feather, Stata and SPSS trust the file: a damaged one can end the process, and a small
-one can make them ask for any amount of memory. The other process has a limit on both, and hands back plain arrays,
-which are checked again here.
+The libraries trust the file: what it declares is checked here before they are asked, and what they return is counted.
 """
 
 from __future__ import annotations
 
+import functools
 import io
 import json
-import os
-import signal
-import subprocess
-import sys
+import re
+import struct
 import tempfile
 import zipfile
-from collections.abc import Callable
-from dataclasses import replace
-from importlib.util import find_spec
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data import worker
 from isinglass.data.documents import Limits
-from isinglass.data.sheet import Sheet, as_sheet
-from isinglass.data.sources import Column, Grid, open_source
-from isinglass.errors import DataError, LimitError, setting
+from isinglass.data.raw_table import RawTable, as_raw
+from isinglass.data.sources import Column, number_objects, open_source
+from isinglass.data.text import Records
+from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.storage import OversizedError, read_array, read_arrays
 
 _SPARSE_FORMATS = ("csr", "csc", "coo", "bsr", "dia")
-FORMATS = {
-    "parquet": ("parquet", "pyarrow"),
-    "feather": ("feather", "pyarrow"),
-    "stata": ("read_dta", "pyreadstat"),
-    "spss": ("read_sav", "pyreadstat"),
-}
-"""What the worker calls each format, and the package that reads it."""
-SECONDS, BYTES_PER_SECOND = 10, 2**20
-"""Time for a file: so much, and more for a large one."""
-ALONE = {"ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1"}
-ALONE |= {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
-"""One thread, whose memory can be counted."""
+_SURVEYS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
+BYTES_PER_CELL = 24
+"""Of a survey or a spreadsheet, whose cells become objects of Python."""
+_CELL = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})([0-9]{1,7})"')
 
 
-def load_npy(data: bytes, limits: Limits) -> Sheet:
+def load_npy(data: bytes, limits: Limits) -> RawTable:
     """Read an array of NumPy; objects are refused, nothing is unpickled."""
-    return _as_table(_guard("npy", limits, lambda: read_array(io.BytesIO(data), len(data))), limits)
+    return _as_table(read_array(io.BytesIO(data), len(data)), limits)
 
 
-def load_npz(data: bytes, limits: Limits) -> Sheet:
+def load_npz(data: bytes, limits: Limits) -> RawTable:
     """Read the array ``X`` or the only table of an archive of NumPy, or a sparse matrix saved by scipy."""
-    arrays = _guard("npz", limits, lambda: _read_archive(data, limits))
+    arrays = read_arrays(io.BytesIO(data), limits.n_bytes)
     if {"format", "shape", "data"} <= set(arrays):
-        return as_sheet(open_source(_guard("npz", limits, lambda: _read_sparse(arrays, limits))))
+        return as_raw(open_source(_read_sparse(arrays, limits)))
     tables = {name: array for name, array in arrays.items() if array.ndim == 2}
     if "X" not in tables and len(tables) != 1:
         raise DataError(f"the file must be an archive with one table, or with one called X; got {sorted(arrays)}.")
     return _as_table(tables["X"] if "X" in tables else next(iter(tables.values())), limits)
 
 
-def _guard(kind: str, limits: Limits, read: Callable[[], Any]) -> Any:
+def guard(kind: str, limits: Limits, read: Callable[[], Any]) -> Any:
     """Turn whatever a damaged file leads to into one clear error; our own pass."""
     try:
         return read()
-    except (DataError, LimitError):
+    except (DataError, LimitError, ImportError):
         raise
     except OversizedError as error:
         raise LimitError(
@@ -74,26 +61,16 @@ def _guard(kind: str, limits: Limits, read: Callable[[], Any]) -> Any:
             f"{error}. Raise {setting('max_bytes')} if the file is what it should be."
         ) from None
     except Exception as error:
-        raise _unreadable(kind, str(error) or type(error).__name__) from None
+        reason = [*str(error).splitlines(), type(error).__name__][0][:200].rstrip(".")
+        raise DataError(f"cannot read this {kind} file: {reason}.") from None
 
 
-def _unreadable(kind: str, reason: str) -> DataError:
-    first = (reason.splitlines() or [""])[0][:200].rstrip(".")
-    return DataError(f"cannot read this {kind} file: {first}.")
-
-
-def _as_table(array: NDArray[Any], limits: Limits) -> Sheet:
+def _as_table(array: NDArray[Any], limits: Limits) -> RawTable:
     if array.ndim == 2:
         limits.check_shape(*array.shape)
     if array.dtype.kind not in "buif":  # every cell becomes an object of Python
         limits.check_bytes(24 * array.size, "an array of text, which takes the room")
-    return as_sheet(open_source(array))
-
-
-def _read_archive(data: bytes, limits: Limits) -> dict[str, NDArray[Any]]:
-    if any(name.startswith(("xl/", "[Content_Types]")) for name in zipfile.ZipFile(io.BytesIO(data)).namelist()):
-        raise DataError("the file must be a table; got a spreadsheet. Save it as CSV first.")
-    return read_arrays(io.BytesIO(data), limits.n_bytes)
+    return as_raw(open_source(array))
 
 
 def _read_sparse(arrays: dict[str, NDArray[Any]], limits: Limits) -> Any:
@@ -119,115 +96,191 @@ def _read_sparse(arrays: dict[str, NDArray[Any]], limits: Limits) -> Any:
     return matrix
 
 
-def load_apart(kind: str, data: bytes, limits: Limits) -> Sheet:
-    """Read a file of one of the `FORMATS`."""
-    reader, package = FORMATS[kind]
-    if find_spec(package) is None:
-        raise ImportError(f'reading this format needs {package}: pip install "isinglass[io]"')
+def load_parquet(data: bytes, limits: Limits) -> RawTable:
+    """Read a Parquet file; its declared size is checked first."""
+    from pyarrow import BufferReader, parquet, types
+
+    plain = parquet.ParquetFile(BufferReader(data))
+    schema, n_rows = plain.schema_arrow, plain.metadata.num_rows
+    limits.check_shape(n_rows, len(schema))
+    groups = (plain.metadata.row_group(k) for k in range(plain.metadata.num_row_groups))
+    declared = max(sum(group.total_byte_size for group in groups), n_rows * sum(map(_width, schema.types)))
+    limits.check_bytes(declared, "the columns in memory")
+    texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    # Texts stay numbers of a dictionary: a long one that is repeated would be copied for every row.
+    coded = [field.name for field in schema if any(is_one(field.type) for is_one in texts)]
+    file = parquet.ParquetFile(BufferReader(data), read_dictionary=coded)
+    return _of_arrow(_counted(file.iter_batches(use_threads=False), limits), file.schema_arrow)
+
+
+def load_feather(data: bytes, limits: Limits) -> RawTable:
+    """Read a file of Arrow; its declared size is checked first."""
+    from pyarrow import BufferReader, ipc, py_buffer
+
+    is_file = data.startswith(b"ARROW1")
+    if is_file and not data.endswith(b"ARROW1"):
+        raise ValueError("its end is missing")
+    stream = py_buffer(data)[8:] if is_file else py_buffer(data)
+    declared = 0
+    for message in ipc.MessageReader.open_stream(BufferReader(stream)):
+        declared += _declared_bytes(message)
+        limits.check_bytes(declared, "the columns in memory")
+    reader = ipc.open_stream(BufferReader(stream))
+    return _of_arrow(_counted(reader, limits), reader.schema)
+
+
+def _declared_bytes(message: Any) -> int:
+    """Return to how many bytes a batch of rows or a dictionary of Arrow unpacks, as its head says."""
+    head, body = message.metadata.to_pybytes(), message.body
+
+    def follow(table: int, number: int) -> int:
+        """Return where a field of a flatbuffers table is, 0 if it is not there."""
+        fields = table - struct.unpack_from("<i", head, table)[0]
+        if 4 + 2 * number >= struct.unpack_from("<H", head, fields)[0]:
+            return 0
+        offset = struct.unpack_from("<H", head, fields + 4 + 2 * number)[0]
+        return table + offset if offset else 0
+
+    def jump(place: int) -> int:
+        return place + int(struct.unpack_from("<I", head, place)[0])
+
+    if message.type not in ("record batch", "dictionary"):
+        return 0
+    batch = jump(follow(jump(0), 2))
+    batch = jump(follow(batch, 1)) if message.type == "dictionary" else batch
+    vector, packed = jump(follow(batch, 2)), follow(batch, 3)
+    total = 0
+    for k in range(struct.unpack_from("<I", head, vector)[0]):
+        start, length = struct.unpack_from("<qq", head, vector + 4 + 16 * k)
+        total += length if not packed or length < 8 else max(struct.unpack_from("<q", body, start)[0], length - 8)
+    return total
+
+
+def _counted(batches: Iterable[Any], limits: Limits) -> Iterator[Any]:
+    """Yield batches of rows, whose size is checked as they come."""
+    n_rows = n_bytes = 0
+    for batch in batches:
+        n_rows, n_bytes = n_rows + batch.num_rows, n_bytes + batch.nbytes
+        limits.check_shape(n_rows, batch.num_columns)
+        limits.check_bytes(n_bytes, "the columns in memory")
+        yield batch
+
+
+def _width(kind: Any) -> int:
+    """Return the bytes of a value, if all have the same; 1 otherwise."""
+    try:
+        return max(int(kind.bit_width) // 8, 1)
+    except ValueError:
+        return 1
+
+
+def _of_arrow(batches: Iterable[Any], schema: Any) -> RawTable:
+    from pyarrow import Table, types
+
+    for field in schema:
+        inner = field.type.value_type if types.is_dictionary(field.type) else field.type
+        if types.is_nested(inner):
+            raise DataError(f"column {field.name!r} holds {inner}, not single values.")
+    table = Table.from_batches(batches, schema)
+    table.validate(full=True)  # positions beyond the end would be read, and text that is none
+    if 0 in table.shape:
+        raise DataError(f"the file must be a table; got {table.num_rows} rows and {table.num_columns} columns.")
+    names = [str(name) for name in schema.names]
+    try:  # pandas notes down which column was the index of the frame
+        (index,) = json.loads(schema.metadata[b"pandas"])["index_columns"]
+    except (TypeError, KeyError, ValueError):
+        index = None
+    source = open_source(table.rename_columns([str(j) for j in range(len(names))]))
+    return as_raw(source, names=names, index=names.index(index) if names.count(index) == 1 else None)
+
+
+def load_survey(kind: str, data: bytes, limits: Limits) -> RawTable:
+    """Read a file of Stata, SPSS or SAS; labels take the place of the values."""
+    try:
+        import pyreadstat
+    except ImportError:
+        raise ImportError('reading this format needs pyreadstat: pip install "isinglass[io]"') from None
+    read = getattr(pyreadstat, _SURVEYS[kind])
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "source").write_bytes(data)
-        found = _ask(reader, folder, len(data), limits)
-        if "error" in found:
-            raise _unreadable(kind, str(found["error"]))
-        if "too_large" in found:
-            what, count = found["too_large"]
-            limits.check_shape(count if what == "rows" else 0, count if what == "columns" else 0)
-            limits.check_bytes(int(count), "the columns in memory")
-        # A reader that was led astray can have written anything.
-        sheet: Sheet = _guard(kind, limits, lambda: _as_sheet(found, Path(folder) / "columns", limits))
-        return sheet
+        path = Path(folder) / "survey"
+        path.write_bytes(data)
+        _, meta = read(path, metadataonly=True, output_format="dict")
+        _check_survey(meta.number_rows or 0, meta.number_columns or 0, limits)
+        columns, meta = read(path, output_format="dict", row_limit=limits.max_rows + 1)
+    n_rows = len(next(iter(columns.values()))) if columns else 0
+    if n_rows == 0:
+        raise DataError(f"the file must be a table; got {len(columns)} column(s) and no rows.")
+    _check_survey(n_rows, len(columns), limits)
+    found = [_label(cells, meta.variable_value_labels.get(name, {})) for name, cells in columns.items()]
+    described = {name: label for name, label in meta.column_names_to_labels.items() if label}
+    names = [name or "" for name in columns]  # damaged files can have nameless columns
+    return RawTable((n_rows, len(found)), found.__getitem__, names=names, described=described)
 
 
-def _ask(reader: str, folder: str, size: int, limits: Limits) -> Any:
-    """Let another process read the file and return what it found."""
-    asked = {
-        "kind": reader,
-        "folder": folder,
-        "seconds": SECONDS + size // BYTES_PER_SECOND,
-        "limits": {"rows": limits.max_rows, "columns": limits.max_columns, "bytes": limits.n_bytes},
-    }
-    done = subprocess.run(
-        [sys.executable, "-P", worker.__file__, json.dumps(asked)],
-        env={**os.environ, **ALONE, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    target = Path(folder) / "found.json"
-    if target.exists() and target.stat().st_size <= limits.n_bytes:
-        try:
-            return json.loads(target.read_text(encoding="utf-8"))
-        except ValueError as error:
-            return {"error": f"its text is damaged: {error}"}
-    if target.exists() or any(word in done.stderr for word in (b"bad_alloc", b"MemoryError", b"emory")):
-        return {"too_large": ["bytes", limits.n_bytes + 1]}
-    if -done.returncode in (getattr(signal, "SIGXCPU", 0), getattr(signal, "SIGKILL", 0)):
-        raise LimitError(f"the file must be readable in {asked['seconds']} seconds; got one that takes longer.")
-    return {"error": "it ends the program that reads it"}
+def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
+    limits.check_shape(n_rows, n_columns)
+    limits.check_bytes(BYTES_PER_CELL * n_rows * n_columns, "the columns in memory")
 
 
-def _as_sheet(found: dict[str, Any], path: Path, limits: Limits) -> Sheet:
-    names, kinds = [str(name) for name in found["names"]], found["columns"]
-    with path.open("rb") as file:
-        arrays = read_arrays(file, 8 * limits.n_bytes, max_members=limits.max_columns)
-    numbers = [arrays.pop(str(k)) for k in range(len(kinds))]
-    shape = n_rows, _ = len(numbers[0]), len(numbers)
-    limits.check_shape(*shape)
-    if len(names) != len(numbers) or any(array.shape != (n_rows,) for array in numbers):
-        raise ValueError("its columns have different lengths")
-    if not any("values" in kind for kind in kinds) and len({array.dtype for array in numbers}) == 1:
-        block = np.empty(shape, dtype=numbers[0].dtype)
-        for j in range(len(numbers)):
-            block[:, j] = numbers[j]
-            numbers[j] = block[:, j]  # the column by itself is not needed any more
-        sheet = Sheet(shape, lambda j: Column(block[:, j]), block=block, names=names)
-    elif any("labels" in kind for kind in kinds):
-        sheet = Sheet(shape, lambda j: _as_column(numbers[j], kinds[j]), names=names)
-    else:
-        limits.check_text(n_cells=n_rows * len(numbers))
-        sheet = Sheet.of_grid(_as_grid(numbers, kinds), names=names)
-    index = str(found.get("index"))
-    return replace(sheet, index=names.index(index)) if names.count(index) == 1 else sheet
-
-
-def _as_grid(numbers: list[NDArray[Any]], kinds: list[dict[str, Any]]) -> Grid:
-    """Give every value of all columns a number."""
-    known: dict[tuple[type, Any], int] = {(type(None), None): 0}
-    codes = np.empty((len(numbers[0]), len(numbers)), dtype=np.int32)
-    for j, kind in enumerate(kinds):
-        places: NDArray[Any] = numbers[j]
-        if "values" in kind:
-            values = [*_checked(places, kind["values"]), None]  # the last stands for -1
-        elif places.dtype.itemsize == 1:  # bytes need no sorting
-            every = np.arange(256).astype(places.dtype).tolist()
-            places = places.view(np.uint8)
-            present = np.bincount(places, minlength=256) > 0
-            values = [value if there else None for value, there in zip(every, present, strict=True)]
-        else:
-            unique, places = np.unique(places, return_inverse=True)
-            values = [None if value != value else value for value in unique.tolist()]
-        new = [known.setdefault((type(value), value), len(known)) for value in values]
-        codes[:, j] = np.array(new, dtype=np.int32)[places]
-        numbers[j] = codes[:0, j]
-    return Grid(codes, [value for _, value in known])
-
-
-def _checked(numbers: NDArray[Any], values: list[Any]) -> list[Any]:
-    """Return the values, if all numbers are positions among them, or -1."""
-    if numbers.min() < -1 or numbers.max() >= len(values):
-        raise ValueError("it has cells that stand for no value")
-    return values
-
-
-def _as_column(numbers: NDArray[Any], kind: dict[str, Any]) -> Column:
+def _label(cells: Any, labels: dict[Any, Any]) -> Column:
     """Return a column; labels replace its values if all have one and they are not 0 and 1 themselves."""
-    values, labels = _checked(numbers, kind["values"]), dict(kind["labels"])
-    categories = None
-    if not set(values) <= {0, 1} and set(values) <= set(labels):
-        categories = tuple(
-            dict.fromkeys(labels[code] for code in sorted(labels, key=lambda code: (isinstance(code, str), code)))
+    column = number_objects(cells)
+    values = [value if isinstance(value, str | int | float | None) else str(value) for value in column.values or ()]
+    present = {value for value in values if value is not None}
+    if present <= {0, 1} or not present <= set(labels):
+        return Column(column.cells, values)
+    numbers = {labels[code]: code for code in sorted(labels, key=lambda code: (isinstance(code, str), code))}
+    return Column(column.cells, [labels.get(value) for value in values], categories=tuple(numbers), numbers=numbers)
+
+
+def load_excel(data: bytes, limits: Limits, sheet: str | int | None) -> tuple[Records, str]:
+    """Read a sheet of a spreadsheet as text, and return which."""
+    try:
+        from python_calamine import CalamineWorkbook
+    except ImportError:
+        raise ImportError('reading this format needs python-calamine: pip install "isinglass[io]"') from None
+    if data.startswith(b"PK"):
+        _check_members(data, limits)
+    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    names = book.sheet_names
+    if isinstance(sheet, int) and 0 <= sheet < len(names):
+        sheet = names[sheet]
+    if sheet is not None and sheet not in names:
+        raise ArgumentError(
+            "sheet", "must be a sheet of the file", sheet, f"The file has {', '.join(map(repr, names))}."
         )
-        values = [labels[value] for value in values]
-    words = np.empty(len(values) + 1, dtype=object)  # the last stands for -1
-    words[:-1] = values
-    return Column(words[numbers], categories=categories, by_code=True)
+    chosen = str(sheet or names[0])
+    page = book.get_sheet_by_name(chosen)
+    rows = page.to_python()
+    if not rows:
+        raise DataError(f"the sheet {chosen!r} must be a table; it is empty.")
+    limits.check_shape(len(rows), len(rows[0]))
+    columns = [number_objects([_spell(cell) for cell in cells]) for cells in zip(*rows[1:], strict=True)]
+    codes = [np.concatenate([[0], column.cells]) for column in columns] or [np.zeros(1, np.int32) for _ in rows[0]]
+    words = [list(column.values or ()) for column in columns] or [[] for _ in rows[0]]
+    top = (page.start or (0, 0))[0] + 1
+    return Records([_spell(cell) for cell in rows[0]], codes, words, lambda record: record + top), chosen
+
+
+def _spell(cell: Any) -> str:
+    """Return a cell of a spreadsheet as a text file has it."""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def _check_members(data: bytes, limits: Limits) -> None:
+    """Unpack every member of a spreadsheet once, counting, and find the cell that is farthest from the first."""
+    archive, left = zipfile.ZipFile(io.BytesIO(data)), limits.n_bytes
+    for entry in archive.infolist():
+        n_rows = n_columns = 0
+        rest = b""
+        with archive.open(entry) as member:
+            while piece := member.read(1 << 20):
+                left -= len(piece)
+                if left < 0:
+                    limits.check_bytes(limits.n_bytes + 1, "a spreadsheet")
+                for letters, row in _CELL.findall(rest + piece):
+                    n_rows = max(n_rows, int(row))
+                    n_columns = max(n_columns, functools.reduce(lambda n, c: 26 * n + c - 64, letters, 0))
+                rest = piece[-100:]
+        limits.check_shape(n_rows, n_columns)
+        limits.check_bytes(BYTES_PER_CELL * n_rows * n_columns, "the cells of a spreadsheet")

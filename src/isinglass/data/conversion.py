@@ -23,13 +23,11 @@ from isinglass.data.coding import (
     Rule,
     Values,
     by_column,
-    distinct,
     find_rules,
-    is_missing,
 )
 from isinglass.data.levels import find_levels
 from isinglass.data.missing import settle
-from isinglass.data.sources import Grid, Source, open_source
+from isinglass.data.sources import Source, convert_numbers, open_source
 from isinglass.data.table import BinaryTable, CategoryTable, Kinds, RowTable, Scores
 from isinglass.data.weights import check_sample_weight, scale_weights
 from isinglass.errors import ArgumentError, DataError, setting
@@ -256,7 +254,7 @@ def _convert_mixed(
     codes = np.empty(source.shape, dtype=np.int16)
     rules: dict[int, AnyRule] = dict(levels)
     for j, rule in levels.items():
-        codes[:, j] = _convert_column(source, j, rule)
+        codes[:, j] = source.column(j).convert(rule)
     if others:
         known = [labels[j] for j in others]
         if isinstance(encode, Coding):
@@ -304,8 +302,6 @@ def _convert(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
         matrix = source.sparse
         stored = _convert_block(matrix.data, None, rule)
         return type(matrix)((stored, matrix.indices, matrix.indptr), shape=matrix.shape).toarray(), rules
-    elif rule is not None and source.grid is not None and (rule == BITS or isinstance(rule, Cut)):
-        return _convert_grid(source.grid, rule), rules
     return _convert_columns(source, rules)
 
 
@@ -315,50 +311,19 @@ def _convert_block(table: NDArray[Any], masked: NDArray[np.bool_] | None, rule: 
         codes = np.ascontiguousarray(table).view(np.uint8)
         if not codes.size or codes.max() <= 1:
             return codes
-    codes = rule.convert(table)
-    if table.dtype.kind == "f":
-        codes[np.isnan(table)] = rule.missing_code
-    if masked is not None:
-        codes[masked] = rule.missing_code
-    return np.ascontiguousarray(codes)
-
-
-def _convert_grid(grid: Grid, rule: AnyRule) -> NDArray[Any]:
-    """Look every cell up in a list of what the distinct values mean."""
-    meant = [rule.missing_code if value is None else rule.target(value) for value in grid.values]
-    targets: NDArray[Any] = np.array(meant, dtype=rule.dtype)
-    if grid.codes.dtype == targets.dtype == np.uint8:  # bytes have the fastest table of all
-        meaning = targets.tobytes().ljust(256, bytes([BAD]))
-        return np.frombuffer(grid.codes.tobytes().translate(meaning), dtype=np.uint8).reshape(grid.codes.shape)
-    return np.asarray(targets[grid.codes])
+    return np.ascontiguousarray(convert_numbers(table, masked, rule))
 
 
 def _convert_columns(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
     """Convert one column after the other, each by its rule."""
-    grid = source.grid
-    if grid is not None:  # it is read column by column
-        source = replace(source, grid=replace(grid, codes=np.asfortranarray(grid.codes)))
     codes = np.empty(source.shape, dtype=np.uint8)
     used = list(rules)
     for j, rule in enumerate(rules):
-        codes[:, j] = _convert_column(source, j, rule)
+        column = source.column(j)
+        codes[:, j] = column.convert(rule)
         # A column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
         if rule != BITS and isinstance(rule, Values) and not (codes[:, j] <= 1).any() and (codes[:, j] == BAD).any():
-            bits = _convert_column(source, j, BITS)
+            bits = column.convert(BITS)
             if not (bits == BAD).any():
                 codes[:, j], used[j] = bits, BITS
     return codes, used
-
-
-def _convert_column(source: Source, j: int, rule: AnyRule) -> NDArray[Any]:
-    if source.grid is not None:
-        return _convert_grid(replace(source.grid, codes=source.grid.codes[:, j]), rule)
-    column = source.column(j)
-    if column.values.dtype.kind != "O":
-        return _convert_block(column.values, column.masked, rule)
-    known = {value: rule.target(value) for value in distinct(replace(column, masked=None), source.where(j))}
-    cells = (rule.missing_code if is_missing(cell) else known[cell] for cell in column.values)
-    codes: NDArray[Any] = np.fromiter(cells, rule.dtype, len(column.values))
-    if column.masked is not None:
-        codes[column.masked] = rule.missing_code
-    return codes

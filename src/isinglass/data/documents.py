@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import io
 import lzma
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from os import PathLike
@@ -20,15 +21,16 @@ from isinglass.errors import DataError, LimitError, setting
 from isinglass.storage import default_limit
 
 _CHUNK = 2**20
-_LZMA_MEMORY = 2**28  # an xz header may ask for 4 GiB; the strongest preset needs 65 MiB
-_FEED = 2**13
-"""Bytes that are unpacked at once: with more, a file of many empty streams would be copied many times over."""
 _NOT_BLANK = re.compile(rb"\S")
 LARGEST = 2**32
 """Bytes, unless the user says otherwise."""
-LONGEST_LINE = 2**26
 BYTES_PER_ROW, BYTES_PER_CELL, BYTES_PER_WORD = 80, 8, 160
-"""What text costs beside its own length if its cells have to be looked at one by one, about; words are counted once."""
+"""What text costs beside its own length, about; words are counted once for each column."""
+_COMPRESSED: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
+    "gzip": (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    "bzip2": (b"BZh", bz2.BZ2File),
+    "xz": (b"\xfd7zXZ\x00", lzma.LZMAFile),
+}
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,15 @@ class Limits:
                 f"{n_bytes} bytes or more. Raise {setting('max_bytes')} if the file is what it should be."
             )
 
+    def gather(self, stream: Any, what: str) -> bytes:
+        """Read a stream and count its bytes, to stop in time."""
+        whole = io.BytesIO()
+        while piece := stream.read(_CHUNK):
+            self.check_bytes(whole.tell() + len(piece), what)
+            whole.write(piece.encode() if isinstance(piece, str) else piece)
+        self.check_bytes(whole.tell(), what)
+        return whole.getvalue()  # without a copy
+
 
 @dataclass(frozen=True)
 class Document:
@@ -101,7 +112,13 @@ def open_document(path: Any, limits: Limits) -> Document:
     else:
         raise DataError(f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}.')
     try:
-        data, limits = _read_stream(stream, limits)
+        if stream is not path and Path(name).is_file():  # at once, without a copy
+            limits.check_bytes(Path(name).stat().st_size, "a file")
+            data = Path(name).read_bytes()
+        else:
+            data = limits.gather(stream, "a file")
+        limits = replace(limits, size=len(data))
+        data = _unpack(data, limits)
         if not _NOT_BLANK.search(data):
             raise DataError("the file must be a table; it is empty.")
     except (DataError, LimitError) as error:
@@ -114,74 +131,11 @@ def open_document(path: Any, limits: Limits) -> Document:
     return Document(name, ["", *endings][-1], data, limits)
 
 
-def _read_stream(stream: Any, limits: Limits) -> tuple[bytes, Limits]:
-    """Return the content, unpacked if need be, and the limits for a file of its size."""
-    raw = _gather(iter(lambda: stream.read(_CHUNK), None), limits, "a file")
-    limits = replace(limits, size=len(raw))
-    kind = next((kind for kind, (magic, _) in _COMPRESSED.items() if raw.startswith(magic)), None)
+def _unpack(data: bytes, limits: Limits) -> bytes:
+    kind = next((kind for kind, (magic, _) in _COMPRESSED.items() if data.startswith(magic)), None)
     if kind is None:
-        return raw, limits
+        return data
     try:
-        return _gather(_unpack(raw, _COMPRESSED[kind][1]), limits, "a decompressed file"), limits
+        return limits.gather(_COMPRESSED[kind][1](io.BytesIO(data)), "a decompressed file")
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"the file must be a complete {kind} file; got one that cannot be unpacked: {error}.") from None
-
-
-def _gather(pieces: Iterator[bytes | str], limits: Limits, what: str) -> bytes:
-    """Put pieces together and count them, so that what is too large is stopped in time."""
-    whole = io.BytesIO()
-    for piece in pieces:
-        if not piece:
-            break
-        limits.check_bytes(whole.tell() + len(piece), what)
-        whole.write(piece.encode() if isinstance(piece, str) else piece)
-    limits.check_bytes(whole.tell(), what)
-    return whole.getvalue()  # without a copy
-
-
-def _unpack(raw: bytes, new_unpacker: Callable[[], Any]) -> Iterator[bytes]:
-    """Yield the pieces of all streams that follow each other; what goes in and what comes out is bounded."""
-    source = io.BytesIO(raw)
-    waiting = source.read(_FEED)
-    while waiting:
-        unpacker = new_unpacker()
-        while not unpacker.eof:
-            fed = b""
-            if unpacker.needs_input:
-                fed, waiting = waiting or source.read(_FEED), b""
-                if not fed:
-                    raise EOFError("the end of the stream is missing")
-            if piece := unpacker.decompress(fed, _CHUNK):
-                yield piece
-        waiting = unpacker.unused_data.lstrip(b"\x00")  # streams may be padded
-        while not waiting and (more := source.read(_FEED)):
-            waiting = more.lstrip(b"\x00")
-
-
-class _Gunzip:
-    """What ``bz2`` and ``lzma`` have, for gzip."""
-
-    def __init__(self) -> None:
-        self._inner = zlib.decompressobj(wbits=31)
-
-    def decompress(self, data: bytes, most: int) -> bytes:
-        return self._inner.decompress(self._inner.unconsumed_tail + data, most)
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._inner.unconsumed_tail
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
-
-
-_COMPRESSED: dict[str, tuple[bytes, Callable[[], Any]]] = {
-    "gzip": (b"\x1f\x8b", _Gunzip),
-    "bzip2": (b"BZh", bz2.BZ2Decompressor),
-    "xz": (b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_LZMA_MEMORY)),
-}

@@ -13,18 +13,21 @@ from numpy.typing import NDArray
 
 from isinglass.data.cells import Vocabulary
 from isinglass.data.coding import by_column, is_number, show_value
-from isinglass.data.containers import FORMATS, load_apart, load_npy, load_npz
+from isinglass.data.containers import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, Limits, open_document
-from isinglass.data.sheet import Sheet, lay_out
-from isinglass.data.text import find_delimiter, read_named_rows, read_records, read_uniform, to_utf8
+from isinglass.data.raw_table import RawTable, lay_out
+from isinglass.data.text import blank_comments, find_delimiter, read_records, to_utf8
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
-_LOADERS: dict[str, Callable[[bytes, Limits], Sheet]] = {
+_LOADERS: dict[str, Callable[[bytes, Limits], RawTable]] = {
     "npy": load_npy,
     "npz": load_npz,
-    **{kind: functools.partial(load_apart, kind) for kind in FORMATS},
+    "parquet": load_parquet,
+    "feather": load_feather,
+    **{kind: functools.partial(load_survey, kind) for kind in ("stata", "spss", "sas", "xport")},
 }
+FORMATS = ("text", *_LOADERS, "excel")
 _MAGIC = (
     (b"\x93NUMPY", "npy"),
     (b"PK\x03\x04", "npz"),
@@ -33,10 +36,12 @@ _MAGIC = (
     (b"<stata_dta>", "stata"),
     (b"$FL2", "spss"),
     (b"$FL3", "spss"),
+    (b"\xd0\xcf\x11\xe0", "excel"),
+    (b"\0" * 12 + b"\xc2\xea\x81\x60", "sas"),
+    (b"HEADER RECORD*******LIB", "xport"),
 )
 _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
-    ((b"\xd0\xcf\x11\xe0",), "a spreadsheet. Save it as CSV first"),
     ((b"%%matrixmarket",), "a Matrix Market file. Save it with scipy.sparse.save_npz(file, scipy.io.mmread(path))"),
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
 )
@@ -60,6 +65,8 @@ def read_table(
     labels: Sequence[str | int] = (),
     na_values: Sequence[Any] | Mapping[Any, Sequence[Any]] = (),
     encoding: str = "utf-8",
+    decimal: str | None = None,
+    sheet: str | int | None = None,
     **options: Any,
 ) -> Any:
     r"""Read a table of 0 and 1, of values that stand for them, or of categories, from a file.
@@ -68,9 +75,9 @@ def read_table(
     ----------
     path : path, "-" or file object
         "-" is the standard input. Files compressed by gzip, bzip2 or xz are recognized by their first bytes.
-    format : {"text", "npy", "npz", "parquet", "feather", "stata", "spss"}, optional
-        Kind of file; by default detected from its first bytes and its ending. "parquet" and "feather" need pyarrow,
-        "stata" and "spss" need pyreadstat (the extra ``io``).
+    format : {"text", "npy", "npz", "parquet", "feather", "excel", "stata", "spss", "sas", "xport"}, optional
+        Kind of file; by default detected from its first bytes and its ending. Excel files need python-calamine, those
+        of Stata, SPSS and SAS pyreadstat (the extra ``io``).
     delimiter : str, optional
         What separates the fields of a text: one character, or "tab", "comma", "semicolon", "bar", "blank" (any run of
         blanks and tabs) or "none" (every character is a field). By default the one of these that splits the first
@@ -95,7 +102,12 @@ def read_table(
         ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``None``, ``.`` and ``?``. A mapping gives such a
         sequence for each column that it names; under None, for all.
     encoding : str, default="utf-8"
-        Encoding of a text.
+        Encoding of a text. UTF-16 with a byte order mark is detected.
+    decimal : {".", ","}, optional
+        What separates the decimals of numbers in a text. By default the comma if it is no delimiter and a column holds
+        only numbers of this kind, else the point.
+    sheet : str or int, optional
+        Name or number from 0 of the sheet of a spreadsheet; the first by default.
     **options
         ``kinds``, ``scores``, ``missing``, ``encode`` and ``binarize`` as for `read_categories`. Keys of the first two
         may also be ranges of columns, ``"A1:A5"``, or patterns, ``"A*"``. Words in ``encode`` are read as cells are:
@@ -131,43 +143,49 @@ def read_table(
     vocabulary = Vocabulary.build(gone.pop(None, ()), encode)
     if header != "auto" and not isinstance(header, bool):
         raise ArgumentError("header", 'must be True, False or "auto"', header)
+    if decimal not in (None, ".", ","):
+        raise ArgumentError("decimal", 'must be "." or ","', decimal)
     document = open_document(path, limits)
     try:
         kind = _find_format(document, format)
-        if kind == "text":
-            sheet = _load_text(document, delimiter, header, encoding, vocabulary)
+        detected: dict[str, str] = {}
+        if kind in ("text", "excel"):
+            raw, vocabulary, detected = _load_text(
+                document, kind, (delimiter, encoding, sheet), header, vocabulary, decimal
+            )
             encode = vocabulary.read_encode(encode)
         else:
-            sheet = _LOADERS[kind](document.data, document.limits).mark_missing(vocabulary)
+            raw = guard(kind, document.limits, lambda: _LOADERS[kind](document.data, document.limits))
+            raw = raw.mark_missing(vocabulary)
         document = replace(document, data=b"")  # what was read from it stays
         # After a transposition these arguments speak of other columns; numbers do not count row names.
         spoken_of = [weights, *(columns or ()), *(drop or ()), *labels, *gone, *(encode if by_column(encode) else ())]
         named = () if transpose else {key for key in spoken_of if isinstance(key, str)}
         if id_column == "auto":
             numbers_are_data = options.get("binarize") is not None
-            found = None if kind in ("npy", "npz") else sheet.find_id_column(numbers_are_data=numbers_are_data)
-            found = None if found is None or (sheet.names and sheet.names[found] in named) else found
+            names = None if kind in ("npy", "npz") else raw.find_id_column(numbers_are_data=numbers_are_data)
+            names = None if names is None or (raw.names and raw.names[names] in named) else names
         else:
-            found = None if id_column is None else sheet.find(id_column, "id_column")
-        if found is not None:
-            sheet = replace(sheet.without(found), row_names=sheet.column_words(found))
-        nameless = id_column == "auto" and sheet.row_names is None and not transpose
-        sheet = sheet.transpose() if transpose else sheet
-        if gone:
-            words = {sheet.find(key, "na_values"): Vocabulary.build(values) for key, values in gone.items()}
-            sheet = sheet.mark_missing_in(words)
-        said = {name: _by_number(sheet, options.get(name), name) for name in ("kinds", "scores")}
-        sheet, weight, kept = _split(sheet, weights, labels)
-        sheet = replace(_choose_columns(sheet, columns, drop), may_have_row_names=nameless)
+            names = None if id_column is None else raw.find(id_column, "id_column")
+        if names is not None:
+            detected["id_column"] = str(raw.names[names]) if raw.names else f"#{names + 1}"
+            raw = replace(raw.without(names), row_names=raw.column(names).spellings)
+        nameless = id_column == "auto" and raw.row_names is None and not transpose
+        raw = raw.transpose() if transpose else raw
+        for key, spellings in gone.items():
+            raw = raw.mark_missing(Vocabulary.build(spellings), [raw.find(key, "na_values")])
+        said = {name: _by_number(raw, options.get(name), name) for name in ("kinds", "scores")}
+        raw, weight, kept = _split(raw, weights, labels)
+        raw = replace(_choose_columns(raw, columns, drop), may_have_row_names=nameless)
         for name, entries in said.items():
             if isinstance(entries, Mapping):
-                entries = {j: entries[number] for j, number in enumerate(sheet.numbers) if number in entries}
+                entries = {j: entries[number] for j, number in enumerate(raw.numbers) if number in entries}
             options[name] = entries
-        table = convert_source(_name_columns(sheet), encode=encode, **options)
+        table = convert_source(_name_columns(raw), encode=encode, **options)
         rows = slice(None) if table.rows is None else table.rows
         known = {name: tuple(entries[rows]) for name, entries in kept.items()}
         given = None if weight is None else weight[rows]
-        return replace(table, sample_weight=given, weight_kind=weight_kind, labels=known)
+        return replace(table, sample_weight=given, weight_kind=weight_kind, labels=known, detected=detected)
     except (DataError, LimitError) as error:
         error.where = document.name
         raise
@@ -175,12 +193,12 @@ def read_table(
 
 def _find_format(document: Document, format: str | None) -> str:
     if format is not None:
-        if format != "text" and format not in _LOADERS:
-            raise ArgumentError("format", f"must be one of {('text', *_LOADERS)}", format)
+        if format not in FORMATS:
+            raise ArgumentError("format", f"must be one of {FORMATS}", format)
         return format
     for magic, kind in _MAGIC:
         if document.data.startswith(magic):
-            return kind
+            return "excel" if kind == "npz" and b"xl/workbook" in document.data else kind
     for magics, what in _FOREIGN:
         if document.data[:64].lstrip().lower().startswith(magics):
             raise DataError(f"the file must be a table; got {what}.")
@@ -188,71 +206,86 @@ def _find_format(document: Document, format: str | None) -> str:
 
 
 def _load_text(
-    document: Document, delimiter: str | None, header: bool | str, encoding: str, vocabulary: Vocabulary
-) -> Sheet:
-    limits = document.limits
-    data = to_utf8(document.data, encoding, limits)
-    mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
-    if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
-        raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
-    records = read_uniform(data, mark, limits) or read_named_rows(data, mark, limits)
-    return lay_out(records or read_records(data, mark, limits), vocabulary, header)
+    document: Document,
+    kind: str,
+    how: tuple[str | None, str, str | int | None],
+    header: bool | str,
+    vocabulary: Vocabulary,
+    decimal: str | None,
+) -> tuple[RawTable, Vocabulary, dict[str, str]]:
+    """Return the table of a text or of a sheet, how its words are read, and what was detected."""
+    delimiter, encoding, sheet = how
+    limits, found, mark = document.limits, {}, ";"
+    if kind == "excel":
+        records, found["sheet"] = guard(kind, limits, lambda: load_excel(document.data, limits, sheet))
+    else:
+        data, n_comments = blank_comments(to_utf8(document.data, encoding, limits))
+        mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
+        if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
+            raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
+        records = read_records(data, mark, limits)
+        found["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == mark), mark)
+        found |= {"comments": str(n_comments)} if n_comments else {}
+    if decimal == "," or (decimal is None and mark != ","):
+        vocabulary = vocabulary.with_decimal(records.words) if decimal is None else replace(vocabulary, decimal=",")
+        found |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
+    return lay_out(records, vocabulary, header), vocabulary, found
 
 
 def _split(
-    sheet: Sheet, weights: str | int | None, labels: Sequence[str | int]
-) -> tuple[Sheet, Any, dict[str, NDArray[Any]]]:
-    """Take weights and labels out of a sheet; numbers of columns count all of them."""
-    places = [sheet.find(key, "labels") for key in labels]
-    kept = {str(key): sheet.column(j).entries for key, j in zip(labels, places, strict=True)}
+    raw: RawTable, weights: str | int | None, labels: Sequence[str | int]
+) -> tuple[RawTable, Any, dict[str, NDArray[Any]]]:
+    """Take weights and labels out of a raw; numbers of columns count all of them."""
+    places = [raw.find(key, "labels") for key in labels]
+    kept = {str(key): raw.column(j).entries for key, j in zip(labels, places, strict=True)}
     if weights is None:
-        return sheet.without(*places) if places else sheet, None, kept
-    place = sheet.find(weights, "weights")
+        return raw.without(*places) if places else raw, None, kept
+    place = raw.find(weights, "weights")
     if place in places:
         raise DataError(f"{setting('weights')} must be another column than {setting('labels')}; got {weights!r} twice.")
-    values = sheet.column(place).entries
+    values = raw.column(place).entries
     for row, value in enumerate(values):
         if not is_number(value) or not np.isfinite(float(value)) or value < 0:
             shown = "a missing cell" if value is None else show_value(value)
             raise DataError(
                 f"{setting('weights')} must be finite and not negative; got {shown} in column {weights!r} "
-                f"({sheet.describe_row(row)})."
+                f"({raw.describe_row(row)})."
             )
-    return sheet.without(*places, place), values.astype(np.float64), kept
+    return raw.without(*places, place), values.astype(np.float64), kept
 
 
-def _by_number(sheet: Sheet, entries: Any, argument: str) -> Any:
+def _by_number(raw: RawTable, entries: Any, argument: str) -> Any:
     """Return what is said about columns by their numbers in the file, from names, numbers, ranges and patterns."""
     if not isinstance(entries, Mapping):
         return entries
     called = {
         key: entry if isinstance(entry, str) and argument == "kinds" else argument for key, entry in entries.items()
     }
-    return {sheet.numbers[j]: entry for key, entry in entries.items() for j in sheet.find_all(key, called[key])}
+    return {raw.numbers[j]: entry for key, entry in entries.items() for j in raw.find_all(key, called[key])}
 
 
-def _choose_columns(sheet: Sheet, columns: Sequence[Any] | None, drop: Sequence[Any] | None) -> Sheet:
+def _choose_columns(raw: RawTable, columns: Sequence[Any] | None, drop: Sequence[Any] | None) -> RawTable:
     for argument, keys in (("columns", columns), ("drop", drop)):
         if isinstance(keys, str):
             raise DataError(f"{argument} must be a sequence of names or numbers; got the text {keys!r}.")
     if columns is None and drop is None:
-        return sheet
-    left_out = {sheet.find(key, "drop") for key in drop or ()}
-    kept = list(range(sheet.shape[1])) if columns is None else [sheet.find(key, "columns") for key in columns]
+        return raw
+    left_out = {raw.find(key, "drop") for key in drop or ()}
+    kept = list(range(raw.shape[1])) if columns is None else [raw.find(key, "columns") for key in columns]
     seen: set[int] = set()
     for key, j in zip(columns or (), kept, strict=columns is not None):
         if j in seen:
             raise DataError(f"{setting('columns')} must be different columns; got {key!r}, which came before.")
         seen.add(j)
-    return sheet.take([j for j in kept if j not in left_out])
+    return raw.take([j for j in kept if j not in left_out])
 
 
-def _name_columns(sheet: Sheet) -> Sheet:
-    """Return the sheet with a name for every column if it has names, after a check that none comes twice."""
-    if sheet.names is None:
-        return sheet
+def _name_columns(raw: RawTable) -> RawTable:
+    """Return the raw with a name for every column if it has names, after a check that none comes twice."""
+    if raw.names is None:
+        return raw
     places: dict[str, int] = {}
-    for given, number in zip(sheet.names, sheet.numbers, strict=True):
+    for given, number in zip(raw.names, raw.numbers, strict=True):
         name = given or f"column {number + 1}"
         if name in places:
             raise DataError(
@@ -261,4 +294,4 @@ def _name_columns(sheet: Sheet) -> Sheet:
                 f"{setting('header', False)}."
             )
         places[name] = number
-    return replace(sheet, names=list(places))
+    return replace(raw, names=list(places))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.data.coding import KINDS, Levels, by_column, distinct_in, is_number, order_pair, show_value, show_values
+from isinglass.data.coding import KINDS, Levels, by_column, is_number, order_pair, show_value, show_values
 from isinglass.data.sources import Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 
@@ -60,7 +60,7 @@ def _has_more(source: Source, j: int, encode: Any) -> bool:
     """Tell whether a categorical column has more than two categories; with encode="auto", more than two that occur."""
     categories = source.column(j).categories
     if categories is None or encode is not None:
-        return len(distinct_in(source, j)) > 2
+        return len(source.column(j).distinct) > 2
     return len(categories) > 2
 
 
@@ -71,7 +71,7 @@ def _entries_of(source: Source, j: int, label: Hashable, encode: Any) -> Mapping
     if by_column(encode):
         entries = encode.get(label)
         return {value: k for k, value in enumerate(entries)} if isinstance(entries, tuple) else entries
-    seen = distinct_in(source, j)
+    seen = source.column(j).distinct
     if not any(value in encode for value in seen):
         return None
     numbers = [number for number in encode.values() if number is not None]
@@ -83,8 +83,8 @@ def _entries_of(source: Source, j: int, label: Hashable, encode: Any) -> Mapping
 
 def _find_column(source: Source, j: int, kind: str, points: Any, entries: Mapping[Any, Any] | None) -> Levels:
     """Return kind, values and scores of a column."""
-    column = source.typed(j)
-    where, seen = source.where(j), distinct_in(source, j)
+    column, where = source.column(j), source.where(j)
+    seen = column.distinct
     missing: tuple[Any, ...] = ()
     numbers: list[float] | None = None
     if isinstance(points, Mapping):
@@ -117,7 +117,7 @@ def _declared_values(column: Column, kind: str, where: str) -> list[Any]:
     """Return the categories that the source declares, in its order."""
     values = list(column.categories or ())
     words = all(isinstance(value, str) for value in values)
-    if kind == "ordinal" and len(values) > 2 and not (column.ordered or column.by_code) and words:
+    if kind == "ordinal" and len(values) > 2 and not (column.ordered or column.numbers) and words:
         raise DataError(
             f"{where} must be an ordered categorical to be ordinal; got one whose categories have no order "
             f"({show_values(values)}). Use pandas.Categorical(…, categories=[…], ordered=True), or give each value its "

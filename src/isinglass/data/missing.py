@@ -18,7 +18,6 @@ from isinglass.data.coding import (
     Cut,
     Levels,
     Values,
-    distinct_in,
     show_value,
     show_values,
     suggest,
@@ -138,7 +137,7 @@ def _warn_zeroed(gone: NDArray[np.bool_], source: Source) -> None:
 
 def _refuse(source: Source, j: int, rule: AnyRule, row: int) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
-    values = distinct_in(source, j)
+    values = source.column(j).distinct
     wrong = [value for value in values if rule.target(value) == rule.bad_code]
     where = f"got {show_values(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
     if isinstance(rule, Levels):

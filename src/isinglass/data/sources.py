@@ -2,53 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.errors import DataError, setting
+from isinglass.errors import CellTypeError, DataError, setting
 
 _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column as it came."""
+    """One column as it came: numbers, or the positions of its cells among its values."""
 
-    values: NDArray[Any]  # numbers or objects
-    masked: NDArray[np.bool_] | None = None  # cells that are missing whatever they hold
+    cells: NDArray[Any]  # numbers; if there are `values`, positions among them, -1 for a missing cell
+    values: Sequence[Any] | None = None  # numbers, text, or None for a missing cell; some may occur twice or never
+    masked: NDArray[np.bool_] | None = None  # numbers that stand for a missing cell
     categories: tuple[Any, ...] | None = None  # the categories of a categorical column, if their order means something
     ordered: bool = False  # whether the source declares that order
-    by_code: bool = False  # whether it is that of numbers which the categories label
+    numbers: dict[Any, Any] | None = None  # the numbers that the categories label, which give their order
+    words: Sequence[str] | None = None  # how a text file spells `values`
+
+    @property
+    def distinct(self) -> list[Any]:
+        """The values that occur and are not missing."""
+        if self.values is not None:
+            counts = np.bincount(self.cells.astype(np.intp) + 1, minlength=len(self.values) + 1)[1:]
+            found = (self.values[k] for k in np.flatnonzero(counts).tolist())
+            return [value for value in dict.fromkeys(found) if value is not None]
+        numbers = np.unique(self.cells if self.masked is None else self.cells[~self.masked])
+        return (numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers).tolist()  # type: ignore[no-any-return]
 
     @property
     def entries(self) -> NDArray[Any]:
-        """The cells as objects, None where they are masked."""
-        cells = self.values.astype(object)
+        """The cells as objects, None where they are missing."""
+        if self.values is not None:
+            return np.asarray(_objects([*self.values, None])[self.cells])
+        cells = self.cells.astype(object)
         if self.masked is not None:
             cells[self.masked] = None
         return cells
+
+    @property
+    def spellings(self) -> list[str]:
+        """The cells as text."""
+        if self.words is not None:
+            return [self.words[position].strip() for position in self.cells]
+        return [str(cell) for cell in self.entries]
+
+    def convert(self, rule: Any) -> NDArray[Any]:
+        """Return what every cell stands for by a rule of a `Coding`."""
+        if self.values is None:
+            return convert_numbers(self.cells, self.masked, rule)
+        meant = [rule.missing_code if value is None else rule.target(value) for value in self.values]
+        return np.asarray(np.array([*meant, rule.missing_code], dtype=rule.dtype)[self.cells])
+
+    def without(self, is_gone: Callable[[Any], bool]) -> Column:
+        """Return the column in which more values stand for a missing cell: one, or the number that it labels."""
+        if self.values is None:
+            found = [number for number in self.distinct if is_gone(number)]
+            hits = np.isin(self.cells, found)
+            return replace(self, masked=hits if self.masked is None else hits | self.masked) if found else self
+        numbers = self.numbers or {}
+        gone = {value for value in {*self.values, *numbers} if is_gone(value) or is_gone(numbers.get(value))}
+        kept = None if self.categories is None else tuple(value for value in self.categories if value not in gone)
+        return replace(self, values=[None if value in gone else value for value in self.values], categories=kept)
+
+
+class _UnhashableError(Exception):
+    """A cell that can be neither a number nor text."""
 
 
 UNTYPED = Column(np.empty(0))
 """A column whose type says nothing about its values."""
 
 
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """A table of few distinct values, kept as their numbers."""
+def convert_numbers(numbers: NDArray[Any], masked: NDArray[np.bool_] | None, rule: Any) -> NDArray[Any]:
+    """Return what an array of numbers stands for."""
+    codes: NDArray[Any] = rule.convert(numbers)
+    if numbers.dtype.kind == "f":
+        codes[np.isnan(numbers)] = rule.missing_code
+    if masked is not None:
+        codes[masked] = rule.missing_code
+    return codes
 
-    codes: NDArray[Any]  # position in `values` of every cell
-    values: list[Any]  # numbers, text, or None for a missing cell; not necessarily distinct
 
-    def column(self, j: int) -> Column:
-        """Return one column as objects."""
-        values = np.empty(len(self.values), dtype=object)
-        values[:] = self.values
-        return Column(values[self.codes[:, j]])
+def number_objects(objects: Sequence[Any] | NDArray[Any], masked: NDArray[np.bool_] | None = None) -> Column:
+    """Return a column of objects by the positions of its values."""
+    seen: dict[Any, int] = {}
+    try:
+        cells = np.fromiter((seen.setdefault(value, len(seen)) for value in objects), np.int32, len(objects))
+    except TypeError:
+        raise _UnhashableError(next(value for value in objects if not isinstance(value, Hashable))) from None
+    if masked is not None:
+        cells[masked] = -1
+    return Column(cells, [None if is_missing(value) else value for value in seen])
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value stands for a missing cell whatever the rule."""
+    if value is None or value is np.ma.masked or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    """Return an array of objects, whatever these are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +127,10 @@ class Source:
     """A table of any kind."""
 
     shape: tuple[int, int]  # rows and columns, at least one of each
-    column: Callable[[int], Column]  # the column of a given number
+    load: Callable[[int], Column]  # the column of a given number
     block: NDArray[Any] | None = None  # the whole table, if it is dense and holds numbers
     masked: NDArray[np.bool_] | None = None  # missing cells of `block` that are not NaN
     sparse: Any = None  # the whole table by rows, without duplicate entries
-    grid: Grid | None = None  # the whole table, if its distinct values have been numbered
     declared: tuple[str | None, ...] | None = None  # kinds of the columns whose type says that they are categorical
     names: Sequence[Any] | None = None  # labels of columns and rows
     row_names: Sequence[Any] | None = None
@@ -68,10 +138,16 @@ class Source:
     may_have_row_names: bool = False  # whether the first column of the file could be no variable
     describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
 
-    @classmethod
-    def of_grid(cls, grid: Grid, **known: Any) -> Self:
-        """Return a table whose distinct values have been numbered."""
-        return cls(grid.codes.shape, grid.column, grid=grid, **known)
+    def column(self, j: int) -> Column:
+        """Return one column."""
+        try:
+            return self.load(j)
+        except _UnhashableError as error:
+            (cell,) = error.args
+            raise CellTypeError(
+                f"X must hold numbers or text; got {str(cell)[:40]} in {self.where(j)}. Every cell that is an argument "
+                f"must be a string or a number, not a {type(cell).__name__}."
+            ) from None
 
     def where(self, j: int) -> str:
         """Return what messages call a column."""
@@ -79,13 +155,9 @@ class Source:
             return f"column {self.numbers[j] + 1} of the file"
         return f"column {(j if self.names is None else self.names[j])!r}"
 
-    def typed(self, j: int) -> Column:
-        """Return a column, or an empty one if only its values could say what they mean."""
-        return UNTYPED if self.grid is not None or self.block is not None else self.column(j)
-
     def remark_column(self, j: int) -> str:
         """Return what messages add about the values of a column, a sentence or nothing."""
-        values = self.column(j).values.tolist() if self.may_have_row_names and self.numbers[j] == 0 else []
+        values = self.column(j).entries.tolist() if self.may_have_row_names and self.numbers[j] == 0 else []
         distinct = len(values) > 1 and None not in values and len(set(map(str, values))) == len(values)
         return f" If it names the rows, pass {setting('id_column', 0)}." if distinct else ""
 
@@ -96,11 +168,10 @@ class Source:
         return replace(
             self,
             shape=(self.shape[0], len(kept)),
-            column=lambda j: self.column(kept[j]),
+            load=lambda j: self.load(kept[j]),
             block=None if self.block is None else self.block[:, part],
             masked=None if self.masked is None else self.masked[:, part],
             sparse=None if self.sparse is None else self.sparse[:, part],
-            grid=None if self.grid is None else replace(self.grid, codes=self.grid.codes[:, part]),
             declared=None if self.declared is None else tuple(self.declared[j] for j in kept),
             names=None if self.names is None else [self.names[j] for j in kept],
             numbers=[self.numbers[j] for j in kept] if self.numbers else (),
@@ -138,8 +209,8 @@ def _array_source(X: Any) -> Source:
     is_numbers = table.dtype.kind in _NUMBERS
 
     def column(j: int) -> Column:
-        values = table[:, j] if is_numbers else table[:, j].astype(object)
-        return Column(values, None if masked is None else masked[:, j])
+        mask = None if masked is None else masked[:, j]
+        return Column(table[:, j], masked=mask) if is_numbers else number_objects(table[:, j].astype(object), mask)
 
     return Source((table.shape[0], table.shape[1]), column, block=table if is_numbers else None, masked=masked)
 
@@ -227,18 +298,21 @@ def _frame_source(frame: Any) -> Source:
 
     def column(j: int) -> Column:
         series = frame[:, j]
+        native = nw.to_native(series)
         if series.dtype == nw.Boolean or series.dtype.is_numeric():
             values = series.to_numpy()
-            values = values if values.dtype.kind in _NUMBERS else values.astype(object)
-        else:  # as a list: pyarrow's arrays of categories lose their missing cells on the way to NumPy
-            values = np.empty(len(series), dtype=object)
-            values[:] = series.to_list()
+            return Column(values) if values.dtype.kind in _NUMBERS else number_objects(values)
+        if pandas_like and hasattr(native, "cat"):
+            found = Column(native.cat.codes.to_numpy(), native.cat.categories.tolist())
+        elif series.dtype in (nw.String, nw.Categorical, nw.Enum):
+            found = number_arrow(series.to_arrow())
+        else:
+            return number_objects(series.to_list())
         # Categories of polars and pyarrow, unless declared as ordered, stand in the order of their first appearance.
-        in_order = declared is not None and declared[j] == "ordinal"
-        if in_order or (pandas_like and hasattr(nw.to_native(series), "cat")):
+        if (declared is not None and declared[j] == "ordinal") or (pandas_like and hasattr(native, "cat")):
             categories = tuple(series.cat.get_categories().to_list())
-            return Column(values, categories=categories, ordered=nw.is_ordered_categorical(series))
-        return Column(values)
+            return replace(found, categories=categories, ordered=nw.is_ordered_categorical(series))
+        return found
 
     index: Any = nw.maybe_get_index(frame)
     plain = index is None or type(index).__name__ == "RangeIndex"
@@ -253,6 +327,17 @@ def _frame_source(frame: Any) -> Source:
         names=None if labels == list(range(len(labels))) else labels,
         row_names=None if plain else list(index),
     )
+
+
+def number_arrow(array: Any) -> Column:
+    """Return a column of Arrow by the positions of its values."""
+    import pyarrow
+
+    if isinstance(array, pyarrow.ChunkedArray):
+        array = array.unify_dictionaries().combine_chunks()
+    coded = array if pyarrow.types.is_dictionary(array.type) else array.dictionary_encode()
+    cells = coded.indices.cast(pyarrow.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return Column(cells, [None if is_missing(value) else value for value in coded.dictionary.to_pylist()])
 
 
 def _declared_kinds(frame: Any) -> tuple[str | None, ...] | None:

@@ -167,6 +167,8 @@ class BinaryTable(RowTable):
     holes : ndarray of bool, shape (n_samples, n_features), optional
         Which cells are missing and to be imputed; what stands there in ``X`` means nothing. `isinglass.complete` fills
         them, estimators and `bootstrap` do so themselves, and everything else refuses such a table.
+    detected : mapping of str to str
+        What `read_table` found out about the file: its delimiter, decimal comma, sheet, and the column of row names.
     labels : mapping of str to tuple
         Columns of the source that are no variables and were kept as they are, such as the group of each row; None where
         a cell was missing.
@@ -188,6 +190,7 @@ class BinaryTable(RowTable):
     n_dropped: int = 0
     holes: NDArray[np.bool_] | None = None
     labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    detected: Mapping[str, str] = field(default_factory=dict)
     weight_kind: str | None = None
 
     def __post_init__(self) -> None:
@@ -227,7 +230,7 @@ class CategoryTable(RowTable):
         three or more categories has none.
     categories : sequence of sequences, optional
         For each column the values of the source in the order of their numbers; by default the numbers themselves.
-    names, row_names, sample_weight, weight_kind, rows, n_missing, n_dropped, coding, holes, labels
+    names, row_names, sample_weight, weight_kind, rows, n_missing, n_dropped, coding, holes, labels, detected
         As of a `BinaryTable`.
 
     Examples
@@ -252,6 +255,7 @@ class CategoryTable(RowTable):
     n_dropped: int = 0
     holes: NDArray[np.bool_] | None = None
     labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    detected: Mapping[str, str] = field(default_factory=dict)
     coding: Coding | None = None
     weight_kind: str | None = None
 

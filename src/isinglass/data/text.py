@@ -1,32 +1,34 @@
-"""Delimited text: which delimiter, which records; the fields are numbered, not interpreted.
-
-The fast paths: text whose fields, header and row names aside, are single characters is a rectangle of bytes.
-"""
+"""Delimited text: its encoding, delimiter and records. pyarrow splits it; the fields are not interpreted here."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
+import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, NoReturn
+from itertools import chain, islice, repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.data.cells import NA_VALUES
-from isinglass.data.documents import LONGEST_LINE, Limits
+from isinglass.data.documents import Limits
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 _CANDIDATES = ("\t", ",", ";", "|", " ")
 _SAMPLE_BYTES, _SAMPLE_RECORDS = 2**16, 100
-_PIECE, _SHORT_LINE = 2**20, 2**17
+_PIECE, _SHORT_LINE, LONGEST_LINE = 2**20, 2**17, 2**26
+FEW_LINES = 1000
+"""Below this number the csv module is faster than pyarrow, which takes 40 ms to load and 0.1 ms for each column."""
+_BLOCK = 2**20
+"""Bytes that pyarrow splits at once; a record must fit."""
 _UTF8 = ("utf-8", "utf8")
-_WORDS = [chr(byte) for byte in range(128)]
+_UNIT = "\x1f"  # a delimiter that occurs nowhere else
 _DIGITS = frozenset("01") | {word for word in NA_VALUES if len(word) == 1}
 
 
@@ -35,8 +37,8 @@ class Records:
     """The records of a text file. The first is kept apart: it may be a header."""
 
     first: list[str]  # fields of the first record
-    codes: NDArray[Any]  # fields of the others, as positions in `words`
-    words: list[str]  # what the fields say
+    codes: list[NDArray[Any]]  # of each column the fields, as positions in its words; entry 0 is for the first record
+    words: list[list[str]]  # what the fields of each column say
     # the line on which the record of a given number ends; the first record has number 0, lines count from 1
     line_of: Callable[[int], int]
 
@@ -47,10 +49,7 @@ def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
         raise ArgumentError("encoding", "must be the name of a text encoding", encoding)
     plain = encoding.lower().replace("_", "-")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) and plain in _UTF8:
-        raise DataError(
-            f"{setting('encoding')} must be that of the file; got {encoding!r}, but it starts like utf-16. "
-            f"Pass {setting('encoding', 'utf-16')}."
-        )
+        plain = encoding = "utf-16"  # its byte order mark, which no text in UTF-8 can have
     try:
         if plain not in (*_UTF8, "utf-8-sig", "ascii"):
             if not getattr(codecs.lookup(encoding), "_is_text_encoding", True):  # such as hex
@@ -65,7 +64,8 @@ def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
             f"the file must be a text file; got NUL bytes. If it is one of the other formats, name it with "
             f"{setting('format')}; if it is text in UTF-16, pass {setting('encoding', 'utf-16')}."
         )
-    return data.removeprefix(b"\xef\xbb\xbf")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    return data if b"\n" in data else data.replace(b"\r", b"\n")
 
 
 def _recode(data: bytes, decoder: codecs.IncrementalDecoder, limits: Limits) -> bytes:
@@ -77,23 +77,18 @@ def _recode(data: bytes, decoder: codecs.IncrementalDecoder, limits: Limits) -> 
     return whole.getvalue()
 
 
-def check_lines(data: bytes, delimiter: str, limits: Limits) -> None:
-    """Refuse text that would take too much memory to split; looks at line ends and at long lines only."""
-    n_rows = max(data.count(b"\n"), data.count(b"\r"))
-    limits.check_text(n_rows=n_rows, n_cells=n_rows + data.count(delimiter.encode()) if delimiter else len(data))
-    start = 0
-    while len(data) - start > _SHORT_LINE:
-        found = [data.rfind(end, start, start + _SHORT_LINE) for end in (b"\n", b"\r")]
-        if max(found) >= 0:  # every line that ends here is short
-            start = max(found) + 1
-            continue
-        ends = [data.find(end, start) for end in (b"\n", b"\r")]
-        stop = min((end for end in ends if end >= 0), default=len(data))
-        if stop - start > LONGEST_LINE:
-            raise LimitError(f"lines must have at most {LONGEST_LINE} bytes; got one of {stop - start}.")
-        # Quotes may hide a few delimiters, or an alignment repeat blanks, but not that many.
-        limits.check_shape(1, (data.count(delimiter.encode(), start, stop) // 4 if delimiter else stop - start) + 1)
-        start = stop + 1
+def blank_comments(data: bytes) -> tuple[bytes, int]:
+    """Return text whose comments are blank lines, and their number: lines that start with # if the first one does.
+
+    A first line with as many fields as the others is a header.
+    """
+    if not data.startswith(b"#"):
+        return data, 0
+    blanked, count = re.subn(rb"(?m)^#[^\r\n]*", b"", data)
+    widths = _sample_widths(data[:_SAMPLE_BYTES], find_delimiter(blanked))
+    if len(widths) > 1 and widths[0] > 1 and widths[0] == widths[1]:
+        return data, 0
+    return blanked, count
 
 
 def find_delimiter(data: bytes) -> str:
@@ -105,10 +100,9 @@ def find_delimiter(data: bytes) -> str:
     sample = data[:_SAMPLE_BYTES]
     if len(data) > len(sample):
         sample = sample[: sample.rfind(b"\n") + 1] or sample
-    text = sample.decode(errors="replace")
     best, best_score = "", (0.0, 0)
     for delimiter in _CANDIDATES:
-        counts = [len(record) for record in _sample_records(text, delimiter)]
+        counts = _sample_widths(sample, delimiter)
         modal, times = Counter(counts).most_common(1)[0] if counts else (0, 0)
         if len(counts) > 1 and counts[0] == counts[1] - 1:  # R leaves the corner of the header out
             times += counts[1] == modal
@@ -117,87 +111,157 @@ def find_delimiter(data: bytes) -> str:
             best, best_score = delimiter, score
     if best:
         return best
-    lines = text.split()
+    lines = sample.decode(errors="replace").split()
     even = len({len(line) for line in lines}) == 1 and len(lines[0]) > 1
     return "" if even and set().union(*lines) <= _DIGITS else ","
 
 
-def _sample_records(text: str, delimiter: str) -> list[list[str]]:
+def _sample_widths(sample: bytes, delimiter: str) -> list[int]:
     try:
-        return list(islice(filter(None, _reader(io.StringIO(text, newline=""), delimiter)), _SAMPLE_RECORDS))
+        return [len(record) for _, record in islice(_split(_separate(sample, delimiter), delimiter), _SAMPLE_RECORDS)]
     except csv.Error:
         return []
 
 
-def _reader(lines: Iterable[str], delimiter: str) -> Any:
-    """Return a reader of records; runs of blanks and tabs separate fields where the delimiter is a blank."""
+def _separate(data: bytes, delimiter: str) -> bytes:
+    """Return text with a single delimiter where runs of blanks, or nothing, separate fields."""
+    if delimiter == "":
+        return re.sub(r"(?<=[^\r\n])(?=[^\r\n])", _UNIT, data.decode(errors="surrogateescape")).encode(
+            errors="surrogateescape"
+        )
     if delimiter == " ":
-        lines = (line.replace("\t", " ").strip(" \r\n") + "\n" for line in lines)
-    return csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ", strict=True)
+        data = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?\n|\r?\Z)", b"", data)
+        return re.sub(rb"[ \t]+", b" ", data) if b"  " in data or b"\t" in data else data
+    return data
+
+
+def _split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of its last line and the fields of every record that is not blank, as the csv module has them.
+
+    A blank is a cell of a table with one column.
+    """
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="surrogateescape", newline="")
+    reader = csv.reader(lines, delimiter=delimiter or _UNIT, strict=True)
+    for record in reader:
+        if record and (width == 1 or len(record) > 1 or record[0] == "" or record[0].strip()):
+            yield reader.line_num, record
+
+
+def check_lines(data: bytes, delimiter: str, limits: Limits) -> tuple[int, int]:
+    """Refuse text that would take too much memory to split; return how many lines it has and how long they can be."""
+    n_rows = max(data.count(b"\n"), data.count(b"\r"))
+    limits.check_text(n_rows=n_rows)
+    start, longest = 0, _SHORT_LINE
+    while len(data) - start > _SHORT_LINE:
+        found = [data.rfind(end, start, start + _SHORT_LINE) for end in (b"\n", b"\r")]
+        if max(found) >= 0:  # every line that ends here is short
+            start = max(found) + 1
+            continue
+        ends = [data.find(end, start) for end in (b"\n", b"\r")]
+        stop = min((end for end in ends if end >= 0), default=len(data))
+        if stop - start > LONGEST_LINE:
+            raise LimitError(f"lines must have at most {LONGEST_LINE} bytes; got one of {stop - start}.")
+        # Quotes may hide a few delimiters, but not that many.
+        limits.check_shape(1, data.count((delimiter or _UNIT).encode(), start, stop) // 4 + 1)
+        start, longest = stop + 1, max(longest, stop - start)
+    return n_rows, longest
 
 
 def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     """Read the records of RFC 4180, quoted fields included; all but the first must have the same number of fields."""
-    check_lines(data, delimiter, limits)
-    stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+    limits.check_bytes(len(data) if delimiter else 2 * len(data), "a text")
+    data = _separate(data, delimiter)
+    n_lines, longest = check_lines(data, delimiter, limits)
     try:
-        return _collect(_split(stream, delimiter), limits)
-    except UnicodeDecodeError:
-        _refuse_encoding(data)
-
-
-def _split(stream: io.TextIOBase, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the fields of every record that is not blank."""
-    if delimiter == "":
-        for number, line in enumerate(stream, start=1):
-            if line.strip():
-                yield number, list(line.rstrip("\r\n"))
-        return
-    reader = _reader(stream, delimiter)
-    try:
-        for record in reader:
-            if record:
-                yield reader.line_num, record
-    except csv.Error as error:
-        raise DataError(
-            f"the file must be well-formed text; got a broken field in line {reader.line_num}: {error}."
-        ) from None
-
-
-def _collect(records: Iterator[tuple[int, list[str]]], limits: Limits) -> Records:
-    start, first = next(((line, record) for line, record in records if not _is_blank(record)), (0, []))
+        (start, first), (_, second) = islice(chain(_split(data, delimiter), repeat((0, []))), 2)
+    except csv.Error:
+        _refuse_records(data, delimiter, 0)
     if not first:
         raise DataError("the file must be a table; got only blank lines.")
-    codes, lines, width = array("i"), array("q", [start]), len(first)
-    numbering: defaultdict[str, int] = defaultdict()
-    numbering.default_factory = numbering.__len__  # a number for every new word
-    for line, record in records:
-        if len(lines) == 1 and len(record) == width + 1:
-            width += 1  # R leaves the corner of the header out
-        if len(record) != width:
-            if _is_blank(record):
-                continue
-            raise DataError(
-                f"rows must have equal length; got {len(record)} field(s) in line {line}, "
-                f"where {width} are expected. Check quotes and delimiters there, or pass {setting('delimiter')}."
-            )
-        codes.extend(map(numbering.__getitem__, record))
-        lines.append(line)
-        limits.check_shape(len(lines) - 1, width)
-        limits.check_text(n_words=len(numbering))
+    width = len(second) if len(second) == len(first) + 1 else len(first)  # R leaves the corner of the header out
     limits.check_shape(1, width)
-    grid = np.frombuffer(codes, dtype=np.int32).reshape(len(lines) - 1, width)
-    return Records(first, grid, list(numbering), lines.__getitem__)
+    limits.check_text(n_cells=n_lines * width)
+    if not second:
+        return Records(first, [np.zeros(1, np.uint8) for _ in first], [[] for _ in first], lambda _: start)
+    if len(second) != width or data.count(b'"') % 2:
+        _refuse_records(data, delimiter, width)
+    if n_lines < FEW_LINES:
+        columns = _read_few(data, delimiter, width)
+    else:
+        columns = _read_many(memoryview(data)[_offset(data, start) :], delimiter, width, longest)
+    codes, words, n_words = [], [], 0
+    try:
+        for positions, found in columns:
+            n_words += len(found)
+            limits.check_text(n_words=n_words)
+            limits.check_shape(len(positions), width)
+            codes.append(np.empty(1 + len(positions), dtype=np.uint8 if len(found) < 255 else np.int32))
+            codes[-1][1:] = positions
+            words.append(found)
+    except (csv.Error, ValueError) as error:
+        if isinstance(error, LimitError):
+            raise
+        _refuse_encoding(data)
+        _refuse_records(data, delimiter, width)
+        raise DataError(f"the file must be well-formed text; it cannot be read: {error}.") from None
+    return Records(first, codes, words, lambda k: next(islice(_split(data, delimiter, width), k, None))[0])
 
 
-def _is_blank(record: list[str]) -> bool:
-    return len(record) == 1 and not record[0].strip()
+def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[NDArray[Any], list[str]]]:
+    """Yield the columns of a text with few lines: positions among words, and the words."""
+    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
+    codes = array("i")
+    for _, record in islice(_split(data, delimiter, width), 1, None):
+        if len(record) != width:
+            raise ValueError("rows of different lengths")
+        codes.extend(map(numbers.__getitem__, record))
+    every = list(numbers)
+    if not "".join(every).isprintable():
+        "".join(every).encode()  # raises where a byte was no character
+    for column in np.frombuffer(codes, np.int32).reshape(-1, width).T:
+        found, positions = np.unique(column, return_inverse=True)
+        yield positions, [every[k] for k in found]
 
 
-def _refuse_encoding(data: bytes) -> NoReturn:
+def _read_many(body: memoryview, delimiter: str, width: int, longest: int) -> Iterator[tuple[NDArray[Any], list[str]]]:
+    """Yield the columns of a text without its first record, as `_read_few` does, with pyarrow."""
+    import pyarrow
+    from pyarrow import csv as arrow
+
+    names = [str(j) for j in range(width)]
+    kind = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    parse = arrow.ParseOptions(
+        delimiter=delimiter or _UNIT,
+        newlines_in_values=True,
+        invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+    )
+    convert = arrow.ConvertOptions(column_types=dict.fromkeys(names, kind))
+    for size in (max(_BLOCK, 2 * longest), len(body) + 1):  # a field with line breaks can be longer than any line
+        read = arrow.ReadOptions(block_size=min(size, 2**31 - 1), column_names=names)
+        try:
+            columns = arrow.read_csv(pyarrow.BufferReader(body), read, parse, convert).columns[::-1]
+            break
+        except pyarrow.ArrowInvalid as error:
+            if "straddling" not in str(error) or size > len(body):
+                raise
+    while columns:
+        coded = columns.pop().unify_dictionaries()  # its memory is not needed any more
+        # Not by `to_numpy`, which loads pandas.
+        indices = [(part.indices.buffers()[1], len(part), part.indices.offset) for part in coded.chunks]
+        positions = [np.frombuffer(buffer, np.int32, n, 4 * offset) for buffer, n, offset in indices]
+        yield np.concatenate(positions), coded.chunk(0).dictionary.to_pylist()
+
+
+def _offset(data: bytes, n_lines: int) -> int:
+    """Return where the line after the first so many begins; lines end as the csv module and pyarrow see it."""
+    ends = re.finditer(rb"\r\n|\r|\n", data)
+    return next((end.end() for end in islice(ends, n_lines - 1, None)), len(data))
+
+
+def _refuse_encoding(data: bytes) -> None:
+    """Raise if a text is not in UTF-8."""
     try:
         data.decode()
-        raise AssertionError("the data were invalid a moment ago")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise DataError(
@@ -207,125 +271,15 @@ def _refuse_encoding(data: bytes) -> NoReturn:
         ) from None
 
 
-def read_uniform(data: bytes, delimiter: str, limits: Limits) -> Records | None:
-    """Return what `read_records` would, or None if a field below the first record has not exactly one character."""
-    parts = _split_head(data)
-    if parts is None:
-        return None
-    head, body, end_of_line = parts
-    cells = _single_characters(body, end_of_line, delimiter)
-    if cells is None:
-        return None
-    first = _read_first(head, delimiter, limits)
-    if first is None or len(first) != cells.shape[1]:
-        return None
-    limits.check_shape(*cells.shape)
-    return Records(first, cells, _WORDS, lambda record: record + 1)
-
-
-def read_named_rows(data: bytes, delimiter: str, limits: Limits) -> Records | None:
-    """Return what `read_records` would for single characters behind a first field of any length, or None."""
-    parts = _split_head(data)
-    if parts is None or delimiter == "":
-        return None
-    head, body, end_of_line = parts
-    check_lines(data, delimiter, limits)
-    first = _read_first(head, delimiter, limits)
-    if first is None:
-        return None
-    numbers: dict[str, int] = {}
-    names, cells = [], []
-    for lines in _batches(body, end_of_line):
-        peeled = _peel(lines, delimiter.encode(), end_of_line)
-        part = None if peeled is None else _single_characters(memoryview(peeled[1]), end_of_line, delimiter)
-        if peeled is None or part is None or len(part) != len(lines) or part.shape[1] + 1 - len(first) not in (0, 1):
-            return None
-        for name in peeled[0]:
-            numbers.setdefault(name, len(_WORDS) + len(numbers))
-        limits.check_text(n_words=len(numbers))
-        names.append(np.array([numbers[name] for name in peeled[0]], dtype=np.int32))
-        cells.append(part)
-    if len({part.shape[1] for part in cells}) != 1:
-        return None
-    limits.check_shape(sum(map(len, names)), cells[0].shape[1] + 1)
-    codes = np.empty((sum(map(len, names)), cells[0].shape[1] + 1), dtype=np.int32)
-    codes[:, 0] = np.concatenate(names)
-    np.concatenate(cells, out=codes[:, 1:], casting="unsafe")
-    return Records(first, codes, [*_WORDS, *numbers], lambda record: record + 1)
-
-
-def _split_head(data: bytes) -> tuple[bytes, memoryview, bytes] | None:
-    """Return the first line, the others and how lines end, if the first line is not blank and closes its quotes."""
-    start = data.find(b"\n") + 1
-    if start == 0 or not data[:start].strip() or data.count(b'"', 0, start) % 2:
-        return None
-    end_of_line = b"\r\n" if data[start - 2 : start] == b"\r\n" else b"\n"
-    stop = len(data)
-    while stop > start:  # blank lines at the end; piece by piece, since the whole would be copied
-        piece = data[max(start, stop - _PIECE) : stop]
-        kept = len(piece.rstrip(b"\r\n"))
-        stop -= len(piece) - kept
-        if kept:
-            break
-    if data.startswith(end_of_line, stop):
-        return data[:start], memoryview(data)[start : stop + len(end_of_line)], end_of_line
-    return data[:start], memoryview(b"".join([memoryview(data)[start:stop], end_of_line])), end_of_line
-
-
-def _batches(body: memoryview, end_of_line: bytes) -> Iterator[list[bytes]]:
-    """Yield the lines, some thousands at a time."""
-    rest = b""
-    for start in range(0, len(body), _PIECE):
-        *lines, rest = (rest + bytes(body[start : start + _PIECE])).split(end_of_line)
-        if lines:
-            yield lines
-
-
-def _peel(lines: list[bytes], delimiter: bytes, end_of_line: bytes) -> tuple[list[str], bytes] | None:
-    """Split the first field off every line; quotes around it are removed."""
-    names, rests = [], []
-    for line in lines:
-        quoted = line.startswith(b'"')
-        stop = line.find(b'"' + delimiter if quoted else delimiter, 1 if quoted else 0)
-        name = line[1:stop] if quoted else line[:stop]
-        if stop < 0 or b'"' in name or b"\r" in name or (delimiter == b" " and (not name or b"\t" in name)):
-            return None
-        names.append(name)
-        rests.append(line[stop + 1 + quoted :])
+def _refuse_records(data: bytes, delimiter: str, width: int) -> None:
+    """Raise if a record after the first has another number of fields, or cannot be split; name its line."""
+    line = 0
     try:
-        return b"\n".join(names).decode().split("\n"), end_of_line.join([*rests, b""])
-    except UnicodeDecodeError:
-        return None
-
-
-def _single_characters(body: memoryview, end_of_line: bytes, delimiter: str) -> NDArray[np.uint8] | None:
-    """Return the fields of lines of equal length, if they are single characters that need no interpretation."""
-    pieces = ((start, bytes(body[start : start + _PIECE]).find(b"\n")) for start in range(0, len(body), _PIECE))
-    width = next((start + place + 1 for start, place in pieces if place >= 0), 0)
-    if width <= len(end_of_line) or len(body) % width:
-        return None
-    rows = np.frombuffer(body, dtype=np.uint8).reshape(-1, width)
-    ends = np.frombuffer(end_of_line, dtype=np.uint8)
-    if not (rows[:, -len(ends) :] == ends).all():
-        return None
-    rows = rows[:, : -len(ends)]
-    separators = rows[:, 1::2]
-    fields = rows[:, 0::2] if delimiter else rows
-    if delimiter and (rows.shape[1] % 2 == 0 or not (separators == ord(delimiter)).all()):
-        return None
-    raw = fields.tobytes()
-    special = b'"\r\n\x00' + (b" \t" if delimiter == " " else b"") + delimiter.encode()
-    others = raw.translate(None, b"01")
-    while others:  # one turn for each distinct character that is not a digit of a bit
-        if others[0] > 127 or others[:1] in special:
-            return None
-        others = others.replace(others[:1], b"")
-    return np.frombuffer(raw, dtype=np.uint8).reshape(fields.shape)
-
-
-def _read_first(line: bytes, delimiter: str, limits: Limits) -> list[str] | None:
-    """Return the fields of the first line, if it is one record."""
-    if delimiter == "":
-        limits.check_shape(1, len(line.rstrip(b"\r\n")))
-        return list(line.decode(errors="replace").rstrip("\r\n"))
-    return read_records(line, delimiter, limits).first or None
+        for number, (line, record) in enumerate(_split(data, delimiter, width)):
+            if number and len(record) != width:
+                raise DataError(
+                    f"rows must have equal length; got {len(record)} field(s) in line {line}, "
+                    f"where {width} are expected. Check quotes and delimiters there, or pass {setting('delimiter')}."
+                )
+    except csv.Error as error:
+        raise DataError(f"the file must be well-formed text; got a broken field after line {line}: {error}.") from None

@@ -10,7 +10,7 @@ from scipy import sparse
 from isinglass.data.cells import Vocabulary
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Limits
-from isinglass.data.sheet import as_sheet, lay_out
+from isinglass.data.raw_table import as_raw, lay_out
 from isinglass.data.sources import open_source
 from isinglass.data.text import find_delimiter, read_records
 from isinglass.errors import DataError
@@ -20,7 +20,7 @@ NAMES = ["a", "b", "c", "d"]
 
 
 def sheet_of(table):
-    return as_sheet(open_source(table))
+    return as_raw(open_source(table))
 
 
 def text_sheet(table):
@@ -71,7 +71,7 @@ def test_numbers_that_stand_for_missing_cells(kind):
 
 def test_names_go_with_their_columns():
     sheet = KINDS["frame"](BITS)
-    sheet = replace(sheet.without(0), row_names=sheet.column_words(0))
+    sheet = replace(sheet.without(0), row_names=sheet.column(0).spellings)
     assert (sheet.names, sheet.row_names) == (["b", "c", "d"], ["0", "1", "0"])
     turned = sheet.transpose()
     assert (turned.names, turned.row_names) == (["0", "1", "0"], ["b", "c", "d"])
@@ -140,7 +140,7 @@ def test_header_can_be_said():
     assert sheet_of_text("0,1\n1,1\n", header=True).names == ["0", "1"]
     sheet = sheet_of_text("a,b\n0,1\n", header=False)
     assert sheet.names is None
-    assert sheet.column_words(0) == ["a", "0"]
+    assert sheet.column(0).spellings == ["a", "0"]
     assert sheet.describe_row(1) == "row 2, line 2"
     assert sheet_of_text("a,b\n0,1\n").describe_row(0) == "row 1, line 2"
 
